@@ -23,7 +23,7 @@ from clew.evidence import Grounded
 from clew.interfaces import Audits
 from clew.models.prices import Price
 from clew.strategies import Verifier
-from clew.strategies.vote import plan as planned_vote
+from clew.strategies.voting.vote import plan as planned_vote
 from clew.support.parts import stable_name
 from clew.toolbox.docs import Library
 

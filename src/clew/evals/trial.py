@@ -23,7 +23,7 @@ from clew.evals.table import is_simulated
 from clew.evals.world import Episode
 from clew.evidence import Audit
 from clew.strategies import vote
-from clew.strategies.round import run_id_of
+from clew.strategies.voting.runs import run_id_of
 
 JUDGE: Final = ".judge"
 """What stands behind a trial's run id in that of its judge's run."""

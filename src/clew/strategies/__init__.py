@@ -3,19 +3,28 @@
 from clew.strategies.branches import Branch, Branches
 from clew.strategies.chaining import Chaining
 from clew.strategies.choice import REACT, SUITS, Auto, Chosen, choose
-from clew.strategies.decision import Ballot, Choice, Count, Decision, How, certain, decide
+from clew.strategies.default_roles import Judgement
 from clew.strategies.evaluator_optimizer import EvaluatorOptimizer
-from clew.strategies.normalise import normalise
+from clew.strategies.interface import Ended, NoAnswerError, Request, Runs, Strategy
 from clew.strategies.orchestrator import Orchestrator, Parts, SubTask
 from clew.strategies.plan_and_solve import Plan, PlanAndSolve
-from clew.strategies.program import Ended, NoAnswerError, Request, Runs, Strategy, strategy_agent
-from clew.strategies.reflexion import Judgement, Reflexion
+from clew.strategies.policy import strategy_agent
+from clew.strategies.reflexion import Reflexion
 from clew.strategies.rewoo import Calls, Planned, ReWOO
 from clew.strategies.roles import Reads, Role
 from clew.strategies.routing import Route, Routing
 from clew.strategies.tree_search import Score, TreeSearch
-from clew.strategies.verifier import Verifier, Verify, verifying
-from clew.strategies.vote import Vote, agent_of, vote, vote_status, vote_status_sync, vote_sync
+from clew.strategies.voting.decision import Ballot, Choice, Count, Decision, How, certain, decide
+from clew.strategies.voting.normalise import normalise
+from clew.strategies.voting.verifier import Verifier, Verify, verifying
+from clew.strategies.voting.vote import (
+    Vote,
+    agent_of,
+    vote,
+    vote_status,
+    vote_status_sync,
+    vote_sync,
+)
 
 __all__ = [
     "REACT",

@@ -1,8 +1,7 @@
-"""An agent as a role whose runs begin as forks of each other, and stop after so many steps.
+"""An agent whose runs may start as forks of each other, and stop after a number of steps.
 
-The steps that a branch shares with the run that it was forked from cost no call and are not
-counted. Its record begins with what the other branches did to the world, so that it is not done
-twice.
+The steps that a branch shares with the run it was forked from cost no call and are not counted.
+Its record begins with the side effects of the other branches, so that they do not happen twice.
 """
 
 from dataclasses import dataclass, replace
@@ -20,8 +19,8 @@ from clew.core.runner import has_begun
 from clew.core.trajectory import Step, Trajectory
 from clew.subagents import TASK, Delegation, delegate
 
-SHOWN: Final = 200
-"""So many characters of a call, and of what it observed, say what a branch did last."""
+MAX_CHARS: Final = 200
+"""The characters of a call, and of its observation, that describe a branch's last step."""
 
 _PARAMETERS: Final[Parameters] = {
     **TASK,
@@ -36,10 +35,10 @@ _PARAMETERS: Final[Parameters] = {
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """An agent whose runs may begin as forks of other runs of the strategy (`Runs.fork`).
+    """An agent whose runs may start as forks of other runs of the strategy (`Runs.fork`).
 
-    Each goes on for `steps` steps, or until it answers; 0 leaves that to the agent's own limits.
-    What comes of it is a `Branch`.
+    Each continues for `steps` steps, or until it answers; 0 leaves that to the agent's own limits.
+    Its result is a `Branch`.
     """
 
     agent: Agent
@@ -47,7 +46,7 @@ class Branches:
 
     @property
     def bounded(self) -> Agent:
-        """The agent that stops after so many steps, without a last thought."""
+        """The agent that stops after `steps` steps, without a last thought."""
         if not self.steps:
             return self.agent
         limits = replace(self.agent.limits, steps=self.steps, landing=False)
@@ -55,10 +54,10 @@ class Branches:
 
 
 class Branch(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of a branch: how many steps its run has now, those of its forks included.
+    """The result of a branch. `steps` counts all steps of its run, including shared ones.
 
-    `did` is what it did in the last of them. An `open` branch may be forked to go on; any other
-    has the `answer`, and may say why it was `cut_short`.
+    `did` describes the last step. An `open` branch has no answer yet and may be forked to continue.
+    Any other has its `answer`; if a limit made it answer early, `cut_short` says why.
     """
 
     steps: int
@@ -78,7 +77,7 @@ def branching(name: str, role: Branches) -> AgentTool:
         parameters=_PARAMETERS,
         goal=_task,
     )
-    return replace(made, run=_Branching(agent))
+    return replace(made, run=_BranchRun(agent))
 
 
 def _task(args: dict[str, Json]) -> str:
@@ -86,32 +85,32 @@ def _task(args: dict[str, Json]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Branching:
-    """Takes a branch to where it stops, and says how far it came."""
+class _BranchRun:
+    """Runs a branch until it stops, and reports how far it got."""
 
     agent: Agent
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
-        """The branch as it ends or waits."""
+        """The branch's result, or the verdict that holds it."""
         begin = _begin_fork if "of" in sub.args else None
         end = await Delegation(self.agent, _task, begin=begin)(sub)
         if isinstance(end, Verdict) or not await has_begun(sub.store, sub.run_id):
             return end
-        return _told(end, await load(sub.store, sub.run_id))
+        return _branch_observation(end, await load(sub.store, sub.run_id))
 
 
-def _told(end: Observation, record: Trajectory) -> Observation:
-    """What a branch observes: where it stands, or why it ended without an answer."""
+def _branch_observation(end: Observation, record: Trajectory) -> Observation:
+    """The observation of a branch: its state, or why it ended without an answer."""
     stop, steps = record.stop, len(record.steps)
     if end.ok:
         cut_short = stop.reason if stop is not None and stop.status == "bound" else ""
         answer: Any = end.content["answer"] if cut_short else end.content
-        branch = Branch(steps, _did(record.step), answer=answer, cut_short=cut_short)
+        branch = Branch(steps, _describe(record.step), answer=answer, cut_short=cut_short)
         return msgspec.structs.replace(end, content=msgspec.to_builtins(branch))
     bound = "" if stop is None or stop.status != "bound" else stop.reason.removeprefix("grant: ")
     if not bound.startswith("steps"):
         return end
-    branch = Branch(steps, _did(record.step), open=True)
+    branch = Branch(steps, _describe(record.step), open=True)
     outcome = "unknown" if end.outcome == "unknown" else "done"
     return msgspec.structs.replace(
         end,
@@ -123,26 +122,26 @@ def _told(end: Observation, record: Trajectory) -> Observation:
     )
 
 
-def _did(step: Step) -> str:
-    """What a step did: its calls, and how what they observed begins."""
+def _describe(step: Step) -> str:
+    """A step in a line: its calls, and the beginning of each observation."""
     lines = [
-        f"{shortened(f'{call.action.name}({encode(call.args).decode()})')} -> "
-        f"{shortened(call.observation.text if call.observation else 'nothing')}"
+        f"{shorten(f'{call.action.name}({encode(call.args).decode()})')} -> "
+        f"{shorten(call.observation.text if call.observation else 'nothing')}"
         for call in step.calls
         if call.action.name != FINISH
     ]
     thought = "" if step.thought is None else step.thought.text or step.thought.fault
-    return "; ".join(lines) or shortened(thought)
+    return "; ".join(lines) or shorten(thought)
 
 
-def shortened(text: str) -> str:
-    """The beginning of a text, as one line."""
+def shorten(text: str) -> str:
+    """The beginning of a text, on one line."""
     text = " ".join(text.split())
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
 
 
 async def _begin_fork(agent: Agent, sub: SubRun, listener: Listener | None) -> Journal:
-    """Begin a branch as a fork of another run of the same strategy."""
+    """Start a branch as a fork of another run of the same strategy."""
     root = sub.parent.rpartition(":")[0]
     of = await _load(sub.store, f"{root}-{sub.args['of']}")
     try:
@@ -162,19 +161,19 @@ async def _begin_fork(agent: Agent, sub: SubRun, listener: Listener | None) -> J
 
 
 async def _done_elsewhere(sub: SubRun, of: Trajectory, point: ForkPoint) -> tuple[Done, ...]:
-    """The effects that are out of sight: those after the cut, and those of all other branches."""
+    """The side effects that the branch cannot see: after the fork point, and in other branches."""
     root = await _load(sub.store, sub.parent.rpartition(":")[0])
-    found = {done.key: done for done in point.done}
+    effects = {done.key: done for done in point.done}
     branch = root.call(sub.parent.rpartition(":")[2]).action.name
     for call in root.calls:
         if call.action.name == branch and call.child and call.child != sub.run_id:
             other = await _load(sub.store, call.child)
-            found |= {
+            effects |= {
                 done.key: done for done in (described_effect(other, e) for e in other.effects)
             }
     shared = Trajectory(of.run_id, point.shared)
-    in_sight = {described_effect(shared, call).key for call in shared.effects}
-    return tuple(done for key, done in found.items() if key not in in_sight)
+    visible = {described_effect(shared, call).key for call in shared.effects}
+    return tuple(done for key, done in effects.items() if key not in visible)
 
 
 async def _load(store: Store, run_id: str) -> Trajectory:
@@ -186,6 +185,6 @@ async def _load(store: Store, run_id: str) -> Trajectory:
 
 
 def request_args(task: str, of: str, at: int | None, say: str) -> dict[str, Json]:
-    """The arguments of a fork."""
+    """The arguments of a request for a fork."""
     args: dict[str, Json] = {"task": task, "of": of}
     return args | ({} if at is None else {"at": at}) | ({"say": say} if say else {})

@@ -1,4 +1,4 @@
-"""Chaining: agents one after the other, each with the answer of the one before it."""
+"""Chaining: agents in sequence, each given the answer of the one before it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,24 +7,24 @@ from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.guards.limits import Limits
-from clew.strategies.program import NoAnswerError, Runs
+from clew.strategies.interface import NoAnswerError, Runs
+from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
-from clew.strategies.room import room
 
 
 @dataclass(frozen=True)
 class Chaining:
-    """The strategy `chaining`: the `agents` by name, in their order.
+    """The strategy `chaining`: `agents` by name, in order.
 
-    The first is given the task, each further one the task and the answer before it; the answer of
-    the whole is the last one's. A model that will not keep a format may be followed by one that
-    reads its free text into the type that is wanted. A stage without an answer ends the chain.
+    The first agent gets the task, each later one the task and the answer before it. The result is
+    the last answer. A stage without an answer ends the chain. A model that keeps no format can be
+    followed by one that reads its free text into the answer type.
     """
 
     agents: Mapping[str, Agent]
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` where there is nobody to ask."""
+        """Raise `ConfigError` if there are no agents."""
         if not self.agents:
             message = "a chain needs agents: give one or more"
             raise ConfigError(message)
@@ -42,17 +42,17 @@ class Chaining:
         return self.agents
 
     def widened(self, limits: Limits) -> Limits:
-        """Room for all stages."""
-        return room(limits, len(self.agents))
+        """Steps and calls for all stages."""
+        return scaled_limits(limits, len(self.agents))
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The last answer. Raises `NoAnswerError` where a stage has none."""
+        """The last answer. Raises `NoAnswerError` if a stage has none."""
         goal, answer = task, None
         for number, name in enumerate(self.agents, 1):
             runs.say(f"Stage {number} of {len(self.agents)}: {name}.")
-            found = await runs.run(name, goal)
-            if not found.ok:
-                raise NoAnswerError(f"the stage {name}: {found.text}")
-            answer = found.answer
-            goal = f"{task}\n\nThe answer of the stage before ({name}):\n{found.text}"
+            result = await runs.run(name, goal)
+            if not result.ok:
+                raise NoAnswerError(f"the stage {name}: {result.text}")
+            answer = result.answer
+            goal = f"{task}\n\nThe answer of the stage before ({name}):\n{result.text}"
         return answer

@@ -1,7 +1,7 @@
-"""Which strategy suits a task: by rules over its words, or by a model's word.
+"""Choose a strategy for a task: by rules over its words, or by asking a model.
 
-The rules are for English. What none of them knows is left to plain ReAct, which can do everything,
-only not always best. How often they are right: `python -m benchmarks.choices`.
+The rules are for English. A task that matches no rule is answered by a plain ReAct run, which can
+do everything, though not always best. How often they are right: `python -m benchmarks.choices`.
 """
 
 import re
@@ -16,9 +16,11 @@ from clew.core.agent import Agent
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
+from clew.strategies.default_roles import typed_agent
+from clew.strategies.interface import NoAnswerError, Runs, Strategy
 from clew.strategies.orchestrator import Orchestrator
-from clew.strategies.program import NoAnswerError, Runs, Strategy, strategy_agent
-from clew.strategies.reflexion import Reflexion, asking
+from clew.strategies.policy import strategy_agent
+from clew.strategies.reflexion import Reflexion
 from clew.strategies.rewoo import ReWOO
 from clew.strategies.roles import Role
 from clew.strategies.routing import CHOOSE, Route
@@ -34,10 +36,10 @@ SUITS: Final[Mapping[str, str]] = {
     "tree_search": "a puzzle or a plan with rules, in which a way may lead nowhere",
     "reflexion": "work that a test can check, and that may be tried again",
 }
-"""What each way of working is for."""
+"""What each strategy is good for."""
 
-_READ: Final = 2_000
-"""So many characters of a task are looked at."""
+_MAX_CHARS: Final = 2_000
+"""The rules look at this many characters of a task."""
 
 _PUZZLE: Final = re.compile(
     r"\b(puzzles?|riddle|sudoku|crossword|maze|chess\w*|(check)?mate in|sequence of moves|anagram|"
@@ -94,22 +96,22 @@ _NAMES: Final = re.compile(
     r"(and|or)( of| in| for| the| on)* (?!I\b|[Mm]y\b)[\"'A-Z]|"
     r"[\"'] (and|or)( from)? [\"']|\b\d+, \d+,? and \d+\b|\b(the \w+, )+(the \w+,? )?and the \w+"
 )
-"""Several names in one place of a sentence: what is asked is asked of each."""
+"""Several names in one place of a sentence: the question concerns each of them."""
 
 
 class Chosen(NamedTuple):
-    """A way of working, and why."""
+    """The name of a strategy, and why it was chosen."""
 
     name: str
     why: str
 
 
 def choose(task: str, ways: Collection[str], *, tested: bool = False) -> Chosen:
-    """Choose among `ways` (the names in `SUITS`) by rules; the first that fits decides.
+    """Choose among `ways` (names in `SUITS`) by rules; the first rule that matches decides.
 
-    `tested` says that a test can check the answer, so that it may be tried again.
+    `tested`: a test can check the answer, so a failed attempt can be repeated.
     """
-    task = task[:_READ]
+    task = task[:_MAX_CHARS]
     data = bool(_DATA.search(task))
     rules = (
         ("reflexion", tested, "a test can check the answer"),
@@ -138,11 +140,11 @@ def choose(task: str, ways: Collection[str], *, tested: bool = False) -> Chosen:
 
 @dataclass(frozen=True)
 class Auto:
-    """The strategy `auto`: one of the others, chosen for the task (`choose`).
+    """The strategy `auto`: one of the others, chosen for each task (`choose`).
 
-    With an `evaluator` (as of `Reflexion`) it may be tried again. `code` is an agent that acts by
-    programs, if there is one. A `chooser` answers with a `Route` in the place of the rules, which
-    decide where it fails; `asks` makes one of the agent's own model. The record has the reason.
+    An `evaluator` (as in `Reflexion`) allows `reflexion`. `code` is an agent that acts by programs,
+    if you have one. A `chooser` is an agent that answers with a `Route` instead of the rules, which
+    decide if it fails; `asks` makes one of the agent's own model. The reason is in the record.
     """
 
     agent: Agent
@@ -161,17 +163,17 @@ class Auto:
 
     @property
     def ways(self) -> list[str]:
-        """The names of what there is to choose from."""
-        there = {
+        """The names of the strategies to choose from."""
+        available = {
             REACT: True,
             "rewoo": any(not tool.hidden for tool in self.agent.tools),
             "code": self.code is not None,
             "reflexion": self.evaluator is not None,
         }
-        return [name for name in SUITS if there.get(name, True)]
+        return [name for name in SUITS if available.get(name, True)]
 
     def _agent(self, name: str) -> Agent:
-        """Who works in this way."""
+        """The agent that works in this way."""
         agent = self.agent
         if name == REACT:
             return agent
@@ -187,10 +189,10 @@ class Auto:
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
-        """Who does what nobody else was given for."""
+        """The agents used where none is given."""
         lines = "\n".join(f"- {name}: {SUITS[name]}" for name in self.ways)
         return {
-            "chooser": asking(self.agent, CHOOSE.format(who=lines), Route),
+            "chooser": typed_agent(self.agent, CHOOSE.format(who=lines), Route),
             "evaluator": Reflexion(self.agent).defaults["evaluator"],
         }
 
@@ -201,24 +203,24 @@ class Auto:
         return {**ways} if chooser is None else {"choose": chooser, **ways}
 
     def widened(self, limits: Limits) -> Limits:
-        """Room for a search; what a plain run takes is limited by the agent itself."""
+        """Steps and calls for a search; the agent's own limits bound a plain run."""
         return TreeSearch(self.agent).widened(limits)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The answer of the chosen way. Raises `NoAnswerError` where that has none."""
-        chosen = await self._chosen(runs, task)
+        """The answer of the chosen way. Raises `NoAnswerError` if it has none."""
+        chosen = await self._choose(runs, task)
         runs.say(f"{chosen.name}: {chosen.why}.")
-        found = await runs.run(chosen.name, task)
-        if not found.ok:
-            raise NoAnswerError(found.text)
-        return found.answer
+        result = await runs.run(chosen.name, task)
+        if not result.ok:
+            raise NoAnswerError(result.text)
+        return result.answer
 
-    async def _chosen(self, runs: Runs, task: str) -> Chosen:
+    async def _choose(self, runs: Runs, task: str) -> Chosen:
         rule = partial(choose, task, self.ways, tested=self.evaluator is not None)
         if self.chooser is None and not self.asks:
             return rule()
-        said = await runs.run("choose", task)
-        route = msgspec.convert(said.answer, Route) if said.ok else None
+        reply = await runs.run("choose", task)
+        route = msgspec.convert(reply.answer, Route) if reply.ok else None
         if route is not None and route.name in self.ways:
             return Chosen(route.name, f"the model says: {' '.join(route.why.split()).rstrip('.')}")
         chosen = rule()

@@ -1,7 +1,7 @@
 """Evaluator and optimizer: one agent answers, another says what is missing, the first improves it.
 
-Self-Refine, Madaan et al., arXiv 2303.17651; here the feedback comes from an agent of its own.
-Unlike Reflexion, a further round works on the last answer and does not begin the task anew.
+Self-Refine, Madaan et al., arXiv 2303.17651; here the feedback comes from a separate agent. Unlike
+Reflexion, each further round improves the last answer instead of starting over.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ import msgspec
 from clew.core.agent import Agent
 from clew.core.events import Json
 from clew.guards.limits import Limits
-from clew.strategies.program import NoAnswerError, Runs
-from clew.strategies.reflexion import JUDGE, Judgement, asking
+from clew.strategies.default_roles import JUDGE, Judgement, typed_agent
+from clew.strategies.interface import NoAnswerError, Runs
+from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Reads, Role
-from clew.strategies.room import room
 
 AGAIN: Final = (
     "{task}\n\nAn earlier answer was:\n{answer}\n\nWhat is wrong with it or missing: {why}\n"
@@ -28,8 +28,8 @@ AGAIN: Final = (
 class EvaluatorOptimizer:
     """The strategy `evaluator_optimizer`: an answer, improved until the evaluator passes it.
 
-    At most `rounds` answers are given; the last one counts, passed or not, and the record says
-    which. The `evaluator` is an agent that reads the run and answers with a `Judgement`.
+    There are at most `rounds` answers. The last one counts whether it passed or not; the record
+    says which. The `evaluator` is an agent that reads the run and answers with a `Judgement`.
     """
 
     agent: Agent
@@ -46,8 +46,8 @@ class EvaluatorOptimizer:
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
-        """Who does what nobody else was given for."""
-        return {"evaluator": asking(self.agent, JUDGE, Judgement)}
+        """The agents used where none is given."""
+        return {"evaluator": typed_agent(self.agent, JUDGE, Judgement)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -55,30 +55,30 @@ class EvaluatorOptimizer:
         return {"answer": self.agent, "evaluate": Reads(evaluator)}
 
     def widened(self, limits: Limits) -> Limits:
-        """Room for all rounds."""
-        return room(limits, self.rounds, self.rounds)
+        """Steps and calls for all rounds."""
+        return scaled_limits(limits, self.rounds, self.rounds)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The last answer. Raises `NoAnswerError` where there was none."""
+        """The last answer. Raises `NoAnswerError` if there is none."""
         best, goal = None, task
         for number in range(1, self.rounds + 1):
             runs.say(f"Answer {number} of at most {self.rounds}.")
-            found = await runs.run("answer", goal)
-            if not found.ok:
+            result = await runs.run("answer", goal)
+            if not result.ok:
                 if best is None:
-                    raise NoAnswerError(found.text)
+                    raise NoAnswerError(result.text)
                 runs.say(f"Answer {number} failed: the one before it counts.")
                 return best.answer
-            best = found
+            best = result
             if number == self.rounds:
                 runs.say("The last answer, which nobody judged.")
                 break
-            said = await runs.read("evaluate", task, found)
-            judgement = msgspec.convert(said.answer, Judgement) if said.ok else None
+            evaluated = await runs.read("evaluate", task, result)
+            judgement = msgspec.convert(evaluated.answer, Judgement) if evaluated.ok else None
             if judgement is None or judgement.passed:
-                why = said.text if judgement is None else judgement.why
+                why = evaluated.text if judgement is None else judgement.why
                 runs.say(f"{'Not judged' if judgement is None else 'Passed'}: {why}")
                 break
             runs.say(f"Not yet: {judgement.why}")
-            goal = AGAIN.format(task=task, answer=found.text, why=judgement.why)
+            goal = AGAIN.format(task=task, answer=result.text, why=judgement.why)
         return None if best is None else best.answer

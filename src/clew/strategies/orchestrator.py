@@ -1,7 +1,7 @@
-"""Orchestrator and workers: a task is divided, workers do the parts at once, one answer is made.
+"""Orchestrator and workers: divide a task, work on the parts at once, combine the results.
 
-The pattern of Anthropic's "Building effective agents" (2024), with a typed plan, and a run of its
-own for each part.
+The pattern of Anthropic's "Building effective agents" (2024), with a typed plan and a
+separate run for each part.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,10 @@ import msgspec
 from clew.core.agent import Agent
 from clew.core.events import Json
 from clew.guards.limits import Limits
-from clew.strategies.plan_and_solve import SOLVE
-from clew.strategies.program import NoAnswerError, Runs
-from clew.strategies.reflexion import asking
+from clew.strategies.default_roles import solver, tool_list, typed_agent, worker
+from clew.strategies.interface import NoAnswerError, Runs
+from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
-from clew.strategies.room import room
 
 DIVIDE: Final = (
     "Divide a task into at most {most} parts that can be worked on at the same time, by workers "
@@ -43,11 +42,10 @@ class Parts(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Orchestrator:
-    """The strategy `orchestrator`: at most `most` workers, runs of the agent, at once.
+    """The strategy `orchestrator`: at most `most` workers at once, each a run of the agent.
 
-    Each worker may take a share of what is left, by the weight of its part. `divider` answers with
-    `Parts`; a division into more parts is made anew once. A part that fails is told to whoever
-    makes the answer.
+    Each worker may use a share of what is left, by the weight of its part. `divider` answers with
+    `Parts`; if it gives too many, it is asked once more. The solver is told which parts failed.
     """
 
     agent: Agent
@@ -64,35 +62,34 @@ class Orchestrator:
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
-        """Who does what nobody else was given for."""
-        tools = ", ".join(tool.name for tool in self.agent.tools if not tool.hidden) or "none"
-        prompt = DIVIDE.format(most=self.most, tools=tools)
-        return {"divider": asking(self.agent, prompt, Parts)}
+        """The agents used where none is given."""
+        prompt = DIVIDE.format(most=self.most, tools=tool_list(self.agent))
+        return {"divider": typed_agent(self.agent, prompt, Parts)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
         return {
             "divide": self.divider or self.defaults["divider"],
-            "work": self.agent.replace(answer=str, checks=()),
-            "solve": Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer),
+            "work": worker(self.agent),
+            "solve": solver(self.agent),
         }
 
     def widened(self, limits: Limits) -> Limits:
-        """Room for all workers."""
-        return room(limits, self.most, 3)
+        """Steps and calls for all workers."""
+        return scaled_limits(limits, self.most, 3)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The answer. Raises `NoAnswerError` where no part has a result."""
-        parts = await self._divided(runs, task)
+        """The answer. Raises `NoAnswerError` if no part has a result."""
+        parts = await self._divide(runs, task)
         runs.say(f"{len(parts)} parts, at once." if len(parts) > 1 else "One part.")
-        ended = await runs.together(
+        results = await runs.together(
             [runs.run("work", part.task, weight=part.weight) for part in parts]
         )
-        if not any(each.ok for each in ended):
-            raise NoAnswerError(f"No part has a result: {ended[0].text}")
+        if not any(each.ok for each in results):
+            raise NoAnswerError(f"No part has a result: {results[0].text}")
         lines = [
-            f"{number}. {part.task}\n   {'Result' if came.ok else 'Failed'}: {came.text}"
-            for number, (part, came) in enumerate(zip(parts, ended, strict=True), 1)
+            f"{number}. {part.task}\n   {'Result' if result.ok else 'Failed'}: {result.text}"
+            for number, (part, result) in enumerate(zip(parts, results, strict=True), 1)
         ]
         runs.say("The parts are done.")
         solved = await runs.run("solve", "\n".join([task, "", "Parts:", *lines]))
@@ -100,7 +97,7 @@ class Orchestrator:
             raise NoAnswerError(solved.text)
         return solved.answer
 
-    async def _divided(self, runs: Runs, task: str) -> list[SubTask]:
+    async def _divide(self, runs: Runs, task: str) -> list[SubTask]:
         problem = ""
         for _ in range(2):
             runs.say(f"Divided anew: {problem}" if problem else "The task is divided.")

@@ -1,7 +1,7 @@
-"""ReWOO: plan all tool calls beforehand, make them, and answer once from all results.
+"""ReWOO: plan all tool calls in advance, make them, and answer once from all results.
 
-Xu et al., arXiv 2305.18323: planner, workers, solver. The model is asked twice, however many calls
-there are; calls that do not need each other's results are made at once.
+Xu et al., arXiv 2305.18323: planner, workers, solver. The model is asked twice, however many
+calls there are. Calls that do not depend on each other are made at once.
 """
 
 import re
@@ -15,11 +15,10 @@ from clew.core.agent import Agent
 from clew.core.events import Json, encode
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
-from clew.strategies.plan_and_solve import SOLVE
-from clew.strategies.program import Ended, NoAnswerError, Runs
-from clew.strategies.reflexion import asking
+from clew.strategies.default_roles import solver, typed_agent, worker
+from clew.strategies.interface import Ended, NoAnswerError, Runs
+from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
-from clew.strategies.room import room
 from clew.strategies.transcript import as_text
 from clew.tools.schema import problems
 
@@ -49,12 +48,11 @@ class Calls(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ReWOO:
-    """The strategy `rewoo`: one plan of calls, the calls in parallel where they can be, one answer.
+    """The strategy `rewoo`: one plan of calls, made in parallel where possible, and one answer.
 
-    A plan that cannot be carried out (a tool or #E that does not exist, arguments that do not fit,
-    a circle, more than `most` calls) is made anew, at most `replans` times, with what was wrong. A
-    call that fails is left to a run of the agent, which may find another way. `planner` answers
-    with `Calls`.
+    A plan that cannot be executed (an unknown tool or #E, invalid arguments, a cycle, more than
+    `most` calls) goes back to the planner with the error, at most `replans` times. For a call that
+    fails, a run of the agent looks for another way. `planner` answers with `Calls`.
     """
 
     agent: Agent
@@ -76,40 +74,43 @@ class ReWOO:
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
-        """Who does what nobody else was given for."""
+        """The agents used where none is given."""
         lines = "\n".join(
             f"- {name}: {tool.description} {encode(tool.parameters).decode()}"
             for name, tool in self._tools.items()
         )
-        return {"planner": asking(self.agent, PLAN.format(tools=lines, most=self.most), Calls)}
+        prompt = PLAN.format(tools=lines, most=self.most)
+        return {"planner": typed_agent(self.agent, prompt, Calls)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
-        solver = Agent(self.agent.model, prompt=SOLVE, answer=self.agent.answer)
         return {
             **self._tools,
             "plan_calls": self.planner or self.defaults["planner"],
-            "find_another_way": self.agent.replace(answer=str, checks=()),
-            "solve": solver,
+            "find_another_way": worker(self.agent),
+            "solve": solver(self.agent),
         }
 
     def widened(self, limits: Limits) -> Limits:
-        """Room for another way to the result of each call."""
-        return room(limits, self.most, self.most + self.replans + 2)
+        """Steps and calls for all planned calls, and for another way to the result of each."""
+        return scaled_limits(limits, self.most, self.most + self.replans + 2)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The answer. Raises `NoAnswerError` where no plan could be carried out."""
+        """The answer. Raises `NoAnswerError` if no plan can be executed."""
         calls, tools = await self._plan(runs, task), self._tools
         results: dict[str, str] = {}
         while left := [call for call in calls if call.id not in results]:
-            ready = [call for call in left if _needs(call) <= results.keys()]
+            ready = [call for call in left if _dependencies(call) <= results.keys()]
             runs.say(f"{', '.join(call.id for call in ready)} of {len(calls)} planned calls.")
             requests = [
-                runs.call(call.tool, **_filled(tools[call.tool], call, results)) for call in ready
+                runs.call(call.tool, **_resolved_args(tools[call.tool], call, results))
+                for call in ready
             ]
             ended = await runs.together(requests)
-            for call, came in zip(ready, ended, strict=True):
-                results[call.id] = came.text if came.ok else await _otherwise(runs, call, came)
+            for call, result in zip(ready, ended, strict=True):
+                results[call.id] = (
+                    result.text if result.ok else await _find_another_way(runs, call, result)
+                )
         runs.say("All calls are made.")
         lines = [f"{call.id} ({call.why or call.tool}): {results[call.id]}" for call in calls]
         solved = await runs.run("solve", "\n".join([task, "", "Results:", *lines]))
@@ -126,83 +127,86 @@ class ReWOO:
             if not planned.ok:
                 raise NoAnswerError(planned.text)
             calls = msgspec.convert(planned.answer, Calls).calls
-            problem = self._wrong(calls)
+            problem = self._plan_error(calls)
             if not problem:
                 return calls
         raise NoAnswerError(f"No plan of calls could be carried out: {problem}")
 
-    def _wrong(self, calls: Sequence[Planned]) -> str:
-        """Why a plan cannot be carried out, or ""."""
+    def _plan_error(self, calls: Sequence[Planned]) -> str:
+        """Why a plan cannot be executed, or ""."""
         if len(calls) > self.most:
             return f"it has {len(calls):,} calls, and may have {self.most}"
         tools = self._tools
-        known: set[str] = set()
+        resolved: set[str] = set()
         ids = [call.id for call in calls]
         for call in calls:
             if call.tool not in tools:
                 return f"{call.id} calls {call.tool!r}: there are {', '.join(sorted(tools))}"
-            if strange := sorted(_needs(call) - {*ids}):
-                return f"{call.id} needs #{strange[0]}, which is no call of the plan"
+            if unknown := sorted(_dependencies(call) - {*ids}):
+                return f"{call.id} needs #{unknown[0]}, which is no call of the plan"
             if ids.count(call.id) > 1:
                 return f"two calls are called {call.id}"
-            if not _needs(call) and (bad := problems(tools[call.tool].parameters, call.args)):
+            if not _dependencies(call) and (
+                bad := problems(tools[call.tool].parameters, call.args)
+            ):
                 return f"{call.id} calls {call.tool} with other arguments than it takes: {bad[0]}"
-        while fit := [c for c in calls if c.id not in known and _needs(c) <= known]:
-            known |= {call.id for call in fit}
-        if circle := [call.id for call in calls if call.id not in known]:
-            waits = "wait for each other" if len(circle) > 1 else "waits for itself"
-            return f"{', '.join(circle)} {waits}"
+        while ready := [c for c in calls if c.id not in resolved and _dependencies(c) <= resolved]:
+            resolved |= {call.id for call in ready}
+        if cycle := [call.id for call in calls if call.id not in resolved]:
+            waits = "wait for each other" if len(cycle) > 1 else "waits for itself"
+            return f"{', '.join(cycle)} {waits}"
         return ""
 
 
-async def _otherwise(runs: Runs, call: Planned, came: Ended) -> str:
-    """What a run finds instead of a call that failed."""
+async def _find_another_way(runs: Runs, call: Planned, failed: Ended) -> str:
+    """What a run finds in place of a failed call."""
     runs.say(f"{call.id} failed.")
-    task = f"Find out: {call.why or call.tool}. {call.tool} was tried and failed: {came.text}"
-    found = await runs.run("find_another_way", task)
-    return found.text
+    task = f"Find out: {call.why or call.tool}. {call.tool} was tried and failed: {failed.text}"
+    return (await runs.run("find_another_way", task)).text
 
 
-def _needs(call: Planned) -> set[str]:
-    """The ids of the calls whose results it needs."""
-    return {found[0] for found in _REFERENCE.findall(encode(call.args).decode())}
+def _dependencies(call: Planned) -> set[str]:
+    """The ids of the calls whose results it refers to."""
+    return {match[0] for match in _REFERENCE.findall(encode(call.args).decode())}
 
 
-def _filled(tool: AnyTool, call: Planned, results: Mapping[str, str]) -> dict[str, Json]:
-    """The arguments with results in the place of references: as texts, where the tool takes such.
+def _resolved_args(tool: AnyTool, call: Planned, results: Mapping[str, str]) -> dict[str, Json]:
+    """The arguments with references replaced by results: as text, if the tool accepts that.
 
-    Else what is nothing but a reference to a number, a list or the like becomes that.
+    Otherwise an argument that is only a reference becomes the value itself (a number, a list …).
     """
-    as_texts: dict[str, Json] = _put(call.args, results, values=False)
+    as_texts: dict[str, Json] = _substitute(call.args, results, values=False)
     if not problems(tool.parameters, as_texts):
         return as_texts
-    return _put(call.args, results, values=True)  # type: ignore[no-any-return]  # as it was given
+    return _substitute(call.args, results, values=True)  # type: ignore[no-any-return]  # as it was given
 
 
-def _put(value: Any, results: Mapping[str, str], *, values: bool) -> Any:
+def _substitute(value: Any, results: Mapping[str, str], *, values: bool) -> Any:
     if isinstance(value, str):
-        alone = _REFERENCE.fullmatch(value)
-        if values and alone is not None:
-            return _referred(alone, results)
-        return _REFERENCE.sub(lambda match: as_text(_referred(match, results)), value)
+        reference = _REFERENCE.fullmatch(value)
+        if values and reference is not None:
+            return _lookup(reference, results)
+        return _REFERENCE.sub(lambda match: as_text(_lookup(match, results)), value)
     if isinstance(value, dict):
         fields = msgspec.convert(value, dict[str, Any])
-        return {key: _put(each, results, values=values) for key, each in fields.items()}
+        return {key: _substitute(each, results, values=values) for key, each in fields.items()}
     if isinstance(value, list):
-        return [_put(each, results, values=values) for each in msgspec.convert(value, list[Any])]
+        return [
+            _substitute(each, results, values=values) for each in msgspec.convert(value, list[Any])
+        ]
     return value
 
 
-def _referred(reference: re.Match[str], results: Mapping[str, str]) -> Json:
-    """What a reference stands for: a result, or a field of it; as it stands where there is none."""
+def _lookup(reference: re.Match[str], results: Mapping[str, str]) -> Json:
+    """The result that a reference names, or its field; the plain text if it has no such field."""
     text, path = results[reference[1]], reference[2]
     try:
-        found: Any = msgspec.json.decode(text)
+        value: Any = msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text + path
     for name in path.split(".")[1:]:
-        fields = msgspec.convert(found, dict[str, Any]) if isinstance(found, dict) else {}
+        fields = msgspec.convert(value, dict[str, Any]) if isinstance(value, dict) else {}
         if name not in fields:
             return text + path
-        found = fields[name]
-    return found
+        value = fields[name]
+    return value

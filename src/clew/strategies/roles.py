@@ -1,4 +1,4 @@
-"""What a strategy uses: agents, each use of which is a run; tools; agents that read other runs."""
+"""The roles of a strategy: agents, tools, agents that read other runs, and branching agents."""
 
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -16,7 +16,7 @@ from clew.subagents import TASK, Delegation, delegate
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """An agent that is shown what another run thought, did and observed, after its task."""
+    """An agent that is shown another run's transcript after its task."""
 
     agent: Agent
 
@@ -25,7 +25,7 @@ Role: TypeAlias = Agent | Reads | Branches | AnyTool
 """What a strategy may use."""
 
 WEIGHT: Final = "weight"
-"""The argument that says how large a run's share is among those that are made at once."""
+"""The argument that sets a run's share of the budget among runs made at once."""
 
 _RUNS: Final[Parameters] = {
     **TASK,
@@ -52,7 +52,7 @@ def tool_of(name: str, role: Role) -> AnyTool:
             parameters=_READS,
             goal=lambda args: str(args["task"]),
         )
-        return replace(made, run=_Reading(role.agent))
+        return replace(made, run=_ReadingRun(role.agent))
     made = delegate(
         role,
         name=name,
@@ -64,19 +64,19 @@ def tool_of(name: str, role: Role) -> AnyTool:
 
 
 def answers_text(role: Role) -> bool:
-    """Whether what comes of it is a text, whatever it looks like."""
+    """Whether its answers are text, even where they look like JSON."""
     agent = role.agent if isinstance(role, Reads) else role
     return isinstance(agent, Agent) and agent.brief.answers_text
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """Begins a sub-run whose goal contains the record of another sub-run."""
+class _ReadingRun:
+    """Starts a sub-run whose goal contains the transcript of another sub-run."""
 
     agent: Agent
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
-        """The sub-run as it ends or waits."""
+        """The sub-run's result, or the verdict that holds it."""
         task = ""
         if not await has_begun(sub.store, sub.run_id):
             task = await self._task(sub)

@@ -10,10 +10,10 @@ from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.guards.limits import Limits
-from clew.strategies.program import NoAnswerError, Runs
-from clew.strategies.reflexion import asking
+from clew.strategies.default_roles import typed_agent
+from clew.strategies.interface import NoAnswerError, Runs
+from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
-from clew.strategies.room import room
 
 CHOOSE: Final = (
     "Decide who is to answer a task. Do not answer it. These can:\n{who}\nGive the name of one, "
@@ -30,10 +30,10 @@ class Route(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Routing:
-    """The strategy `routing`: `agents` by name, each with what it is for in `purposes`.
+    """The strategy `routing`: `agents` by name, and the purpose of each in `purposes`.
 
-    `chooser` answers with a `Route`; by default it asks the model of the first agent. The answer
-    of the whole is that of the chosen agent. Where the chooser fails, the first agent answers.
+    `chooser` answers with a `Route`; by default it asks the model of the first agent. The result
+    is the answer of the chosen agent. If the chooser fails, the first agent answers.
     """
 
     agents: Mapping[str, Agent]
@@ -41,7 +41,7 @@ class Routing:
     chooser: Agent | None = None
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` where agents and purposes do not fit."""
+        """Raise `ConfigError` unless there are agents, each with a purpose."""
         if not self.agents or self.agents.keys() != self.purposes.keys():
             message = "routing needs agents, and for each of them what it is for"
             raise ConfigError(message)
@@ -58,15 +58,15 @@ class Routing:
     def roles(self) -> Mapping[str, Role]:
         lines = "\n".join(f"- {name}: {purpose}" for name, purpose in self.purposes.items())
         first = next(iter(self.agents.values()))
-        chooser = self.chooser or asking(first, CHOOSE.format(who=lines), Route)
+        chooser = self.chooser or typed_agent(first, CHOOSE.format(who=lines), Route)
         return {"choose": chooser, **self.agents}
 
     def widened(self, limits: Limits) -> Limits:
-        """Room for the choice, and a run."""
-        return room(limits, 1, 1)
+        """Steps and calls for the choice and one run."""
+        return scaled_limits(limits, 1, 1)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The answer of the chosen agent. Raises `NoAnswerError` where that has none."""
+        """The answer of the chosen agent. Raises `NoAnswerError` if it has none."""
         chosen = await runs.run("choose", task)
         name = next(iter(self.agents))
         why = chosen.text
@@ -75,7 +75,7 @@ class Routing:
             why = route.why
             name = route.name if route.name in self.agents else name
         runs.say(f"{name}: {why}")
-        found = await runs.run(name, task)
-        if not found.ok:
-            raise NoAnswerError(found.text)
-        return found.answer
+        result = await runs.run(name, task)
+        if not result.ok:
+            raise NoAnswerError(result.text)
+        return result.answer

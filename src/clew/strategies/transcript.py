@@ -1,4 +1,4 @@
-"""A run as text, for another run that judges it or learns from it."""
+"""A run as text, for an agent that judges it or learns from it."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,17 +6,17 @@ from typing import Final
 from clew.core.events import FINISH, Json, encode
 from clew.core.trajectory import Trajectory
 
-SHOWN: Final = 2_000
-"""So many characters of each observation are shown: its first and last half."""
+MAX_CHARS: Final = 2_000
+"""The longest observation shown whole; of a longer one, half of this from each end."""
 
 
 def transcript(run: Trajectory) -> str:
-    """What a run thought, did and observed, and its answer."""
+    """A run's thoughts, actions, observations and answer."""
     return "\n".join([*steps(run), f"Answer: {answer(run)}"])
 
 
 def steps(run: Trajectory) -> Iterator[str]:
-    """What a run thought, did and observed, in lines."""
+    """A run's thoughts, actions and observations, one line each."""
     for step in run:
         if step.thought is not None and step.thought.text:
             yield f"Thought: {step.thought.text}"
@@ -27,17 +27,17 @@ def steps(run: Trajectory) -> Iterator[str]:
 
 
 def answer(run: Trajectory) -> str:
-    """A run's answer: a text as it is, anything else as JSON."""
+    """A run's answer: text unchanged, anything else as JSON."""
     return as_text(run.stop.answer if run.stop is not None else None)
 
 
 def as_text(value: Json) -> str:
-    """A text as it is, anything else as JSON."""
+    """Text unchanged, anything else as JSON."""
     return value if isinstance(value, str) else encode(value).decode()
 
 
 def _short(text: str) -> str:
-    if len(text) <= SHOWN:
+    if len(text) <= MAX_CHARS:
         return text
-    half = SHOWN // 2
-    return f"{text[:half]} … {len(text) - SHOWN:,} characters … {text[-half:]}"
+    half = MAX_CHARS // 2
+    return f"{text[:half]} … {len(text) - MAX_CHARS:,} characters … {text[-half:]}"

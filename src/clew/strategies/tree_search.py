@@ -1,9 +1,9 @@
-"""Tree search: from where a run stands, several ways on; the best of them goes on.
+"""Tree search: several ways on from each step; the best one continues.
 
 After Tree of Thoughts (Yao et al., arXiv 2305.10601) and LATS (Zhou et al., arXiv 2310.04406). A
-node is a run after some steps, a branch a fork of it that goes on: what it shares is not paid
-again. The branches of a node are made one after the other. Each is told what those before it did,
-so it differs from them without a random number, and what they did to the world is not done again.
+node is a run after some steps, and a branch is a fork that continues it: shared steps are not paid
+again. The branches of a node are made one after the other. Each is told what the earlier ones did,
+so it differs from them without a random number, and side effects do not happen twice.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
-from clew.strategies.branches import Branch, Branches, shortened
-from clew.strategies.program import Ended, NoAnswerError, Request, Runs
-from clew.strategies.reflexion import Judgement, asking
+from clew.strategies.branches import Branch, Branches, shorten
+from clew.strategies.default_roles import Judgement, typed_agent
+from clew.strategies.interface import Ended, NoAnswerError, Request, Runs
 from clew.strategies.roles import Reads, Role
 from clew.strategies.transcript import as_text
 
@@ -34,10 +34,10 @@ SCORE: Final = (
 )
 ANOTHER: Final = "From here, these ways were tried already:{tried}\nDo not repeat them. Go another."
 ANSWER: Final = "There is no time to look further. Answer now, from what you have observed."
-LAST: Final = 8
-"""Steps that are kept for the answer at the end of a search, and its score."""
+FINAL_STEPS: Final = 8
+"""Steps reserved for the answer at the end of a search, and its score."""
 UNKNOWN: Final = 0.5
-"""The value of a branch that nobody judged: without an answer, by a test; where a model failed."""
+"""The value of a branch without a score: a test cannot judge it yet, or the model failed to."""
 
 By: TypeAlias = Literal["best", "uct"]
 
@@ -51,47 +51,47 @@ class Score(msgspec.Struct, frozen=True):
 
 @dataclass
 class _Node:
-    """A run after some steps; node 0 is the task before any."""
+    """A run after some steps; node 0 is the task before the first."""
 
     number: int
-    above: "_Node | None" = None
-    came: Ended | None = None
+    parent: "_Node | None" = None
+    result: Ended | None = None
     branch: Branch = field(default_factory=lambda: Branch(0, open=True))
     value: float = 0.0
     why: str = ""
-    tried: bool = False
+    expanded: bool = False
     visits: int = 0
     total: float = 0.0
-    below: list["_Node"] = field(default_factory=list["_Node"])
+    children: list["_Node"] = field(default_factory=list["_Node"])
 
     @property
-    def way(self) -> str:
-        """What the next branch is told of it; nothing of a branch that came to nothing."""
+    def summary(self) -> str:
+        """What the next branch is told about it; empty for a branch that failed."""
         if self.branch.answer is None:
             return self.branch.did
         return f"the answer {as_text(self.branch.answer)} ({self.why})"
 
-    def learn(self) -> None:
-        """Add its value to all nodes on the way to it."""
+    def backpropagate(self) -> None:
+        """Add its value to this node and all its ancestors."""
         node: _Node | None = self
         while node is not None:
             node.visits, node.total = node.visits + 1, node.total + self.value
-            node = node.above
+            node = node.parent
 
 
 @dataclass(frozen=True)
 class TreeSearch:
-    """The strategy `tree_search`: at most `breadth` branches at each node, `most` in all.
+    """The strategy `tree_search`: at most `breadth` branches per node, `most` in all.
 
-    A branch goes on for `steps` steps. Paths have at most `depth` (0: as many as the agent's limits
-    allow). `by` says which node is tried next: "best" takes the one with the highest score, "uct"
-    weighs scores below a node against how seldom it was tried (Kocsis and Szepesvári, 2006;
-    `explore` is the weight). An answer that scores `enough` ends the search; at its end the best
-    one counts that scores `least`.
+    A branch continues for `steps` steps. Paths have at most `depth` steps (0: what the agent's
+    limits allow). `by` selects the next node: "best" takes the highest score; "uct" weighs the
+    scores below a node against how seldom it was visited (Kocsis and Szepesvári, 2006), with the
+    weight `explore`. An answer that scores `enough` ends the search. Otherwise the best answer
+    counts, if it scores at least `least`.
 
-    The `scorer` is an agent that reads a branch and answers with a `Score` (by default the agent's
-    own model; asked `votes` times, the mean counts), or a tool that is given `task` and `answer`
-    and returns a `Score` or a `Judgement`, such as a test: then only answers are judged.
+    The `scorer` is an agent that reads a branch and answers with a `Score` (by default made of the
+    agent's own model; asked `votes` times, the mean counts). Or it is a tool, such as a test, that
+    takes `task` and `answer` and returns a `Score` or a `Judgement`; it judges answers only.
     """
 
     agent: Agent
@@ -107,7 +107,7 @@ class TreeSearch:
     explore: float = 1.0
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for settings that search nothing."""
+        """Raise `ConfigError` for settings that allow no search."""
         if self.by not in get_args(By):
             message = f"tree_search by {self.by!r}: choose one of {', '.join(get_args(By))}"
             raise ConfigError(message)
@@ -127,8 +127,8 @@ class TreeSearch:
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
-        """Who does what nobody else was given for."""
-        return {"scorer": asking(self.agent, SCORE, Score)}
+        """The agents used where none is given."""
+        return {"scorer": typed_agent(self.agent, SCORE, Score)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -141,61 +141,65 @@ class TreeSearch:
 
     @property
     def deepest(self) -> int:
-        """The most steps of a path."""
+        """The maximum steps of a path."""
         return self.depth or self.agent.limits.steps
 
     def widened(self, limits: Limits) -> Limits:
-        """Room for `most` branches and their scores; tokens, money and time stay as they are."""
-        steps = self.most * (1 + self.steps + 2 * self.votes) + self.deepest + LAST
+        """Steps and calls for `most` branches and their scores; other limits stay as they are."""
+        steps = self.most * (1 + self.steps + 2 * self.votes) + self.deepest + FINAL_STEPS
         calls = self.most * (1 + self.votes) + max(limits.tool_calls, self.most * self.steps * 4)
         return replace(limits, steps=max(limits.steps, steps), tool_calls=calls)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The best answer. Raises `NoAnswerError` where none scores `least`."""
+        """The best answer. Raises `NoAnswerError` if none scores `least`."""
         tree = [_Node(0)]
         while len(tree) <= self.most and (node := self._next(tree)) is not None:
-            node.tried = True
+            node.expanded = True
             for _ in range(min(self.breadth, self.most + 1 - len(tree))):
-                found = await self._grow(runs, task, node, tree)
+                found = await self._expand(runs, task, node, tree)
                 if not found.branch.open and found.value >= self.enough:
                     runs.say(f"Branch {found.number} is good enough: {found.why}")
                     return found.branch.answer
         return await self._best(runs, task, tree)
 
-    async def _grow(self, runs: Runs, task: str, node: _Node, tree: list[_Node]) -> _Node:
-        """One more branch of a node, with its value."""
-        grown = _Node(len(tree), node)
-        tree.append(grown)
+    async def _expand(self, runs: Runs, task: str, node: _Node, tree: list[_Node]) -> _Node:
+        """Add one branch to a node, with its score."""
+        child = _Node(len(tree), node)
+        tree.append(child)
         runs.say(
-            f"Branch {grown.number} from {f'branch {node.number}' if node.came else 'the task'}."
+            f"Branch {child.number} from {f'branch {node.number}' if node.result else 'the task'}."
         )
-        grown.came = came = await self._request(runs, task, node)
-        twins = [other for other in node.below if _same(other, came)]
-        node.below.append(grown)
-        if not came.ok or twins:
-            grown.branch = Branch(0)
-            grown.why = f"the same as branch {twins[0].number}" if twins else shortened(came.text)
-            runs.say(f"Branch {grown.number}: {grown.why}")
+        child.result = result = await self._request(runs, task, node)
+        duplicates = [other for other in node.children if _is_duplicate(other, result)]
+        node.children.append(child)
+        if not result.ok or duplicates:
+            child.branch = Branch(0)
+            child.why = (
+                f"the same as branch {duplicates[0].number}" if duplicates else shorten(result.text)
+            )
+            runs.say(f"Branch {child.number}: {child.why}")
         else:
-            grown.branch = msgspec.convert(came.answer, Branch)
-            grown.value, grown.why = await self._score(runs, task, grown)
-            runs.say(f"Branch {grown.number} scores {grown.value:.2f}: {grown.why}")
+            child.branch = msgspec.convert(result.answer, Branch)
+            child.value, child.why = await self._score(runs, task, child)
+            runs.say(f"Branch {child.number} scores {child.value:.2f}: {child.why}")
             best = _best(tree)
             if best is not None and best.value >= self.least:
                 runs.keep(best.branch.answer)
-        grown.learn()
-        return grown
+        child.backpropagate()
+        return child
 
     def _request(self, runs: Runs, task: str, node: _Node) -> Request:
-        """Ask for the next branch of a node: its first goes on, each further one goes another way.
+        """Request the next branch of a node. The first continues; each further one differs.
 
-        Those of the task are forks of the first of them, before its first step.
+        Further branches of the task fork the first one before its first step.
         """
-        tried = "".join(f"\n- {other.way}" for other in node.below if other.way)
+        tried = "".join(f"\n- {other.summary}" for other in node.children if other.summary)
         say = ANOTHER.format(tried=tried) if tried else ""
-        if node.came is not None:
-            return runs.fork("branch", task, node.came, at=node.branch.steps, say=say)
-        begun = next((other.came for other in node.below if other.came and other.way), None)
+        if node.result is not None:
+            return runs.fork("branch", task, node.result, at=node.branch.steps, say=say)
+        begun = next(
+            (other.result for other in node.children if other.result and other.summary), None
+        )
         return (
             runs.run("branch", task)
             if begun is None
@@ -203,12 +207,12 @@ class TreeSearch:
         )
 
     async def _score(self, runs: Runs, task: str, node: _Node) -> tuple[float, str]:
-        """What a branch is worth, and why."""
-        if node.came is None:
+        """The score of a branch, and why."""
+        if node.result is None:
             return 0.0, ""
         failed = UNKNOWN
         if isinstance(self.scorer, Agent) or self.scorer is None:
-            asked = [runs.read("score", task, node.came) for _ in range(self.votes)]
+            asked = [runs.read("score", task, node.result) for _ in range(self.votes)]
         elif node.branch.open:
             return UNKNOWN, "it has no answer yet"
         else:
@@ -218,32 +222,34 @@ class TreeSearch:
         return round(sum(each.score for each in scores) / len(scores), 4), scores[0].why
 
     def _next(self, tree: list[_Node]) -> _Node | None:
-        """The node whose branches are made next; None where there is none."""
-        open_ = [node for node in tree if self._may_grow(node)]
+        """The node to expand next, or None."""
+        open_ = [node for node in tree if self._can_expand(node)]
         if not open_ or self.by == "best":
             return max(open_, key=lambda node: (node.value, node.branch.steps), default=None)
         node = tree[0]
-        while not self._may_grow(node):
-            ways = [way for way in node.below if any(self._may_grow(it) for it in _all(way))]
+        while not self._can_expand(node):
+            open_ = [
+                child for child in node.children if any(map(self._can_expand, _subtree(child)))
+            ]
             parent = node
-            node = max(ways, key=lambda way: (self._uct(way, parent), -way.number))
+            node = max(open_, key=lambda child: (self._uct(child, parent), -child.number))
         return node
 
-    def _may_grow(self, node: _Node) -> bool:
-        return node.branch.open and not node.tried and node.branch.steps < self.deepest
+    def _can_expand(self, node: _Node) -> bool:
+        return node.branch.open and not node.expanded and node.branch.steps < self.deepest
 
     def _uct(self, node: _Node, parent: _Node) -> float:
-        """The mean of the values below, and more for what was seldom tried."""
-        wide = self.explore * math.sqrt(math.log(parent.visits) / node.visits)
-        return round(node.total / node.visits + wide, 9)  # the last digits differ among machines
+        """The mean score below a node, plus a bonus for few visits."""
+        bonus = self.explore * math.sqrt(math.log(parent.visits) / node.visits)
+        return round(node.total / node.visits + bonus, 9)  # the last digits differ among machines
 
     async def _best(self, runs: Runs, task: str, tree: list[_Node]) -> Json:
-        """The best answer; without one, that of the best branch, asked to answer now."""
+        """The best answer; if there is none, the best branch is asked to answer now."""
         best = _best(tree)
-        open_ = [node for node in tree if node.branch.open and node.came is not None]
+        open_ = [node for node in tree if node.branch.open and node.result is not None]
         if best is None and open_:
             node = max(open_, key=lambda node: node.value)
-            best = await self._land(runs, task, node, tree)
+            best = await self._force_answer(runs, task, node, tree)
         if best is not None and best.value >= self.least:
             runs.say(f"Branch {best.number} is the best of {len(tree) - 1}: {best.why}")
             return best.branch.answer
@@ -252,44 +258,46 @@ class TreeSearch:
         )
         raise NoAnswerError(f"None of {len(tree) - 1} branches has a good answer: {last}")
 
-    async def _land(self, runs: Runs, task: str, node: _Node, tree: list[_Node]) -> _Node | None:
-        """A branch that answers from what it has."""
-        grown = _Node(len(tree), node)
+    async def _force_answer(
+        self, runs: Runs, task: str, node: _Node, tree: list[_Node]
+    ) -> _Node | None:
+        """A branch that must answer from what it has observed."""
+        child = _Node(len(tree), node)
         runs.say(f"No branch has an answer: branch {node.number}, the best, is to give one.")
-        grown.came = came = await runs.fork(
-            "answer", task, node.came or Ended("", False, None, ""), say=ANSWER
+        child.result = result = await runs.fork(
+            "answer", task, node.result or Ended("", False, None, ""), say=ANSWER
         )
-        tree.append(grown)
-        if not came.ok:
-            grown.branch, grown.why = Branch(0), came.text
+        tree.append(child)
+        if not result.ok:
+            child.branch, child.why = Branch(0), result.text
             return None
-        grown.branch = msgspec.convert(came.answer, Branch)
-        grown.value, grown.why = await self._score(runs, task, grown)
-        return grown
+        child.branch = msgspec.convert(result.answer, Branch)
+        child.value, child.why = await self._score(runs, task, child)
+        return child
 
 
-def _same(node: _Node, came: Ended) -> bool:
-    """Whether another branch of the same node did just that."""
-    return came.ok and node.came is not None and node.came.answer == came.answer
+def _is_duplicate(node: _Node, result: Ended) -> bool:
+    """Whether a branch ended exactly like another one of the same node."""
+    return result.ok and node.result is not None and node.result.answer == result.answer
 
 
-def _score_of(said: Ended, failed: float) -> Score:
-    """A score, or a judgement as one; what is neither counts as `failed`."""
+def _score_of(scored: Ended, failed: float) -> Score:
+    """A score, or a judgement as a score; anything else counts as `failed`."""
     with contextlib.suppress(msgspec.ValidationError):
-        return msgspec.convert(said.answer, Score)
+        return msgspec.convert(scored.answer, Score)
     with contextlib.suppress(msgspec.ValidationError):
-        judged = msgspec.convert(said.answer, Judgement)
+        judged = msgspec.convert(scored.answer, Judgement)
         return Score(float(judged.passed), judged.why)
-    return Score(failed, f"not scored: {shortened(said.text)}")
+    return Score(failed, f"not scored: {shorten(scored.text)}")
 
 
 def _best(tree: list[_Node]) -> _Node | None:
-    """The answer with the highest score; of several, the first."""
+    """The answer with the highest score; the first one on a tie."""
     answered = [node for node in tree if node.branch.answer is not None]
     return max(answered, key=lambda node: node.value, default=None)
 
 
-def _all(node: _Node) -> Iterator[_Node]:
+def _subtree(node: _Node) -> Iterator[_Node]:
     yield node
-    for way in node.below:
-        yield from _all(way)
+    for child in node.children:
+        yield from _subtree(child)

@@ -1,7 +1,7 @@
-"""The vote as an agent: a policy in the place of a model, and a tool for each run.
+"""A vote as an agent: a fixed policy takes the place of a model, and each run is a tool call.
 
-So the record of a vote is like any other: a thought with k calls, an observation for each run, the
-decision. What advances, resumes, shows and replays runs does so with votes.
+So a vote's record is like any other: a thought with k calls, an observation for each run, and the
+decision. Everything that resumes, shows or replays runs also works for votes.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,32 +17,32 @@ from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
-from clew.strategies.decision import Ballot, Choice, Decision, candidates, counts, decide
+from clew.strategies.voting.decision import Ballot, Choice, Decision, candidates, counts, decide
 
 RUN: Final = "run"
 VERIFY: Final = "verify"
 NAME: Final = "clew:vote"
-"""The name of the policy, by which the record of a vote is known."""
+"""The policy's name, which identifies the record of a vote."""
 
 LONG: Final = 366 * 24 * 3600.0
-"""Seconds a run may take and wait for a person; what work may take its own limits say."""
+"""Seconds that a run may take, including waits for a person; its own limits bound its work."""
 
-Make: TypeAlias = Callable[[dict[str, Json], str], Awaitable[Any]]
+ToolFunction: TypeAlias = Callable[[dict[str, Json], str], Awaitable[Any]]
 
 
 def ballots_in(texts: Sequence[str]) -> list[Ballot]:
-    """The ends of runs among observations; what is none was interrupted, and says nothing."""
-    found: list[Ballot] = []
+    """The ballots among observations. Any other observation is of an interrupted run."""
+    ballots: list[Ballot] = []
     for text in texts:
         try:
-            found.append(msgspec.json.decode(text, type=Ballot))
+            ballots.append(msgspec.json.decode(text, type=Ballot))
         except msgspec.DecodeError:
             continue
-    return found
+    return ballots
 
 
 def choice_in(texts: Sequence[str]) -> Choice | None:
-    """The verifier's word among observations, if it was asked; where it failed, why."""
+    """The verifier's choice among observations, if it was asked; if it failed, run 0 and why."""
     for text in texts:
         try:
             return msgspec.json.decode(text, type=Choice)
@@ -52,10 +52,10 @@ def choice_in(texts: Sequence[str]) -> Choice | None:
 
 
 @dataclass(frozen=True)
-class Ballots:
+class VotePolicy:
     """Calls k runs at once, then the verifier if their answers differ, then decides.
 
-    It sees nothing but the prompt and keeps nothing, so a vote can be cut anywhere and resumed.
+    It depends only on the prompt and keeps no state, so a vote can be cut anywhere and resumed.
     """
 
     k: int
@@ -63,7 +63,7 @@ class Ballots:
 
     @property
     def info(self) -> ModelInfo:
-        """A policy takes no tokens of anybody."""
+        """The policy itself uses no tokens."""
         return ModelInfo(NAME, self.params, priced=True, unmetered=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
@@ -85,7 +85,7 @@ class Ballots:
         return self._decided(ballots, decide(ballots, self.k, choice))
 
     def _decided(self, ballots: Sequence[Ballot], decision: Decision) -> Reply:
-        """The chosen run's answer; without one there is nothing to say, and the vote has none."""
+        """A reply with the chosen run's answer; without a chosen run the vote has no answer."""
         wire = Wire("clew", NAME, msgspec.to_builtins(decision))
         chosen = next((each for each in ballots if each.run == decision.run), None)
         if chosen is None:
@@ -102,10 +102,10 @@ def _call(name: str, args: dict[str, Json]) -> RawCall:
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A bound: all runs have ended and none was answered. The vote lands with the best there is."""
+    """A bound that applies when all runs have ended without an answer; the vote then lands."""
 
     def __call__(self, so_far: Trajectory) -> str | None:
-        """How the runs ended instead."""
+        """The statuses of the runs, if none answered."""
         calls = [call for call in so_far.calls if call.action.name == RUN]
         ballots = ballots_in([call.observation.text for call in calls if call.observation])
         if not calls or any(each.status == "answered" and each.form for each in ballots):
@@ -115,9 +115,9 @@ class Unanswered:
 
 
 def vote_agent(
-    agent: Agent, k: int, params: Mapping[str, Json], run: Make, verify: Make | None
+    agent: Agent, k: int, params: Mapping[str, Json], run: ToolFunction, verify: ToolFunction | None
 ) -> Agent:
-    """The agent of a vote's own record; its screens are the agent's, asked once for all runs."""
+    """The agent of a vote's own record. It applies the agent's screens once for all runs."""
     number: dict[str, Json] = {"type": "integer", "minimum": 1, "maximum": k}
     tools = [
         Tool(
@@ -125,7 +125,7 @@ def vote_agent(
             "Take one run of the agent to its end.",
             _object(run=number),
             run,
-            effect="idempotent",  # its key names the run, and again means: resume that
+            effect="idempotent",  # its key names the run, so a repeated call resumes it
             timeout=LONG,
         )
     ]
@@ -134,7 +134,7 @@ def vote_agent(
         words = "Let the verifier choose among the answers of these runs."
         tools.append(Tool(VERIFY, words, numbers, verify, effect="idempotent", timeout=LONG))
     return Agent(
-        model=Ballots(k, params),
+        model=VotePolicy(k, params),
         tools=tools,
         codec="native",
         prompt=Instructions(
@@ -164,7 +164,7 @@ def _object(**properties: Json) -> dict[str, Json]:
 
 
 def vote_settings(record: Trajectory) -> Mapping[str, Json]:
-    """What a vote's record says of how it was begun. Raises `ConfigError` for another record."""
+    """The settings of a vote, from its record. Raises `ConfigError` for any other record."""
     setting = record.started.setting
     if setting.model != NAME:
         message = f"run {record.run_id} is no vote: give the vote an id of its own"

@@ -1,7 +1,7 @@
 """Normalise answers for comparison, so that different notations of one answer are equal.
 
-Texts lose case, punctuation, articles and citations, and their numbers, dates and units are brought
-into one format. Answers of other types are compared as values.
+Text loses case, punctuation, articles and citations; numbers, dates and units get one format.
+Answers of other types are compared as values.
 """
 
 import re
@@ -24,16 +24,16 @@ _SIGNS: Final = (
     (re.compile(r"<"), " lessthan "),
     (re.compile(r">"), " morethan "),
 )
-"""Signs that are no punctuation: without them C++ would be C, and x < 5 would be x > 5."""
+"""Signs that carry meaning: without them C++ would equal C, and x < 5 would equal x > 5."""
 
 _canonical: Final = msgspec.json.Encoder(order="sorted")
 
 
 def normalise(answer: Json) -> str:
-    """The answer as it is compared; never empty.
+    """The normalised answer; never empty. Normalising it again changes nothing.
 
-    Texts: "The bridge: 1,200 m. [doc_3]" and "bridge 1.2 km" are one, and doing it again changes
-    nothing. Other values: as JSON, where 1.0 is 1 and the order of keys does not count.
+    Text: "The bridge: 1,200 m. [doc_3]" equals "bridge 1.2 km". Other values: JSON in which 1.0
+    equals 1 and the order of keys does not count.
     """
     return _text(answer) if isinstance(answer, str) else _canonical.encode(_plain(answer)).decode()
 
@@ -47,7 +47,7 @@ def _text(text: str) -> str:
 
 
 def _uncited(text: str) -> str:
-    """The text without its citations: two runs may have read the same in different places."""
+    """The text without citations: two runs may have read the same fact in different places."""
     kept, end = "", 0
     for citation in citations(text):
         if citation.start >= end:
@@ -57,7 +57,7 @@ def _uncited(text: str) -> str:
 
 
 def _plain(value: Json) -> Json:
-    """The value with whole numbers as such, however they were written."""
+    """The value with whole floats as integers."""
     match value:
         case float() if value.is_integer():
             return int(value)

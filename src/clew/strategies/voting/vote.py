@@ -1,7 +1,7 @@
 """Self-consistency: several runs of one agent answer the same question, and the answers decide.
 
-Wang et al., arXiv 2203.11171, over whole runs with tools. The vote's record contains what it was
-decided from; each run has its own record.
+Wang et al., arXiv 2203.11171, over whole runs with tools. The vote's record contains everything it
+was decided from; each run has its own record.
 """
 
 from dataclasses import dataclass, replace
@@ -16,24 +16,24 @@ from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import EFFECTFUL, Changed, Json, Usage
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
-from clew.core.loop import run as go
+from clew.core.loop import run
 from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.result import Result, result
 from clew.stores import Where, store_at
-from clew.strategies.ballots import (
+from clew.strategies.voting.decision import Ballot, Choice, Count, Decision, How, ballot
+from clew.strategies.voting.policy import (
     RUN,
     VERIFY,
-    Make,
+    ToolFunction,
     ballots_in,
     choice_in,
     vote_agent,
     vote_settings,
 )
-from clew.strategies.decision import Ballot, Choice, Count, Decision, How, ballot
-from clew.strategies.round import Round, Watch, member, run_id_of
-from clew.strategies.verifier import Verifier
+from clew.strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
+from clew.strategies.voting.verifier import Verifier
 from clew.support.parts import stable_name
 
 
@@ -41,10 +41,10 @@ from clew.support.parts import stable_name
 class Vote(Generic[A_co]):
     """The result of a vote.
 
-    `result` is that of the whole: its id is the vote's, its usage and steps are sums, its evidence
-    and audit those of the chosen run. `how` it was decided, `words` say in a sentence. `counts` are
-    the answers with the numbers of their runs, `runs` how each ended, and `chosen` is the number of
-    the chosen run (0: none). `choice` is the verifier's.
+    `result` is the result of the whole: the vote's id, summed usage and steps, the evidence and
+    audit of the chosen run. `how` says how it was decided, and `words` in a sentence. `counts` are
+    the answers with the numbers of their runs, `runs` the result of each run, `chosen` the number
+    of the chosen run (0: none), `choice` the verifier's choice.
     """
 
     result: Result[A_co]
@@ -74,12 +74,12 @@ async def vote(
     watch: Watch | None = None,
     origin: dict[str, Json] | None = None,
 ) -> Vote[A_co]:
-    """Let `k` runs of the agent answer at once and decide: all alike, verifier, most votes.
+    """Answer with `k` runs of the agent at once; decide by agreement, verifier or majority.
 
-    `limits` (by default the agent's) are those of the whole: what is spent is divided among the
-    runs, and the verifier's where that is an agent. With a `run_id` that exists, the vote goes on
-    where it was: what has ended is not paid again. `listener` sees the vote's own record, `watch`
-    gives one for each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records stay.
+    `limits` (by default the agent's) apply to the whole: tokens, cost and calls are divided among
+    the runs, and a verifying agent. With the `run_id` of an existing vote, the vote continues, and
+    finished runs are not paid again. `listener` observes the vote's record, `watch` returns a
+    listener for each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records remain.
     """
     planned = plan(agent, k, verifier, limits)
     async with store_at(store) as place:
@@ -87,8 +87,8 @@ async def vote(
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A vote's parts with their shares of the limits."""
+class VotePlan:
+    """The agents of a vote, each with its share of the limits."""
 
     agent: Agent
     k: int
@@ -96,32 +96,32 @@ class Planned:
 
     @property
     def params(self) -> dict[str, Json]:
-        """What the vote's record says of them."""
+        """The settings that the vote's record keeps."""
         verifier = self.verifier
         named = verifier.setting.fingerprint if is_agent(verifier) else stable_name(verifier)
         return {
             "k": self.k,
             "verifier": named,
             "payers": _payers(self.k, verifier),
-            "agent": member(self.agent, 1).setting.fingerprint,
+            "agent": run_agent(self.agent, 1).setting.fingerprint,
         }
 
-    def own(self, round_: Round) -> Agent:
+    def own(self, runs: VoteRuns) -> Agent:
         """The agent of the vote's own record."""
-        verify: Make | None = None
+        verify: ToolFunction | None = None
         if is_agent(self.verifier):
-            verify = partial(round_.verify, self.verifier)
+            verify = partial(runs.verify, self.verifier)
         elif self.verifier is not None:
-            verify = partial(round_.ask, self.verifier)
-        return vote_agent(self.agent, self.k, self.params, round_.run, verify)
+            verify = partial(runs.verify_by_function, self.verifier)
+        return vote_agent(self.agent, self.k, self.params, runs.run, verify)
 
 
 def plan(
     agent: Agent, k: int, verifier: Verifier | None = None, limits: Limits | None = None
-) -> Planned:
-    """The agents of a vote's runs and verifier, each with its share of the whole.
+) -> VotePlan:
+    """The agents of a vote's runs and verifier, each with its share of the limits.
 
-    Raises `ConfigError` where the parts do not fit: too little for so many, tools with effects.
+    Raises `ConfigError` if the limits are too small for `k` runs, or a tool has side effects.
     """
     if type(k) is not int or k < 1:
         message = f"k is {k!r}: give a whole number of runs, 1 or more"
@@ -135,17 +135,19 @@ def plan(
     whole = agent.limits if limits is None else limits
     payers = _payers(k, verifier)
     if is_agent(verifier):
-        verifier = verifier.replace(limits=_least(verifier, share(whole, k, payers, verifier)))
-    return Planned(agent.replace(limits=share(whole, k, payers, agent)), k, verifier)
+        verifier = verifier.replace(
+            limits=_verifier_limits(verifier, share(whole, k, payers, verifier))
+        )
+    return VotePlan(agent.replace(limits=share(whole, k, payers, agent)), k, verifier)
 
 
 def _payers(k: int, verifier: Verifier | None) -> int:
-    """Who spends tokens and money: the runs, and the verifier where it is an agent."""
+    """How many share tokens and cost: the runs, and the verifier if it is an agent."""
     return k + is_agent(verifier)
 
 
 def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
-    """One run's part: what is spent is divided, steps and time are those of the whole."""
+    """One run's share: tokens, cost and calls are divided; steps and time are not."""
     cost = whole.most_cost if agent.resolved_model.info.priced else whole.cost
     calls = {"tool_calls": whole.tool_calls}
     calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
@@ -162,17 +164,18 @@ def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
     )
 
 
-def _least(verifier: Agent, part: Limits) -> Limits:
-    """The verifier's own limits, or its share of the whole where that is less."""
+def _verifier_limits(verifier: Agent, part: Limits) -> Limits:
+    """The verifier's own limits, or its share of the whole if that is smaller."""
     own = verifier.limits
     costs = [cost for cost in (own.cost, part.cost) if cost is not None]
     return replace(own, tokens=min(own.tokens, part.tokens), cost=min(costs, default=None))
 
 
 def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Agent:
-    """The agent for replaying a vote's record, or that of one of the runs `of` it.
+    """The agent for replaying a vote's record, or the record of one of its runs.
 
-    `agent` is the one with which the vote began, before its limits were divided.
+    `agent` is the one the vote began with, before its limits were divided. For the record of a
+    run, `of` is the record of its vote.
     """
     if of is None:
         params, tools = vote_settings(record), record.started.setting.tools
@@ -181,16 +184,16 @@ def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> 
         )
     params, call = vote_settings(of), of.call(record.started.parent.rpartition(":")[2])
     part = share(agent.limits, params["k"], params["payers"], agent)
-    return member(agent.replace(limits=part), call.args["run"], tuple(of.screen_notes))
+    return run_agent(agent.replace(limits=part), call.args["run"], tuple(of.screen_notes))
 
 
 async def _nothing(args: dict[str, Json], key: str) -> Json:
-    """Stands where a replay calls no tool."""
+    """Placeholder tool: a replay calls none."""
     del args, key
 
 
 async def _vote(
-    planned: Planned,
+    planned: VotePlan,
     goal: str,
     store: Store,
     run_id: str,
@@ -199,16 +202,16 @@ async def _vote(
     origin: dict[str, Json],
 ) -> Vote:
     verified = planned.verifier is not None
-    round_ = Round(planned.agent, planned.k, verified, store, watch, origin)
-    own = planned.own(round_)
+    runs = VoteRuns(planned.agent, planned.k, verified, store, watch, origin)
+    own = planned.own(runs)
     journal = await _open_vote(own, goal, store, run_id, listener, origin)
-    round_.take(journal.trajectory)
-    with round_.leave:
-        await go(own, journal)
-    if round_.broken is not None:
-        raise round_.broken
+    runs.load(journal.trajectory)
+    with runs.scope:
+        await run(own, journal)
+    if runs.error is not None:
+        raise runs.error
     if journal.trajectory.stop is None:
-        for error in filter(None, round_.stuck.values()):
+        for error in filter(None, runs.waiting.values()):
             raise error
     return await _read(planned.agent, journal.trajectory, store)
 
@@ -221,7 +224,7 @@ async def _open_vote(
     listener: Listener | None,
     origin: dict[str, Json],
 ) -> Journal:
-    """Begin the vote's record, or take it up if it is one of the same vote."""
+    """Create the vote's record, or continue it if it has the same settings."""
     try:
         return await start(own, goal, store, run_id=run_id, listener=listener, origin=origin)
     except RunExistsError:
@@ -238,18 +241,18 @@ async def _open_vote(
         raise ConfigError(message)
     journal = await take_up(own, run_id, store, listener=listener)
     if (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
-        await journal.record(Changed(own.setting))  # whoever votes again wants it to go on
+        await journal.record(Changed(own.setting))  # a repeated call means: continue
     return journal
 
 
 async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Vote[A_co]:
-    """The state of a vote by its records, without continuing anything."""
+    """The state of a vote, read from its records; nothing is continued."""
     async with store_at(store) as place:
         return await _read(agent, await load(place, run_id), place)
 
 
 async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
-    """The vote as its record has it; runs that have not ended there, as their own records do."""
+    """The state of a vote: ended runs from its record, the others from their own records."""
     texts: dict[str, list[str]] = {RUN: [], VERIFY: []}
     for call in so_far.calls:
         if call.observation is not None and call.action.name in texts:
@@ -280,12 +283,12 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
 
 
 async def _load_if_begun(store: Store, run_id: str) -> Trajectory | None:
-    """A record, if there is one with a line."""
+    """The record, or None if nothing was recorded."""
     return await load(store, run_id) if await has_begun(store, run_id) else None
 
 
 def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:
-    """What the record came to; where it is open, it waits for whoever is to rule, or for work."""
+    """The result of the vote's record; an open one is held, or has not ended."""
     if so_far.stop is not None:
         return result(agent, so_far)
     waiting = [each.run_id for each in runs if each.status == "held"]
@@ -294,7 +297,7 @@ def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Resul
 
 
 def _decision(so_far: Trajectory) -> Decision:
-    """What the last thought of the record decided, if one did."""
+    """The decision in the last thought that has one."""
     for step in reversed(so_far.steps):
         if step.thought is not None and (wire := step.thought.reply.wire) is not None:
             return msgspec.convert(wire.items, Decision)

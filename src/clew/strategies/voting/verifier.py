@@ -1,4 +1,4 @@
-"""The verifier of a vote: which of several answers do the runs behind them bear out best?"""
+"""The verifier of a vote: chooses the answer that its run supports best."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, TypeAlias
@@ -7,8 +7,8 @@ from clew.core.agent import Agent
 from clew.core.interfaces import Model
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
-from clew.strategies.decision import Choice
 from clew.strategies.transcript import answer, steps
+from clew.strategies.voting.decision import Choice
 
 Verify: TypeAlias = Callable[[str, Mapping[int, Trajectory]], Choice | Awaitable[Choice]]
 """Chooses the run that answers the question best, by number; `def` or `async def`."""
@@ -26,21 +26,21 @@ PROMPT: Final = (
 
 
 def verifying(model: Model | str) -> Agent:
-    """An agent that verifies with this model; you can use any other agent without tools."""
+    """A verifier made of this model. Any agent without tools that answers with a `Choice` works."""
     return Agent(model=model, prompt=PROMPT, answer=Choice, limits=Limits(steps=4))
 
 
 def verifier_prompt(question: str, runs: Mapping[int, Trajectory]) -> str:
-    """What a verifying agent is asked: the question, and each run's way to its answer."""
+    """The task of a verifying agent: the question, and the transcript of each run."""
     lines = [
         f"The question: {question}",
         "",
-        *(line for each in runs.items() for line in _way(*each)),
+        *(line for each in runs.items() for line in _transcript(*each)),
     ]
     return "\n".join([*lines, f"Choose one of the runs {', '.join(map(str, runs))}, or 0."])
 
 
-def _way(number: int, run: Trajectory) -> Iterator[str]:
+def _transcript(number: int, run: Trajectory) -> Iterator[str]:
     yield f"=== Run {number} ==="
     yield from steps(run)
     yield f"Answer of run {number}: {answer(run)}"

@@ -1,30 +1,30 @@
-"""What runs of one agent answered, and which answer is theirs: pure functions of what they said."""
+"""Count the answers of several runs and decide among them: pure functions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from clew.core.events import Json, Usage, Value
 from clew.core.trajectory import Trajectory
-from clew.strategies.normalise import normalise
+from clew.strategies.voting.normalise import normalise
 
 How: TypeAlias = Literal["agreement", "verifier", "majority", "tie", "none"]
-"""How a vote was decided; "tie" is a majority that others equal, and "none" means no answer."""
+"""How a vote was decided: "tie" means another answer has as many votes, "none" no answer."""
 
-Ended: TypeAlias = Literal[
+RunStatus: TypeAlias = Literal[
     "answered", "declined", "bound", "held", "refused", "failed", "interrupted", "open", "not begun"
 ]
-"""The status of a run; "open" where it has not stopped, "not begun" where it was not needed."""
+"""The status of a run: "open" means it has not stopped, "not begun" it was not needed."""
 
 
 class Ballot(Value, frozen=True):
-    """The end of one run of a vote, as recorded by the vote.
+    """The result of one run of a vote, as the vote's record has it.
 
-    `form` is the normalised answer, empty if there is none; a declared fallback does not count.
+    `form` is the normalised answer, or empty if there is none. A declared fallback does not count.
     """
 
     run: int
     run_id: str
-    status: Ended
+    status: RunStatus
     reason: str = ""
     answer: Json = None
     form: str = ""
@@ -57,44 +57,44 @@ class Decision(Value, frozen=True):
 
 
 def ballot(number: int, record: Trajectory) -> Ballot:
-    """What a run's record says of its end."""
+    """The ballot of a run, from its record."""
     stop = record.stop
-    gave = stop is not None and stop.answer is not None and not stop.fallback
-    answer = stop.answer if stop is not None and gave else None
+    has_answer = stop is not None and stop.answer is not None and not stop.fallback
+    answer = stop.answer if stop is not None and has_answer else None
     return Ballot(
         run=number,
         run_id=record.run_id,
         status="open" if stop is None else stop.status,
         reason="" if stop is None else stop.reason,
         answer=answer,
-        form=normalise(answer) if gave else "",
+        form=normalise(answer) if has_answer else "",
         steps=len(record.steps),
         usage=record.usage,
     )
 
 
 def candidates(ballots: Iterable[Ballot]) -> list[Ballot]:
-    """Those whose answers are counted: answered ones; where there are none, the best of bounds."""
-    given = sorted((each for each in ballots if each.form), key=lambda each: each.run)
-    return [each for each in given if each.status == "answered"] or [
-        each for each in given if each.status == "bound"
+    """The ballots that count: of answered runs; if there are none, of runs that reached a limit."""
+    with_answer = sorted((each for each in ballots if each.form), key=lambda each: each.run)
+    return [each for each in with_answer if each.status == "answered"] or [
+        each for each in with_answer if each.status == "bound"
     ]
 
 
 def counts(ballots: Iterable[Ballot]) -> list[Count]:
-    """The answers, the most frequent first; of equally frequent ones that of the lowest run."""
-    alike: dict[str, list[Ballot]] = {}
+    """The answers, most frequent first; on a tie, by the lowest run number."""
+    by_form: dict[str, list[Ballot]] = {}
     for each in candidates(ballots):
-        alike.setdefault(each.form, []).append(each)
+        by_form.setdefault(each.form, []).append(each)
     found = [
         Count(group[0].answer, tuple(each.run for each in group), group[0].form)
-        for group in alike.values()
+        for group in by_form.values()
     ]
     return sorted(found, key=lambda count: (-len(count.runs), count.runs[0]))
 
 
 def certain(ballots: Iterable[Ballot], k: int) -> bool:
-    """Whether one answer has more votes than any other can still get."""
+    """Whether no other answer can still win."""
     ended = list(ballots)
     found = counts(each for each in ended if each.status == "answered")
     if not found:
@@ -116,17 +116,17 @@ def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> D
     if votes == k:
         return Decision("agreement", number, rest, f"All {k} runs gave the same answer.")
     chosen = {each.run for each in candidates(ballots)}
-    said = _choice_text(choice, chosen)
+    choice_text = _choice_text(choice, chosen)
     if choice is not None and choice.run in chosen and len(found) > 1:
-        return Decision("verifier", choice.run, rest, said)
-    told = f"{said}{votes} of {k} runs gave this answer"
+        return Decision("verifier", choice.run, rest, choice_text)
+    words = f"{choice_text}{votes} of {k} runs gave this answer"
     if others := _others(each for each in ballots if each.run not in chosen):
-        told += f" ({others})"
+        words += f" ({others})"
     if len(found) > 1 and len(found[1].runs) == votes:
         tied = sum(len(count.runs) == votes for count in found)
-        told += f", as many as each of {tied - 1} other(s): that of the lowest run is taken"
-        return Decision("tie", number, rest, f"{told}.")
-    return Decision("majority", number, rest, f"{told}.")
+        words += f", as many as each of {tied - 1} other(s): that of the lowest run is taken"
+        return Decision("tie", number, rest, f"{words}.")
+    return Decision("majority", number, rest, f"{words}.")
 
 
 def _choice_text(choice: Choice | None, chosen: set[int]) -> str:
@@ -139,7 +139,7 @@ def _choice_text(choice: Choice | None, chosen: set[int]) -> str:
 
 
 def _others(ballots: Iterable[Ballot]) -> str:
-    """Why runs are not counted: "2 failed, 1 interrupted"."""
+    """The statuses of runs that do not count: "2 failed, 1 interrupted"."""
     reasons: Mapping[str, int] = {}
     for each in ballots:
         reasons = {**reasons, each.status: reasons.get(each.status, 0) + 1}

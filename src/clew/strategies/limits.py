@@ -1,0 +1,19 @@
+"""The limits of a whole strategy: enough steps and calls for all the runs it may make."""
+
+from dataclasses import replace
+from typing import Final
+
+from clew.guards.limits import Limits
+
+SHORT_RUN: Final = 5
+"""Steps of a run that plans, judges or answers from results: at most four, and its request."""
+
+
+def scaled_limits(limits: Limits, runs: int, short: int = 0) -> Limits:
+    """Steps and calls for `runs` runs of the agent, and `short` runs that plan or judge.
+
+    Tokens, cost and time stay as they are: they are the budget of the whole strategy.
+    """
+    steps = runs * (limits.steps + 1) + short * SHORT_RUN + 1
+    calls = runs * (limits.tool_calls + 1) + short
+    return replace(limits, steps=steps, tool_calls=calls)

@@ -1,0 +1,208 @@
+"""A strategy as an agent: its async function takes the place of a model.
+
+The function requests runs of other agents and awaits their results. Each request is an action in
+the strategy's own record, and each run is a sub-run. So resuming, replay, forks, budget shares,
+trust, approvals and the tree in `clew show` work as for any agent that calls agents. At every step
+the function runs again from the beginning, over the results in the record. It keeps no state, so a
+process that dies loses nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+import anyio.lowlevel
+import msgspec
+
+from clew.context import Context, Instructions
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import FINISH, Json, RawCall, Reply, encode
+from clew.core.interfaces import AgentTool, ModelInfo, OnText, Part, Prompt, Tool
+from clew.guards.limits import Limits
+from clew.strategies.interface import (
+    Ended,
+    NoAnswerError,
+    Request,
+    Requests,
+    Runs,
+    Strategy,
+    Widens,
+)
+from clew.strategies.roles import answers_text, tool_of
+from clew.support.error_text import described
+
+PROVIDER: Final = "strategy"
+_FAILED: Final = "ERROR: "
+_LOOP: Final = ("ERROR: ", "NOTE: ", "The limit on ")
+"""How the codec native begins what the loop says as a user."""
+
+_Exchange: TypeAlias = tuple[tuple[Request, ...], tuple[Ended, ...]]
+"""The requests of one step, and their results."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """A strategy's next move: it makes requests, or ends with an answer or without one."""
+
+    reason: str
+    requests: tuple[Request, ...] = ()
+    answer: Json = None
+    failed: str = ""
+    best: Json = None
+
+
+def _next_move(strategy: Strategy, task: str, recorded: Iterator[_Exchange]) -> _Move:
+    """Run the strategy from the beginning, over the recorded results."""
+    runs = Runs()
+    coroutine = strategy(runs, task)
+    results: tuple[Ended, ...] | None = None
+    try:
+        while True:
+            runs.reasons.clear()
+            awaited: Any = coroutine.send(results)
+            if not isinstance(awaited, Requests):
+                message = f"{strategy.name} awaited something other than runs: {awaited!r}"
+                raise ConfigError(message)
+            requests = awaited.requests
+            if (exchange := next(recorded, None)) is None:
+                return _Move(" ".join(runs.reasons), requests, best=runs.best)
+            if exchange[0] != requests:
+                message = (
+                    f"{strategy.name} asks for other runs than its record has: it must do the "
+                    "same whenever it is given the same results"
+                )
+                raise ConfigError(message)
+            results = exchange[1]
+    except StopIteration as end:
+        return _Move(" ".join(runs.reasons), answer=end.value)
+    except NoAnswerError as error:
+        return _Move(" ".join(runs.reasons), failed=str(error))
+    except ConfigError:
+        raise
+    except Exception as error:
+        message = f"the strategy {strategy.name} failed: {described(error)}"
+        raise ConfigError(message) from error
+    finally:
+        coroutine.close()
+
+
+class _CutShort(msgspec.Struct, forbid_unknown_fields=True):
+    """The content of a run that a limit made answer early."""
+
+    answer: Any
+    cut_short: str
+
+
+def _cut_short(content: Any) -> _CutShort | None:
+    try:
+        return msgspec.convert(content, _CutShort)
+    except msgspec.ValidationError:
+        return None
+
+
+@dataclass(frozen=True)
+class StrategyPolicy:
+    """Stands in for a model: runs the strategy over the prompt, and nothing else."""
+
+    strategy: Strategy
+    texts: frozenset[str] = field(default_factory=frozenset[str])
+    """The roles that answer with text, even if it looks like JSON."""
+    typed: frozenset[str] = field(default_factory=frozenset[str])
+    """The roles that answer with JSON. A tool may return either."""
+
+    @property
+    def info(self) -> ModelInfo:
+        """A strategy itself uses no tokens."""
+        name = f"{PROVIDER}:{self.strategy.name}"
+        return ModelInfo(name, self.strategy.params, priced=True, unmetered=True)
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The strategy's next requests, or its answer."""
+        await anyio.lowlevel.checkpoint()  # let other tasks run, as while a model replies
+        task, parts = _latest_task(prompt)
+        move = _next_move(self.strategy, task, self._exchanges(parts))
+        if prompt.calls == "none" and move.requests:
+            if move.best is None:
+                return Reply("a limit was reached before there was an answer", model=self.info.name)
+            move = _Move("A limit was reached: the best answer so far.", answer=move.best)
+        if move.failed:
+            return Reply(move.failed, (), "declined", model=self.info.name)
+        calls = [RawCall(each.role, encode(each.args).decode()) for each in move.requests]
+        if not calls:
+            calls = [RawCall(FINISH, encode({"answer": move.answer}).decode())]
+        return Reply(move.reason, tuple(calls), "calls", model=self.info.name)
+
+    def _exchanges(self, parts: Sequence[Part]) -> Iterator[_Exchange]:
+        """The requests of each step, and their results."""
+        results = {part.call_id: part for part in parts if part.role == "tool"}
+        for part in parts:
+            if part.role != "assistant" or not part.calls:
+                continue
+            arguments = [msgspec.json.decode(call.arguments or "{}") for call in part.calls]
+            requests = tuple(
+                Request(call.name, args) for call, args in zip(part.calls, arguments, strict=True)
+            )
+            yield requests, tuple(self._result(each, results[each.id].text) for each in part.calls)
+
+    def _result(self, made: RawCall, text: str) -> Ended:
+        _, step, index = made.id.split("_")  # as the codec native numbers calls
+        call, role = f"{step}.{index}", made.name
+        if text.startswith(_FAILED):
+            return Ended(call, ok=False, answer=None, text=text)
+        try:
+            answer: Any = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            if role in self.typed:  # a prompt shows only the ends of a very long text
+                error = f"{_FAILED}{role} gave {len(text):,} characters, too long to be read"
+                return Ended(call, ok=False, answer=None, text=error)
+            answer = text
+        if (cut := _cut_short(answer)) is not None:
+            return Ended(call, ok=True, answer=cut.answer, text=text, cut_short=cut.cut_short)
+        return Ended(call, ok=True, answer=text if role in self.texts else answer, text=text)
+
+
+def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
+    """An agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
+
+    Its answer type, checks, fallback and screens are those of the agent `like`. `limits` are those
+    of the whole strategy; by default those of `like`, with room for all runs that the strategy may
+    make. Each run gets a share of what is left. Raises `ConfigError` if a role has a name that no
+    tool may have, or the parts do not fit together.
+    """
+    roles = strategy.roles
+    tools = [tool_of(name, role) for name, role in roles.items()]
+    agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
+    texts = frozenset(name for name, role in roles.items() if answers_text(role))
+    if limits is None:
+        limits = strategy.widened(like.limits) if isinstance(strategy, Widens) else like.limits
+    return Agent(
+        model=StrategyPolicy(strategy, texts, frozenset(agents - texts)),
+        tools=tools,
+        codec="native",
+        prompt=Instructions(
+            f"Answer by the strategy {strategy.name}.",
+            constraints=(),
+            variants=(),
+            thought=False,
+            tell_left="never",
+        ),
+        answer=like.answer,
+        checks=like.checks,
+        tries=0,
+        fallback=like.fallback,
+        limits=replace(limits, no_progress=None, calls_per_step=max(limits.calls_per_step, 64)),
+        screens=like.screens,
+        context=Context(compaction=None),
+        seed=like.seed,
+    )
+
+
+def _latest_task(prompt: Prompt) -> tuple[str, Sequence[Part]]:
+    """The last thing a person asked, and the parts after it."""
+    goal = next(part.text for part in reversed(prompt.head) if part.role == "user")
+    parts = list(prompt.parts)
+    for index in reversed(range(len(parts))):
+        if parts[index].role == "user" and not parts[index].text.startswith(_LOOP):
+            return parts[index].text, parts[index + 1 :]
+    return goal, parts

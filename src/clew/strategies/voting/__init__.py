@@ -1,0 +1,1 @@
+"""Self-consistency voting: several runs of one agent answer the same question."""
