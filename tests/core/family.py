@@ -1,71 +1,14 @@
-"""Three runs below each other, what they do outside, and a store whose power can be cut."""
+"""Three runs below each other, and what they do outside."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from clew import Agent, Call, Key, Result, Tool, Trajectory, Verdict, delegate, resume, rule, run
 from clew import tool as as_tool
-from clew.core.errors import StoreError
-from clew.core.interfaces import Append, Base, Line, RunInfo, Store
+from clew.core.interfaces import Store
 from clew.core.runner import has_begun, take_up
-from clew.stores import MemoryStore
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
-
-
-@dataclass
-class Switch:
-    """A store in memory that takes `left` more writes and then none: its process was killed."""
-
-    kept: MemoryStore = field(default_factory=MemoryStore)
-    left: int = 1 << 30
-    done: int = 0
-
-    def _write(self) -> None:
-        if self.left <= 0:
-            raise StoreError("the power was cut")
-        self.left -= 1
-        self.done += 1
-
-    async def create(self, run_id: str, base: Base | None = None) -> int:
-        self._write()
-        return await self.kept.create(run_id, base)
-
-    async def open(self, run_id: str) -> int:
-        self._write()
-        return await self.kept.open(run_id)
-
-    async def append(self, append: Append) -> bool:
-        self._write()
-        return await self.kept.append(append)
-
-    async def post(self, run_id: str, body: bytes) -> None:
-        self._write()
-        await self.kept.post(run_id, body)
-
-    async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        return await self.kept.read(run_id, after)
-
-    async def blob(self, digest: str) -> bytes:
-        return await self.kept.blob(digest)
-
-    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
-        return await self.kept.inbox(run_id)
-
-    async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
-    ) -> list[RunInfo]:
-        return await self.kept.runs(most, after, status)
-
-    async def epoch(self, run_id: str) -> int:
-        return await self.kept.epoch(run_id)
-
-    async def ids(self, part: str, most: int = 20) -> list[str]:
-        return await self.kept.ids(part, most)
-
-    async def close(self) -> None:
-        await self.kept.close()
 
 
 async def hold_letters(call: Call, _so_far: Trajectory) -> Verdict | None:
@@ -136,4 +79,4 @@ async def go_on(agent: Agent, store: Store, words: Mapping[str, bool] | None = N
     return found
 
 
-__all__ = ["Switch", "family", "go_on", "hold_letters", "letters", "lone", "scripted", "take_up"]
+__all__ = ["family", "go_on", "hold_letters", "letters", "lone", "scripted", "take_up"]

@@ -31,10 +31,11 @@ from clew.core.journal import chain, load
 from clew.core.runner import refuse_sub_run, start, start_or_take_up, take_up
 from clew.stores import MemoryStore
 from clew.strategies import vote
+from clew.testing.cut_store import CutStore
 from clew.testing.models import act, acts, say
 from clew.workers import carry
 from clew.workers.agents import KnownAgents
-from tests.core.family import Switch, family, go_on, hold_letters, letters, scripted
+from tests.core.family import family, go_on, hold_letters, letters, scripted
 
 pytestmark = pytest.mark.both_loops
 
@@ -113,14 +114,14 @@ async def test_one_word_at_a_time_is_enough_to_go_on_with_what_it_is_about() -> 
 @pytest.mark.slow
 async def test_killed_between_any_two_writes_it_ends_the_same_and_does_nothing_twice() -> None:
     whole: Done = []
-    switch = Switch()
-    found = await go_on(family(whole)[0], switch, {"1.2": False})
+    store = CutStore()
+    found = await go_on(family(whole)[0], store, {"1.2": False})
     assert found.answer == "done"
     assert len(whole) == 2
     cuts = doubted = 0
-    for writes in range(switch.done):
+    for writes in range(store.written):
         done: Done = []
-        cut = Switch(left=writes)
+        cut = CutStore(left=writes)
         try:
             ended = await go_on(family(done)[0], cut, {"1.2": False})
         except StoreError:
@@ -128,45 +129,45 @@ async def test_killed_between_any_two_writes_it_ends_the_same_and_does_nothing_t
         else:  # on a busy machine what several calls say shares a commit, or does not
             assert ended.answer == "done"
         before = list(done)
-        again = await go_on(family(done)[0], cut.kept, {"1.2": False})
+        again = await go_on(family(done)[0], cut.inner, {"1.2": False})
         assert (again.status, again.answer, again.steps) == ("answered", "done", 2), writes
         assert len(set(done)) == len(done), writes
         assert set(before) <= set(done) <= set(whole), writes
         lost = [
             call
-            for info in await cut.kept.runs()
-            for call in (await load(cut.kept, info.run_id)).calls
+            for info in await cut.inner.runs()
+            for call in (await load(cut.inner, info.run_id)).calls
             if call.action.name == "send"
             and call.observation
             and call.observation.code == "unknown"
         ]
         assert len(done) + len(lost) >= len(whole), writes
         doubted += len(lost)
-        assert await pending_approvals(store=cut.kept) == ()
-        await replay(family(done)[0], "r", store=cut.kept)
-    assert cuts > switch.done // 2
+        assert await pending_approvals(store=cut.inner) == ()
+        await replay(family(done)[0], "r", store=cut.inner)
+    assert cuts > store.written // 2
     assert doubted > 0  # an unsafe call that may have happened was told, not made again
 
 
 async def test_a_word_that_was_cut_off_on_its_way_up_is_completed_by_the_same_again() -> None:
     done: Done = []
-    switch = Switch()
+    store = CutStore()
     root, _, _ = family(done)
-    (first, *_) = (await run(root, "Write.", store=switch, run_id="r")).pending_approvals
-    switch.left = 1  # enough for the inbox of the run itself
+    (first, *_) = (await run(root, "Write.", store=store, run_id="r")).pending_approvals
+    store.left = 1  # enough for the inbox of the run itself
     with pytest.raises(StoreError):
-        await rule(first.run_id, first.call, allow=True, store=switch)
-    assert first in await pending_approvals(store=switch)  # it must be said again
-    assert (await resume(root, "r", store=switch.kept)).status == "held"
+        await rule(first.run_id, first.call, allow=True, store=store)
+    assert first in await pending_approvals(store=store)  # it must be said again
+    assert (await resume(root, "r", store=store.inner)).status == "held"
     assert done == []
     for _ in range(2):
-        await rule(first.run_id, first.call, allow=True, store=switch.kept)
-        assert first not in await pending_approvals(store=switch.kept)
+        await rule(first.run_id, first.call, allow=True, store=store.inner)
+        assert first not in await pending_approvals(store=store.inner)
     boxes = [
-        len(await switch.kept.inbox(run_id)) for run_id in ("r-1.1-1.1", "r-1.1", "r", "r-1.2")
+        len(await store.inner.inbox(run_id)) for run_id in ("r-1.1-1.1", "r-1.1", "r", "r-1.2")
     ]
     assert boxes == [1, 1, 1, 0]
-    await resume(root, "r", store=switch.kept)
+    await resume(root, "r", store=store.inner)
     assert done == [("r-1.1-1.1:1.1", "a")]
 
 
@@ -239,15 +240,15 @@ async def test_changed_arguments_may_be_refused_but_not_held_again_by_who_held_t
 async def test_a_word_is_used_once() -> None:
     """A call that was allowed and then cut off is in doubt: the word does not make it again."""
     done: Done = []
-    switch = Switch()
+    cut = CutStore()
     agent = writer(done, "a", limits=Limits(unknown="hold"))
-    (seen,) = (await run(agent, "Write.", store=switch, run_id="w")).pending_approvals
-    await rule("w", "1.1", allow=True, store=switch)
-    switch.left = 3  # opened, ruled, attempted
+    (seen,) = (await run(agent, "Write.", store=cut, run_id="w")).pending_approvals
+    await rule("w", "1.1", allow=True, store=cut)
+    cut.left = 3  # opened, ruled, attempted
     with pytest.raises(StoreError):
-        await resume(agent, "w", store=switch)
+        await resume(agent, "w", store=cut)
     assert done == [("w:1.1", "a")]
-    store = switch.kept
+    store = cut.inner
     (again,) = (await resume(agent, "w", store=store)).pending_approvals
     assert "may or may not have happened" in again.why
     assert done == [("w:1.1", "a")]

@@ -56,8 +56,9 @@ from clew.core.steps import sum_of
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import DEFAULT_COST
 from clew.stores import MemoryStore
+from clew.testing.cut_store import CutStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
-from tests.core.family import Switch, family, go_on, hold_letters, letters, lone, scripted
+from tests.core.family import family, go_on, hold_letters, letters, lone, scripted
 
 pytestmark = pytest.mark.both_loops
 
@@ -626,12 +627,12 @@ async def test_a_sub_run_that_is_only_now_begun_hears_of_a_cancel_before_it(why:
 
 async def test_a_sub_run_that_was_interrupted_before_it_was_begun_is_begun_by_nobody() -> None:
     """Neither by a worker that was about to, was frozen, and wakes up when all is over."""
-    switch = Switch()
+    cut = CutStore()
     root = lone(Agent(model=scripted(say("ok"))))
-    switch.left = 4  # begun: created, started, thought, attempted
+    cut.left = 4  # begun: created, started, thought, attempted
     with pytest.raises(StoreError):
-        await run(root, "Do.", store=switch, run_id="r")
-    store = switch.kept
+        await run(root, "Do.", store=cut, run_id="r")
+    store = cut.inner
     await cancel("r", store=store)
     assert (await resume(root, "r", store=store)).status == "interrupted"
     so_far = await read("r", store=store)
@@ -676,15 +677,15 @@ async def test_a_task_that_is_cancelled_inside_a_sub_run_leaves_all_open() -> No
 
 
 async def test_an_answer_that_was_there_before_the_interrupt_is_not_lost() -> None:
-    switch = Switch()
+    store = CutStore()
     root = lone(Agent(model=scripted(say("found"))))
-    switch.left = 8  # as above, and the sub-run to its end; not what the call observed
+    store.left = 8  # as above, and the sub-run to its end; not what the call observed
     with pytest.raises(StoreError):
-        await run(root, "Do.", store=switch, run_id="r")
-    assert (await read("r-1.1", store=switch)).stop is not None
-    await cancel("r", store=switch.kept)
-    await resume(root, "r", store=switch.kept)
-    assert observed(await read("r", store=switch.kept)).content == "found"
+        await run(root, "Do.", store=store, run_id="r")
+    assert (await read("r-1.1", store=store)).stop is not None
+    await cancel("r", store=store.inner)
+    await resume(root, "r", store=store.inner)
+    assert observed(await read("r", store=store.inner)).content == "found"
 
 
 # ---------------------------------------------------------------- forks, replay, tools by hand

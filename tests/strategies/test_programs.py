@@ -34,7 +34,7 @@ from clew.strategies import (
     Runs,
     strategy_agent,
 )
-from tests.core.family import Switch
+from clew.testing.cut_store import CutStore
 
 
 @dataclass
@@ -389,11 +389,11 @@ async def test_a_run_deep_inside_is_held_and_goes_on() -> None:
 
 
 async def test_a_process_that_dies_anywhere_loses_nothing() -> None:
-    whole = Switch()
+    whole = CutStore()
     await run(reflexion(model := learner()), "Which city?", store=whole, run_id="try")
     asked = len(model.asked)
-    for left in range(2, whole.done):
-        store, before, after = Switch(left=left), learner(), learner()
+    for left in range(2, whole.written):
+        store, before, after = CutStore(left=left), learner(), learner()
         with pytest.raises(StoreError):
             await run(reflexion(before), "Which city?", store=store, run_id="try")
         store.left = 1 << 30

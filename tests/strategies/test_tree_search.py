@@ -27,7 +27,7 @@ from clew import (
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
 from clew.retention import export_runs, gc, import_runs
 from clew.strategies import Judgement, Score, TreeSearch, strategy_agent
-from tests.core.family import Switch
+from clew.testing.cut_store import CutStore
 
 WAYS = {"": "LR", "L": "LR", "R": "LR"}
 """Doors of a house of two floors: the treasure lies behind R, then L."""
@@ -129,11 +129,11 @@ async def test_branches_and_their_forks_replay() -> None:
 
 
 async def test_a_process_that_dies_anywhere_loses_nothing() -> None:
-    model, whole = Walker(), Switch()
+    model, whole = Walker(), CutStore()
     await run(searching(model, breadth=2), "Where?", store=whole, run_id="tree")
     asked = len(model.asked) + len(model.scores)
-    for left in range(2, whole.done):
-        store, before, after = Switch(left=left), Walker(), Walker()
+    for left in range(2, whole.written):
+        store, before, after = CutStore(left=left), Walker(), Walker()
         with pytest.raises(StoreError):
             await run(searching(before, breadth=2), "Where?", store=store, run_id="tree")
         store.left = 1 << 30

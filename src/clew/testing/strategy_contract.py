@@ -20,18 +20,16 @@ from typing import Final, TypeAlias
 from clew.core.agent import Agent
 from clew.core.errors import StoreError
 from clew.core.events import Json, encode
-from clew.core.interfaces import Append, Base, Line, RunInfo
 from clew.core.journal import load
 from clew.core.replay import replay
 from clew.core.runner import drive, has_begun, start, take_up
 from clew.core.trajectory import Trajectory
-from clew.stores import MemoryStore
+from clew.testing.cut_store import CUT, CutStore
 from clew.testing.expect import expect, require
 
 Make: TypeAlias = Callable[[], Agent]
 
 RUN: Final = "contract"
-_CUT: Final = "the power was cut"
 
 
 async def check_strategy(make: Make, task: str) -> None:
@@ -41,13 +39,13 @@ async def check_strategy(make: Make, task: str) -> None:
     entry loses nothing, and the next one comes to the same end; a replay comes to the same.
     """
     require(encode(make().resolved_model.info.params), "its settings must be JSON")
-    whole = _Cut()
+    whole = CutStore()
     wanted = await _run(make(), task, whole)
     require(wanted.stop is not None, "it must come to an end")
-    again = await _run(make(), task, _Cut())
+    again = await _run(make(), task, CutStore())
     expect(_asked(again), _asked(wanted), "what it asks for where the results are the same")
     for writes in range(1, whole.written):
-        store = _Cut(writes)
+        store = CutStore(writes)
         await _until_cut(make(), task, store)
         store.left = 1 << 30
         after = await _run(make(), task, store)
@@ -57,14 +55,14 @@ async def check_strategy(make: Make, task: str) -> None:
     expect(_end(replayed.trajectory), _end(wanted), "the end of its replay")
 
 
-async def _until_cut(agent: Agent, task: str, store: "_Cut") -> None:
+async def _until_cut(agent: Agent, task: str, store: CutStore) -> None:
     try:
         await _run(agent, task, store)
     except StoreError as error:
-        require(str(error) == _CUT, f"a store failed otherwise: {error}")
+        require(str(error) == CUT, f"a store failed otherwise: {error}")
 
 
-async def _run(agent: Agent, task: str, store: "_Cut") -> Trajectory:
+async def _run(agent: Agent, task: str, store: CutStore) -> Trajectory:
     """The record of the run, begun or taken up."""
     if await has_begun(store, RUN):
         journal = await take_up(agent, RUN, store)
@@ -82,57 +80,3 @@ def _asked(record: Trajectory) -> list[tuple[str, Json]]:
 def _end(record: Trajectory) -> tuple[str, Json]:
     stop = record.stop
     return ("open", None) if stop is None else (stop.status, stop.answer)
-
-
-class _Cut:
-    """A store in memory that takes so many writes, and then none."""
-
-    def __init__(self, left: int = 1 << 30) -> None:
-        self.kept = MemoryStore()
-        self.left = left
-        self.written = 0
-
-    def _write(self) -> None:
-        if self.left <= 0:
-            raise StoreError(_CUT)
-        self.left -= 1
-        self.written += 1
-
-    async def create(self, run_id: str, base: Base | None = None) -> int:
-        self._write()
-        return await self.kept.create(run_id, base)
-
-    async def open(self, run_id: str) -> int:
-        self._write()
-        return await self.kept.open(run_id)
-
-    async def append(self, append: Append) -> bool:
-        self._write()
-        return await self.kept.append(append)
-
-    async def post(self, run_id: str, body: bytes) -> None:
-        self._write()
-        await self.kept.post(run_id, body)
-
-    async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        return await self.kept.read(run_id, after)
-
-    async def blob(self, digest: str) -> bytes:
-        return await self.kept.blob(digest)
-
-    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
-        return await self.kept.inbox(run_id)
-
-    async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
-    ) -> list[RunInfo]:
-        return await self.kept.runs(most, after, status)
-
-    async def epoch(self, run_id: str) -> int:
-        return await self.kept.epoch(run_id)
-
-    async def ids(self, part: str, most: int = 20) -> list[str]:
-        return await self.kept.ids(part, most)
-
-    async def close(self) -> None:
-        await self.kept.close()

@@ -1,4 +1,4 @@
-"""Every attempt to get out of the sandbox, and what came of it.
+"""Every attempt to get out of the sandbox, and its result.
 
 `python -m tests.toolbox.sandbox.escapes` prints them as the table of docs/workspace.md.
 """
@@ -118,7 +118,7 @@ def program(attempt: Attempt, around: World) -> list[str]:
 
 
 async def tried(attempt: Attempt) -> tuple[bool, str]:
-    """Whether an attempt was held, and what came of it, in a few words."""
+    """Whether the sandbox held the attempt, and its result in a few words."""
     os.environ["CLEW_ESCAPES_KEY"] = SECRET
     with world() as around:
         box = Sandbox(root=str(around.root), limits=LIMITS)
@@ -148,12 +148,12 @@ def _words(ended: Ended) -> str:
 async def main() -> None:
     """Print the table."""
     held = 0
-    print("| attempt | what came of it |\n|---|---|")
+    print("| attempt | result |\n|---|---|")
     for attempt in ATTEMPTS:
         fine, words = await tried(attempt)
         held += fine
         print(f"| {attempt.name} | {'' if fine else '**escaped** '}{words} |", flush=True)
-    print(f"\n{held} of {len(ATTEMPTS)} attempts were held.")
+    print(f"\n{held} of {len(ATTEMPTS)} attempts failed.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every way out of the folder that is tried on the tools for files, and what came of it.
+"""Every attempt to get out of the folder by the file tools, and its result.
 
 `python -m tests.toolbox.workspace.escapes` prints them as the table of docs/workspace.md.
 """
@@ -218,13 +218,13 @@ async def _called(way: Way, root: Path, outside: Path) -> list[str]:
 async def main() -> None:
     """Print the table."""
     held = 0
-    print("| attempt | tool | what it said |\n|---|---|---|")
+    print("| attempt | tool | result |\n|---|---|---|")
     for way in WAYS:
         fine, said = await tried(way)
         held += fine
         said = said if len(said) < 90 else said[:90] + " …"
         print(f"| {way.name} | `{way.tool}` | {'' if fine else '**escaped** '}{said} |")
-    print(f"\n{held} of {len(WAYS)} attempts were held.")
+    print(f"\n{held} of {len(WAYS)} attempts failed.")
 
 
 if __name__ == "__main__":
