@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clew import ConfigError, ToolError
 from clew.testing import act
 from clew.toolbox.workspace import NAMES, workspace_tools
-from clew.toolbox.workspace.text import text_of
+from clew.toolbox.workspace.text import decode_text
 from tests.toolbox.workspace.folder import one, ran, tools_of
 
 
@@ -232,7 +232,7 @@ async def test_a_file_that_cannot_be_read_or_is_too_big(root: Path) -> None:
 @given(st.binary(max_size=200) | st.text("ab \r\n", max_size=80).map(str.encode))
 def test_a_text_that_is_not_changed_has_the_bytes_of_its_file(data: bytes) -> None:
     try:
-        text = text_of(data, "x")
+        text = decode_text(data, "x")
     except ToolError:
         return
     assert text.encode() == data
@@ -245,11 +245,11 @@ def test_a_text_that_is_not_changed_has_the_bytes_of_its_file(data: bytes) -> No
 )
 def test_a_change_touches_no_other_byte(lines: list[tuple[str, str]], data: st.DataObject) -> None:
     whole = "".join(line + end for line, end in lines)
-    text = text_of(whole.encode(), "x")
+    text = decode_text(whole.encode(), "x")
     start = data.draw(st.integers(0, len(text.body)))
     end = data.draw(st.integers(start, len(text.body)))
     new = data.draw(st.text("c", max_size=3))
     done = text.change([(start, end, new)])
     assert done.body == text.body[:start] + new + text.body[end:]
     back = done.encode().decode()
-    assert back.endswith(text_of(whole.encode(), "x").change([(0, end, "")]).encode().decode())
+    assert back.endswith(decode_text(whole.encode(), "x").change([(0, end, "")]).encode().decode())

@@ -119,7 +119,7 @@ async def test_a_folder_that_goes_away_meanwhile_is_left_out(
 async def test_a_search_that_takes_too_long_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clew.toolbox.workspace.reading.SECONDS", 1)
+    monkeypatch.setattr("clew.toolbox.workspace.read_tools.SECONDS", 1)
     put(tmp_path, {"a.txt": "a" * 50 + "\n"})
     seen = await one(tmp_path, act("grep", pattern="(a+)+b"))
     assert "the search took over 1 s" in seen.text
@@ -129,7 +129,7 @@ async def test_a_search_that_fails_is_an_error_of_the_tool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = ["python3", "-c", "raise SystemExit('no search today')"]
-    monkeypatch.setattr("clew.toolbox.workspace.reading.script", lambda module: failing)
+    monkeypatch.setattr("clew.toolbox.workspace.read_tools.script", lambda module: failing)
     seen = await one(tmp_path, act("grep", pattern="a"))
     assert (seen.code, seen.outcome) == ("crashed", "not_done")
     assert "no search today" in seen.detail
@@ -151,7 +151,7 @@ async def test_a_folder_with_many_files_says_how_many_are_left(tmp_path: Path) -
 async def test_files_beyond_those_looked_at_are_not_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clew.toolbox.workspace.reading.LOOKED", 3)
+    monkeypatch.setattr("clew.toolbox.workspace.read_tools.LOOKED", 3)
     put(tmp_path, {f"f{n}": "" for n in range(5)})
     assert len((await looked(tmp_path, "list_files")).splitlines()) == 3
 

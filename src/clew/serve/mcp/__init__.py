@@ -1,7 +1,7 @@
 """Serve agents over the Model Context Protocol: each agent is a tool, each call is a run.
 
-Runs are executed by a worker in this process and kept in a store, so a client may leave and ask
-again later, and the server may be killed and restarted. Needs the extra `mcp`.
+A worker in this process executes the runs and keeps them in a store. So a client may disconnect and
+ask again later, and the server may be killed and restarted. Needs the extra `mcp`.
 """
 
 from clew.support.extras import missing_extra

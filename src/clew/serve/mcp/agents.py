@@ -1,4 +1,4 @@
-"""The agents that are served, each under the name of its tool."""
+"""The served agents, each under the name of its tool."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,8 +15,8 @@ from clew.tools.finish import answer_schema
 from clew.workers.agents import agent_named
 
 _LEGAL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_SHOWN: Final = 12
-"""So many of an agent's own tools are named in its description."""
+_MAX_NAMED_TOOLS: Final = 12
+"""How many of an agent's tools its default description names."""
 
 _STATUSES: Final = (
     "answered", "declined", "bound", "held", "failed", "refused", "interrupted", "open",
@@ -56,9 +56,9 @@ _PENDING: Final[dict[str, Json]] = {
 class ServedAgent:
     """An agent and the name of its tool: 1 to 64 letters, digits, `_` and `-`.
 
-    `description` says what it is good for; empty: one is made of the names of its tools. `origin`
-    is recorded with its runs, as `clew.agent_files.origin` makes it, so that another process can
-    make the agent from a record. Raises `ConfigError` for a name that is not legal.
+    `description` says what it is good for; if empty, it lists the agent's tools. `origin` is
+    recorded with its runs (make it with `clew.agent_files.origin`), so that another process can
+    rebuild the agent from a record. Raises `ConfigError` for an invalid name.
     """
 
     name: str
@@ -67,18 +67,18 @@ class ServedAgent:
     origin: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     def __post_init__(self) -> None:
-        """Refuse a name that some clients would not take."""
+        """Refuse a name that some clients reject."""
         if not _LEGAL.fullmatch(self.name):
             legal = "1 to 64 letters, digits, _ and -"
             message = f"{self.name!r} is no name of a tool: write NAME=AGENT, with {legal}"
             raise ConfigError(message)
 
     def tool(self, longest: int) -> types.Tool:
-        """The tool as clients list it; a question has at most `longest` characters."""
+        """The tool as clients list it; a question may have `longest` characters."""
         acts = any(tool.effect in EFFECTFUL for tool in self.agent.tools)
         return types.Tool(
             name=self.name,
-            description=self.description or self._described(),
+            description=self.description or self._default_description(),
             input_schema={
                 "type": "object",
                 "properties": {
@@ -98,9 +98,10 @@ class ServedAgent:
             execution=types.ToolExecution(task_support="optional"),
         )
 
-    def _described(self) -> str:
+    def _default_description(self) -> str:
         names = [tool.name for tool in self.agent.tools]
-        tools = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+        more = " …" if len(names) > _MAX_NAMED_TOOLS else ""
+        tools = ", ".join(names[:_MAX_NAMED_TOOLS]) + more
         has = f" Its tools: {tools}." if names else ""
         return f"Ask the agent {self.name}. It works in several steps and may take minutes.{has}"
 
@@ -125,9 +126,9 @@ def output_schema(agent: Agent) -> dict[str, Any]:
 
 
 async def read_agents(given: Iterable[str]) -> list[ServedAgent]:
-    """The agents of agent files, or of `module:name`; `NAME=AGENT` gives a name of one's own.
+    """Load agents from agent files or `module:name`. `NAME=AGENT` sets the tool's name.
 
-    Otherwise the name is that of the file or of the object. Raises `ConfigError`.
+    By default the name is that of the file or object. Raises `ConfigError`.
     """
     return [await _read_agent(one) for one in given]
 
@@ -143,7 +144,7 @@ async def _read_agent(given: str) -> ServedAgent:
 
 
 def by_name(agents: Iterable[ServedAgent]) -> dict[str, ServedAgent]:
-    """The agents by name. Raises `ConfigError` for none, and for two of one name."""
+    """The agents by name. Raises `ConfigError` if there are none, or two with one name."""
     found: dict[str, ServedAgent] = {}
     for one in agents:
         if one.name in found:

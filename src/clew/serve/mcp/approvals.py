@@ -1,4 +1,4 @@
-"""Held calls as elicitations: the person at the client rules on them.
+"""Held calls as elicitations: the person at the client rules on them with a form.
 
 The form of a held call has one required field, `allow`; that of a question of the agent
 (`ask_person`) has `answer`. Declining the form refuses the call; dismissing it leaves it held.
@@ -41,19 +41,19 @@ def can_ask(capabilities: types.ClientCapabilities | None) -> bool:
     return asks is not None and (asks.form is not None or asks.url is None)
 
 
-def form(each: PendingApproval) -> types.ElicitRequestFormParams:
-    """The form for a held call: tool, arguments and reason, and what can be said."""
+def approval_form(each: PendingApproval) -> types.ElicitRequestFormParams:
+    """The form for a held call: tool, arguments, reason, and the fields to answer."""
     if each.tool == ASK_PERSON:
         question = str(each.args.get("question", each.why))
         return types.ElicitRequestFormParams(message=question, requested_schema=_ANSWER)
     args = msgspec.json.format(msgspec.json.encode(each.args), indent=2).decode()
     message = f"The agent wants to call {each.tool} with\n{args}\nIt is held: {each.why}"
-    schema = _ALLOW if each.asks is None else _asked(each.asks)
+    schema = _ALLOW if each.asks is None else _form_schema(each.asks)
     return types.ElicitRequestFormParams(message=message, requested_schema=schema)
 
 
 def _is_flat(schema: Mapping[str, Any]) -> bool:
-    """Whether a form can show a schema: an object of plain fields, and of lists to choose from."""
+    """Whether a form can show a schema: an object of plain fields and choices."""
     fields: Mapping[str, Any] = schema.get("properties", {})
     return schema.get("type") == "object" and all(map(_is_field, fields.values()))
 
@@ -68,8 +68,8 @@ def _is_field(schema: Json) -> bool:
             return False
 
 
-def _asked(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The form for what a call asks; what no form can show is asked as JSON text."""
+def _form_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The form for a call's question; asks for JSON text if no form can show the schema."""
     if _is_flat(schema):
         return dict(schema)
     plain = schema.get("type") in _PLAIN
@@ -82,7 +82,7 @@ def _as_json(schema: Mapping[str, Any]) -> str:
 
 
 def _answer(schema: Mapping[str, Any], content: Mapping[str, Any]) -> Json:
-    """What the form's content answers to the schema. Raises `ConfigError`."""
+    """The answer in the form's content. Raises `ConfigError` if it is no JSON."""
     if _is_flat(schema):
         return dict(content)
     if schema.get("type") in _PLAIN:
@@ -95,21 +95,21 @@ def _answer(schema: Mapping[str, Any], content: Mapping[str, Any]) -> Json:
     return found
 
 
-def key_of(each: PendingApproval) -> str:
-    """The key of a held call: another one if its arguments or attempts have changed."""
+def request_key(each: PendingApproval) -> str:
+    """The key of a held call; it changes with the call's arguments and attempts."""
     return f"{each.run_id}/{each.call}/{each.seen}"
 
 
 def input_requests(waiting: Sequence[PendingApproval]) -> dict[str, types.ElicitRequest]:
-    """All that a person is asked, by key."""
-    return {key_of(each): types.ElicitRequest(params=form(each)) for each in waiting}
+    """The forms for all held calls, by key."""
+    return {request_key(each): types.ElicitRequest(params=approval_form(each)) for each in waiting}
 
 
-async def apply(store: Store, each: PendingApproval, said: types.ElicitResult) -> bool:
-    """Make the answer to a form the ruling on its call; whether it says anything.
+async def apply_response(store: Store, each: PendingApproval, said: types.ElicitResult) -> bool:
+    """Record the answer to a form as the ruling on its call; False if the form was dismissed.
 
-    The ruling covers only the arguments that were shown. Raises `ConfigError` where the answer does
-    not fit the form, or the call has another ruling already.
+    The ruling covers only the arguments shown. Raises `ConfigError` if the answer does not match
+    the form, or the call has a different ruling already.
     """
     if said.action == "cancel":
         return False
@@ -132,16 +132,16 @@ def _why(each: PendingApproval, content: Mapping[str, Any]) -> str:
     return "" if each.asks is not None else str(content.get("why") or "")
 
 
-async def apply_all(
+async def apply_responses(
     store: Store,
     waiting: Sequence[PendingApproval],
     responses: Mapping[str, types.InputResponse],
 ) -> None:
-    """Apply the responses for calls that still wait; others are passed over."""
+    """Apply the responses for calls that are still held; ignore others."""
     for each in waiting:
-        said = responses.get(key_of(each))
+        said = responses.get(request_key(each))
         if isinstance(said, types.ElicitResult):
-            await apply(store, each, said)
+            await apply_response(store, each, said)
 
 
 def _field(content: Mapping[str, Any], name: str, kind: type[Any]) -> Any:

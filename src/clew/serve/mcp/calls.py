@@ -1,7 +1,7 @@
 """`tools/call`: one call is one run.
 
-The call waits for its run. If the client leaves, the run goes on; if the client cancels the call,
-the run is cancelled. A held call is put to the person at the client, if the client can.
+The call waits for its run. If the client disconnects, the run continues; if the client cancels the
+call, the run is cancelled. The person at the client rules on held calls, if the client has forms.
 """
 
 from collections import OrderedDict
@@ -18,20 +18,26 @@ from clew.core.errors import ConfigError
 from clew.core.events import Entry, Thought
 from clew.core.pending import PendingApproval
 from clew.core.trajectory import Trajectory
-from clew.serve.mcp.answers import refused, result_of_run, result_of_trouble
-from clew.serve.mcp.approvals import apply, apply_all, can_ask, form, input_requests
-from clew.serve.mcp.runs import Runs
+from clew.serve.mcp.approvals import (
+    apply_response,
+    apply_responses,
+    approval_form,
+    can_ask,
+    input_requests,
+)
+from clew.serve.mcp.results import error_result, failure_result, result_of_run
+from clew.serve.mcp.runs import ClientRuns
 from clew.serve.mcp.tasks import RELATED, TASKS_IN_CORE, declares_tasks, state_of
 
-Context: TypeAlias = ServerRequestContext[Runs]
+Context: TypeAlias = ServerRequestContext[ClientRuns]
 _Key: TypeAlias = tuple[int, types.RequestId]
 
 _KEPT: Final = 1_000
-"""So many calls whose client is gone are remembered, in case that it cancelled them."""
+"""The calls of disconnected clients that are remembered, in case a cancellation follows."""
 
 
 class Calls:
-    """Answers calls, and knows which run each one waits for."""
+    """Answers calls, and tracks the run that each one waits for."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[_Key, str] = OrderedDict()
@@ -42,22 +48,22 @@ class Calls:
         """Answer a call: with its result, a form (stateless era), or a task (where declared)."""
         runs = ctx.lifespan_context
         try:
-            question = _question(runs, params)
+            question = _parse_question(runs, params)
         except ConfigError as error:
-            return refused(str(error))
+            return error_result(str(error))
         try:
             if params.request_state is not None:
-                run_id = await _continued(runs, params, question)
+                run_id = await _continue_run(runs, params, question)
             else:
                 run_id = await runs.begin(params.name, question)
         except ConfigError as error:
-            return refused(str(error))
+            return error_result(str(error))
         if params.request_state is None and declares_tasks(ctx):
-            return {"resultType": "task", **(await state_of(runs, run_id)).in_extension()}
-        return await self._until_result(ctx, run_id)
+            return {"resultType": "task", **(await state_of(runs, run_id)).as_extension_task()}
+        return await self._await_result(ctx, run_id)
 
     async def middleware(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Answer a call that is to be a task (2025-11-25), and hear which calls are cancelled.
+        """Answer a call made as a task (2025-11-25), and handle cancellations.
 
         The SDK checks the result of `tools/call` against a schema that has no tasks; a middleware
         answers for itself.
@@ -71,21 +77,21 @@ class Calls:
             return await call_next(ctx)
         runs = ctx.lifespan_context
         try:
-            run_id = await runs.begin(params.name, _question(runs, params))
+            run_id = await runs.begin(params.name, _parse_question(runs, params))
         except ConfigError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         state = await state_of(runs, run_id)
-        return {"task": state.in_core(), "_meta": {RELATED: {"taskId": run_id}}}
+        return {"task": state.as_core_task(), "_meta": {RELATED: {"taskId": run_id}}}
 
-    async def _until_result(
+    async def _await_result(
         self, ctx: Context, run_id: str
     ) -> types.CallToolResult | types.InputRequiredResult:
         key = _key(ctx, ctx.request_id or 0)
         self._waiting[key] = run_id
         while len(self._waiting) > _KEPT:
             self._waiting.popitem(last=False)
-        found = await finished(ctx, run_id)
-        self._waiting.pop(key, None)  # where the client is gone, a cancellation may still come
+        found = await wait_for_result(ctx, run_id)
+        self._waiting.pop(key, None)  # kept if the client is gone: a cancellation may follow
         return found
 
     async def _cancel(self, ctx: Context) -> None:
@@ -102,7 +108,7 @@ def _key(ctx: Context, request: types.RequestId) -> _Key:
     return (0 if stateless else id(ctx.session.client_params), request)
 
 
-def _question(runs: Runs, params: types.CallToolRequestParams) -> str:
+def _parse_question(runs: ClientRuns, params: types.CallToolRequestParams) -> str:
     """The question of a call. Raises `MCPError` for an unknown tool, `ConfigError` for the rest."""
     if params.name not in runs.agents:
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
@@ -117,27 +123,29 @@ def _question(runs: Runs, params: types.CallToolRequestParams) -> str:
     return question
 
 
-async def _continued(runs: Runs, params: types.CallToolRequestParams, question: str) -> str:
-    """The run that a repeated call goes on with, after the answers that it brings are applied.
+async def _continue_run(
+    runs: ClientRuns, params: types.CallToolRequestParams, question: str
+) -> str:
+    """The run that a repeated call continues, after applying the answers that it carries.
 
-    The state names the run. It needs no seal: it opens nothing that a call with the same question
-    to the same tool would not.
+    The request state is the run's id. It needs no signature: it grants nothing that a call with the
+    same question to the same tool would not.
     """
     record, served = await runs.find(params.request_state or "")
     if served.name != params.name or record.goal != question:
         message = "the request state is of another call"
         raise ConfigError(message)
     waiting = (await state_of(runs, record.run_id)).waiting
-    await apply_all(runs.store, waiting, params.input_responses or {})
+    await apply_responses(runs.store, waiting, params.input_responses or {})
     return record.run_id
 
 
-async def finished(
+async def wait_for_result(
     ctx: Context, run_id: str, *, patient: bool = False
 ) -> types.CallToolResult | types.InputRequiredResult:
-    """Wait for the run with its progress shown, and with held calls put to the client.
+    """Wait for the run, report its progress, and ask the client to rule on held calls.
 
-    A `patient` wait ends only with the run: held calls and trouble are waited out.
+    A `patient` wait ends only with the run, not on a failure or a held call.
     """
     runs = ctx.lifespan_context
     progress = _Progress(ctx, run_id)
@@ -146,7 +154,7 @@ async def finished(
         state = await state_of(runs, run_id)
         if state.status == "working" or state.record.stop is None:
             if trouble and not patient:
-                return result_of_trouble(run_id, trouble, runs.place)
+                return failure_result(run_id, trouble, runs.place)
         elif state.status != "input_required":
             return await _result(runs, state.record)
         elif asked := await _ask(ctx, state.waiting, run_id, task=patient):
@@ -155,10 +163,10 @@ async def finished(
             continue
         elif not patient:
             return await _result(runs, state.record)
-        await runs.rest()
+        await runs.wait_for_news()
 
 
-async def _result(runs: Runs, record: Trajectory) -> types.CallToolResult:
+async def _result(runs: ClientRuns, record: Trajectory) -> types.CallToolResult:
     _, served = await runs.find(record.run_id)
     found = await result_of(served.agent, record.run_id, store=runs.store)
     return result_of_run(record, found, runs.place)
@@ -167,7 +175,7 @@ async def _result(runs: Runs, record: Trajectory) -> types.CallToolResult:
 async def _ask(
     ctx: Context, waiting: tuple[PendingApproval, ...], run_id: str, *, task: bool
 ) -> types.InputRequiredResult | bool:
-    """Put what is held to the person at the client: whether any of it was ruled on."""
+    """Ask the person at the client to rule on held calls; whether there was any ruling."""
     if not waiting or not can_ask(ctx.session.client_capabilities):
         return False
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -178,7 +186,7 @@ async def _ask(
         )
     ruled = False
     for each in waiting:
-        asked = form(each)
+        asked = approval_form(each)
         if task:
             asked = asked.model_copy(update={"meta": {RELATED: {"taskId": run_id}}})
         try:
@@ -187,14 +195,14 @@ async def _ask(
                 types.ElicitResult,
                 metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
             )
-            ruled = await apply(ctx.lifespan_context.store, each, said) or ruled
-        except (MCPError, ConfigError):  # it cannot, or somebody else was faster
+            ruled = await apply_response(ctx.lifespan_context.store, each, said) or ruled
+        except (MCPError, ConfigError):  # the client cannot, or someone else ruled first
             return False
     return ruled
 
 
 class _Progress:
-    """Tells the client how far its run is: an entry is a unit, a step has a line of text."""
+    """Reports progress to the client: one unit per entry, one message per step."""
 
     def __init__(self, ctx: Context, run_id: str) -> None:
         self._ctx = ctx
@@ -203,7 +211,7 @@ class _Progress:
         self.seen = 0
 
     async def entry(self, entry: Entry) -> None:
-        """Tell of an entry of the record."""
+        """Report an entry of the record."""
         self.seen = entry.seq
         message = None
         if isinstance(entry.event, Thought):

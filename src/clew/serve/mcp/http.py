@@ -37,7 +37,7 @@ _GRACE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class HttpAddress:
-    """Where to listen; port 0 is any that is free."""
+    """Where to listen; port 0 means any free port."""
 
     host: str
     port: int
@@ -56,7 +56,7 @@ class HttpAddress:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether only this machine can reach it."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -80,7 +80,7 @@ class HttpAddress:
 
 @dataclass(frozen=True, slots=True)
 class BearerToken:
-    """What clients must send as `Authorization: Bearer …`; it is not shown by `repr`."""
+    """The token that clients send as `Authorization: Bearer …`; `repr` does not show it."""
 
     value: str
 
@@ -89,11 +89,11 @@ class BearerToken:
 
     @classmethod
     def new(cls) -> "BearerToken":
-        """A fresh one, of 256 random bits."""
+        """A new token of 256 random bits."""
         return cls(secrets.token_urlsafe(32))
 
     def fits(self, header: str) -> bool:
-        """Whether a header's value is this token; the comparison takes as long for any."""
+        """Whether a header's value is this token, compared in constant time."""
         scheme, _, given = header.partition(" ")
         same = hmac.compare_digest(given.strip().encode(), self.value.encode())
         return scheme.lower() == "bearer" and same
@@ -107,8 +107,8 @@ def http_app(
 ) -> ASGIApp:
     """The server as an ASGI application, at `/mcp`.
 
-    `hosts` are the names by which clients reach it; requests with another Host, or with an Origin
-    that is none of them, are refused. None as the token lets everybody in who reaches it.
+    `hosts` are the names by which clients reach it; requests with another Host or Origin are
+    refused. With None as the token, anyone who can reach it has access.
     """
     names = [form for host in hosts for form in (host, f"{host}:*")]
     security = TransportSecuritySettings(
@@ -146,11 +146,11 @@ async def serve_http(
     leaving: anyio.Event | None = None,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until `leaving` is set; runs finish their step then. Needs asyncio.
+    """Serve until `leaving` is set; runs then finish their step. Needs asyncio.
 
-    `hosts` are the names by which clients reach it, beside the local ones for a local address.
-    `on_ready` takes the URL as soon as it is served. Raises `ConfigError` where it cannot listen,
-    where an address that others reach has no names, or has no token.
+    `hosts` are the names by which clients reach it, in addition to the local names of a local
+    address. `on_ready` is called with the URL once it is served. Raises `ConfigError` if it cannot
+    listen, or if an address that other machines reach has no host names or no token.
     """
     known = tuple(hosts) if not address.is_local else (*LOOPBACK, address.in_url, *hosts)
     if not known:
@@ -168,19 +168,19 @@ async def serve_http(
             timeout_graceful_shutdown=_GRACE, server_header=False,
         )  # fmt: skip
         url = f"http://{there.in_url}:{there.port}{PATH}"
-        web = _Uvicorn(config, partial(on_ready or _nobody, url))
+        web = _Uvicorn(config, partial(on_ready or _ignore, url))
         with one_error():
             async with anyio.create_task_group() as group:
                 group.start_soon(_leave, web, leaving or anyio.Event())
                 try:
                     await web.serve(sockets=[bound])
-                except SystemExit:  # uvicorn's word for an application that does not start
+                except SystemExit:  # how uvicorn reports that the application did not start
                     raise app.error or ConfigError("the server could not start") from None
                 group.cancel_scope.cancel()
 
 
 class _KeepError:
-    """Keeps what an application's start raised: uvicorn would only log a traceback of it."""
+    """Keeps the error of the application's startup, of which uvicorn would only log a traceback."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -197,12 +197,12 @@ class _KeepError:
             raise
 
 
-def _nobody(url: str) -> None:
-    """Nobody wants to know where it is served."""
+def _ignore(url: str) -> None:
+    """The default `on_ready`."""
 
 
 class _Uvicorn(uvicorn.Server):
-    """Says when it is served; signals are the command's."""
+    """Reports when it is served, and leaves signals to the caller."""
 
     def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
         super().__init__(config)

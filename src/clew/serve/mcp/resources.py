@@ -13,10 +13,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from clew.core.errors import ConfigError
 from clew.core.interfaces import RunInfo
 from clew.core.trajectory import Call, Step, Trajectory
-from clew.serve.mcp.runs import Runs, tool_of
+from clew.serve.mcp.runs import ClientRuns, tool_of
 from clew.stores.listing import status_of, summary
 
-Context: TypeAlias = ServerRequestContext[Runs]
+Context: TypeAlias = ServerRequestContext[ClientRuns]
 
 _URI: Final = re.compile(r"clew://runs/([^/?#]+)(/markdown)?")
 _JSON: Final = "application/json"
@@ -31,7 +31,7 @@ async def list_resources(
 ) -> types.ListResourcesResult:
     """The runs that clients began, last written first."""
     cursor = (params.cursor if params is not None else "") or ""
-    found, more = await ctx.lifespan_context.listed(cursor, _PAGE)
+    found, more = await ctx.lifespan_context.page_after(cursor, _PAGE)
     return types.ListResourcesResult(
         resources=[_resource(info) for info in found],
         next_cursor=more or None,
@@ -55,7 +55,7 @@ def _resource(info: RunInfo) -> types.Resource:
 async def list_templates(
     ctx: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
-    """How the addresses of records are made."""
+    """The URI templates of records."""
     return types.ListResourceTemplatesResult(
         resource_templates=[
             types.ResourceTemplate(
@@ -79,7 +79,7 @@ async def list_templates(
 async def read_resource(
     ctx: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    """A record. An address of no run that a client began is not found."""
+    """A record. Only runs that clients began are found."""
     found = _URI.fullmatch(params.uri)
     try:
         if found is None:
@@ -97,7 +97,7 @@ async def read_resource(
 
 
 def as_json(record: Trajectory) -> dict[str, Any]:
-    """A record as one JSON document: where it stands, and each of its entries."""
+    """A record as one JSON document: its state, and each of its entries."""
     stop = record.stop
     return {
         "run_id": record.run_id,
@@ -112,7 +112,7 @@ def as_json(record: Trajectory) -> dict[str, Any]:
 
 
 def markdown(record: Trajectory) -> str:
-    """A record as Markdown. What machines said stands in fences, where it is only text."""
+    """A record as Markdown. Arguments and observations are in fences, so they stay plain text."""
     stop = record.stop
     parts = [f"# Run {record.run_id}", f"**Question**\n\n{_quoted(record.goal)}"]
     for number, step in enumerate(record.steps, 1):
@@ -154,7 +154,7 @@ def _fenced(words: str) -> str:
 
 
 def _escaped(words: str) -> str:
-    """Text without what begins an image or HTML, which a viewer would fetch unasked."""
+    """Text with images and HTML escaped, which a viewer might fetch unasked."""
     return re.sub(r"!(?=\[)|<(?=[a-zA-Z/!?])", lambda found: f"\\{found[0]}", words)
 
 

@@ -1,6 +1,6 @@
-"""Runs that clients began, as their store has them: begin, watch, find, cancel.
+"""Runs that clients began: begin, watch, find, list and cancel them in the store.
 
-Nothing of a run is kept here. What is in memory is lost without harm: the last trouble of a worker.
+No run state is kept here. The only thing in memory, the worker's last failures, can be lost.
 """
 
 import secrets
@@ -28,7 +28,7 @@ QUEUE: Final = "mcp"
 """The queue of runs that clients began."""
 
 LONGEST: Final = 100_000
-"""The characters that a question may have."""
+"""The most characters of a question."""
 
 _PAGE: Final = 100
 _REST: Final = 0.5  # seconds
@@ -37,7 +37,7 @@ OnEntry = Callable[[Entry], Awaitable[None]]
 
 
 @dataclass
-class Runs:
+class ClientRuns:
     """The runs of one queue of a store, for the agents that are served."""
 
     store: Store
@@ -45,14 +45,14 @@ class Runs:
     queue: str = QUEUE
     longest: int = LONGEST
     place: str = ""
-    """What `--store` is to be in a command that is shown; empty for the usual place."""
+    """The value of `--store` for commands shown to a person; empty for the default store."""
     _trouble: dict[str, str] = field(default_factory=dict[str, str])
     _news: anyio.Event = field(default_factory=anyio.Event)
 
     async def begin(self, name: str, question: str) -> str:
-        """Create a run for the worker and return its id; it is on disk then.
+        """Create a run for the worker, on disk, and return its id.
 
-        The id is hard to guess, since whoever has it may ask for the answer.
+        The id is hard to guess, since anyone who knows it may ask for the answer.
         """
         served = self.agents[name]
         return await submit(
@@ -76,9 +76,10 @@ class Runs:
         return record, served
 
     async def wait(self, run_id: str, on_entry: OnEntry, seen: int = 0) -> str:
-        """Wait until the run stops, or cannot go on now: then why. Entries after `seen` are told.
+        """Wait until the run stops or fails for now, and return why it failed, or "".
 
-        A run that is held has stopped, unless a ruling is on its way.
+        Passes each entry after `seen` to `on_entry`. A held run has stopped, unless a ruling is in
+        its inbox.
         """
         with one_error():
             async with anyio.create_task_group() as group:
@@ -96,16 +97,16 @@ class Runs:
         scope.cancel()
 
     def trouble(self, run_id: str) -> str:
-        """Why the run cannot go on now, as the worker said last; empty where nothing is wrong."""
+        """Why the run cannot continue now, by the worker's last event; empty if it can."""
         return self._trouble.get(run_id, "")
 
-    async def rest(self) -> None:
-        """Wait until the worker has news, or half a second."""
+    async def wait_for_news(self) -> None:
+        """Wait for the next event of the worker, at most half a second."""
         with anyio.move_on_after(_REST):
             await self._news.wait()
 
-    def heard(self, event: WorkerEvent) -> None:
-        """Take an event of the worker."""
+    def on_worker_event(self, event: WorkerEvent) -> None:
+        """Record an event of the worker."""
         if event.what in {"failed", "refused"} and event.run_id:
             self._trouble[event.run_id] = event.text
         else:
@@ -114,7 +115,7 @@ class Runs:
         news.set()
 
     async def cancel(self, run_id: str) -> None:
-        """Ask the run to stop; the word is on disk when this returns."""
+        """Ask the run to stop; the request is on disk when this returns."""
         await cancel(run_id, why="the client cancelled it", store=self.store)
 
     async def cancelled(self, record: Trajectory) -> bool:
@@ -126,14 +127,14 @@ class Runs:
         words = await words_in(self.store, record.run_id)
         return any(isinstance(word, Cancel) for word in words)
 
-    async def spoken_to(self, run_id: str) -> bool:
-        """Whether a word for the run waits to be read, such as a ruling."""
+    async def has_message(self, run_id: str) -> bool:
+        """Whether the run's inbox has an unread message, such as a ruling."""
         return bool(await self.store.inbox(run_id))
 
-    async def listed(self, after: str, most: int) -> tuple[list[RunInfo], str]:
-        """The runs of the queue behind the run `after`, last written first: `most` of them.
+    async def page_after(self, after: str, most: int) -> tuple[list[RunInfo], str]:
+        """A page of the queue's runs, last written first: at most `most`, after the run `after`.
 
-        Also what `after` is to be for the next ones; empty where there are none.
+        Also returns the `after` of the next page; empty if this is the last.
         """
         found: list[RunInfo] = []
         last: RunInfo | None = None
@@ -150,7 +151,7 @@ class Runs:
 
 
 def tool_of(info: RunInfo) -> str:
-    """The tool whose call began a run; empty where none did, or the record cannot be read."""
+    """The tool whose call began a run; empty if none did, or the record cannot be read."""
     try:
         return _tool_of(decode(info.first.body))
     except (ValueError, RecursionError):  # of a newer clew, or damaged

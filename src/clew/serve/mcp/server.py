@@ -19,9 +19,9 @@ from clew.concurrency.tasks import one_error
 from clew.core.agent import Agent
 from clew.core.trajectory import Trajectory
 from clew.serve.mcp.agents import ServedAgent, by_name
-from clew.serve.mcp.calls import Calls, finished
+from clew.serve.mcp.calls import Calls, wait_for_result
 from clew.serve.mcp.resources import list_resources, list_templates, read_resource
-from clew.serve.mcp.runs import LONGEST, QUEUE, Runs, tool_of_record
+from clew.serve.mcp.runs import LONGEST, QUEUE, ClientRuns, tool_of_record
 from clew.serve.mcp.tasks import EXTENSION, TaskParams, Tasks, UpdateTaskParams
 from clew.stores import Where, default_place, store_at
 from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
@@ -36,8 +36,8 @@ _INSTRUCTIONS: Final = (
 )
 
 
-class _Server(Server[Runs]):
-    """The SDK's server, which knows tasks only as types: it says that there are some."""
+class _Server(Server[ClientRuns]):
+    """The SDK's server, which has tasks only as types; this one also declares them."""
 
     @override
     def get_capabilities(
@@ -78,15 +78,15 @@ def server(
     version: str = "",
     on_event: OnWorkerEvent | None = None,
     leaving: anyio.Event | None = None,
-) -> Server[Runs]:
+) -> Server[ClientRuns]:
     """An MCP server of agents, for `serve_stdio`, `serve_http`, or any host of the SDK's servers.
 
     While it is served, a worker in this process executes the runs of `queue`, `at_once` at a time:
-    new ones, and those that an earlier server or a killed one left open. A question has at most
-    `longest` characters. `on_event` takes the events of the worker. When the server ends, or
-    `leaving` is set, each run finishes its step and stays open; when it is cancelled, at once.
+    new ones, and those that an earlier server left open. A question may have `longest` characters.
+    `on_event` receives the events of the worker. When the server ends, or `leaving` is set, each
+    run finishes its step and stays open; on cancellation it stops at once.
 
-    Raises `ConfigError` for agents that do not fit together.
+    Raises `ConfigError` if there are no agents, or two have the same name.
     """
     served = by_name(agents)
     calls = Calls()
@@ -114,7 +114,7 @@ def server(
 
 @dataclass
 class _Worker:
-    """What is open while the server is served: the store, and a worker over its queue."""
+    """The resources of a served server: the store, and a worker over its queue."""
 
     agents: Mapping[str, ServedAgent]
     store: Where
@@ -125,17 +125,17 @@ class _Worker:
     leaving: anyio.Event | None
 
     @asynccontextmanager
-    async def lifespan(self, _: Server[Runs]) -> AsyncGenerator[Runs]:
-        """Serve the queue meanwhile; at the end each run finishes its step."""
+    async def lifespan(self, _: Server[ClientRuns]) -> AsyncGenerator[ClientRuns]:
+        """Execute the queue while the server is served; at the end each run finishes its step."""
         place = str(self.store) if isinstance(self.store, str | Path) else ""
         if place == str(default_place()):  # a command that is shown need not name it
             place = ""
         async with store_at(self.store) as store:
-            runs = Runs(store, self.agents, self.queue, self.longest, place)
+            runs = ClientRuns(store, self.agents, self.queue, self.longest, place)
             leaving = self.leaving or anyio.Event()
 
             def on_event(event: WorkerEvent) -> None:
-                runs.heard(event)
+                runs.on_worker_event(event)
                 self.on_event(event)
 
             config = WorkerConfig(
@@ -154,10 +154,10 @@ class _Worker:
                         leaving.set()
 
     async def _agent_of(self, record: Trajectory) -> Agent:
-        """The agent of a run: the one whose tool was called, if it still is as it was then.
+        """The agent of a run: the one whose tool was called, if it is unchanged since then.
 
-        Otherwise another that is, or one made of the record. Two agents may be alike in all that a
-        record says of them.
+        Otherwise another served agent that matches the record, or one rebuilt from it. Two agents
+        may be identical in everything that a record says of them.
         """
         agents = {name: served.agent for name, served in self.agents.items()}
         called = tool_of_record(record)
@@ -170,16 +170,16 @@ async def _work(config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Ev
 
 
 async def _list_tools(
-    ctx: ServerRequestContext[Runs], params: types.PaginatedRequestParams | None
+    ctx: ServerRequestContext[ClientRuns], params: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
     runs = ctx.lifespan_context
     tools = [served.tool(runs.longest) for served in runs.agents.values()]
     return types.ListToolsResult(tools=tools, ttl_ms=0, cache_scope="private")
 
 
-async def _result(ctx: ServerRequestContext[Runs], run_id: str) -> types.CallToolResult:
+async def _result(ctx: ServerRequestContext[ClientRuns], run_id: str) -> types.CallToolResult:
     """Wait for a task's result, however long it takes."""
-    found = await finished(ctx, run_id, patient=True)
+    found = await wait_for_result(ctx, run_id, patient=True)
     if not isinstance(found, types.CallToolResult):
         raise MCPError(types.INTERNAL_ERROR, "the run asks in a form that this request has not")
     return found

@@ -1,4 +1,4 @@
-"""Serve over the process's stdin and stdout, as clients that start the server want it."""
+"""Serve over stdin and stdout, for clients that start the server themselves."""
 
 import os
 from collections.abc import AsyncIterator
@@ -14,13 +14,13 @@ from clew.concurrency.tasks import one_error
 
 _CHUNK: Final = 65_536
 _LONGEST: Final = 8 * 1024 * 1024
-"""The bytes that one message may have."""
+"""The most bytes of one message."""
 
 
 async def serve_stdio(server: Server[Any], *, leaving: anyio.Event | None = None) -> None:
-    """Serve one client until it closes stdin, or `leaving` is set; runs finish their step then.
+    """Serve one client until it closes stdin or `leaving` is set; runs then finish their step.
 
-    While it serves, what this process prints goes to stderr: stdout is the protocol's.
+    While it serves, printed output goes to stderr, because stdout carries the protocol.
     """
     lines = _Lines(leaving or anyio.Event())
     stdin = cast("anyio.AsyncFile[str]", lines)  # the SDK only iterates over it
@@ -30,7 +30,7 @@ async def serve_stdio(server: Server[Any], *, leaving: anyio.Event | None = None
 
 
 class _Lines:
-    """The lines of stdin. Unlike those of `sys.stdin`, the wait for one can be broken off."""
+    """The lines of stdin. Unlike with `sys.stdin`, waiting for a line can be cancelled."""
 
     def __init__(self, leaving: anyio.Event) -> None:
         self._leaving = leaving
@@ -50,7 +50,7 @@ class _Lines:
             yield buffer.decode("utf-8", "replace")
 
     async def _chunk(self) -> bytes:
-        """The next bytes; none at the end, and when it is time to leave."""
+        """The next bytes; empty at the end of stdin, and when `leaving` is set."""
         found = b""
 
         async def read() -> None:

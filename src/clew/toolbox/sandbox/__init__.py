@@ -1,6 +1,6 @@
-"""A folder for programs to work in, with walls of the kernel around it.
+"""A sandbox: programs may write one folder, enforced by the Linux kernel.
 
-Namespaces, landlock and seccomp; `kernel()` says which of them this machine has.
+It uses namespaces, landlock and seccomp; `kernel()` says which of them this machine supports.
 """
 
 from clew.toolbox.sandbox.kernel import Kernel, Wall, kernel

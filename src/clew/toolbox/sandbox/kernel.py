@@ -1,4 +1,4 @@
-"""Which walls of a sandbox this machine's kernel can build: found out by building each."""
+"""Which layers of the sandbox this machine's kernel supports, found by trying each."""
 
 import functools
 import json
@@ -21,7 +21,7 @@ _BROKEN: Final = (OSError, ValueError, IndexError, subprocess.TimeoutExpired)
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """One part of a sandbox: whether the kernel can build it, and if not, why."""
+    """One layer of the sandbox: whether the kernel supports it, and if not, why."""
 
     name: str
     built: bool
@@ -30,7 +30,7 @@ class Wall:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What the kernel has for sandboxes."""
+    """The sandbox layers of a kernel."""
 
     namespaces: Wall
     landlock: Wall
@@ -43,13 +43,13 @@ class Kernel:
 
     @property
     def lacks(self) -> str:
-        """What is missing, each with the reason; "" if a sandbox is complete here."""
+        """The missing layers with the reason for each; "" if the sandbox is complete."""
         return "; ".join(f"{it.name}: {it.said}" for it in self.walls if not it.built)
 
 
 @functools.cache
 def kernel() -> Kernel:
-    """What this machine's kernel can build. Takes some 0.1 s the first time."""
+    """What this machine's kernel supports. Takes some 0.1 s the first time."""
     if sys.platform != "linux" or not known():  # pragma: no cover - other machines
         here = f"only Linux on x86_64 and aarch64 has them, and this is {sys.platform} {MACHINE}"
         return Kernel(*(Wall(name, False, here) for name in ("namespaces", "landlock", "seccomp")))

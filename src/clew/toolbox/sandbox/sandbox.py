@@ -1,4 +1,4 @@
-"""What a program may touch, and running one in there."""
+"""Describe a sandbox, and run programs in it."""
 
 import json
 import os
@@ -43,16 +43,16 @@ SCRATCH: Final = "/tmp"  # noqa: S108 - a folder of its own, in memory
 
 
 class SandboxError(Exception):
-    """The sandbox could not be built, so nothing was run. The message says which part failed."""
+    """The sandbox could not be built, so nothing ran. The message says which part failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """What a program and all that it starts may use up.
+    """The resource limits of a program and everything it starts.
 
-    `cpu` are seconds, for each process; `memory` bytes that all have together, `file` bytes of one
-    file, `disk` bytes by which free space may shrink meanwhile. The kernel holds `cpu` and `file`;
-    the others are looked at ten times a second.
+    `cpu`: seconds per process. `memory`: bytes of all processes together. `file`: bytes of one
+    file. `disk`: bytes by which free disk space may shrink. The kernel enforces `cpu` and `file`;
+    the others are checked ten times a second.
     """
 
     cpu: int = 600
@@ -70,9 +70,9 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended. `code` is None at the deadline; below 0, a signal ended it.
+    """How a program ended. `code` is None at the deadline, and negative if a signal ended it.
 
-    `why` says which limit the sandbox ended it for; `cut` counts bytes of output left out.
+    `why` names the limit for which the sandbox ended it; `cut` counts omitted bytes of output.
     """
 
     code: int | None
@@ -115,14 +115,15 @@ class Talk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """A folder that programs may work in, and nothing else.
+    """A sandbox around one folder.
 
-    They read the system's programs, this Python and `readable`; they write `root`, if it is
-    `writable`, but for what is `protected` there, and a `/tmp` of their own in memory. Without
-    `network` they reach no address, not even of this machine. They see no other processes.
+    Programs can read the system's programs, the current Python and `readable` places. They can
+    write `root` (if it is `writable`), except what is `protected` there, and a private `/tmp` in
+    memory. Without `network` they reach no address, not even on this machine. They see no other
+    processes.
 
-    On a kernel that lacks a wall (`kernel`) nothing is run, unless it may be `weak`: then what the
-    kernel has is used.
+    If the kernel lacks a layer (`kernel`), nothing runs, unless `weak` allows an incomplete
+    sandbox.
     """
 
     root: str
@@ -201,7 +202,7 @@ class Sandbox:
         env: Collection[str] = (),
         variables: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[Talk]:
-        """A program that is talked to by its standard input and output, and ended on leaving.
+        """Start a program to talk to over standard input and output; it is ended on leaving.
 
         Raises `SandboxError`, with nothing done. What it writes to its standard error is read only
         when it has ended.

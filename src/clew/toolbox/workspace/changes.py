@@ -1,9 +1,9 @@
-"""Changes of files, such that nobody has to guess later whether they were made.
+"""File changes whose outcome can be determined after a crash.
 
-Before the first file is touched, the record says of each what it holds and what it is to hold, by
-their hashes. A call that was cut off is settled by looking: what has its new hash is done, what has
-its old one is not, and anything else is unknown, and said. An attempt that left no hashes touched
-nothing. So the same call, made again, has its effect once: these tools are idempotent.
+Before the first file is touched, the record gets the hash of each file before and after the change.
+An interrupted call is settled by comparing: a file with its new hash is done, one with its old hash
+is not done, and anything else is unknown. An attempt without recorded hashes touched nothing. So a
+repeated call has its effect once: these tools are idempotent.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ DONE: Final = "done before the worker stopped, and found so now: "
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file, what it holds (None: it is not there) and what it is to hold (None: remove it).
+    """A file, its content before (None: absent) and after the change (None: removed).
 
-    Its rights will be those of `like`, or of `before`.
+    Its permissions will be those of `like`, or of `before`.
     """
 
     path: str
@@ -36,29 +36,29 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes that belong together, and what to say once they are made."""
+    """Changes that belong together, and the message once they are made."""
 
     changes: Sequence[Change]
     said: str
 
 
 class _Expected(msgspec.Struct, frozen=True, array_like=True):
-    """One change as the record has it: the path, and the hashes before and after."""
+    """One change as recorded: the path, and the hashes before and after."""
 
     path: str
     before: str
     after: str
 
 
-async def carry_out(root: Root, make_plan: Callable[[], Plan]) -> Observation:
+async def apply_plan(root: Root, make_plan: Callable[[], Plan]) -> Observation:
     """Make the changes of a plan, or settle those that an earlier attempt began.
 
-    `make_plan` reads files and raises `ToolError` where nothing can be done.
+    `make_plan` reads files, and raises `ToolError` if nothing can be done.
     """
     call = CALL.get()
     if call is not None and call.task:
         expected = msgspec.json.decode(call.task, type=list[_Expected])
-        settled = await to_thread.run_sync(_settled, root, expected)
+        settled = await to_thread.run_sync(_settle, root, expected)
         if settled is not None:
             return settled
     try:
@@ -68,7 +68,7 @@ async def carry_out(root: Root, make_plan: Callable[[], Plan]) -> Observation:
         return Observation(content=text, ok=False, code="tool_error", outcome="not_done")
     if call is not None:
         await call.begun(encode([_expected(change) for change in plan.changes]).decode())
-    return await to_thread.run_sync(_carried_out, root, plan)
+    return await to_thread.run_sync(_apply, root, plan)
 
 
 def _expected(change: Change) -> _Expected:
@@ -76,7 +76,7 @@ def _expected(change: Change) -> _Expected:
     return _Expected(change.path, digest(before), digest(change.after))
 
 
-def _carried_out(root: Root, plan: Plan) -> Observation:
+def _apply(root: Root, plan: Plan) -> Observation:
     done: list[str] = []
     for change in plan.changes:
         before = _expected(change).before
@@ -88,13 +88,13 @@ def _carried_out(root: Root, plan: Plan) -> Observation:
             if isinstance(error, ToolError) and not done:
                 raise
             rest = [one.path for one in plan.changes if one.path not in done]
-            return _half_done(done, rest, str(error))
+            return _partial_result(done, rest, str(error))
         done.append(change.path)
     return Observation(content=plan.said, trust="trusted")
 
 
-def _settled(root: Root, expected: Sequence[_Expected]) -> Observation | None:
-    """What became of changes that were begun; None if none was made."""
+def _settle(root: Root, expected: Sequence[_Expected]) -> Observation | None:
+    """The outcome of changes that were begun; None if none was made."""
     found = {one.path: _state(root, one) for one in expected}
     states = set(found.values())
     if states == {"done"}:
@@ -107,7 +107,7 @@ def _settled(root: Root, expected: Sequence[_Expected]) -> Observation | None:
     else:
         why = "the worker stopped between two files"
     done = [path for path, state in found.items() if state == "done"]
-    return _half_done(done, [path for path in found if path not in done], why)
+    return _partial_result(done, [path for path in found if path not in done], why)
 
 
 def _state(root: Root, one: _Expected) -> str:
@@ -119,8 +119,8 @@ def _state(root: Root, one: _Expected) -> str:
     return "done" if now == one.after else "not done" if now == one.before else "unknown"
 
 
-def _half_done(done: Sequence[str], rest: Sequence[str], why: str) -> Observation:
-    """The observation of changes of which it is known which were made, or that one is unknown."""
+def _partial_result(done: Sequence[str], rest: Sequence[str], why: str) -> Observation:
+    """The observation of changes that were made in part, or whose outcome is unknown."""
     made = f"made: {', '.join(done)}" if done else "none was made for certain"
     text = f"ERROR: unknown: {why}. Changes {made}. Look at these first: {', '.join(rest)}"
     return Observation(content=text, ok=False, code="unknown", outcome="unknown")

@@ -1,26 +1,28 @@
-"""One text in the place of another that stands in a file exactly as often as it was said."""
+"""Replace a text that occurs exactly as often as stated."""
 
 from itertools import pairwise
 from typing import Final
 
 from clew.core.errors import ToolError
-from clew.toolbox.workspace.nearest import nearest, shown
+from clew.toolbox.workspace.nearest_match import excerpt, nearest
 from clew.toolbox.workspace.text import Text
 
 _NAMED: Final = 10
 
 
-def edited(text: Text, old: str, new: str, path: str, *, matches: int = 1) -> tuple[Text, str]:
-    """The text with `new` in the place of `old`, and what was done, in a line.
+def replace_text(
+    text: Text, old: str, new: str, path: str, *, matches: int = 1
+) -> tuple[Text, str]:
+    """The text with `old` replaced by `new`, and a one-line summary.
 
-    Raises `ToolError` unless `old` is there exactly `matches` times: nothing is guessed.
+    Raises `ToolError` unless `old` occurs exactly `matches` times; nothing is guessed.
     """
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     if old == new:
         raise ToolError("old_text and new_text are the same: that changes nothing")
     places = _places(text.body, old)
     if not places:
-        raise ToolError(absent(text, old, path))
+        raise ToolError(not_found_error(text, old, path))
     if any(later - one < len(old) for one, later in pairwise(places)):
         raise ToolError(_overlapping(text, places, path))
     if len(places) != matches:
@@ -35,20 +37,20 @@ def edited(text: Text, old: str, new: str, path: str, *, matches: int = 1) -> tu
     )
 
 
-def absent(text: Text, old: str, path: str) -> str:
-    """What is said of a text that is not in the file: the nearest place, as the file has it."""
+def not_found_error(text: Text, old: str, path: str) -> str:
+    """The error for a text that does not occur, with the nearest place in the file."""
     lines = text.lines
     place = nearest(old.strip("\n").split("\n"), lines)
     if place is None:
         return f"nothing was changed: {path} is empty"
     return (
         f"nothing was changed: that text is not in {path} (0 matches). Nearest: {place.lines} "
-        f"({place.why}):\n{shown(place, lines)}\nCopy it from there, or read the file again."
+        f"({place.why}):\n{excerpt(place, lines)}\nCopy it from there, or read the file again."
     )
 
 
 def _check_ends(text: Text, place: int, old: str, new: str) -> None:
-    """Raise `ToolError` where a line would be moved or joined by a slip at the ends of a text."""
+    """Raise `ToolError` if a slip at the ends of a text would shift or join lines."""
     body, end = text.body, place + len(old)
     start = body.rfind("\n", 0, place) + 1
     line = text.line_of(place)
@@ -85,7 +87,7 @@ def _in_word(pair: str) -> bool:
 
 
 def _places(body: str, old: str) -> list[int]:
-    """Where the text stands, also where it overlaps itself."""
+    """The indices of all matches, overlapping ones included."""
     found, at = list[int](), body.find(old)
     while at >= 0:
         found.append(at)
@@ -94,7 +96,7 @@ def _places(body: str, old: str) -> list[int]:
 
 
 def _named(text: Text, places: list[int]) -> str:
-    """The lines of some places."""
+    """The line numbers of matches, for a message."""
     lines = ", ".join(str(text.line_of(place)) for place in places[:_NAMED])
     return lines + (" …" if len(places) > _NAMED else "")
 

@@ -1,10 +1,10 @@
-"""Hunks of a patch, found in a text and applied: each at the only place that it can mean."""
+"""Apply the hunks of a patch to a text, each at its only matching place."""
 
 from typing import Final
 
 from clew.core.errors import ToolError
-from clew.toolbox.workspace.edit import absent
-from clew.toolbox.workspace.nearest import nearest, shown
+from clew.toolbox.workspace.edit import not_found_error
+from clew.toolbox.workspace.nearest_match import excerpt, nearest
 from clew.toolbox.workspace.patch import FilePatch, Hunk
 from clew.toolbox.workspace.text import Text
 
@@ -13,10 +13,10 @@ _NAMED: Final = 10
 Span = tuple[int, int, str]
 
 
-def patched(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
-    """The text with all hunks applied, and the line at which each stood.
+def apply_hunks(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
+    """The text with all hunks applied, and the line number of each.
 
-    Raises `ToolError` for a hunk that has no place, or more than one.
+    Raises `ToolError` for a hunk that matches nowhere, or in more than one place.
     """
     lines = text.lines
     starts = _starts(lines)
@@ -38,7 +38,7 @@ def patched(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
 
 
 def _starts(lines: list[str]) -> list[int]:
-    """Where each line begins, and where the one behind the last would."""
+    """The index at which each line begins, and the one after the last."""
     found = [0]
     for line in lines:
         found.append(found[-1] + len(line) + 1)
@@ -56,7 +56,7 @@ def _place(text: Text, lines: list[str], hunk: Hunk, where: str) -> int:
     if hunk.at_end:
         found = [at for at in found if at + len(old) == len(lines)]
     if not found:
-        raise ToolError(absent(text, "\n".join(old), where))
+        raise ToolError(not_found_error(text, "\n".join(old), where))
     if hunk.anchors:
         found = _below(lines, hunk.anchors, found, where)
     if len(found) > 1:
@@ -69,14 +69,14 @@ def _place(text: Text, lines: list[str], hunk: Hunk, where: str) -> int:
 
 
 def _below(lines: list[str], anchors: tuple[str, ...], found: list[int], where: str) -> list[int]:
-    """Those places that lie in the block that the anchors name, or behind their only line."""
+    """The matches inside the block that the anchors name, or after their only line."""
     blocks = [(-1, len(lines))]
     for anchor in anchors:
         named = [at for at, line in enumerate(lines) if line.strip().startswith(anchor.strip())]
         named = [at for at in named if any(first < at < end for first, end in blocks)]
         if not named:
             near = nearest([anchor], lines)
-            hint = f" Nearest: {near.lines}:\n{shown(near, lines)}" if near else ""
+            hint = f" Nearest: {near.lines}:\n{excerpt(near, lines)}" if near else ""
             raise ToolError(f"nothing was changed: {where}: no line {anchor!r} is there.{hint}")
         only = len(named) == 1
         inside = [(at, _block_end(lines, at)) for at in named]
@@ -93,7 +93,7 @@ def _below(lines: list[str], anchors: tuple[str, ...], found: list[int], where: 
 
 
 def _block_end(lines: list[str], at: int) -> int:
-    """The line behind all that is indented deeper than this one."""
+    """The line after all lines indented deeper than this one."""
     deep = _indent(lines[at])
     for place in range(at + 1, len(lines)):
         if lines[place].strip() and _indent(lines[place]) <= deep:
@@ -106,7 +106,7 @@ def _indent(line: str) -> int:
 
 
 def _spans(text: Text, starts: list[int], hunk: Hunk, place: int) -> list[Span]:
-    """What changes in the text; lines that are kept are not touched."""
+    """The changes of the text; context lines are not touched."""
     spans: list[Span] = []
     removed, added = 0, list[str]()
     at = place
@@ -140,7 +140,7 @@ def _span(body: str, starts: list[int], at: int, removed: int, added: list[str])
 
 
 def _with_end(text: Text, *, ends_open: bool | None) -> Text:
-    """The text with, or without, an end of its last line."""
+    """The text with or without a final newline."""
     size = len(text.body)
     if ends_open is True and text.body.endswith("\n"):
         return text.change([(size - 1, size, "")])

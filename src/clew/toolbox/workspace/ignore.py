@@ -1,6 +1,6 @@
-"""Which files are seldom meant: those that `.gitignore` names, and those that begin with a dot.
+"""List files, except ignored ones (`.gitignore`) and hidden ones.
 
-The rules are those of gitignore(5), as far as one folder after another is read.
+The rules are those of gitignore(5), from the `.gitignore` files of the folders on the way.
 """
 
 import functools
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew.core.errors import ToolError
-from clew.toolbox.workspace.beneath import OWN
 from clew.toolbox.workspace.root import Entry, Root
+from clew.toolbox.workspace.safe_path import GIT_FOLDER
 
 NAME: Final = ".gitignore"
 BUILT: Final = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
-"""Folders that programs fill."""
+"""Folders that tools generate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of a file of ignored names; it holds below the folder `base`."""
+    """A line of a `.gitignore`; it applies below the folder `base`."""
 
     base: str
     pattern: re.Pattern[str]
@@ -29,7 +29,7 @@ class Rule:
 
 
 def rules(text: str, base: str) -> Iterator[Rule]:
-    """The rules of a `.gitignore` that lies in the folder `base` ("" for the root)."""
+    """The rules of the `.gitignore` in the folder `base` ("" for the root)."""
     for line in text.splitlines():
         words = line.rstrip()
         if not words or words.startswith("#"):
@@ -44,7 +44,7 @@ def rules(text: str, base: str) -> Iterator[Rule]:
 
 
 def ignored(rule_list: Iterable[Rule], path: str, *, folder: bool) -> bool:
-    """Whether a path below the root is ignored: the last rule that names it counts."""
+    """Whether a path below the root is ignored: the last matching rule counts."""
     found = False
     for rule in rule_list:
         if rule.folders and not folder:
@@ -57,7 +57,7 @@ def ignored(rule_list: Iterable[Rule], path: str, *, folder: bool) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def glob(words: str) -> re.Pattern[str]:
-    """A pattern of file names: `*` and `?` within a name, `**` over folders, `[…]`, `{a,b}`."""
+    """Compile a glob: `*` and `?` within a name, `**` over folders, `[…]`, `{a,b}`."""
     found, at = "", 0
     while at < len(words):
         rest = words[at:]
@@ -92,9 +92,9 @@ def _legal(words: str) -> bool:
 
 
 def walk(root: Root, path: str, *, hidden: bool, most: int) -> Iterator[tuple[str, Entry]]:
-    """What lies below a folder and is not ignored, at most `most` entries, in order of paths.
+    """The entries below a folder that are not ignored, at most `most`, in order of paths.
 
-    With `hidden`, names that begin with a dot are among it. Links are named and not followed.
+    With `hidden`, names that begin with a dot are included. Links are listed, not followed.
     """
     yield from _walk(root, path, _above(root, path), [0], hidden=hidden, most=most)
 
@@ -125,7 +125,7 @@ def _walk(
     for entry in entries:
         inside = f"{base}/{entry.name}" if base else entry.name
         folder = entry.kind == "folder"
-        if entry.name.lower() == OWN or (entry.name.startswith(".") and not hidden):
+        if entry.name.lower() == GIT_FOLDER or (entry.name.startswith(".") and not hidden):
             continue
         if ignored(here, inside, folder=folder) or (folder and entry.name in BUILT):
             continue

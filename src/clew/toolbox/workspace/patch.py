@@ -1,7 +1,7 @@
-"""Patches as models write them, read: V4A (`*** Begin Patch`) and unified diffs.
+"""Parse patches as models write them: V4A (`*** Begin Patch`) and unified diffs.
 
 V4A is the format that OpenAI published with its prompting guide for GPT-4.1; unified diffs are
-those of `diff -u` and git. Line numbers of a diff are not used: lines are found by what they say.
+those of `diff -u` and git. Line numbers of a diff are ignored: lines are found by their text.
 """
 
 import re
@@ -25,23 +25,23 @@ _NOWHERE: Final = "/dev/null"
 
 @dataclass(slots=True)
 class Hunk:
-    """Lines to be kept, removed and added, found below the `anchors` and by what they say."""
+    """Lines to keep, remove and add, located by the `anchors` and by their text."""
 
     anchors: tuple[str, ...] = ()
     lines: list[tuple[Sign, str]] = field(default_factory=list[tuple[Sign, str]])
     at_end: bool = False
     ends_open: bool | None = None
-    """Whether the file is to end without a line end; None leaves that as it is."""
+    """Whether the file is to end without a newline; None leaves that unchanged."""
 
     @property
     def old(self) -> list[str]:
-        """The lines that must be there."""
+        """The lines that must be present."""
         return [line for sign, line in self.lines if sign != "+"]
 
 
 @dataclass(slots=True)
 class FilePatch:
-    """What a patch does to one file; a file that is added has one hunk of added lines."""
+    """The changes of one file; an added file has one hunk of added lines."""
 
     kind: Literal["Add", "Update", "Delete"]
     path: str
@@ -49,8 +49,8 @@ class FilePatch:
     hunks: list[Hunk] = field(default_factory=list[Hunk])
 
 
-def parsed(patch: str) -> list[FilePatch]:
-    """The files of a patch in either format. Raises `ToolError` with the line that does not fit."""
+def parse_patch(patch: str) -> list[FilePatch]:
+    """The files of a patch in either format. Raises `ToolError` that names the invalid line."""
     lines = patch.replace("\r\n", "\n").strip("\n").split("\n")
     found = list(_v4a(lines) if lines[0].rstrip() == BEGIN else _unified(lines))
     if not found:
@@ -113,7 +113,7 @@ def _signed(line: str, where: str) -> tuple[Sign, str]:
 
 
 def _complete(now: FilePatch) -> FilePatch:
-    """The file's part of a patch, checked."""
+    """The file's part of a patch, validated."""
     added = all(sign == "+" for hunk in now.hunks for sign, _ in hunk.lines)
     if now.kind == "Add" and not added:
         raise ToolError(f"{now.path}: all lines of a file that is added begin with '+'")
@@ -149,13 +149,13 @@ def _unified(lines: list[str]) -> Iterator[FilePatch]:
 
 
 def is_file_header(lines: list[str], at: int) -> bool:
-    """Whether the two lines that begin a file stand here."""
+    """Whether the two header lines of a file are here."""
     pair = lines[at : at + 2]
     return len(pair) == 2 and pair[0].startswith("--- ") and pair[1].startswith("+++ ")
 
 
 def _name(line: str) -> str:
-    """The path in a line `--- a/PATH` or `+++ b/PATH`, without a time behind it."""
+    """The path in a line `--- a/PATH` or `+++ b/PATH`, without a timestamp."""
     path = line[4:].split("\t", maxsplit=1)[0].strip().strip('"')
     return path[2:] if path[:2] in {"a/", "b/"} else path
 

@@ -1,7 +1,6 @@
-"""The files of a folder that no path leads out of (`beneath`).
+"""The files of a folder that no path leads out of (`safe_path`).
 
-Only ordinary files are opened. What is written takes the place of the old file at once, or not at
-all.
+Only regular files are opened. A written file replaces the old one atomically, or not at all.
 """
 
 import contextlib
@@ -13,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew.core.errors import ToolError
-from clew.toolbox.workspace.beneath import MISSING, way_to
+from clew.toolbox.workspace.safe_path import MISSING, open_parent
 
 MOST_BYTES: Final = 20_000_000
-"""Bytes of a file that is read whole."""
+"""The largest file that is read, in bytes."""
 
 ABSENT: Final = "-"
-"""Stands for the hash of a file that is not there."""
+"""The hash of an absent file."""
 
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TEMPORARY: Final = ".clew-"
@@ -27,7 +26,7 @@ _TEMPORARY: Final = ".clew-"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as it was read: its path below the root, its bytes, its rights and owner."""
+    """A file as read: its path below the root, bytes, permissions and owner."""
 
     path: str
     data: bytes
@@ -37,7 +36,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What lies in a folder: `kind` is file, folder, link or other; `size` is in bytes."""
+    """An entry of a folder: `kind` is file, folder, link or other; `size` is in bytes."""
 
     name: str
     kind: str
@@ -45,33 +44,33 @@ class Entry:
 
 
 def digest(data: bytes | None) -> str:
-    """The name of a content, or of there being none."""
+    """The hash of a content, or `ABSENT`."""
     return ABSENT if data is None else hashlib.sha256(data).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder, by its real path. All methods raise `ToolError`, with nothing done."""
+    """A folder, by its real path. All methods raise `ToolError` with nothing done."""
 
     path: str
 
     def read(self, path: str) -> File:
-        """An ordinary file of at most `MOST_BYTES`."""
+        """A regular file of at most `MOST_BYTES`."""
         found = self.find(path)
         if found is None:
-            raise ToolError(f"there is no file {path!r}{self._near(path)}")
+            raise ToolError(f"there is no file {path!r}{self._suggestion(path)}")
         return found
 
     def find(self, path: str) -> File | None:
-        """The same; None if nothing is there."""
-        with way_to(self.path, path, missing=True) as (folder, name, where):
+        """The same, or None if there is no file."""
+        with open_parent(self.path, path, missing=True) as (folder, name, where):
             if not name:
                 raise ToolError(f"{where} is a folder, not a file")
             return None if folder == MISSING else self._load(folder, name, where)
 
     def where(self, path: str) -> str:
-        """The path below the root that a path leads to, whether a file is there or not."""
-        with way_to(self.path, path, missing=True) as (_, name, where):
+        """The resolved path below the root, whether the file exists or not."""
+        with open_parent(self.path, path, missing=True) as (_, name, where):
             if not name:
                 raise ToolError(f"{where} is a folder, not a file")
             return where
@@ -98,31 +97,31 @@ class Root:
         return File(where, data[:MOST_BYTES], mode, owner)
 
     def entries(self, path: str) -> tuple[str, list[Entry]]:
-        """The path of a folder below the root, and what is in it, by name."""
-        with way_to(self.path, path, folder=True) as (folder, _, where):
+        """The resolved path of a folder, and its entries by name."""
+        with open_parent(self.path, path, folder=True) as (folder, _, where):
             found: list[Entry] = []
             with os.scandir(folder) as inside:
                 for each in inside:
                     with contextlib.suppress(FileNotFoundError):
                         seen = each.stat(follow_symlinks=False)
                         kind = _KINDS.get(stat.S_IFMT(seen.st_mode), "other")
-                        found.append(Entry(_written(each.name), kind, seen.st_size))
+                        found.append(Entry(_display_name(each.name), kind, seen.st_size))
         return where, sorted(found, key=lambda entry: entry.name)
 
     def is_folder(self, path: str) -> bool:
         """Whether there is a folder at this path."""
         try:
-            with way_to(self.path, path, folder=True):
+            with open_parent(self.path, path, folder=True):
                 return True
         except ToolError:
             return False
 
     def replace(self, path: str, data: bytes | None, *, before: str, like: File | None) -> None:
-        """Put the content in the place of the file, if its hash is `before`; None removes it.
+        """Replace a file's content if its current hash is `before`; None removes the file.
 
-        On disk when this returns. The rights are those of `like`. A folder that is missing is made.
+        On disk when this returns. Permissions come from `like`; missing folders are created.
         """
-        with way_to(self.path, path, make=data is not None) as (folder, name, where):
+        with open_parent(self.path, path, make=data is not None) as (folder, name, where):
             if not name:
                 raise ToolError(f"{where} is a folder, not a file")
             now = self._load(folder, name, where)
@@ -132,13 +131,13 @@ class Root:
                 if data is None:
                     os.unlink(name, dir_fd=folder)
                 else:
-                    _put(folder, name, data, like, new=now is None)
+                    _write_file(folder, name, data, like, new=now is None)
                 os.fsync(folder)
             except FileExistsError as error:  # pragma: no cover - made just now
                 raise ToolError(f"{where} was made meanwhile: read it first") from error
 
-    def _near(self, path: str) -> str:
-        """A hint where the file may be meant that is not there."""
+    def _suggestion(self, path: str) -> str:
+        """A suggestion for a path that does not exist."""
         folder, _, name = path.rstrip("/").rpartition("/")
         try:
             inside = [entry.name for entry in self.entries(folder or ".")[1]]
@@ -150,8 +149,8 @@ class Root:
         return f": {hint}"
 
 
-def _put(folder: int, name: str, data: bytes, like: File | None, *, new: bool) -> None:
-    """Write a file beside the old one and move it there; a new one must not be there yet."""
+def _write_file(folder: int, name: str, data: bytes, like: File | None, *, new: bool) -> None:
+    """Write a temporary file and rename it into place; a new file must not exist yet."""
     temporary = _TEMPORARY + secrets.token_hex(8)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     opened = os.open(temporary, flags, 0o666, dir_fd=folder)
@@ -160,7 +159,7 @@ def _put(folder: int, name: str, data: bytes, like: File | None, *, new: bool) -
             file.write(data)
             file.flush()
             if like is not None:
-                _dress(opened, like)
+                _copy_permissions(opened, like)
             os.fsync(opened)
         if new:
             os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -171,8 +170,8 @@ def _put(folder: int, name: str, data: bytes, like: File | None, *, new: bool) -
             os.unlink(temporary, dir_fd=folder)
 
 
-def _dress(opened: int, like: File) -> None:
-    """Give a file the owner, as far as that is allowed, and the rights of another."""
+def _copy_permissions(opened: int, like: File) -> None:
+    """Copy permissions, and the owner as far as allowed, from another file."""
     with contextlib.suppress(PermissionError):
         os.fchown(opened, *like.owner)
     os.fchmod(opened, like.mode & 0o777)
@@ -192,6 +191,6 @@ def _kind(mode: int) -> str:
     return names.get(stat.S_IFMT(mode), "something else")
 
 
-def _written(name: str) -> str:
-    """A name as text; bytes that are none are shown as they are escaped."""
+def _display_name(name: str) -> str:
+    """A name as text; invalid bytes are escaped."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

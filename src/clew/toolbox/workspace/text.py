@@ -1,4 +1,4 @@
-"""A file's bytes as text, and back without a change that nobody asked for."""
+"""Decode a file to text and encode it back, preserving encoding and line ends."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -25,9 +25,9 @@ _MAGIC: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A file's text with LF at the end of each line, and how it stood in the file.
+    """A file's text with LF line ends, and its original encoding and line ends.
 
-    `returns` are the places in `body` of the line ends that were CR and LF.
+    `returns` are the indices in `body` of line ends that were CRLF.
     """
 
     body: str
@@ -42,23 +42,23 @@ class Text:
 
     @property
     def line_end(self) -> str:
-        """What most lines end with."""
+        """The most frequent line end."""
         return "\r\n" if 2 * len(self.returns) > self.body.count("\n") else "\n"
 
     @property
-    def said(self) -> str:
-        """What is worth saying of how it stands in the file, or ""."""
+    def description(self) -> str:
+        """The encoding and line ends, if unusual, or ""."""
         found = [] if self.encoding == "utf-8" else [self.encoding.replace("latin-1", "not UTF-8")]
         return ", ".join([*found, *(["CRLF lines"] if self.line_end == "\r\n" else [])])
 
     def line_of(self, place: int) -> int:
-        """The number of the line that has a place in `body`, from 1."""
+        """The number of the line at an index of `body`, from 1."""
         return self.body.count("\n", 0, place) + 1
 
     def change(self, spans: list[tuple[int, int, str]]) -> "Text":
-        """The text with other words in the place of each span, all of which lie apart.
+        """The text with each span replaced; spans must not overlap.
 
-        New line ends are like those of the line that they begin in, else like most.
+        New line ends are like that of the line in which the span begins, else like most.
         """
         pieces, returns, at, long = list[str](), set[int](), 0, 0
 
@@ -79,7 +79,7 @@ class Text:
         return Text("".join(pieces), self.encoding, self.mark, frozenset(returns))
 
     def _ends_with_return(self, place: int) -> bool:
-        """Whether the line at a place ends with CR and LF, or most do where it has no end."""
+        """Whether the line at an index ends with CRLF; if it has no end, whether most lines do."""
         end = self.body.find("\n", place)
         return end in self.returns if end >= 0 else self.line_end == "\r\n"
 
@@ -102,8 +102,8 @@ class Text:
             ) from error
 
 
-def text_of(data: bytes, path: str) -> Text:
-    """The text of a file. Raises `ToolError` where its bytes are none."""
+def decode_text(data: bytes, path: str) -> Text:
+    """The text of a file. Raises `ToolError` if it is binary."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             try:

@@ -1,4 +1,4 @@
-"""All tools of a folder, and what an operator says of it."""
+"""All tools of a workspace, and their settings."""
 
 import os
 import sys
@@ -14,11 +14,11 @@ from clew.core.events import Trust, Verdict
 from clew.core.interfaces import Guard, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.toolbox.sandbox import Sandbox, SandboxLimits, kernel
-from clew.toolbox.workspace.command import command_tool
-from clew.toolbox.workspace.git import Git, git_tools
-from clew.toolbox.workspace.reading import reading_tools
+from clew.toolbox.workspace.command_tool import command_tool
+from clew.toolbox.workspace.git_tools import Git, git_tools
+from clew.toolbox.workspace.read_tools import read_tools
 from clew.toolbox.workspace.root import Root
-from clew.toolbox.workspace.writing import writing_tools
+from clew.toolbox.workspace.write_tools import write_tools
 
 AUTHOR: Final = "clew <clew@localhost>"
 NAMES: Final = (
@@ -28,7 +28,7 @@ NAMES: Final = (
 
 
 async def ask_where_walls_lack(call: Call, so_far: Trajectory) -> Verdict | None:
-    """Hold a call that runs a program where the kernel cannot build the whole sandbox."""
+    """Hold a call that runs a program if the kernel cannot build the whole sandbox."""
     lacks = (await to_thread.run_sync(kernel)).lacks
     if not lacks:
         return None
@@ -64,11 +64,11 @@ def workspace_tools(
 ) -> tuple[Tool, ...]:
     """Tools for the files below a folder, programs in it, and its git repository.
 
-    `only` names those that are wanted (`NAMES`). Programs may use the `network`, read the places
-    in `readable`, and get the variables of the environment named in `env`. `default_branch` allows
-    commits there, by `author`. What files and programs say is untrusted, unless `trusted`.
-    Where the kernel cannot build the whole sandbox, calls that run programs are held for a person;
-    with `unsafe_kernel` they are not. Raises `ConfigError` where something does not fit.
+    `only` selects tools by name (of `NAMES`). Programs may use the `network`, read the places in
+    `readable`, and get the environment variables named in `env`. `default_branch` allows commits to
+    the default branch; `author` is their author. File content and program output are untrusted
+    unless `trusted`. If the kernel cannot build the whole sandbox, calls that run programs are held
+    for approval, unless `unsafe_kernel`. Raises `ConfigError` for invalid settings.
     """
     if sys.platform == "win32":  # pragma: no cover - it has no paths below an open folder
         raise ConfigError("a workspace needs Linux or macOS: use a Linux container")
@@ -90,8 +90,8 @@ def workspace_tools(
     )
     guard: Guard | None = None if unsafe_kernel else ask_where_walls_lack
     tools = [
-        *reading_tools(place, trust),
-        *writing_tools(place),
+        *read_tools(place, trust),
+        *write_tools(place),
         command_tool(place, box, trust, guard, env),
         *git_tools(Git(place, box, author, default_branch), trust, guard),
     ]

@@ -1,7 +1,7 @@
-"""What models usually get wrong in a patch, put right before it is read, and said in the record.
+"""Repair common mistakes in patches before parsing; the record names each repair.
 
-Most of all the numbers in the headers of hunks: they are counted anew from the lines. What the
-lines say is never touched.
+Most often these are the line counts in hunk headers, which are recomputed. The text of a line is
+never changed.
 """
 
 import re
@@ -16,9 +16,9 @@ _V4A: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: ", re.MULTILINE)
 
 
 def repair_patch(args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
-    """The arguments of `apply_patch` with a patch that can be read, and what was put right.
+    """The arguments of `apply_patch` with a repaired patch, and a list of the repairs.
 
-    None if nothing was wrong, or nothing can be put right without guessing.
+    None if nothing was wrong, or it cannot be repaired without guessing.
     """
     patch: Any = args.get("patch")
     if not isinstance(patch, str):
@@ -41,7 +41,7 @@ def _unwrapped(text: str, done: list[str]) -> str:
 
 
 def _framed(text: str, done: list[str]) -> str:
-    """V4A with its first and last line, and blanks before empty lines."""
+    """V4A with its first and last line, and prefixes on empty lines."""
     lines = text.replace("\r\n", "\n").strip("\n").split("\n")
     if lines[0].strip() != BEGIN:
         lines.insert(0, BEGIN)
@@ -57,18 +57,18 @@ def _framed(text: str, done: list[str]) -> str:
 
 
 def _blank(line: str, following: str, sign: str) -> str:
-    """An empty line is one of the file, but between two files it is none."""
+    """The prefix of an empty line; between two files it has none."""
     return sign if not line and not following.startswith("*** ") else line
 
 
 def _added(lines: list[str], place: int) -> bool:
-    """Whether a line stands below the header of a file that is added."""
+    """Whether a line is below the header of an added file."""
     above = (line for line in reversed(lines[:place]) if line.startswith("*** "))
     return next(above, "").startswith("*** Add File: ")
 
 
 def _counted(lines: list[str], done: list[str]) -> str:
-    """A unified diff whose headers have the numbers of the lines below them."""
+    """A unified diff with recomputed line counts."""
     found: list[str] = []
     at = 0
     while at < len(lines):
@@ -90,7 +90,7 @@ def _counted(lines: list[str], done: list[str]) -> str:
 
 
 def _body(lines: list[str], at: int) -> tuple[list[str], int]:
-    """The lines of a hunk, up to the next header; empty ones at its end are none of it."""
+    """The lines of a hunk, up to the next header, without trailing empty lines."""
     start = at
     while at < len(lines) and not _ends(lines, at):
         at += 1
@@ -108,7 +108,7 @@ def _ends(lines: list[str], at: int) -> bool:
 
 
 def _header(line: str, body: list[str]) -> str:
-    """The header of a hunk with these lines; where it begins is left as it is."""
+    """The header of a hunk with these lines; its start is left unchanged."""
     signs = [one[0] for one in body]
     old, new = (sum(sign in kept for sign in signs) for kept in (" -", " +"))
     said = HEADER.match(line)

@@ -1,7 +1,7 @@
-"""A way down from a folder, one open folder after another, that never leads out of it.
+"""Resolve paths below a folder without ever leaving it.
 
-Links are followed here and not by the kernel, so that one which is swapped in meanwhile leads
-nowhere. Nothing is opened but folders.
+The walk opens one folder after another (`openat` with `O_NOFOLLOW`). It follows links itself
+instead of letting the kernel do so, so a link that is swapped in meanwhile has no effect.
 """
 
 import contextlib
@@ -12,18 +12,18 @@ from typing import Final
 
 from clew.core.errors import ToolError
 
-OWN: Final = ".git"
-"""The folder that only git writes, and no tool reads: its hooks and settings are programs."""
+GIT_FOLDER: Final = ".git"
+"""Git's own folder, which no tool reads or writes: its hooks and settings name programs."""
 
 MISSING: Final = -1
-"""Stands for the open folder of a path whose folders are not there."""
+"""The folder descriptor of a path whose folders do not exist."""
 
 _LINKS: Final = 40
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class _Way:
-    """The words of a path that are left, and the folders that were entered for the others."""
+class _PathWalk:
+    """A walk: the path components left, and the open folders of those already passed."""
 
     def __init__(self, root: str, path: str) -> None:
         self.root, self.path = root, path
@@ -36,18 +36,18 @@ class _Way:
             raise ToolError(f"the folder itself cannot be opened: {error.strerror}") from error
 
     def where(self, *more: str) -> str:
-        """The path that was gone so far, from the root."""
+        """The path walked so far, from the root."""
         return "/".join([*self.steps, *more]) or "."
 
     def up(self) -> None:
-        """Go back to the folder above."""
+        """Go to the parent folder."""
         if not self.steps:
             raise ToolError(f"{self.path!r} leads out of the folder: use a path inside it")
         os.close(self.opened.pop())
         self.steps.pop()
 
     def follow(self, target: str) -> None:
-        """Go on where a link leads."""
+        """Continue with the target of a link."""
         self.links += 1
         if self.links > _LINKS:
             raise ToolError(f"{self.path!r} is a link that leads to itself")
@@ -57,7 +57,7 @@ class _Way:
         self.rest[:0] = words
 
     def enter(self, word: str, *, make: bool) -> bool:
-        """Open the next folder. False if it is not there."""
+        """Open the next folder. False if it does not exist."""
         if make:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(word, dir_fd=self.opened[-1])
@@ -79,22 +79,22 @@ class _Way:
 
 
 @contextlib.contextmanager
-def way_to(
+def open_parent(
     root: str, path: str, *, make: bool = False, folder: bool = False, missing: bool = False
 ) -> Generator[tuple[int, str, str]]:
-    """The open folder of a path, the last name in it, and both as a path from the root.
+    """Open the parent folder of a path: its descriptor, the last name, and the resolved path.
 
-    The name is "" where the path leads to a folder that is opened itself, as with `folder` it must.
-    Folders that are not there are made with `make`; with `missing` they do not matter (`MISSING`).
+    If the path is a folder (required with `folder`), that folder is opened and the name is "".
+    Missing folders are created with `make`; with `missing` they are allowed (`MISSING`).
     Raises `ToolError`.
     """
-    way = _Way(root, path)
+    way = _PathWalk(root, path)
     try:
         while way.rest:
             word = way.rest.pop(0)
             if word == "..":
                 way.up()
-            elif word.lower() == OWN:
+            elif word.lower() == GIT_FOLDER:
                 raise ToolError(f"{path!r} is git's own: use the tools git_… instead")
             elif (target := _link(word, way.opened[-1])) is not None:
                 way.follow(target)
@@ -103,7 +103,7 @@ def way_to(
                 return
             elif not way.enter(word, make=make):
                 rest = [word, *way.rest]
-                if not missing or ".." in rest or OWN in map(str.lower, rest):
+                if not missing or ".." in rest or GIT_FOLDER in map(str.lower, rest):
                     said = "list_files says what there is"
                     raise ToolError(f"there is no folder {way.where(word)!r}: {said}")
                 yield MISSING, rest[-1], way.where(*rest)
@@ -114,7 +114,7 @@ def way_to(
 
 
 def _words(root: str, path: str, link: str = "") -> list[str]:
-    """The steps of a path. One that is absolute must begin with the root's own."""
+    """The components of a path. An absolute path must begin with the root."""
     if "\0" in path or not path:
         raise ToolError("a path is empty or has a NUL character in it")
     if path.startswith("/"):
@@ -127,7 +127,7 @@ def _words(root: str, path: str, link: str = "") -> list[str]:
 
 
 def _link(word: str, folder: int) -> str | None:
-    """Where a link leads; None for everything else."""
+    """The target of a link; None for anything else."""
     try:
         return os.readlink(word, dir_fd=folder)
     except UnicodeEncodeError as error:

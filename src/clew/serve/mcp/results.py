@@ -1,4 +1,4 @@
-"""What a run came to, as the result of a tool call."""
+"""The result of a run, as the result of a tool call."""
 
 import shlex
 from typing import Any
@@ -11,21 +11,21 @@ from clew.core.trajectory import Trajectory
 from clew.result import Result
 from clew.stores import without_password
 
-ASKED_AGAIN = "clew://runs/"
+RUN_URI = "clew://runs/"
 
 
 def text(words: str) -> types.TextContent:
-    """A text of a result."""
+    """A text block of a result."""
     return types.TextContent(type="text", text=words)
 
 
-def refused(words: str) -> types.CallToolResult:
-    """The result of a call that began no run; the caller's model reads why."""
+def error_result(words: str) -> types.CallToolResult:
+    """An error result for a call that began no run; the client's model reads why."""
     return types.CallToolResult(content=[text(words)], is_error=True)
 
 
 def result_of_run(record: Trajectory, found: Result, place: str) -> types.CallToolResult:
-    """The result of a run that has stopped; `place` is what `--store` is to be, or empty."""
+    """The result of a stopped run; `place` is the value of `--store` for commands, or empty."""
     said: dict[str, Any] = {"run_id": found.run_id, "status": found.status}
     if found.reason:
         said["reason"] = found.reason
@@ -39,25 +39,25 @@ def result_of_run(record: Trajectory, found: Result, place: str) -> types.CallTo
     if found.pending_approvals:
         said["pending"] = [_pending(each) for each in found.pending_approvals]
     return types.CallToolResult(
-        content=[text(_words(record, found, place))],
+        content=[text(_answer_text(record, found, place))],
         structured_content=said,
         is_error=not answered,
     )
 
 
-def result_of_trouble(run_id: str, why: str, place: str) -> types.CallToolResult:
-    """The result of a call whose run cannot go on now; it stays open, and is tried again."""
+def failure_result(run_id: str, why: str, place: str) -> types.CallToolResult:
+    """The result of a call whose run failed for now; the run stays open and is retried."""
     words = (
         f"The run {run_id} cannot go on now: {why}. It is kept and tried again; read its record "
-        f"later at {ASKED_AGAIN}{run_id}, or continue it with: {command('resume', run_id, place)}"
+        f"later at {RUN_URI}{run_id}, or continue it with: {command('resume', run_id, place)}"
     )
     said = {"run_id": run_id, "status": "open", "reason": why}
     return types.CallToolResult(content=[text(words)], structured_content=said, is_error=True)
 
 
-def _words(record: Trajectory, found: Result, place: str) -> str:
+def _answer_text(record: Trajectory, found: Result, place: str) -> str:
     if found.status == "held":
-        return held(found.run_id, found.pending_approvals, place)
+        return held_text(found.run_id, found.pending_approvals, place)
     answer = found.answer
     if isinstance(answer, str):
         words = found.with_references()
@@ -71,14 +71,14 @@ def _words(record: Trajectory, found: Result, place: str) -> str:
     return f"{words}\n\n({why}; run {found.run_id})".strip()
 
 
-def held(run_id: str, waiting: tuple[PendingApproval, ...], place: str) -> str:
-    """What is held, and how a person rules on it."""
+def held_text(run_id: str, waiting: tuple[PendingApproval, ...], place: str) -> str:
+    """The held calls, and the command to rule on each."""
     lines = ["The run waits for a person's approval:"]
     for each in waiting:
         args = msgspec.json.encode(each.args).decode()
         lines.append(f"- {each.tool} with {args}: {each.why}")
         lines.append(f"  {command('approvals allow', each.run_id, place, each.call)}")
-    lines.append(f"The run then continues; its answer is in its record, {ASKED_AGAIN}{run_id}.")
+    lines.append(f"The run then continues; its answer is in its record, {RUN_URI}{run_id}.")
     return "\n".join(lines)
 
 

@@ -1,13 +1,13 @@
-"""How files and the output of commands are shown to a model, so that little room says most."""
+"""Format file content and command output for a model, compactly."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
 LONG: Final = 400
-"""Characters of a line that are shown."""
+"""The most characters shown of a line."""
 _MINIFIED: Final = 5_000
-"""Characters a line has that nobody wrote by hand, ..."""
+"""The length of a line that nobody wrote by hand, ..."""
 _DENSE: Final = 0.75
 """... where lines of at least that length make up this share of the file."""
 
@@ -15,17 +15,17 @@ _CONTROL: Final = re.compile(
     "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[@-Z\\\\-_]"
     "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
-"""Escapes of terminals, and control characters; tabs and ends of lines are left."""
+"""Terminal escapes and control characters, except tabs and line ends."""
 
 
-def plain(text: str) -> str:
-    """Text without escapes of terminals; of a line that was written over, its last state."""
+def strip_escapes(text: str) -> str:
+    """Text without terminal escapes; of an overwritten line, its last state."""
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     return _CONTROL.sub("", "\n".join(lines))
 
 
-def cut_line(line: str, around: int = 0) -> str:
-    """A line that can be shown: of a long one the part around a place, and how much is missing."""
+def truncate_line(line: str, around: int = 0) -> str:
+    """A line to show; of a long one, the part around an index, and how much is missing."""
     line = _CONTROL.sub("", line)
     if len(line) <= LONG:
         return line
@@ -36,23 +36,23 @@ def cut_line(line: str, around: int = 0) -> str:
     return f"{before}{line[start : start + LONG]}{behind}"
 
 
-def minified(lines: Sequence[str]) -> bool:
-    """Whether a file is code that a program made small: nearly all of it stands in huge lines."""
+def is_minified(lines: Sequence[str]) -> bool:
+    """Whether a file is minified code: most of it is in very long lines."""
     huge = sum(len(line) for line in lines if len(line) >= _MINIFIED)
     return huge > 0 and huge >= _DENSE * sum(map(len, lines))
 
 
-def numbered(lines: Sequence[str], first: int) -> str:
-    """Lines with their numbers."""
+def number_lines(lines: Sequence[str], first: int) -> str:
+    """Prefix lines with their numbers."""
     width = len(str(first + len(lines) - 1))
     return "\n".join(
-        f"{number:>{width}}  {cut_line(line)}" for number, line in enumerate(lines, first)
+        f"{number:>{width}}  {truncate_line(line)}" for number, line in enumerate(lines, first)
     )
 
 
 def head_and_tail(text: str, most: int) -> str:
-    """The beginning and the end of a text of more than `most` characters, in whole lines."""
-    text = "\n".join(cut_line(line) for line in plain(text).split("\n"))
+    """The text, or the beginning and end of one of over `most` characters, in whole lines."""
+    text = "\n".join(truncate_line(line) for line in strip_escapes(text).split("\n"))
     if len(text) <= most:
         return text
     half = most // 2
@@ -63,7 +63,7 @@ def head_and_tail(text: str, most: int) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes for people."""
+    """A number of bytes in readable form."""
     if count < 10_000:
         return f"{count:,} bytes"
     return f"{count / 1000:,.0f} kB" if count < 10_000_000 else f"{count / 1e6:,.0f} MB"

@@ -1,8 +1,8 @@
 """The tools `git_status`, `git_diff` and `git_commit`.
 
-Git runs in the sandbox: what a repository's settings name (filters, hooks, monitors) are programs.
-A commit is made of the plain commands that no hook hears of, and moves a branch from the commit it
-was on, or not at all.
+Git runs in the sandbox, because a repository's configuration can name programs (filters, hooks,
+monitors). Commits use plumbing commands, which run no hooks, and move a branch only if it still
+points to the expected commit.
 """
 
 import re
@@ -15,14 +15,14 @@ from clew.core.events import Json, Observation, Trust
 from clew.core.interfaces import CALL, Guard, Parameters, Tool
 from clew.toolbox.sandbox import Ended, Sandbox, SandboxError
 from clew.toolbox.workspace.changes import DONE
-from clew.toolbox.workspace.reading import PATH, arguments
+from clew.toolbox.workspace.display import head_and_tail
 from clew.toolbox.workspace.root import Root
-from clew.toolbox.workspace.shown import head_and_tail
+from clew.toolbox.workspace.schemas import PATH, arguments
 
 SECONDS: Final = 60.0
 SHOWN: Final = 20_000
 NEW: Final = "-"
-"""Stands for the commit of a branch that is not there yet."""
+"""The commit of a branch that does not exist yet."""
 
 _SAFE: Final = (
     "--no-optional-locks", "--literal-pathspecs", "-c", "core.hooksPath=/dev/null",
@@ -36,7 +36,7 @@ _BRANCH: Final = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[\w][\w./-]{0,199}(?<
 
 @dataclass(frozen=True)
 class Git:
-    """Git in one folder. `default_branch` says whether commits on that one are allowed."""
+    """Git in one folder. `default_branch` allows commits to the default branch."""
 
     root: Root
     sandbox: Sandbox
@@ -56,7 +56,7 @@ class Git:
         raise ToolError(f"git {args[0]}: {head_and_tail(said, 2_000)}")
 
     async def ended(self, *args: str, writes: bool = False) -> Ended:
-        """Run a git command. Only one that `writes` may change what git keeps."""
+        """Run a git command. Only one that `writes` may change `.git`."""
         box = Sandbox(
             root=self.root.path,
             writable=writes,
@@ -85,7 +85,7 @@ class Git:
         }
 
     async def default(self) -> str:
-        """The branch that others work from, by what the repository says, or by its name."""
+        """The default branch, by the repository's configuration, or by its name."""
         remote = await self("symbolic-ref", "--short", "refs/remotes/origin/HEAD", fails=True)
         if remote:
             return remote.partition("/")[2]
@@ -95,7 +95,7 @@ class Git:
 
 
 def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
-    """The three tools; `trust` is that of what the repository says."""
+    """The three tools; `trust` is the trust of the repository's content."""
 
     async def status(args: dict[str, Json], key: str) -> str:
         said = await git("status", "--short", "--branch", "--untracked-files=normal")
@@ -113,7 +113,7 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
         call = CALL.get()
         if call is not None and call.task:
             return await _settled(git, call.task)
-        return await committed(git, args)
+        return await commit_changes(git, args)
 
     return [
         Tool("git_status", _STATUS, arguments([]), status, effect="read", trust=trust, guard=guard,
@@ -125,8 +125,8 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
     ]  # fmt: skip
 
 
-async def committed(git: Git, args: dict[str, Json]) -> Observation:
-    """Commit what changed, and move a branch to it. Raises `ToolError`, with no branch moved."""
+async def commit_changes(git: Git, args: dict[str, Json]) -> Observation:
+    """Commit changes and move a branch to the commit. Raises `ToolError` with no branch moved."""
     branch = await _branch(git, args.get("branch") or "")
     head = await git("rev-parse", "-q", "--verify", "HEAD", fails=True)
     old = await git("rev-parse", "-q", "--verify", f"refs/heads/{branch}", fails=True)
@@ -148,7 +148,7 @@ async def committed(git: Git, args: dict[str, Json]) -> Observation:
 
 
 async def _moved(git: Git, made: str, old: str, branch: str) -> Observation:
-    """Move the branch, if it is where it was, and go to it."""
+    """Move the branch, if it has not moved meanwhile, and check it out."""
     before = "" if old == NEW else old
     await git("update-ref", f"refs/heads/{branch}", made, before, writes=True)
     await git("symbolic-ref", "HEAD", f"refs/heads/{branch}", writes=True)
@@ -157,7 +157,7 @@ async def _moved(git: Git, made: str, old: str, branch: str) -> Observation:
 
 
 async def _branch(git: Git, wanted: str) -> str:
-    """The branch to commit on. Raises `ToolError` for the default one, unless that is allowed."""
+    """The branch to commit to. Raises `ToolError` for the default one, unless allowed."""
     now = await git("symbolic-ref", "-q", "--short", "HEAD", fails=True)
     branch = wanted or now
     if not branch:
@@ -173,7 +173,7 @@ async def _branch(git: Git, wanted: str) -> str:
 
 
 async def _settled(git: Git, task: str) -> Observation:
-    """What became of a commit that was begun: done, or now made, or neither is known."""
+    """The outcome of a commit that was begun: done before, made now, or unknown."""
     made, old, branch = task.split(" ")
     now = await git("rev-parse", "-q", "--verify", f"refs/heads/{branch}", fails=True) or NEW
     if now == old:

@@ -1,7 +1,7 @@
-"""The work of `grep`, in a process of its own: no pattern can hold up the one that called.
+"""The search of `grep`, in a separate process that can be ended if a pattern runs too long.
 
-It needs Python alone (`clew.toolbox.sandbox.script`), reads what to do from standard input, and
-writes what it found as JSON.
+It needs only Python (`clew.toolbox.sandbox.script`), reads its request from standard input, and
+writes the result as JSON.
 """
 
 import json
@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew.core.errors import ToolError
+from clew.toolbox.workspace.display import is_minified, truncate_line
 from clew.toolbox.workspace.ignore import glob, walk
 from clew.toolbox.workspace.root import Root
-from clew.toolbox.workspace.shown import cut_line, minified
-from clew.toolbox.workspace.text import text_of
+from clew.toolbox.workspace.text import decode_text
 
 MOST_FILES: Final = 20_000
 OF_FILE: Final = 30
-"""Matching lines that are shown of one file."""
+"""The most matching lines shown of one file."""
 
 
 @dataclass(slots=True)
@@ -34,17 +34,17 @@ class _Found:
 
 
 def main() -> None:
-    """Search as standard input says."""
+    """Answer the request on standard input."""
     wanted: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     try:
-        answer: dict[str, Any] = {"text": found(wanted)}
+        answer: dict[str, Any] = {"text": search(wanted)}
     except ToolError as error:
         answer = {"error": str(error)}
     sys.stdout.buffer.write(json.dumps(answer).encode())
 
 
-def found(wanted: dict[str, Any]) -> str:
-    """What is shown of a search. Raises `ToolError` for a pattern or a path that is none."""
+def search(wanted: dict[str, Any]) -> str:
+    """The text of a search's result. Raises `ToolError` for an invalid pattern or path."""
     try:
         pattern = re.compile(wanted["pattern"], re.IGNORECASE if wanted["ignore_case"] else 0)
     except (re.error, OverflowError, RecursionError) as error:
@@ -75,7 +75,7 @@ def _files(root: Root, path: str, names: str) -> Iterator[str]:
 
 def _search(root: Root, path: str, pattern: re.Pattern[str], context: int, result: _Found) -> None:
     try:
-        lines = text_of(root.read(path).data, path).lines
+        lines = decode_text(root.read(path).data, path).lines
     except ToolError:
         return  # binary, too big, or gone
     result.searched += 1
@@ -84,16 +84,18 @@ def _search(root: Root, path: str, pattern: re.Pattern[str], context: int, resul
         return
     result.files += 1
     result.matches += len(hits)
-    if minified(lines):
+    if is_minified(lines):
         at, hit = hits[0]
-        shown = cut_line(lines[at], hit.start())
+        shown = truncate_line(lines[at], hit.start())
         result.lines.append(f"{path}:{at + 1}: (minified) {shown}")
         return
     near = {at + off for at, _ in hits[:OF_FILE] for off in range(-context, context + 1)}
     starts = {at: hit.start() for at, hit in hits}
     for at in sorted(one for one in near if 0 <= one < len(lines)):
         mark = ":" if at in starts else "-"
-        result.lines.append(f"{path}{mark}{at + 1}{mark} {cut_line(lines[at], starts.get(at, 0))}")
+        result.lines.append(
+            f"{path}{mark}{at + 1}{mark} {truncate_line(lines[at], starts.get(at, 0))}"
+        )
     if len(hits) > OF_FILE:
         result.lines.append(f"{path}: [… {len(hits) - OF_FILE} more matching lines]")
 

@@ -1,6 +1,6 @@
-"""The tools that only look: `list_files`, `read_file`, `grep`."""
+"""The read-only tools: `list_files`, `read_file`, `grep`."""
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from anyio import to_thread
@@ -9,39 +9,34 @@ from clew.core.errors import ToolError
 from clew.core.events import Json, Trust, encode
 from clew.core.interfaces import Parameters, Tool
 from clew.toolbox.sandbox.script import script
+from clew.toolbox.workspace.display import is_minified, number_lines, size
 from clew.toolbox.workspace.ignore import glob, walk
 from clew.toolbox.workspace.root import Root
-from clew.toolbox.workspace.shown import minified, numbered, size
-from clew.toolbox.workspace.text import text_of
+from clew.toolbox.workspace.schemas import PATH, arguments
+from clew.toolbox.workspace.text import decode_text
 from clew.tools.run_process import environment, run_process
 
 LISTED: Final = 400
 LOOKED: Final = 20_000
 PAGE: Final = 300
-"""Lines of a file that are shown at once."""
+"""The lines of a page."""
 CHARS: Final = 40_000
 FOUND: Final = 100
-"""Lines that a search shows."""
+"""The most lines that a search shows."""
 SECONDS: Final = 10
 
-_PATH: Final[Parameters] = {
-    "type": "string",
-    "maxLength": 4096,
-    "description": "Path from the top of the folder, such as src/a.py",
-}
 
-
-def reading_tools(root: Root, trust: Trust) -> list[Tool]:
-    """The three tools; `trust` is that of what files say."""
+def read_tools(root: Root, trust: Trust) -> list[Tool]:
+    """The three tools; `trust` is the trust of file content."""
 
     async def list_files(args: dict[str, Json], key: str) -> str:
-        return await to_thread.run_sync(listed, root, args)
+        return await to_thread.run_sync(list_folder, root, args)
 
     async def read_file(args: dict[str, Json], key: str) -> str:
-        return await to_thread.run_sync(page, root, args)
+        return await to_thread.run_sync(read_page, root, args)
 
     async def grep(args: dict[str, Json], key: str) -> str:
-        return await searched(root, args)
+        return await search(root, args)
 
     return [
         Tool("list_files", _LIST, _LIST_ARGS, list_files, effect="read", trust=trust),
@@ -50,8 +45,8 @@ def reading_tools(root: Root, trust: Trust) -> list[Tool]:
     ]
 
 
-def listed(root: Root, args: dict[str, Json]) -> str:
-    """The files below a folder, a line each. Raises `ToolError`."""
+def list_folder(root: Root, args: dict[str, Json]) -> str:
+    """The files below a folder, one per line. Raises `ToolError`."""
     path, names = args.get("path") or ".", args.get("glob") or ""
     wanted = glob(names if "/" in names else f"**/{names}") if names else None
     lines: list[str] = []
@@ -73,10 +68,10 @@ def listed(root: Root, args: dict[str, Json]) -> str:
     return "\n".join(lines)
 
 
-def page(root: Root, args: dict[str, Json]) -> str:
+def read_page(root: Root, args: dict[str, Json]) -> str:
     """A range of a file's lines, with their numbers. Raises `ToolError`."""
     file = root.read(args["path"])
-    text = text_of(file.data, file.path)
+    text = decode_text(file.data, file.path)
     lines = text.lines
     first = args.get("first") or 1
     last = min(args.get("last") or first + PAGE - 1, first + 2 * PAGE - 1, len(lines))
@@ -86,19 +81,19 @@ def page(root: Root, args: dict[str, Json]) -> str:
         raise ToolError(f"{file.path} has {len(lines)} lines: line {first} is behind its end")
     if last < first:
         raise ToolError(f"last is {last}, before first, {first}")
-    shown = numbered(lines[first - 1 : last], first)
+    shown = number_lines(lines[first - 1 : last], first)
     if len(shown) > CHARS:
         shown = shown[:CHARS].rpartition("\n")[0]
         last = first + shown.count("\n")
-    said = [f"{file.path}: lines {first}-{last} of {len(lines)}", *filter(None, [text.said])]
-    if minified(lines):
+    said = [f"{file.path}: lines {first}-{last} of {len(lines)}", *filter(None, [text.description])]
+    if is_minified(lines):
         said.append("minified code: search it with grep, and change what it was made of")
     more = f"\n[lines {last + 1}-{len(lines)}: read on with first={last + 1}]"
     return f"{', '.join(said)}\n{shown}{more if last < len(lines) else ''}"
 
 
-async def searched(root: Root, args: dict[str, Json]) -> str:
-    """What a search finds. Raises `ToolError` where it takes too long."""
+async def search(root: Root, args: dict[str, Json]) -> str:
+    """The result of a search. Raises `ToolError` if it takes too long."""
     wanted = {
         "root": root.path,
         "pattern": args["pattern"],
@@ -110,7 +105,7 @@ async def searched(root: Root, args: dict[str, Json]) -> str:
         "seconds": SECONDS / 2,
     }
     ran = await run_process(
-        script("clew.toolbox.workspace.search"),
+        script("clew.toolbox.workspace.grep_process"),
         seconds=SECONDS,
         limit=2_000_000,
         env=environment(()),
@@ -129,17 +124,6 @@ async def searched(root: Root, args: dict[str, Json]) -> str:
     return answer["text"]
 
 
-def arguments(required: list[str], **properties: Any) -> Parameters:
-    """A schema of arguments."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-PATH: Final = _PATH
 _LIST: Final = (
     "List files and folders, below a folder. Files that .gitignore names are left out, and hidden "
     "ones unless hidden is true."
@@ -154,12 +138,12 @@ _GLOB: Final[Parameters] = {
     "description": "Which files: *.py, src/**/*.ts, *.{c,h}",
 }
 _LINE: Final[Parameters] = {"type": "integer", "minimum": 1}
-_LIST_ARGS: Final = arguments([], path=_PATH, glob=_GLOB, hidden={"type": "boolean"})
-_READ_ARGS: Final = arguments(["path"], path=_PATH, first=_LINE, last=_LINE)
+_LIST_ARGS: Final = arguments([], path=PATH, glob=_GLOB, hidden={"type": "boolean"})
+_READ_ARGS: Final = arguments(["path"], path=PATH, first=_LINE, last=_LINE)
 _GREP_ARGS: Final = arguments(
     ["pattern"],
     pattern={"type": "string", "minLength": 1, "maxLength": 1000},
-    path=_PATH,
+    path=PATH,
     glob=_GLOB,
     ignore_case={"type": "boolean"},
     context={

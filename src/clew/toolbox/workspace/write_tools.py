@@ -6,24 +6,24 @@ from typing import Final
 from clew.core.errors import ToolError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Parameters, Tool
-from clew.toolbox.workspace.changes import Change, Plan, carry_out
-from clew.toolbox.workspace.edit import edited
-from clew.toolbox.workspace.hunks import patched
-from clew.toolbox.workspace.patch import FilePatch, parsed
-from clew.toolbox.workspace.reading import PATH, arguments
-from clew.toolbox.workspace.repair import repair_patch
+from clew.toolbox.workspace.changes import Change, Plan, apply_plan
+from clew.toolbox.workspace.edit import replace_text
+from clew.toolbox.workspace.hunks import apply_hunks
+from clew.toolbox.workspace.patch import FilePatch, parse_patch
+from clew.toolbox.workspace.repair_patch import repair_patch
 from clew.toolbox.workspace.root import MOST_BYTES, Root
-from clew.toolbox.workspace.text import text_of
+from clew.toolbox.workspace.schemas import PATH, arguments
+from clew.toolbox.workspace.text import decode_text
 
 
-def writing_tools(root: Root) -> list[Tool]:
-    """The three tools. Each call is settled by the files themselves after a crash."""
+def write_tools(root: Root) -> list[Tool]:
+    """The three tools. After a crash, the files show whether a call was done."""
 
     def tool(
         name: str, about: str, schema: Parameters, plan: Callable[[Root, dict[str, Json]], Plan]
     ) -> Tool:
         async def call(args: dict[str, Json], key: str) -> Observation:
-            return await carry_out(root, lambda: plan(root, args))
+            return await apply_plan(root, lambda: plan(root, args))
 
         repair = repair_patch if plan is patch_plan else None
         return Tool(name, about, schema, call, effect="idempotent", repair=repair)
@@ -36,20 +36,20 @@ def writing_tools(root: Root) -> list[Tool]:
 
 
 def edit_plan(root: Root, args: dict[str, Json]) -> Plan:
-    """One text in the place of another. Raises `ToolError`."""
+    """Replace a text. Raises `ToolError`."""
     file = root.read(args["path"])
-    text, said = edited(
-        text_of(file.data, file.path),
+    text, said = replace_text(
+        decode_text(file.data, file.path),
         args["old_text"],
         args["new_text"],
         file.path,
         matches=args.get("matches") or 1,
     )
-    return Plan([Change(file.path, file, _fitting(file.path, text.encode()))], said)
+    return Plan([Change(file.path, file, _check_size(file.path, text.encode()))], said)
 
 
 def write_plan(root: Root, args: dict[str, Json]) -> Plan:
-    """A whole file. Raises `ToolError` where one is there and not meant."""
+    """Write a whole file. Raises `ToolError` if one exists and `overwrite` is not set."""
     path = root.where(args["path"])
     before = root.find(path)
     words: str = args["content"]
@@ -65,29 +65,29 @@ def write_plan(root: Root, args: dict[str, Json]) -> Plan:
         said = f"wrote {path}: {len(words.splitlines())} lines in the place of the old ones"
         if data == before.data:
             raise ToolError(f"{path} has just this content: nothing was changed")
-    return Plan([Change(path, before, _fitting(path, data))], said)
+    return Plan([Change(path, before, _check_size(path, data))], said)
 
 
 def _in_style(before: bytes, words: str) -> bytes:
-    """New content with the encoding and the line ends of the old one, where that was text."""
+    """New content with the encoding and line ends of the old one, if that was text."""
     try:
-        text = text_of(before, "the file")
+        text = decode_text(before, "the file")
     except ToolError:
         return words.encode()
     return text.change([(0, len(text.body), words)]).encode() if text.body else words.encode()
 
 
-def _fitting(path: str, data: bytes) -> bytes:
+def _check_size(path: str, data: bytes) -> bytes:
     if len(data) > MOST_BYTES:
         raise ToolError(f"{path} would have {len(data):,} bytes, and {MOST_BYTES:,} are written")
     return data
 
 
 def patch_plan(root: Root, args: dict[str, Json]) -> Plan:
-    """All files of a patch, or none. Raises `ToolError`."""
+    """Apply a patch to all its files, or none. Raises `ToolError`."""
     changes: list[Change] = []
     said: list[str] = []
-    for each in parsed(args["patch"]):
+    for each in parse_patch(args["patch"]):
         more, words = _file_plan(root, each)
         changes += more
         said.append(words)
@@ -105,12 +105,12 @@ def _file_plan(root: Root, patch: FilePatch) -> tuple[list[Change], str]:
         lines = [line for hunk in patch.hunks for _, line in hunk.lines]
         open_end = any(hunk.ends_open for hunk in patch.hunks)
         words = "\n".join(lines) + ("\n" if lines and not open_end else "")
-        return [Change(path, None, _fitting(path, words.encode()))], f"{path}: added"
+        return [Change(path, None, _check_size(path, words.encode()))], f"{path}: added"
     file = root.read(path)
     if patch.kind == "Delete":
         return [Change(path, file, None)], f"{path}: removed"
-    text, places = patched(text_of(file.data, path), patch)
-    data = _fitting(path, text.encode())
+    text, places = apply_hunks(decode_text(file.data, path), patch)
+    data = _check_size(path, text.encode())
     lines_said = ", ".join(map(str, places))
     said = f"{path}: changed at line {lines_said}" if places else f"{path}: unchanged"
     if not patch.move_to:

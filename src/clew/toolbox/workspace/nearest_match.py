@@ -1,4 +1,4 @@
-"""Where in a file a text was probably meant that is not there as it was written."""
+"""Find the place in a file that resembles a text most, for an error message."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
-from clew.toolbox.workspace.shown import numbered
+from clew.toolbox.workspace.display import number_lines
 
 _MOST: Final = 5_000
-"""Lines of a file that are compared letter by letter, where no line of the text is in it."""
+"""The lines of a file that are compared by similarity if no line matches exactly."""
 _SHOWN: Final = 12
 _CHARS: Final = 400
 
@@ -24,14 +24,14 @@ class Place:
 
     @property
     def lines(self) -> str:
-        """Its lines, for people."""
+        """Its line numbers, in words."""
         return (
             f"line {self.first}" if self.first == self.last else f"lines {self.first}-{self.last}"
         )
 
 
 def nearest(wanted: Sequence[str], lines: Sequence[str]) -> Place | None:
-    """The place in `lines` that has most of the wanted ones; None in an empty file."""
+    """The place in `lines` that matches the wanted lines best; None in an empty file."""
     if not lines or not wanted:
         return None
     start = _shared(wanted, lines)
@@ -42,15 +42,15 @@ def nearest(wanted: Sequence[str], lines: Sequence[str]) -> Place | None:
     return Place(first + 1, last + 1, _difference(wanted, lines[first : last + 1]))
 
 
-def shown(place: Place, lines: Sequence[str]) -> str:
-    """The lines of a place with their numbers, as the file has them."""
+def excerpt(place: Place, lines: Sequence[str]) -> str:
+    """The file's lines at a place, with their numbers."""
     few = lines[place.first - 1 : min(place.last, place.first - 1 + _SHOWN)]
     more = place.last - place.first + 1 - len(few)
-    return numbered(few, place.first) + (f"\n[… {more} more lines]" if more > 0 else "")
+    return number_lines(few, place.first) + (f"\n[… {more} more lines]" if more > 0 else "")
 
 
 def _shared(wanted: Sequence[str], lines: Sequence[str]) -> int | None:
-    """Where most of the lines would lie on their like, blanks apart; rare lines say more."""
+    """The start at which most lines match, ignoring whitespace; rare lines weigh more."""
     places: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
         if key := "".join(line.split()):
@@ -64,7 +64,7 @@ def _shared(wanted: Sequence[str], lines: Sequence[str]) -> int | None:
 
 
 def _alike(wanted: Sequence[str], lines: Sequence[str]) -> int:
-    """Where the longest wanted line has its likest one."""
+    """The start at which the longest wanted line has its most similar line."""
     offset, longest = max(enumerate(wanted), key=lambda pair: len(pair[1].strip()))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(longest.strip()[:_CHARS])
@@ -79,7 +79,7 @@ def _alike(wanted: Sequence[str], lines: Sequence[str]) -> int:
 
 
 def _difference(wanted: Sequence[str], found: Sequence[str]) -> str:
-    """How the text differs from the place, in words."""
+    """Describe how the text differs from the place."""
     pairs = list(zip(wanted, found, strict=False))
     unlike = [number for number, (one, other) in enumerate(pairs, 1) if one != other]
     if not unlike and len(wanted) == len(found):

@@ -1,4 +1,4 @@
-"""The tool `run_command`: a program, or a line for the shell, in the sandbox."""
+"""The tool `run_command`: a program or a shell command in the sandbox."""
 
 import os
 import time
@@ -9,14 +9,14 @@ from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Trust
 from clew.core.interfaces import Guard, Tool
 from clew.toolbox.sandbox import Ended, Sandbox, SandboxError
-from clew.toolbox.workspace.beneath import OWN
-from clew.toolbox.workspace.reading import arguments
+from clew.toolbox.workspace.display import head_and_tail
 from clew.toolbox.workspace.root import Root
-from clew.toolbox.workspace.shown import head_and_tail
+from clew.toolbox.workspace.safe_path import GIT_FOLDER
+from clew.toolbox.workspace.schemas import arguments
 from clew.tools.run_process import SLACK
 
 SHOWN: Final = 12_000
-"""Characters that are shown of each stream."""
+"""The most characters shown of each stream."""
 KEPT: Final = 1_000_000
 SECONDS: Final = 120
 MOST_SECONDS: Final = 1_800
@@ -26,10 +26,10 @@ _SHELLS: Final = ("/bin/bash", "/bin/sh")
 def command_tool(
     root: Root, sandbox: Sandbox, trust: Trust, guard: Guard | None, env: Collection[str]
 ) -> Tool:
-    """The tool. Its programs get the variables named in `env`."""
+    """The tool. Its programs get the environment variables named in `env`."""
 
     async def call(args: dict[str, Json], key: str) -> Observation:
-        argv = _argv(args)
+        argv = _command_line(args)
         folder = args.get("folder") or ""
         if folder:
             folder = root.entries(folder)[0]
@@ -41,7 +41,7 @@ def command_tool(
             raise ToolError(f"nothing was run: {error}") from error
         took = time.monotonic() - begun
         made = _REMARK if _has_git(root) and not had else ""
-        return _observed(ended, seconds, took, made, trust)
+        return _observation(ended, seconds, took, made, trust)
 
     return Tool(
         "run_command",
@@ -56,10 +56,10 @@ def command_tool(
 
 
 def _has_git(root: Root) -> bool:
-    return os.path.lexists(os.path.join(root.path, OWN))
+    return os.path.lexists(os.path.join(root.path, GIT_FOLDER))
 
 
-def _argv(args: dict[str, Json]) -> list[str]:
+def _command_line(args: dict[str, Json]) -> list[str]:
     argv: list[str] = args.get("argv") or []
     line: str = args.get("command") or ""
     if bool(argv) == bool(line):
@@ -70,7 +70,7 @@ def _argv(args: dict[str, Json]) -> list[str]:
     return argv or [shell, "-c", line]
 
 
-def _observed(ended: Ended, seconds: int, took: float, made: str, trust: Trust) -> Observation:
+def _observation(ended: Ended, seconds: int, took: float, made: str, trust: Trust) -> Observation:
     parts = [
         f"--- {name}\n{head_and_tail(said, SHOWN).rstrip()}"
         for name, said in (("stdout", ended.stdout), ("stderr", ended.stderr))
