@@ -346,7 +346,7 @@ def test_an_id_that_came_with_an_archive_sends_a_terminal_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_id = "\x1b[31mred"
-    EventPrinter(as_json=False).tell(WorkerEvent("ended", run_id, "answered"))
+    EventPrinter(as_json=False).print_event(WorkerEvent("ended", run_id, "answered"))
     assert "  \\x1b[31mred  answered" in capsys.readouterr().out
     store = SqliteStore(Path("odd.sqlite"))
     run_sync(Agent(model=ScriptedModel([say("yes")])), "?", store=store, run_id=run_id)

@@ -1,4 +1,4 @@
-"""A run under the eyes of a person: it goes on until it stops, fails, or Ctrl-C."""
+"""A run in the foreground: it continues until it stops, fails, or Ctrl-C."""
 
 import signal
 import sys
@@ -24,9 +24,9 @@ T = TypeVar("T")
 
 
 async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
-    """What the work returns; None where a signal cancelled it. A second Ctrl-C does not wait.
+    """The result of `work`; None if a signal cancelled it. A second Ctrl-C does not wait.
 
-    The cancel goes through a scope, so that what is being recorded is recorded whole.
+    It is cancelled through a scope, so that a write in progress is completed.
     """
 
     def cancel(number: int, scope: anyio.CancelScope) -> None:
@@ -43,7 +43,7 @@ async def on_signals(
     on_signal: Callable[[int, anyio.CancelScope], None],
     work: Callable[[], Awaitable[T]],
 ) -> T | None:
-    """What the work returns; `on_signal` is called at each signal. None where it cancelled it."""
+    """The result of `work`; `on_signal` is called at each signal. None if it cancelled the work."""
     if sys.platform == "win32":  # its event loop takes no signals; KeyboardInterrupt ends the run
         return await work()
     found: list[T] = []
@@ -78,7 +78,7 @@ async def carry_on(
     store: str | None = None,
     log_dir: str | None = None,
 ) -> Outcome:
-    """Go on with the run; the outcome says how it ended, and keeps the error if one ended it."""
+    """Continue the run; the outcome says how it ended, and keeps the error if one ended it."""
     screen.so_far = opened.record
 
     async def work() -> Result:
@@ -96,7 +96,7 @@ async def carry_on(
 async def run_to_end(
     work: Callable[[], Awaitable[T]], run_id: str, store: str | None
 ) -> tuple[T | None, BaseException | None, str]:
-    """What the work on a run returns; where it does not, the error and reason that left it open."""
+    """The result of work on a run; else the error and the reason that left the run open."""
     try:
         done = await unless_interrupted(work)
     except Exception as error:

@@ -3,7 +3,7 @@
 import click
 
 from clew.cli.errors import ANSWERED
-from clew.cli.mcp_servers import ANY, chosen, named_servers
+from clew.cli.mcp_servers import ANY, named_servers, select_servers
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text
@@ -26,7 +26,9 @@ def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
     that is new is asked for its tools, and pinned.
     """
     servers, file = named_servers(given)
-    found = [(each, mcp_tools_sync(each, pins=file.path)) for each in chosen(servers, server)]
+    found = [
+        (each, mcp_tools_sync(each, pins=file.path)) for each in select_servers(servers, server)
+    ]
     if as_json:
         listed = [
             {"name": each.name, "address": each.address, "tools": [*map(described, tools)]}

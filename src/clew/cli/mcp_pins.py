@@ -1,4 +1,4 @@
-"""`clew mcp pins`: what servers said of their tools, and whether that still holds."""
+"""`clew mcp pins`: show, check, accept and reject the pinned definitions of MCP servers."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -9,7 +9,7 @@ import msgspec
 
 from clew import ConfigError
 from clew.cli.errors import ANSWERED
-from clew.cli.mcp_servers import ANY, ONE, chosen, named_servers
+from clew.cli.mcp_servers import ANY, ONE, named_servers, select_servers
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text
@@ -28,8 +28,8 @@ from clew.toolbox.mcp import McpServer, PinFile, ServerPins, ask_server, changes
 def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) -> int:
     """Show what is pinned: servers, their instructions and tools.
 
-    What servers claim of their tools (read-only, destructive …) is shown as their word: nothing
-    follows from it.
+    What servers claim of their tools (read-only, destructive …) is shown as a claim and has no
+    effect.
     """
     servers, file = named_servers(given)
     known = file.read()
@@ -39,11 +39,11 @@ def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) 
         message = f"nothing is pinned of {server} in {file.path}: there is {', '.join(known)}"
         raise ConfigError(message)
     if as_json:
-        told = {
+        listing = {
             name: {**msgspec.to_builtins(pins), "digest": pins.digest}
             for name, pins in shown.items()
         }
-        click.echo(json_text(told))
+        click.echo(json_text(listing))
         return ANSWERED
     out = console()
     for name, pins in shown.items():
@@ -70,7 +70,7 @@ def _lines(pins: ServerPins) -> Iterator[str]:
 
 
 def _differences(servers: dict[str, McpServer], name: str, pins: ServerPins) -> Iterator[str]:
-    """What the server says otherwise now."""
+    """What differs at the server now."""
     if name not in servers:
         yield "(it is no server of this agent)"
         return
@@ -84,11 +84,11 @@ def _differences(servers: dict[str, McpServer], name: str, pins: ServerPins) -> 
 @MCP
 @DEBUG
 def accept(server: str, **given: Json) -> int:
-    """Ask a server what it says now, show what differs from the pins, and pin that.
+    """Ask a server for its current tools, show what differs from the pins, and pin them.
 
-    Runs that began with the old pins ask before they go on with the new ones (--accept-change).
+    Runs that began with the old pins ask before they continue with the new ones (--accept-change).
     """
-    file, before, now = _asked(server, given)
+    file, before, now = _ask(server, given)
     file.put(server, now)
     _show(server, before, now, "pinned")
     return ANSWERED
@@ -100,11 +100,11 @@ def accept(server: str, **given: Json) -> int:
 @MCP
 @DEBUG
 def reject(server: str, **given: Json) -> int:
-    """Ask a server what it says now, show what differs from the pins, and refuse that.
+    """Ask a server for its current tools, show what differs from the pins, and reject them.
 
-    The pins stay. While the server says that, calls of its tools are refused instead of held.
+    The pins stay. While the server offers these tools, calls are refused instead of held.
     """
-    file, before, now = _asked(server, given)
+    file, before, now = _ask(server, given)
     if before is not None and before.digest == now.digest:
         message = f"the MCP server {server} says what is pinned: there is nothing to reject"
         raise ConfigError(message)
@@ -113,10 +113,10 @@ def reject(server: str, **given: Json) -> int:
     return ANSWERED
 
 
-def _asked(server: str, given: dict[str, Json]) -> tuple[PinFile, ServerPins | None, ServerPins]:
-    """The file of pins, what it has of the server, and what that says now."""
+def _ask(server: str, given: dict[str, Json]) -> tuple[PinFile, ServerPins | None, ServerPins]:
+    """The pin file, the server's pins in it, and its current definitions."""
     servers, file = named_servers(given)
-    (asked,) = chosen(servers, server)
+    (asked,) = select_servers(servers, server)
     return file, file.get(server), anyio.run(ask_server, asked)
 
 

@@ -1,4 +1,4 @@
-"""The MCP servers that options name, and where their pins are."""
+"""The MCP servers named by options, and their pin file."""
 
 from typing import Final
 
@@ -15,9 +15,9 @@ ONE: Final = click.argument("server")
 
 
 def named_servers(given: dict[str, Json]) -> tuple[dict[str, McpServer], PinFile]:
-    """The servers of --agent and --mcp by name, and their file of pins.
+    """The servers of --agent and --mcp by name, and their pin file.
 
-    Without either they are those that are pinned in the data folder, as far as their addresses say.
+    Without either, the servers pinned in the data folder, by their recorded addresses.
     """
     if not any(given.values()):
         file = pin_file()
@@ -28,8 +28,8 @@ def named_servers(given: dict[str, Json]) -> tuple[dict[str, McpServer], PinFile
     return {each.name: each for each in servers}, pin_file(spec.file)
 
 
-def chosen(servers: dict[str, McpServer], name: str | None) -> list[McpServer]:
-    """The server of that name, or all. Raises `ConfigError` where there is none."""
+def select_servers(servers: dict[str, McpServer], name: str | None) -> list[McpServer]:
+    """The server of that name, or all. Raises `ConfigError` if there is none."""
     if name is None:
         return [*servers.values()]
     if name not in servers:

@@ -1,20 +1,20 @@
 """`clew serve-mcp`: agents as tools of other programs."""
 
 import os
-import signal
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 import click
 
 from clew import ConfigError, __version__
 from clew.cli.errors import ANSWERED, INTERRUPTED
-from clew.cli.foreground import on_signals
 from clew.cli.groups import import_extra
 from clew.cli.options import AT_ONCE, DEBUG, STORE
 from clew.cli.places import shared_place
 from clew.cli.safe_text import inert
 from clew.cli.worker import store_of
+from clew.cli.worker_signals import finish_on_signals
 from clew.workers import WorkerEvent
 
 EPILOG = """\b
@@ -91,7 +91,7 @@ def serve_mcp(
 
 
 def _token(variable: str | None) -> str | None:
-    """The token of the variable; None for a new one. Raises `ConfigError` for an empty one."""
+    """The token in the variable; None means a new one. Raises `ConfigError` if it is empty."""
     if variable is None:
         return None
     if not (token := os.environ.get(variable, "").strip()):
@@ -102,7 +102,7 @@ def _token(variable: str | None) -> str | None:
 
 @dataclass
 class Serving:
-    """The agents that are served, and how."""
+    """The served agents, and the server's settings."""
 
     agents: tuple[str, ...]
     place: str
@@ -114,25 +114,8 @@ class Serving:
     working: set[str] = field(default_factory=set[str])
 
     async def serve(self, token: str | None) -> int:
-        """Serve until the client leaves or a signal comes; the exit code."""
-        leaving = anyio.Event()
-
-        def on_signal(number: int, scope: anyio.CancelScope) -> None:
-            if leaving.is_set():
-                if number == signal.SIGINT:
-                    scope.cancel()
-                return
-            leaving.set()
-            if self.working:
-                count = len(self.working)
-                said = f"clew: leaving when {count} run(s) have ended their step"
-                click.echo(f"{said}; Ctrl-C breaks them off", err=True)
-
-        async def serving() -> bool:
-            await self._serve(token, leaving)
-            return True
-
-        served = await on_signals([signal.SIGINT, signal.SIGTERM], on_signal, serving)
+        """Serve until the client disconnects or a signal arrives; the exit code."""
+        served = await finish_on_signals(partial(self._serve, token), self.working)
         return ANSWERED if served else INTERRUPTED
 
     async def _serve(self, token: str | None, leaving: anyio.Event) -> None:
@@ -145,7 +128,7 @@ class Serving:
             at_once=self.at_once,
             longest=self.longest,
             version=__version__,
-            on_event=self.heard,
+            on_event=self.on_worker_event,
             leaving=leaving,
         )
         if address is None:
@@ -163,8 +146,8 @@ class Serving:
             hosts=self.hosts, leaving=leaving, on_ready=on_ready,
         )  # fmt: skip
 
-    def heard(self, event: WorkerEvent) -> None:
-        """Say on stderr what the worker did, as `clew worker` does."""
+    def on_worker_event(self, event: WorkerEvent) -> None:
+        """Print failures of the worker to stderr, as `clew worker` does."""
         if event.what == "taken":
             self.working.add(event.run_id)
         else:

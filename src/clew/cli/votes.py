@@ -1,4 +1,4 @@
-"""Votes from the command line: `clew ask --votes K`, and what goes on with one later."""
+"""Votes on the command line: `clew ask --votes K`, and commands that continue a vote."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (c
 
 @dataclass(frozen=True)
 class VoteRequest:
-    """How many runs are to answer a question, and the model that chooses where they differ."""
+    """How many runs answer a question, and the model that decides if they differ."""
 
     k: int
     verifier: str = ""
 
 
 def vote_request_of(record: Trajectory) -> VoteRequest | None:
-    """What a record says of the vote it is; None for another record, and for a vote's runs."""
+    """The settings of a vote, from its record; None for other records and for its runs."""
     said: Mapping[str, Any] | None = record.started.origin.get(VOTES)
     if said is None or record.started.parent:
         return None
@@ -38,13 +38,13 @@ def vote_request_of(record: Trajectory) -> VoteRequest | None:
 
 
 def root(record: Trajectory) -> str:
-    """The vote that this run is of; "" for any other, as for a fork of one and a sub-run."""
+    """The vote that this run belongs to; "" for any other run, also a fork or sub-run."""
     apart = record.forks or record.parent_call
     return "" if apart else record.started.parent.rpartition(":")[0]
 
 
 async def refuse_part(record: Trajectory, place: Store, store: str | None) -> None:
-    """Raise `ConfigError` for a run that goes on only with the one that it serves."""
+    """Raise `ConfigError` for a run that is continued only through its root."""
     if (served := await root_of(place, record)) != record.run_id:
         again = command("resume", served, store=store)
         message = f"run {record.run_id} serves run {served} and goes on with it: {again}"
@@ -52,21 +52,21 @@ async def refuse_part(record: Trajectory, place: Store, store: str | None) -> No
 
 
 def refuse_vote(record: Trajectory, verb: str) -> None:
-    """Raise `ConfigError` for a vote, where only one of its runs will do."""
+    """Raise `ConfigError` for a vote, if the command needs one of its runs."""
     if vote_request_of(record) is not None:
         message = f"{record.run_id} is a vote: {verb} one of its runs, such as {record.run_id}.1"
         raise ConfigError(message)
 
 
-class Chair:
-    """A listener that shows what a vote itself comes to; how it was decided is said at its end."""
+class VoteListener:
+    """A listener that shows the vote's own record; the decision is shown at the end."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._step = 0
 
     def token(self, text: str) -> None:
-        """A vote has none."""
+        """A vote has no tokens."""
 
     def entry(self, entry: Entry) -> None:
         """An entry of the vote's own record."""
@@ -84,7 +84,7 @@ class Chair:
 
 
 class VoteRunListener:
-    """A listener that shows what one of several runs does; their tokens would be a muddle."""
+    """A listener that shows one of several runs, without its tokens."""
 
     def __init__(self, screen: Screen, number: int) -> None:
         self._screen = screen
@@ -92,7 +92,7 @@ class VoteRunListener:
         self._step = 0
 
     def token(self, text: str) -> None:
-        """Tokens of several runs at once cannot be read."""
+        """Tokens of several runs at once would be unreadable."""
 
     def entry(self, entry: Entry) -> None:
         """An entry of the run."""
@@ -111,7 +111,7 @@ async def carry_vote(
     *,
     store: str | None,
 ) -> Outcome:
-    """Begin a vote or go on with it, under the eyes of a person."""
+    """Start or continue a vote in the foreground."""
     work = partial(_go, wish, question, made, run_id, screen, place)
     done, error, reason = await run_to_end(work, run_id, store)
     try:
@@ -138,7 +138,7 @@ async def _go(
         verifier=verifying(make_model(verifier)) if wish.verifier else None,
         store=place,
         run_id=run_id,
-        listener=Chair(screen),
+        listener=VoteListener(screen),
         watch=partial(VoteRunListener, screen),
         origin={**origin(made.spec), VOTES: votes},
     )

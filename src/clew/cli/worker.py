@@ -1,6 +1,5 @@
 """`clew worker`: work on the runs that were submitted."""
 
-import signal
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -11,11 +10,11 @@ import click
 from clew import ConfigError
 from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
-from clew.cli.foreground import on_signals
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
 from clew.cli.progress import of_many
 from clew.cli.safe_text import inert, json_text
+from clew.cli.worker_signals import finish_on_signals
 from clew.support.wings import WORKERS, names
 from clew.workers import WorkerConfig, WorkerEvent, work
 
@@ -83,13 +82,13 @@ def worker(
         options["name"] = name
     place = shared_place(store or store_of(agents))
     config = WorkerConfig(store=place, agents=agents, only=only, **options)
-    teller = EventPrinter(as_json=as_json)
+    printer = EventPrinter(as_json=as_json)
     with of_many():
-        return anyio.run(_work, config, teller)
+        return anyio.run(_work, config, printer)
 
 
 def store_of(agents: Iterable[str]) -> str | None:
-    """The store that the agent files ask for, if they agree."""
+    """The store named by the agent files, if they agree."""
     files = (read_agent_file(agent) for agent in agents if agent.endswith(".toml"))
     asked = {spec.store for spec in files if spec.store}
     if len(asked) > 1:
@@ -99,15 +98,15 @@ def store_of(agents: Iterable[str]) -> str | None:
 
 
 class EventPrinter:
-    """Says what a worker does, a line for each thing; nobody need read it."""
+    """Prints the events of a worker, one per line; a closed stdout does not stop the worker."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
         self.failed = 0
         self.working: set[str] = set()
 
-    def tell(self, event: WorkerEvent) -> None:
-        """Say what the worker did."""
+    def print_event(self, event: WorkerEvent) -> None:
+        """Print an event of the worker."""
         self.failed += event.what in {"failed", "refused"}
         if event.what == "taken":
             self.working.add(event.run_id)
@@ -124,36 +123,23 @@ class EventPrinter:
         self.say("  ".join(part for part in parts if part))
 
     def say(self, line: str) -> None:
-        """A line to whoever reads."""
+        """Print a line, if anyone still reads."""
         try:
             click.echo(line)
         except OSError:
-            self.say = _print_nothing  # type: ignore[method-assign]  # whoever read has left
+            self.say = _print_nothing  # type: ignore[method-assign]  # the reader has closed the pipe
 
 
 def _print_nothing(line: str) -> None:
     del line
 
 
-async def _work(config: WorkerConfig, teller: EventPrinter) -> int:
-    """Work; the first signal lets the worker leave, another Ctrl-C breaks off what it is at."""
-    leaving = anyio.Event()
+async def _work(config: WorkerConfig, printer: EventPrinter) -> int:
+    """Execute runs until a signal, or until there are none; the exit code."""
 
-    def on_signal(number: int, scope: anyio.CancelScope) -> None:
-        if leaving.is_set():
-            if number == signal.SIGINT:
-                scope.cancel()
-            return
-        leaving.set()
-        if teller.working:
-            count = len(teller.working)
-            said = f"clew: leaving when {count} run(s) have ended their step"
-            click.echo(f"{said}; Ctrl-C breaks them off", err=True)
+    async def serve(leaving: anyio.Event) -> None:
+        await work(config, on_event=printer.print_event, leaving=leaving)
 
-    async def working() -> bool:
-        await work(config, on_event=teller.tell, leaving=leaving)
-        return True
-
-    if not await on_signals([signal.SIGINT, signal.SIGTERM], on_signal, working):
+    if not await finish_on_signals(serve, printer.working):
         return INTERRUPTED
-    return FAILED if config.until_idle and teller.failed else ANSWERED
+    return FAILED if config.until_idle and printer.failed else ANSWERED

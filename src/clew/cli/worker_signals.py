@@ -1,0 +1,35 @@
+"""Ctrl-C and SIGTERM for commands that work on many runs: finish the current steps, then leave."""
+
+import signal
+from collections.abc import Awaitable, Callable, Collection
+
+import anyio
+import click
+
+from clew.cli.foreground import on_signals
+
+
+async def finish_on_signals(
+    work: Callable[[anyio.Event], Awaitable[None]], working: Collection[str]
+) -> bool:
+    """Call `work` with an event that Ctrl-C or SIGTERM sets; False if a second Ctrl-C cancels it.
+
+    `working` are the runs that have to finish their step, for the message.
+    """
+    leaving = anyio.Event()
+
+    def on_signal(number: int, scope: anyio.CancelScope) -> None:
+        if leaving.is_set():
+            if number == signal.SIGINT:
+                scope.cancel()
+            return
+        leaving.set()
+        if working:
+            said = f"clew: leaving when {len(working)} run(s) have ended their step"
+            click.echo(f"{said}; Ctrl-C breaks them off", err=True)
+
+    async def finished() -> bool:
+        await work(leaving)
+        return True
+
+    return bool(await on_signals([signal.SIGINT, signal.SIGTERM], on_signal, finished))
