@@ -1,4 +1,4 @@
-"""A tool that hands a call on to another tool when it could not do it itself."""
+"""A tool that falls back to another one when it certainly did nothing itself."""
 
 import math
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
@@ -19,24 +19,24 @@ from clew.tools.schema import checked, problems
 from clew.tools.types import plain
 
 Names = Mapping[str, str | None]
-"""What parameters are called by the other tool, where it differs; None: it has no such one."""
+"""Parameter names of the other tool that differ; None means it lacks the parameter."""
 
 _STRENGTH: Final[tuple[Effect, ...]] = ("pure", "read", "idempotent", "unsafe")
 _REFUSING: Final = frozenset({"deny", "hold"})
 _TOLD: Final = frozenset({"invalid_arguments", "bad_output"})
-"""Failures for which no other tool is called: the model can mend one, the author the other."""
+"""Failures that call no other tool: the model can fix the first kind, the author the second."""
 
 
 def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None) -> Tool:
-    """The tool, with another that is called when it fails, if certainly nothing was done.
+    """A tool that calls another one if the first fails and certainly did nothing.
 
-    The model sees one tool, with a sentence about the other; the observation says which of them
+    The model sees one tool, with a sentence about the other. The observation says which of them
     answered, and why the first did not. `arguments` renames parameters for the other tool (None
-    leaves one out). Both attempts have the call's key. The effect is the stronger of both (`unsafe`
-    where both have one, since repeating the call could have both), the trust the weaker, the
+    omits one). Both attempts have the call's key. The effect is the stronger of the two (`unsafe`
+    if both have one, since repeating the call could cause both), the trust the weaker, and the
     deadline the sum. The guards of both tools judge the call.
 
-    Raises `ConfigError` where the parameters do not fit, and for a tool that works in a sub-run.
+    Raises `ConfigError` if the parameters are incompatible, or a tool works in a sub-run.
     """
     for each in (tool, other):
         if not isinstance(each, Tool) or each.among is not None:
@@ -75,14 +75,14 @@ def _strength(effect: Effect) -> int:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two tools of which the second is called where the first did nothing."""
+    """Two tools; the second is called if the first did nothing."""
 
     tool: Tool
     other: Tool
     names: Names
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
-        """The call by the first, else by the second."""
+        """Call the first tool, else the second."""
         if self._was_handed_on(key):
             why = "it had been handed on before"
         else:
@@ -92,14 +92,14 @@ class _Pair:
         return await self._second(args, key, f"{self.tool.name} did not do it: {why}")
 
     def _was_handed_on(self, key: str) -> bool:
-        """Whether the task that an earlier attempt began is one of the second tool."""
+        """Whether the task of an earlier attempt belongs to the second tool."""
         if (made := CALL.get()) is None or not made.task:
             return False
         tried = made.record.call(key.rpartition(":")[2]).attempts
         return any(one.task == made.task and one.tool in _names(self.other) for one in tried)
 
     async def _first(self, args: dict[str, Json], key: str) -> tuple[Any, str]:
-        """What the first tool returned; or why it certainly did nothing."""
+        """The result of the first tool, or why it certainly did nothing."""
         tool = self.tool
         reads = tool.effect not in EFFECTFUL
         most = tool.timeout if reads and tool.stoppable else math.inf
@@ -120,7 +120,7 @@ class _Pair:
         return value, value.text if reads or value.outcome == "not_done" else ""
 
     async def _second(self, args: dict[str, Json], key: str, why: str) -> Any:
-        """What the second tool returned, and that it was the second. Raises as that does."""
+        """The result of the second tool, with a note. Raises what that tool raises."""
         other, mapped = self.other, self._mapped(args)
         if wrong := problems(other.parameters, mapped):
             raise ToolError(f"{why}. {other.name} cannot be called instead: {'; '.join(wrong)}")
@@ -141,7 +141,7 @@ class _Pair:
         return _noted(value, other, f"{other.name} answered, since {why}")
 
     async def _hand_on(self, key: str) -> None:
-        """Put an effect of the second tool on record before it; let it see only its own task."""
+        """Record an attempt of the second tool before its effect; it sees only its own task."""
         if (made := CALL.get()) is None:
             return
         begun = partial(made.begun, by=self.other.name)
@@ -151,12 +151,12 @@ class _Pair:
         CALL.set(replace(made, task=task, answer=None, begun=begun))
 
     def _mapped(self, args: Mapping[str, Json]) -> dict[str, Json]:
-        """The arguments by the names that the second tool has for them."""
+        """The arguments under the second tool's names."""
         named = {self.names.get(name, name): value for name, value in args.items()}
         return {name: value for name, value in named.items() if name is not None}
 
     async def probe(self, args: dict[str, Json], key: str) -> Any:
-        """What the tools with an effect know of the call; None: neither has done it."""
+        """The result of the call by the tools' probes; None if neither did it."""
         for tool, own in ((self.tool, args), (self.other, self._mapped(args))):
             if tool.effect in EFFECTFUL and tool.probe is not None:
                 found = await tool.probe(copied(own), key)
@@ -165,7 +165,7 @@ class _Pair:
         return None
 
     async def judge(self, call: Call, so_far: Trajectory) -> Verdict | None:
-        """What the guards of both tools say: each may refuse, and the first may also amend."""
+        """The verdict of both tools' guards: each may refuse, and the first may also amend."""
         first = await _judged(self.tool.guard, call, so_far)
         amended = None if first is None or first.kind != "amend" else first.args
         args = call.args if amended is None else amended
@@ -182,7 +182,7 @@ class _Pair:
 
 
 def _names(tool: Tool) -> set[str]:
-    """The tools that a call of this one may come to."""
+    """The names of the tools that a call may reach."""
     pair = tool.call
     return _names(pair.tool) | _names(pair.other) if isinstance(pair, _Pair) else {tool.name}
 
@@ -195,7 +195,7 @@ async def _judged(guard: Guard | None, call: Call, so_far: Trajectory) -> Verdic
 
 
 async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
-    """What the tool returned, held against its schema."""
+    """The tool's result, checked against its schema."""
     value: Any = tool.call(copied(args), key)
     if hasattr(value, "__await__"):
         value = await value
@@ -214,7 +214,7 @@ async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
 
 
 def _noted(value: Any, tool: Tool, note: str) -> Observation:
-    """The result of the second tool, with a note for the model and for people."""
+    """The result of the second tool, with a note for the model and people."""
     if isinstance(value, Image):
         text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
         given = Observation(content=text, images=(value,), trust=tool.trust)
@@ -233,7 +233,7 @@ def _noted(value: Any, tool: Tool, note: str) -> Observation:
 
 
 def _misfits(first: Parameters, second: Parameters, names: Names) -> Iterator[str]:
-    """Why calls that fit the one schema would not fit the other."""
+    """Why valid calls of one schema would be invalid in the other."""
     has, takes = _properties(first), _properties(second)
     for name in names.keys() - has.keys():
         yield f"the arguments name {name!r}, which is no parameter"
@@ -258,7 +258,7 @@ def _properties(schema: Parameters) -> dict[str, Json]:
 
 
 def _types(schema: Json) -> set[str]:
-    """The JSON types that a schema names; none where it does not say."""
+    """The JSON types that a schema names; empty if it names none."""
     named = cast("Parameters", schema).get("type") if isinstance(schema, dict) else None
     types = {named} if isinstance(named, str) else {*cast("list[str]", named or [])}
     return types | {"integer"} if "number" in types else types
