@@ -238,7 +238,8 @@ def _result_observation(agent: Agent, so_far: Trajectory, call: str) -> Observat
         pieces = found.cited or found.evidence
         evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in pieces)
         return Observation(content=content, evidence=evidence)
-    why = f"the sub-run ended as {found.status} ({found.reason}) and gave no answer"
+    reason = f" ({found.reason})" if found.reason else ""
+    why = f"the sub-run ended as {found.status}{reason} and gave no answer"
     if found.status == "declined":
         known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.cited}
         why += f": {_recited(found.answer, known)}"
