@@ -23,6 +23,7 @@ from clew.tools.retrieval.loading import named
 from recordings.forms import Record
 from recordings.part import Figure, Part
 from recordings.retrieval import FIRST, LEFT_OUT, Catalogue, usable_definitions
+from recordings.retrieval_limits import REACH
 
 REQUESTS: Final = Path(__file__).with_name("everyday.tsv")
 CATALOGUE: Final = 1_000
@@ -169,7 +170,7 @@ class Found:
                 for each, place in zip(self.asked, self.places, strict=True)
                 if halves[each.words] == half
             ]
-            for k in FIRST if places else ():
+            for k in (*FIRST, REACH) if places else ():
                 recall = statistics.fmean(1 <= place <= k for place in places)
                 low, high = wilson(recall, len(places))
                 least = aims.get(k) if half == APART else None

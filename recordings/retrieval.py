@@ -128,8 +128,8 @@ def _text(catalogue: "Catalogue", definitions: Sequence[Record]) -> str:
         "(docs/decisions/0025-tool-retrieval.md). Fused: with the vectors of all-MiniLM-L6-v2 in 8 "
         "bits (docs/decisions/0053-tool-embeddings.md). The weight of the words was chosen on "
         "other requests and on half of these queries. An aim allows two standard errors of the "
-        "mean. Held apart are the queries of which no miss was looked at (half, by a hash); "
-        "intervals of 95 % by drawing conversations again. Two tools are alike if the vectors of "
+        "mean. What has been tried since was chosen on half of the queries, by a hash; the others "
+        "are held apart. Intervals of 95 % by drawing conversations again. Two tools are alike if the vectors of "
         "their descriptions have a cosine of 0.8 or more. Times are those of the machine that "
         "wrote this page."
     )

@@ -1,7 +1,8 @@
 """What limits recall on the recorded queries: turns of conversations, and tools that are alike.
 
-Half of the queries, by the hash of their conversation, are held apart: no miss of theirs was looked
-at, and nothing was chosen on them. A turn of a conversation is ranked without the turns before it.
+Half of the queries, by the hash of their conversation, are held apart: what was tried last was judged
+on the others only (docs/decisions/0053-tool-embeddings.md; the weight of the words, before that, on
+half of all, drawn otherwise). A turn of a conversation is ranked without the turns before it.
 Two tools are alike if the vectors of their descriptions are near (`ALIKE`). Where the right tool
 and one like it compete, the recordings count only the one that its query was written for.
 """
@@ -23,6 +24,8 @@ ALIKE: Final = 0.8
 """The cosine between two descriptions from which on the tools count as alike."""
 RESAMPLES: Final = 1_000
 FIRST: Final = (5, 10)
+REACH: Final = 50
+"""So many a reranker could put into another order: what is not among them, it cannot find."""
 APART, LOOKED_AT = "held apart", "of the other half"
 
 
@@ -51,10 +54,17 @@ class Case:
         return not str(self.query.get("category", "")).startswith("multi_turn")
 
     def share(self, k: int, alike: Mapping[str, frozenset[str]]) -> float:
-        """The share of needed tools of which it, or one that is like it, is among the first k."""
+        """The share of needed tools of which it, or one that is like it, is among the first k.
+
+        A tool that is needed itself stands for no other.
+        """
         first = {*self.found[:k]}
-        good = (name for name in self.needed if first & (alike.get(name, frozenset()) | {name}))
-        return len([*good]) / len(self.needed)
+        good = [name for name in self.needed if first & (self.others(name, alike) | {name})]
+        return len(good) / len(self.needed)
+
+    def others(self, name: str, alike: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """The tools that are like a needed one, without those that are needed too."""
+        return alike.get(name, frozenset()).difference(self.needed)
 
 
 def limits(way: str, cases: Sequence[Case], alike: Mapping[str, frozenset[str]]) -> list[Figure]:
@@ -70,10 +80,10 @@ def limits(way: str, cases: Sequence[Case], alike: Mapping[str, frozenset[str]])
     figures = [
         Figure(f"{way}, recall@{k}, {what}", _interval(chosen, k, good), f"{len(chosen):,}")
         for what, (chosen, good) in groups.items()
-        for k in FIRST
+        for k in ((*FIRST, REACH) if what == APART else FIRST)
         if chosen
     ]
-    doubtful = sum(any(alike.get(name) for name in case.needed) for case in cases)
+    doubtful = sum(any(case.others(name, alike) for name in case.needed) for case in cases)
     return [
         *figures,
         Figure(f"queries of which a needed tool has one alike (cosine ≥ {ALIKE:g})",

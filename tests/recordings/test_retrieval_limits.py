@@ -36,6 +36,7 @@ def test_a_tool_that_is_like_the_needed_one_counts_where_asked() -> None:
     assert one.share(2, {}) == 0
     assert one.share(2, {"a": frozenset("c")}) == 0.5
     assert one.share(5, {"a": frozenset("xc")}) == 1
+    assert one.share(5, {"a": frozenset("b")}) == 0.5  # b is needed itself
 
 
 def test_tools_are_alike_by_their_descriptions_and_not_by_their_names() -> None:
