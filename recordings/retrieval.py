@@ -129,9 +129,9 @@ def _text(catalogue: "Catalogue", definitions: Sequence[Record]) -> str:
         "bits (docs/decisions/0053-tool-embeddings.md). The weight of the words was chosen on "
         "other requests and on half of these queries. An aim allows two standard errors of the "
         "mean. What has been tried since was chosen on half of the queries, by a hash; the others "
-        "are held apart. Intervals of 95 % by drawing conversations again. Two tools are alike if the vectors of "
-        "their descriptions have a cosine of 0.8 or more. Times are those of the machine that "
-        "wrote this page."
+        "are held apart. Intervals of 95 % by drawing conversations again. Two tools are alike if "
+        "the vectors of their descriptions have a cosine of 0.8 or more. Times are those of the "
+        "machine that wrote this page."
     )
 
 

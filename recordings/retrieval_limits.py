@@ -1,8 +1,8 @@
 """What limits recall on the recorded queries: turns of conversations, and tools that are alike.
 
-Half of the queries, by the hash of their conversation, are held apart: what was tried last was judged
-on the others only (docs/decisions/0053-tool-embeddings.md; the weight of the words, before that, on
-half of all, drawn otherwise). A turn of a conversation is ranked without the turns before it.
+Half of the queries, by the hash of their conversation, are held apart: what was tried last was
+judged on the others only (docs/decisions/0053-tool-embeddings.md; the weight of the words, before
+that, on half of all, drawn otherwise). A turn of a conversation is ranked without those before it.
 Two tools are alike if the vectors of their descriptions are near (`ALIKE`). Where the right tool
 and one like it compete, the recordings count only the one that its query was written for.
 """
