@@ -50,7 +50,7 @@ MEBIBYTE = 1024 * 1024
         f"its first {variants.FIRST:,} and last {variants.LAST:,} characters",
         f"(text formats) | {wording.FAULTY_CHARS} characters |",
         f"in text formats | {mend.DEPTH} levels |",
-        f"its first and last {transcript.SHOWN // 2:,} characters",
+        f"its first and last {transcript.MAX_CHARS // 2:,} characters",
         f"| `steps` | {Limits().steps} |",
     ],
 )
