@@ -51,8 +51,9 @@ class SandboxLimits:
     """What a program and all that it starts may use up.
 
     `cpu` are seconds, for each process; `memory` bytes that all have together, `file` bytes of one
-    file, `disk` bytes by which free space may shrink meanwhile. The kernel holds `cpu` and `file`;
-    the others are looked at ten times a second.
+    file, `disk` bytes by which free space may shrink meanwhile. The kernel holds `cpu` and `file`,
+    and those of a single process also `memory` and, of its threads, `processes`. The others are
+    looked at ten times a second.
     """
 
     cpu: int = 600
@@ -121,6 +122,11 @@ class Sandbox:
     `writable`, but for what is `protected` there, and a `/tmp` of their own in memory. Without
     `network` they reach no address, not even of this machine. They see no other processes.
 
+    A program that is a `single_process` may start threads, and no process. Then the kernel itself
+    holds its memory: it may write to `limits.memory` bytes, and gets no more; what it maps, code of
+    libraries and pages that it can only read included, has 256 MB beyond that. It may have 64 files
+    open, and without `network` no socket of the internet, not even to itself.
+
     On a kernel that lacks a wall (`kernel`) nothing is run, unless it may be `weak`: then what the
     kernel has is used.
     """
@@ -128,6 +134,7 @@ class Sandbox:
     root: str
     writable: bool = True
     network: bool = False
+    single_process: bool = False
     readable: tuple[str, ...] = ()
     protected: tuple[str, ...] = (".git",)
     limits: SandboxLimits = SandboxLimits()
@@ -144,6 +151,7 @@ class Sandbox:
         wanted: dict[str, Any] = {
             "walls": {wall.name: wall.built for wall in here.walls},
             "network": self.network,
+            "single_process": self.single_process,
             "root": self.root,
             "cwd": os.path.join(self.root, cwd),
             "places": self._places(scratch),
