@@ -68,7 +68,8 @@ class Seen:
                 return f"{name}: {self.said[name]:,} bytes"
         if len(self.said["seen"]) > MOST_SEEN:
             return f"the model was shown {len(self.said['seen']):,} characters"
-        return "" if self.said["stop"] == "answered" else f"the run is {self.said['stop']}"
+        held = self.said["stop"] in {"answered", "bound"}  # a limit of the run ends it too
+        return "" if held else f"the run is {self.said['stop']}"
 
 
 class Watch(threading.Thread):
