@@ -22,6 +22,7 @@ import psutil
 from tests.patience import PATIENCE
 from tests.toolbox.code.attempts import ATTEMPTS, KEY, Attempt
 from tests.toolbox.sandbox import attempts as sandbox
+from tests.toolbox.sandbox import one_process
 from tests.toolbox.sandbox.escapes import SECRET, World, world
 
 Door = Literal["monty", "process"]
@@ -67,7 +68,8 @@ class Seen:
                 return f"{name}: {self.said[name]:,} bytes"
         if len(self.said["seen"]) > MOST_SEEN:
             return f"the model was shown {len(self.said['seen']):,} characters"
-        return "" if self.said["stop"] == "answered" else f"the run is {self.said['stop']}"
+        held = self.said["stop"] in {"answered", "bound"}  # a limit of the run ends it too
+        return "" if held else f"the run is {self.said['stop']}"
 
 
 class Watch(threading.Thread):
@@ -144,13 +146,15 @@ def tried(door: Door, attempt: Attempt) -> tuple[bool, str]:
 
 
 def at_the_sandbox() -> list[Attempt]:
-    """The attempts to get out of the sandbox, as programs of a model."""
+    """The attempts to get out of the sandbox, and to be more than one process, as programs."""
     made: list[Attempt] = []
     head = sandbox.HEAD.replace("json.loads(sys.argv[1])", "world")
-    for one in sandbox.ATTEMPTS:
-        # an error shows its line, which is not to look like the secret
-        code = one.code.replace(f"'{SECRET}'", f"'{SECRET[:4]}' + '{SECRET[4:]}'")
-        made.append(Attempt("sandbox", one.name, head + code, plain=one.plain))
+    kinds = {"sandbox": sandbox.ATTEMPTS, "single process": one_process.ATTEMPTS}
+    for kind, each in kinds.items():
+        for one in each:
+            # an error shows its line, which is not to look like the secret
+            code = one.code.replace(f"'{SECRET}'", f"'{SECRET[:4]}' + '{SECRET[4:]}'")
+            made.append(Attempt(kind, one.name, head + code, plain=one.plain))
     return made
 
 

@@ -31,6 +31,10 @@ _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
 # What is longer than a page goes to further ones, which it fills: a step of 1.7 kB takes 1.75 kB;
 # with 1 to 4 KiB they would be half empty (2.05 kB). The price: 1 MB in a blob takes 6 ms, not 1.
 _PAGE: Final = "PRAGMA page_size = 512"
+_LOG_BYTES: Final = 4 << 20
+"""How long the log gets before it is folded into the file, which waits for the disk: as long as
+SQLite's default, which counts pages and has pages of 4 KiB in mind."""
+
 
 # `entries` is a rowid table: one WITHOUT ROWID would move bodies over a quarter page to overflow
 # pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
@@ -200,6 +204,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
         _tell_torn(connection, path)
     connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
     connection.execute("PRAGMA synchronous = NORMAL")
+    pages = _LOG_BYTES // _number(connection, "page_size")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
 
 

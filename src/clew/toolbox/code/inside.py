@@ -23,6 +23,9 @@ LONGEST = 1_000_000
 """Characters of the arguments of a call."""
 
 LONGEST_ERROR = 4_000
+STACK = 1_000_000
+"""Bytes of a thread's stack: all of it counts as memory, whether it is used or not."""
+
 AGAIN = 0.2
 """Seconds of CPU after which a program that caught the end of its time is told again."""
 
@@ -163,6 +166,7 @@ def main() -> None:
     os.dup2(shelf, 1)
     os.dup2(shelf, 2)
     signal.signal(signal.SIGPROF, _late)
+    threading.stack_size(STACK)
     Programs(wanted, told, tell).serve()
 
 

@@ -1,7 +1,7 @@
 """Programs in CPython, in a process of its own in the sandbox: for those that need libraries.
 
 It has this Python's packages, files that it may read, and a folder in memory to write to; no
-network, no other process, no way to keep anything. It cannot be dumped: after a crash a program is
+network, no second process, no way to keep anything. It cannot be dumped: after a crash a program is
 run anew over what its calls gave.
 """
 
@@ -36,6 +36,7 @@ from clew.toolbox.sandbox.sandbox import Talk
 
 __all__ = ["SandboxedPython"]
 
+NAME: Final = f"cpython/{platform.python_version()}"
 INSIDE: Final = Path(inside.__file__).read_text("utf-8")
 START: Final = 60.0
 """Seconds that the process has to start."""
@@ -46,9 +47,16 @@ PATIENCE: Final = 5.0
 LONGEST: Final = 4 * inside.LONGEST
 """Bytes of one message."""
 
-PROCESSES: Final = 64
+THREADS: Final = 64
 FILE: Final = 50_000_000
 
+VARIABLES: Final = {
+    "PYTHONHASHSEED": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+"""Run anew, a program has the same order of sets, and the same sums on any number of cores."""
 
 GONE: Final = (
     anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, anyio.IncompleteRead
@@ -75,8 +83,9 @@ class SandboxedPython:
     """The executor for programs that need libraries or files.
 
     `files` is a folder that programs find as their working folder, and `readable` are further
-    places; nothing but a folder in memory can be written. `memory` of the limits is that of the
-    process and all it starts, with the packages it loads.
+    places; nothing but a folder in memory can be written. `memory` of the limits is what the
+    process may write to, with the packages it loads: what asks for more gets a `MemoryError`. It
+    may start threads, and no process.
 
     On a kernel that lacks a wall of the sandbox nothing is run, unless it may be `weak`: then what
     the kernel has is used.
@@ -89,7 +98,7 @@ class SandboxedPython:
     @property
     def name(self) -> str:
         """This Python and its version."""
-        return f"cpython/{platform.python_version()}"
+        return NAME
 
     @asynccontextmanager
     async def open(
@@ -100,9 +109,7 @@ class SandboxedPython:
         argv = ["python", "-s", "-P", "-c", INSIDE, json.dumps(wanted)]
         with tempfile.TemporaryDirectory(prefix="clew-code-") as empty:
             try:
-                async with self._box(limits, empty).start(
-                    argv, variables={"PYTHONHASHSEED": "0"}
-                ) as talk:
+                async with self._box(limits, empty).start(argv, variables=VARIABLES) as talk:
                     session = _Session(talk, limits, functions)
                     await session.begin()
                     yield session
@@ -115,7 +122,8 @@ class SandboxedPython:
             writable=False,
             readable=self.readable,
             protected=(),
-            limits=SandboxLimits(memory=limits.memory, processes=PROCESSES, file=FILE),
+            single_process=True,
+            limits=SandboxLimits(memory=limits.memory, processes=THREADS, file=FILE),
             weak=self.weak,
         )
 

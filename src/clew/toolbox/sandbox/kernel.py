@@ -77,6 +77,7 @@ def _tried(name: str) -> Wall:
     }
     wanted: dict[str, Any] = {
         "walls": walls, "network": False, "root": "/", "cwd": "/", "places": places, "limits": most,
+        "single_process": False,
     }  # fmt: skip
     command = [*script(LAUNCH), json.dumps(wanted), "/bin/sh", "-c", ":"]
     try:

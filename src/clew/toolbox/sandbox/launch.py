@@ -126,7 +126,9 @@ def _first(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None
 def _program(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
     """Give up all rights, and become the program."""
     walls, places = wanted["walls"], wanted["places"]
-    limits.restrict(wanted["limits"], watched=walls["namespaces"])
+    if single := wanted["single_process"]:
+        os.environ["MALLOC_ARENA_MAX"] = "1"  # a heap for each thread reserves 64 MB of addresses
+    limits.restrict(wanted["limits"], watched=walls["namespaces"], single_process=single)
     os.closerange(3, tell.fileno())
     os.closerange(tell.fileno() + 1, 1 << 16)
     for one in range(_LAST_CAPABILITY + 1) if walls["namespaces"] else ():
@@ -144,7 +146,8 @@ def _program(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> No
     if walls["namespaces"]:
         _drop_capabilities()
     if walls["seccomp"]:
-        seccomp.restrict(internet=wanted["network"] or walls["namespaces"])
+        inside = walls["namespaces"] and not single
+        seccomp.restrict(internet=wanted["network"] or inside, single_process=single)
     os.set_inheritable(tell.fileno(), False)  # closed by the kernel once the program is there
     try:
         os.execvpe(argv[0], argv, dict(os.environ))  # noqa: S606 - what the caller asked for

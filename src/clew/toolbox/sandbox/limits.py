@@ -10,23 +10,40 @@ from typing import Any, Final
 PERIOD: Final = 0.1
 """Seconds between two looks at the processes."""
 
+CODE: Final = 256_000_000
+"""Bytes of address space that a single process has beyond its memory, for the code of libraries."""
+
+DESCRIPTORS: Final = 64
+"""Files, pipes and sockets that a single process may have open: the kernel's memory for each is not
+in its address space."""
+
 _SPARE: Final = 2
 """Seconds of CPU between the signal that may be caught and the one that may not."""
 
 
-def restrict(limits: dict[str, Any], *, watched: bool) -> None:
+def restrict(limits: dict[str, Any], *, watched: bool, single_process: bool) -> None:
     """Set the limits of this process and of what it starts; no limit is raised.
 
-    Where nobody can watch how much memory all have together, each may have that much.
+    Where nobody can watch how much memory all have together, each may have that much. A single
+    process has nobody to share with, so the kernel holds its memory and its threads.
     """
+    memory = limits["memory"]
     wanted = {
         resource.RLIMIT_CPU: (int(limits["cpu"]), int(limits["cpu"]) + _SPARE),
         resource.RLIMIT_FSIZE: (limits["file"], limits["file"]),
         resource.RLIMIT_NOFILE: (1024, 1024),
         resource.RLIMIT_CORE: (0, 0),
     }
-    if not watched:
-        wanted[resource.RLIMIT_AS] = (limits["memory"], limits["memory"])
+    if single_process:
+        # What can be written is memory; but a page that was written and made read-only counts as
+        # address space alone.
+        wanted[resource.RLIMIT_DATA] = (memory, memory)
+        wanted[resource.RLIMIT_AS] = (memory + CODE, memory + CODE)
+        wanted[resource.RLIMIT_NOFILE] = (DESCRIPTORS, DESCRIPTORS)
+        if watched:  # in a user namespace of its own: elsewhere all of the user's threads count
+            wanted[resource.RLIMIT_NPROC] = (limits["processes"], limits["processes"])
+    elif not watched:
+        wanted[resource.RLIMIT_AS] = (memory, memory)
     for kind, (soft, hard) in wanted.items():
         now = resource.getrlimit(kind)[1]
         if now != resource.RLIM_INFINITY:

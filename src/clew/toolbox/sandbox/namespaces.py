@@ -25,6 +25,10 @@ _AT_FDCWD: Final = -100
 BASE: Final = "/tmp"  # noqa: S108 - a folder that every Linux has, to mount the new world at
 OLD: Final = "/.old"
 DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+_BYTES_A_FILE: Final = 8_192
+_FEWEST_FILES: Final = 1_000
+"""Of files in memory: an empty one takes a kilobyte that `size` does not count."""
+
 USER: Final = 1000
 """Whom a program takes itself for where the administrator runs it."""
 
@@ -74,7 +78,8 @@ def rebuild(
 ) -> bool:
     """Make a root with these places only, at their own paths.
 
-    What is written elsewhere lies in memory, and has `size` bytes at most.
+    What is written elsewhere lies in memory: `/tmp` and `/dev/shm` have `size` bytes each at most,
+    and a number of files that goes with it.
 
     Gives whether it has a `/proc`, which the kernel refuses inside of some containers. Raises
     `OSError`.
@@ -82,13 +87,14 @@ def rebuild(
     call("unshare", _MOUNTS)
     mount("none", "/", "", _REC | _PRIVATE)
     _limit_processes(processes)
-    mount("tmpfs", BASE, "tmpfs", _NOSUID | _NODEV, f"mode=755,size={size}")
+    most = f"size={size},nr_inodes={max(_FEWEST_FILES, size // _BYTES_A_FILE)}"
+    mount("tmpfs", BASE, "tmpfs", _NOSUID | _NODEV, f"mode=755,{most}")
     os.mkdir(BASE + OLD)
     call("pivot_root", os.fsencode(BASE), os.fsencode(BASE + OLD))
     os.chdir("/")
     for place in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the new root
         os.makedirs(place)
-        mount("tmpfs", place, "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={size}")
+        mount("tmpfs", place, "tmpfs", _NOSUID | _NODEV, f"mode=1777,{most}")
     for name in DEVICES:
         _bind(f"/dev/{name}")
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):

@@ -51,8 +51,9 @@ class SandboxLimits:
     """The resource limits of a program and everything it starts.
 
     `cpu`: seconds per process. `memory`: bytes of all processes together. `file`: bytes of one
-    file. `disk`: bytes by which free disk space may shrink. The kernel enforces `cpu` and `file`;
-    the others are checked ten times a second.
+    file. `disk`: bytes by which free disk space may shrink. The kernel enforces `cpu` and `file`,
+    and for a single process also `memory` and the number of its threads (`processes`). The others
+    are checked ten times a second.
     """
 
     cpu: int = 600
@@ -122,6 +123,10 @@ class Sandbox:
     memory. Without `network` they reach no address, not even on this machine. They see no other
     processes.
 
+    A `single_process` may start threads, but no other process. The kernel then enforces its memory:
+    it can write to at most `limits.memory` bytes, and map 256 MB more (code of libraries, read-only
+    pages). It can open 64 files, and without `network` no internet socket, not even to itself.
+
     If the kernel lacks a layer (`kernel`), nothing runs, unless `weak` allows an incomplete
     sandbox.
     """
@@ -129,6 +134,7 @@ class Sandbox:
     root: str
     writable: bool = True
     network: bool = False
+    single_process: bool = False
     readable: tuple[str, ...] = ()
     protected: tuple[str, ...] = (".git",)
     limits: SandboxLimits = SandboxLimits()
@@ -145,6 +151,7 @@ class Sandbox:
         wanted: dict[str, Any] = {
             "walls": {wall.name: wall.built for wall in here.walls},
             "network": self.network,
+            "single_process": self.single_process,
             "root": self.root,
             "cwd": os.path.join(self.root, cwd),
             "places": self._places(scratch),

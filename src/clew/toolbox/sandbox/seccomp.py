@@ -20,6 +20,8 @@ _NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24
 _ARCHES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NEW_NAMESPACES: Final = 0x7E020000
 """All `CLONE_NEW…` flags that clone(2) takes."""
+_THREAD: Final = 0x10000
+"""CLONE_THREAD: what is made is a thread of this process, not another process."""
 _TERMINAL_INPUT: Final = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX: they type into a terminal in the place of its user."""
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
@@ -38,7 +40,7 @@ def _refuse(code: int = errno.EPERM) -> Instruction:
     return (_RETURN, 0, 0, _ERROR | code)
 
 
-def program(*, internet: bool) -> list[Instruction]:
+def program(*, internet: bool, single_process: bool) -> list[Instruction]:
     """The filter: (code, jump if true, jump if false, value) for each instruction."""
     families = (_UNIX, _INET, _INET6, _NETLINK) if internet else (_UNIX,)
     found: list[Instruction] = [
@@ -51,14 +53,10 @@ def program(*, internet: bool) -> list[Instruction]:
         (_EQUAL, 0, 1, number("clone3")),  # its flags lie where no filter can look
         _refuse(errno.ENOSYS),  # and programs then use clone
     ]
-    for each in refused():
+    for each in refused(single_process=single_process):
         found += [(_EQUAL, 0, 1, each), _refuse()]
+    found += _clone(single_process=single_process)
     found += [
-        (_EQUAL, 0, 4, number("clone")),
-        (_LOAD, 0, 0, _FIRST),
-        (_ANY_BIT, 0, 1, _NEW_NAMESPACES),
-        _refuse(),
-        (_RETURN, 0, 0, _ALLOW),
         (_EQUAL, 0, 5, number("ioctl")),
         (_LOAD, 0, 0, _SECOND),
         (_EQUAL, 1, 0, _TERMINAL_INPUT[0]),
@@ -73,9 +71,19 @@ def program(*, internet: bool) -> list[Instruction]:
     return [*found, _refuse(errno.EAFNOSUPPORT), (_RETURN, 0, 0, _ALLOW)]
 
 
-def restrict(*, internet: bool) -> None:
+def _clone(*, single_process: bool) -> list[Instruction]:
+    """What becomes of clone(2): no new namespaces, and from a single process only threads."""
+    rules = [(_LOAD, 0, 0, _FIRST), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), _refuse()]
+    if single_process:
+        rules += [(_ANY_BIT, 1, 0, _THREAD), _refuse()]
+    rules.append((_RETURN, 0, 0, _ALLOW))
+    return [(_EQUAL, 0, len(rules), number("clone")), *rules]
+
+
+def restrict(*, internet: bool, single_process: bool) -> None:
     """Put the filter around this process and all that it starts. Raises `OSError`."""
-    lines = [struct.pack("HBBI", *each) for each in program(internet=internet)]
+    filters = program(internet=internet, single_process=single_process)
+    lines = [struct.pack("HBBI", *each) for each in filters]
     body = ctypes.create_string_buffer(b"".join(lines))
     prctl(_NO_NEW_PRIVS, 1)
     loaded = _Program(len(lines), ctypes.cast(body, ctypes.c_void_p))

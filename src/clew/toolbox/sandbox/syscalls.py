@@ -20,6 +20,8 @@ _NUMBERS: Final[dict[str, tuple[int, int]]] = {
     "capset": (126, 91),
     "seccomp": (317, 277),
     "clone3": (435, 435),
+    "fork": (57, -1),
+    "vfork": (58, -1),
     "landlock_create_ruleset": (444, 444),
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
@@ -60,6 +62,14 @@ _NUMBERS: Final[dict[str, tuple[int, int]]] = {
     "lookup_dcookie": (212, 18),
     "modify_ldt": (154, -1),
     "vhangup": (153, 58),
+    # memory that a process need not have in its address space
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "vmsplice": (278, 75),
+    "setsockopt": (54, 208),
     # the machine itself
     "kexec_load": (246, 104),
     "kexec_file_load": (320, 294),
@@ -91,6 +101,16 @@ ALLOWED: Final = frozenset(
 )  # fmt: skip
 """Names in the table that are not refused as a whole."""
 
+NOT_FOR_ONE: Final = frozenset(
+    {
+        "fork", "vfork", "memfd_create", "memfd_secret", "shmget", "msgget", "semget", "vmsplice",
+        "setsockopt",
+    }
+)  # fmt: skip
+"""What only a program that is to be a single process is refused: new processes, and memory that
+the limit on its address space would not count (`setsockopt` makes the buffers of a socket larger).
+"""
+
 NEWEST: Final = 469
 """The last call that this page knows (`file_setattr`, Linux 6.17): what is newer is refused."""
 
@@ -110,9 +130,10 @@ def number(name: str) -> int:
     return _NUMBERS[name][_COLUMN[MACHINE]]
 
 
-def refused() -> list[int]:
+def refused(*, single_process: bool) -> list[int]:
     """The numbers of all calls that a program in a sandbox may not make."""
-    found = [number(name) for name in _NUMBERS if name not in ALLOWED]
+    allowed = ALLOWED if single_process else ALLOWED | NOT_FOR_ONE
+    found = [number(name) for name in _NUMBERS if name not in allowed]
     return [one for one in found if one >= 0]
 
 
