@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, StoreError, Trajectory, read, replay, resume, run
+from clew import Agent, MemoryStore, StoreError, Trajectory, read, replay, resume, run
 from clew.concurrency.resources import resources
-from clew.core.events import Suspended
 from clew.core.interfaces import Append
 from clew.testing import ScriptedModel, act, say
 from clew.toolbox.code import CodeLimits, Executor, Monty, Session, code_tool
-from clew.toolbox.code.monty import REPEATED_CALLS
 from tests.core.scenarios import Ledger, effect_tools, lookup
 from tests.toolbox.code.plain import Plain
 from tests.toolbox.code.test_programs import seen
@@ -51,14 +49,10 @@ class Renamed:
         return Monty().open(limits, functions, seed)
 
 
-def agent(
-    folder: Path, *programs: str, executor: Executor | None = None, tool_calls: int = 30
-) -> Agent:
+def agent(folder: Path, *programs: str, executor: Executor | None = None) -> Agent:
     tools = [lookup, *effect_tools(Ledger(folder / "effects")), code_tool(executor or Monty())]
     moves = [*(act("run_code", code=text) for text in programs or (FIRST, SECOND)), say("done")]
-    return Agent(
-        model=ScriptedModel(moves, tools=tools), tools=tools, limits=Limits(tool_calls=tool_calls)
-    )
+    return Agent(model=ScriptedModel(moves, tools=tools), tools=tools)
 
 
 async def cut_copy(store: MemoryStore, lines: int) -> MemoryStore:
@@ -249,7 +243,7 @@ async def test_a_session_that_held_a_secret_is_run_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_PASSWORD", "p4ss/Wörd+#1")
-    program = "secret = 'p4ss/W' + 'örd+#1'\na = lookup('a')\nb = lookup('b')\nprint(a)\n"
+    program = "a = lookup('a')\nsecret = 'p4ss/W' + 'örd+#1'\nb = lookup('b')\nprint(a)\n"
     record = await gone_on(tmp_path, nothing, program, at="1.3")
     assert seen(record)[0].startswith(
         "the value of a\nNote: what the record kept of it held a secret: it was run anew"
@@ -262,50 +256,6 @@ async def test_a_session_that_held_a_secret_is_run_anew(
         copy = await cut_copy(store, cut)
         await resume(agent(tmp_path, program, second), "r", store=copy)
         assert seen(await read("r", store=copy))[1] == "the value of b"
-
-
-LONG = """
-{first}
-found = []
-for number in range({calls}):
-    found.append(lookup(str(number)))
-    print(number)
-found
-"""
-
-
-async def dumps(folder: Path, program: str) -> tuple[MemoryStore, list[bool]]:
-    """A run of a program, and whether each of its calls was kept with a dump."""
-    store = MemoryStore()
-    await run(agent(folder, program, tool_calls=100), "?", store=store, run_id="r")
-    record = await read("r", store=store)
-    events = [entry.event for entry in record.entries if isinstance(entry.event, Suspended)]
-    sizes = [len(await store.blob(event.blob)) for event in events if event.actions]
-    return store, [size > 500 for size in sizes]
-
-
-async def test_between_two_dumps_a_program_is_repeated_over_the_record(tmp_path: Path) -> None:
-    calls = 2 * REPEATED_CALLS + 3
-    program = LONG.format(first="", calls=calls)
-    store, dumped = await dumps(tmp_path, program)
-    assert len(dumped) == calls
-    assert dumped[0]
-    assert 0 < dumped.count(False) < calls
-    whole = await read("r", store=store)
-    for place, kept in enumerate(dumped):
-        if (kept and place) or place == calls - 1:  # cut at the call before a dump, and at the last
-            key = f"1.{place + 1}"
-            cut = next(e.seq for e in whole.entries if getattr(e.event, "call", "") == key)
-            copy = await cut_copy(store, cut)
-            await resume(agent(tmp_path, program, tool_calls=100), "r", store=copy)
-            again = await read("r", store=copy)
-            assert told(again) == told(whole)
-            assert "run anew" not in seen(again)[0]
-
-
-async def test_what_may_have_read_the_clock_is_not_repeated(tmp_path: Path) -> None:
-    _, dumped = await dumps(tmp_path, LONG.format(first="import time", calls=5))
-    assert dumped == [True] * 5
 
 
 async def test_a_program_that_held_a_secret_itself_cannot_be_run_anew(

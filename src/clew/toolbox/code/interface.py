@@ -81,12 +81,8 @@ class Session(Protocol):
         """Take what was printed since this was last asked."""
         ...
 
-    async def dump(self) -> bytes | None:
-        """All that `load` needs, or b"" where it cannot be had: then programs are run anew.
-
-        None, in the midst of a program of which there is a dump: what it did since then is little,
-        and comes out the same if it is done again with the same results of calls.
-        """
+    async def dump(self) -> bytes:
+        """All that `load` needs, or b"" where it cannot be had: then programs are run anew."""
         ...
 
     async def load(self, state: bytes) -> bool:

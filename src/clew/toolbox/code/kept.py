@@ -7,7 +7,6 @@ from typing import Final
 import msgspec
 
 from clew.core.errors import StoreError
-from clew.core.events import Suspended
 from clew.core.interfaces import CallContext
 from clew.core.trajectory import Call, Trajectory
 
@@ -18,8 +17,7 @@ class Kept(msgspec.Struct, frozen=True):
     """A dump by the `executor` of that name, what the program has `printed` by then, and remarks.
 
     Of a program that has ended, `text` and `ok` are what came of it, and the dump is that of the
-    variables; `lost` says that they are those before it. `repeats` says that there is nothing but
-    the name: what the program did since its last dump is to be repeated.
+    variables; `lost` says that they are those before it.
     """
 
     executor: str
@@ -29,7 +27,6 @@ class Kept(msgspec.Struct, frozen=True):
     ok: bool = True
     lost: bool = False
     remarks: list[str] = []
-    repeats: bool = False
 
 
 def state_of(kept: Kept) -> bytes:
@@ -37,37 +34,19 @@ def state_of(kept: Kept) -> bytes:
     return msgspec.msgpack.encode(kept)
 
 
-async def latest_dump(made: CallContext, call: Call) -> tuple[int, Kept | str]:
-    """What is on record of a waiting program, and before which of its calls, from 1, it was kept.
-
-    A text says why nothing of use is.
-    """
-    events = [entry.event for entry in made.record.entries]
-    waits = [one for one in events if isinstance(one, Suspended) and one.call == call.key]
-    for number in range(len(waits), 0, -1):
-        kept = await _kept(made, waits[number - 1])
-        if isinstance(kept, str) or not kept.repeats:
-            return number, kept
-    return 0, CHANGED
-
-
 async def kept_of(made: CallContext, call: Call) -> Kept | str:
-    """What is on record of a program that has ended; a text says why nothing of use is."""
-    return await _kept(made, call.suspended)
-
-
-async def _kept(made: CallContext, event: Suspended | None) -> Kept | str:
-    if event is None or not event.blob:
+    """What is on record of a program; a text says why nothing of use is."""
+    if call.suspended is None or not call.suspended.blob:
         return "what the record kept of it held a secret"
     try:
-        body = await made.blob(event.blob)
+        body = await made.blob(call.suspended.blob)
     except StoreError as error:
         return str(error)
     try:
         kept = msgspec.msgpack.decode(body, type=Kept)
     except msgspec.DecodeError:
         return CHANGED
-    return kept if hashlib.sha256(body).hexdigest() == event.blob else CHANGED
+    return kept if hashlib.sha256(body).hexdigest() == call.suspended.blob else CHANGED
 
 
 def ended(call: Call) -> bool:

@@ -4,7 +4,6 @@ It has no files, sockets or processes, stops at every call of a function that it
 can dump a program in the midst of such a call. `docs/code.md` says what of Python it knows.
 """
 
-import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -35,14 +34,6 @@ PATIENCE: Final = 5.0
 """Seconds past its limits after which the process of a program is killed."""
 
 LONGEST_SLEEP: Final = 2.0
-
-REPEATED_CALLS: Final = 16
-REPEATED_SECONDS: Final = 0.02
-"""How much of a program may be repeated where it goes on from a dump: calls whose results are on
-record, and seconds of its work. A dump at every call would be half of what a call costs."""
-
-_CLOCKS: Final = "time"
-"""Both modules that tell the time, `time` and `datetime`, have this in their names."""
 
 _TIME: Final = "time limit exceeded"
 _MEMORY: Final = "memory limit"
@@ -112,14 +103,10 @@ class _Session:
         self._rounds = 0
         self._prints: list[str] = []
         self._room = limits.output
-        self._repeatable = True
-        self._calls_left, self._seconds_left = 0, 0.0
 
     async def start(self, program: str) -> Came:
         """Run a program."""
         self._rounds, self._room = 0, self._limits.output
-        self._calls_left = 0
-        self._repeatable = self._repeatable and _CLOCKS not in program
         begin = partial(self._session.feed_start, program, print_callback=self._print)
         return await to_thread.run_sync(self._drive, begin)
 
@@ -140,19 +127,14 @@ class _Session:
         text, self._prints = "".join(self._prints), []
         return text
 
-    async def dump(self) -> bytes | None:
+    async def dump(self) -> bytes:
         """The session's, or the waiting program's; its first byte says which."""
         if self._waits is None:
             return _BETWEEN + self._session.dump()
-        if self._repeatable and self._calls_left > 0 and self._seconds_left > 0:
-            self._calls_left -= 1
-            return None
-        self._calls_left, self._seconds_left = REPEATED_CALLS, REPEATED_SECONDS
         return _WITHIN + self._waits.dump()
 
     async def load(self, state: bytes) -> bool:
-        """Become what was dumped: by programs that may have read the clock."""
-        self._repeatable = False
+        """Become what was dumped."""
         try:
             await to_thread.run_sync(self._load, state)
         except (
@@ -183,7 +165,6 @@ class _Session:
 
     def _drive(self, begin: Callable[[], monty.SyncSnapshot]) -> Came:
         """Answer what is no call of ours, until there is one, or the end."""
-        begun = time.monotonic()
         try:
             here = begin()
             while not isinstance(here, monty.MontyComplete):
@@ -208,8 +189,6 @@ class _Session:
             return Failed(shortened(text), lost=_TIME in text or _MEMORY in text)
         except (monty.MontyError, RuntimeError) as error:
             return Failed(shortened(message_of(error)), lost=True)
-        finally:
-            self._seconds_left -= time.monotonic() - begun
 
     def _look_up(self, here: monty.NameLookupSnapshot) -> monty.SyncSnapshot:
         if here.object_id is None and here.variable_name in self._functions:

@@ -36,7 +36,6 @@ from clew.toolbox.sandbox.sandbox import Talk
 
 __all__ = ["SandboxedPython"]
 
-NAME: Final = f"cpython/{platform.python_version()}"
 INSIDE: Final = Path(inside.__file__).read_text("utf-8")
 START: Final = 60.0
 """Seconds that the process has to start."""
@@ -98,7 +97,7 @@ class SandboxedPython:
     @property
     def name(self) -> str:
         """This Python and its version."""
-        return NAME
+        return f"cpython/{platform.python_version()}"
 
     @asynccontextmanager
     async def open(

@@ -6,7 +6,6 @@ after a crash, or after days, where it was.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Final
 
 from clew.codecs.functions import RUN_CODE, functions
@@ -16,7 +15,7 @@ from clew.core.interfaces import CALL, AnyTool, CallContext, Tool, ToolSpec
 from clew.core.trajectory import Call
 from clew.toolbox.code.functions import action, result, same
 from clew.toolbox.code.interface import Asked, Came, CodeLimits, Executor, Failed, Finished, Raised
-from clew.toolbox.code.kept import Kept, ended, kept_of, latest_dump, programs_before, state_of
+from clew.toolbox.code.kept import Kept, ended, kept_of, programs_before, state_of
 from clew.toolbox.code.report import call_line, report
 from clew.toolbox.code.sessions import Open, Place, Sessions
 
@@ -130,10 +129,7 @@ class _Work:
             return await self._end(here, Failed(why, lost=True))
         here.place = Place(self.own.key, number)
         name, dump = self.programs.executor.name, await here.session.dump()
-        if dump is None:
-            kept = Kept(name, b"", repeats=True)
-        else:
-            kept = Kept(name, dump, here.printed, remarks=here.remarks)
+        kept = Kept(name, dump, here.printed, remarks=here.remarks)
         return Suspended(actions=(asked,), state=state_of(kept))
 
     async def _asked(self, here: Open, came: Came) -> tuple[Action | None, Came]:
@@ -158,7 +154,7 @@ class _Work:
         ok = not isinstance(came, Failed)
         here.place, here.end = Place(self.own.key, len(self.own.asked), ended=True), _seen(text, ok)
         name, dump = self.programs.executor.name, await here.session.dump()
-        return Suspended(state=state_of(Kept(name, dump or b"", printed, text, ok, lost)))
+        return Suspended(state=state_of(Kept(name, dump, printed, text, ok, lost)))
 
     async def _ended(self, here: Open) -> Observation:
         """What came of the program, which has ended: known here, on record, or found anew."""
@@ -181,14 +177,12 @@ class _Work:
         place = Place(self.own.key, len(self.own.asked))
         if here.place == place:
             return here
-        number, kept = await latest_dump(self.made, self.own)
+        kept = await kept_of(self.made, self.own)
         why = kept if isinstance(kept, str) else ""
         here = await self.sessions.anew(self.run_id)
         if isinstance(kept, Kept):
             if await self._loads(here, kept):
-                here.printed, here.remarks = kept.printed, kept.remarks
-                await self._repeat(here, self.own, self.own.asked[number - 1 :])
-                here.place = place
+                here.place, here.printed, here.remarks = place, kept.printed, kept.remarks
                 return here
             why = f"{self.programs.executor.name} cannot load what {kept.executor} kept of it"
             here = await self.sessions.anew(self.run_id)
@@ -244,15 +238,6 @@ class _Work:
             came = await here.session.resume(result(one))
         here.printed += here.session.printed()
         return came
-
-    async def _repeat(self, here: Open, call: Call, calls: Sequence[Call]) -> None:
-        """Let a program that waits for the first of these calls go on until it waits for the last.
-
-        Their results are on record. Raises `ToolError` where it asks for others.
-        """
-        for one, following in pairwise(calls):
-            came = await here.session.resume(result(one))
-            await self._compare(here, call, came, following)
 
     async def _compare(self, here: Open, call: Call, came: Came, was: Call) -> None:
         asked, _ = await self._asked(here, came)
