@@ -33,7 +33,7 @@ SDK: Final = "import mcp.client, mcp.client.stdio, mcp.client.streamable_http"
 CLEW: Final = """\
 import clew
 from clew.toolbox.mcp import McpServer, mcp_tools_sync
-import clew.toolbox.mcp.connection, clew.toolbox.mcp.requests
+import clew.toolbox.mcp.connection, clew.toolbox.mcp.tool_calls
 mcp_tools_sync(McpServer(name="bench", command={command!r}, args={args!r}), pins={pins!r})
 """
 MOST_START: Final = 0.150

@@ -1,13 +1,16 @@
 """One request at a server, from when it is sent until its answer is there.
 
-A request runs in a task of its connection and not in that of the tool's call: when the server asks
-a person something in mid-call, the call is held and ends, and the request stays in flight. When the
-person has answered, the call is made again and goes on with it.
+A request that may have to wait for a person runs in a task of its connection and not in that of the
+tool's call: when the server asks something in mid-call, the call is held and ends, and the request
+stays in flight. When the person has answered, the call is made again and goes on with it.
+
+In the handshake era a server may ask at any time, so every request has such a task. In the
+stateless era a question is a result, so only what follows upon that result has one.
 """
 
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import anyio
 import anyio.abc
@@ -58,35 +61,48 @@ class Question(NamedTuple):
 class Flight:
     """A request in flight."""
 
-    def __init__(self, key: str, context: CallContext, model: Model | None) -> None:
+    def __init__(
+        self, key: str, context: CallContext, model: Model | None, request: "Request"
+    ) -> None:
         self.key = key
         self.context = context
         self.model = model
+        self.request = request
         self.usage = Usage()
         self.task = context.task
         self.question: Question | None = None
         self.over = False
-        self._ready = _given(key, context)
+        self.launched = False
+        self._first: CallContext | None = context
         self._value: Any = None
         self._error: Exception | None = None
-        self._news = anyio.Event()
+        self._news: anyio.Event  # these two are there once it is launched
+        self._scope: anyio.CancelScope
         self._answered: anyio.Event  # these two are there once something is asked
         self._one_at_a_time: anyio.Lock | None = None
-        self._scope = anyio.CancelScope()
 
     @property
     def run(self) -> str:
         """The run whose call it is."""
         return self.key.rpartition(":")[0]
 
-    async def fly(self, request: Callable[["Flight"], Awaitable[Any]], broken: Broken) -> None:
+    def launch(self, group: anyio.abc.TaskGroup, request: "Request", broken: Broken) -> None:
+        """Make the request in a task of this group: from now on the server may ask something."""
+        self.launched = True
+        self._news, self._scope = anyio.Event(), anyio.CancelScope()
+        group.start_soon(self._fly, request, broken)
+
+    async def _fly(self, request: "Request", broken: Broken) -> None:
         """Make the request and keep what comes of it; nothing is raised."""
         FLIGHT.set(self)
         error: Exception | None = None
         cut_off = True
         try:
             with self._scope:
-                self._value = await request(self)
+                value = await request(self)
+                while callable(value):
+                    value = await value(self)
+                self._value = value
                 cut_off = False
         except Exception as raised:  # noqa: BLE001 - whatever it is, whoever made the call gets it
             error, cut_off = raised, False
@@ -99,8 +115,9 @@ class Flight:
         """Put a question to a person, by holding the call; returns the answer."""
         self._one_at_a_time = lock = self._one_at_a_time or anyio.Lock()
         async with lock:
-            if self._ready is not None:
-                (text, asks, answer), self._ready = self._ready, None
+            before, self._first = self._first, None
+            if before is not None and (given := _given(self.key, before)) is not None:
+                text, asks, answer = given
                 if question.text in text and question.asks == asks:
                     return answer
             self.question, self._answered = question, anyio.Event()
@@ -129,6 +146,10 @@ class Flight:
         return self._value
 
 
+Request: TypeAlias = Callable[[Flight], Awaitable[Any]]
+"""Makes a request: returns an `Observation`, or another `Request`, which is to follow and may have
+to wait for a person."""
+
 FLIGHT: Final[ContextVar[Flight]] = ContextVar("clew.mcp.flight")
 """The request that a question of the server is about, where its transport can tell."""
 
@@ -145,27 +166,22 @@ def _given(key: str, context: CallContext) -> tuple[str, Json, Json] | None:
 class Flights:
     """The requests in flight on one connection; those that wait for a person by their keys."""
 
-    def __init__(self, server: str, group: anyio.abc.TaskGroup, broken: Broken) -> None:
+    def __init__(
+        self, server: str, group: anyio.abc.TaskGroup, broken: Broken, *, asks_at_any_time: bool
+    ) -> None:
         self._server = server
         self._group = group
         self._broken = broken
+        self._asks_at_any_time = asks_at_any_time
         self._under_way: list[Flight] = []
         self._parked: dict[str, Flight] = {}
 
-    def take(
-        self,
-        key: str,
-        context: CallContext,
-        model: Model | None,
-        request: Callable[[Flight], Awaitable[Any]],
-    ) -> Flight:
+    def take(self, key: str, context: CallContext, model: Model | None, request: Request) -> Flight:
         """The request of a call: the one that waits for its person's answer, or a new one."""
         flight = self._parked.pop(key, None)
         if flight is None:
-            flight = Flight(key, context, model)
-            self._group.start_soon(flight.fly, request, self._broken)
-        else:
-            flight.go_on(context)
+            return Flight(key, context, model, request)
+        flight.go_on(context)
         return flight
 
     async def outcome(self, flight: Flight) -> Any:
@@ -173,19 +189,32 @@ class Flights:
 
         Raises `ToolError` where nothing was done, and anything else where that is not known.
         """
-        self._under_way.append(flight)
         try:
-            value = await flight.outcome()
+            value = await self._made(flight)
         except MCPError as error:
             return self._meaning(error)
         except ValidationError as error:
             message = f"the MCP server {self._server} sent what is no answer: {_first(error)}"
             raise ConnectionLost(message) from error
-        finally:
-            self._under_way.remove(flight)
         if isinstance(value, Question):
             self._parked[flight.key] = flight
         return value
+
+    async def _made(self, flight: Flight) -> Any:
+        """What comes of a request, which is made here as far as no person can be asked."""
+        if not flight.launched:
+            request = flight.request
+            if not self._asks_at_any_time:
+                value = await request(flight)
+                if not callable(value):
+                    return value
+                request = value
+            flight.launch(self._group, request, self._broken)
+        self._under_way.append(flight)
+        try:
+            return await flight.outcome()
+        finally:
+            self._under_way.remove(flight)
 
     def asked_about(self) -> Flight | None:
         """The request that a question of the server is about.
@@ -193,7 +222,7 @@ class Flights:
         Where the transport does not tell (stdio), it is the oldest one under way, unless several
         runs are at this server: a question of one run is never shown in another.
         """
-        if (known := FLIGHT.get(None)) is not None:
+        if (known := FLIGHT.get(None)) is not None or not self._asks_at_any_time:
             return known
         waiting = [flight for flight in self._under_way if flight.question is None]
         return waiting[0] if len({flight.run for flight in waiting}) == 1 else None

@@ -95,8 +95,10 @@ class Connection:
         Raises `ToolError`.
         """
         due = anyio.current_time() - within
+        if self._listed is not None and self._listed_at >= due:
+            return self._listed
         async with self._listing:
-            if self._listed is not None and self._listed_at >= due:
+            if self._listed is not None and self._listed_at >= due:  # asked for meanwhile
                 return self._listed
             self._announced = False
             try:
@@ -152,7 +154,9 @@ class Connection:
                 group.start_soon(self._watch, group.cancel_scope)
                 group.start_soon(self._await_opening)
                 async with self.client:
-                    self._flights = Flights(self.server.name, group, self.broken)
+                    self._flights = Flights(
+                        self.server.name, group, self.broken, asks_at_any_time=not self.modern
+                    )
                     self.opened.set()
                     if self.modern:
                         group.start_soon(self._listen)

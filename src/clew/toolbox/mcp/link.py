@@ -137,11 +137,11 @@ class Link:
         """Call a tool: an `Observation`, or a `Verdict` that holds the call."""
         support = self.pins.by_name[tool].get("execution", {}).get("taskSupport")
         wants_task = support == "required" or (support == "optional" and effect in EFFECTFUL)
-        requests = await sdk_module("requests")
+        calls = await sdk_module("tool_calls")
         trust = "trusted" if tool in self.server.trusted else "untrusted"
 
         def request(connection: Any) -> Callable[[Any], Awaitable[Any]]:
-            made: Callable[[Any], Awaitable[Any]] = requests.tool_call(
+            made: Callable[[Any], Awaitable[Any]] = calls.tool_call(
                 connection, tool, args, trust, wants_task=wants_task
             )
             return made

@@ -1,66 +1,14 @@
-"""What is asked of a server for a call: a tool, a resource, a prompt."""
+"""What is asked of a server for a call: resources and prompts (`tool_calls.py`: a tool)."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from clew.core.events import Json, Observation, Trust
-from clew.toolbox.mcp.calls import Flight
+from clew.core.events import Json, Observation
+from clew.toolbox.mcp.calls import Flight, Request
 from clew.toolbox.mcp.connection import Connection
-from clew.toolbox.mcp.results import content_of, observation_of, resource_text
-from clew.toolbox.mcp.settings import shown
-from clew.toolbox.mcp.tasks import began, begin, wait_for
-
-Request: TypeAlias = Callable[[Flight], Awaitable[Observation]]
-
-_BAD_OUTPUT: Final = ("Invalid structured content", "Invalid schema for tool")
-_NO_OUTPUT: Final = "has an output schema but did not return structured content"
-
-
-def tool_call(
-    connection: Connection, tool: str, args: dict[str, Json], trust: Trust, *, wants_task: bool
-) -> Request:
-    """Call a tool, as a task if it wants one; a call that is a task already is asked for."""
-
-    async def request(flight: Flight) -> Observation:
-        try:
-            return observation_of(await result(flight), trust)
-        except RuntimeError as error:
-            if (problem := _bad_output(error)) is None:
-                raise
-            text = f"ERROR: bad_output: {tool} did what it did, and what came is unfit: {problem}"
-            return Observation(content=text, ok=False, code="bad_output")
-
-    async def result(flight: Flight) -> types.CallToolResult:
-        session = connection.client.session
-        if not flight.task and not (wants_task and connection.has_tasks):
-            return await connection.client.call_tool(
-                tool, args, progress_callback=_progress(flight)
-            )
-        if not flight.task:
-            await began(flight, await begin(session, tool, args))
-        found = await wait_for(session, flight.task, flight)
-        if not found.is_error:
-            await session.validate_tool_result(tool, found)
-        return found
-
-    return request
-
-
-def _bad_output(error: RuntimeError) -> str | None:
-    """What is wrong with a result, if the SDK says that its schema forbids it."""
-    text = str(error).partition("\n")[0]
-    return shown(text) if text.startswith(_BAD_OUTPUT) or _NO_OUTPUT in text else None
-
-
-def _progress(flight: Flight) -> Any:
-    async def heard(progress: float, total: float | None, message: str | None) -> None:
-        share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-        flight.context.progress(f"{shown(message)} ({share})" if message else share)
-
-    return heard
+from clew.toolbox.mcp.results import content_of, resource_text
 
 
 def list_resources(connection: Connection, args: dict[str, Json]) -> Request:
@@ -97,12 +45,22 @@ def _resource_line(address: str, one: types.Resource | types.ResourceTemplate) -
 def read_resource(connection: Connection, args: dict[str, Json]) -> Request:
     """Read one resource."""
 
-    async def request(flight: Flight) -> Observation:
+    async def read(flight: Flight) -> Observation:
         del flight
         result = await connection.client.read_resource(args["uri"])
         return Observation(content="\n".join(map(resource_text, result.contents)))
 
-    return request
+    return _may_ask(read)
+
+
+def _may_ask(request: Request) -> Request:
+    """The SDK answers what the server asks here, so all of it may have to wait for a person."""
+
+    async def later(flight: Flight) -> Request:
+        del flight
+        return request
+
+    return later
 
 
 def list_prompts(connection: Connection, args: dict[str, Json]) -> Request:
@@ -127,7 +85,7 @@ def _prompt_line(one: types.Prompt) -> str:
 def get_prompt(connection: Connection, args: dict[str, Json]) -> Request:
     """Fill in one prompt."""
 
-    async def request(flight: Flight) -> Observation:
+    async def get(flight: Flight) -> Observation:
         del flight
         result = await connection.client.get_prompt(args["name"], args.get("arguments"))
         texts: list[str] = []
@@ -138,4 +96,4 @@ def get_prompt(connection: Connection, args: dict[str, Json]) -> Request:
             pictures += images
         return Observation(content="\n".join(texts), images=(*pictures,))
 
-    return request
+    return _may_ask(get)

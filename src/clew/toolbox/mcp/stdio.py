@@ -7,7 +7,7 @@ the server wrote to stderr, and says at once when the process has gone.
 import signal
 import subprocess
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeVar
 
@@ -28,9 +28,14 @@ MOST_BYTES: Final = 32_000_000
 GRACE: Final = 2.0
 """Seconds that a server has to end after its stdin was closed, and again after SIGTERM."""
 
+_AHEAD: Final = 64
+"""Messages of the server that are read before the session has looked at them."""
+
 _REAP: Final = 0.5
 _LINES: Final = 2
 _BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
+
+_ANY: Final = mcp_types.jsonrpc_message_adapter
 
 Pipe = TypeVar("Pipe", ByteReceiveStream, ByteSendStream)
 
@@ -56,8 +61,8 @@ class StdioServer:
     async def open(self) -> AsyncGenerator[tuple[Inbox, Outbox]]:
         """Start the process. Raises `ToolError` where that fails; then nothing was done."""
         process = await self._started()
-        to_session, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        outbox, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+        to_session, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](_AHEAD)
+        outbox, from_session = anyio.create_memory_object_stream[SessionMessage](_AHEAD)
         async with anyio.create_task_group() as group, inbox, outbox, to_session, from_session:
             group.start_soon(self._read, process, to_session)
             group.start_soon(self._write, process, from_session)
@@ -127,8 +132,7 @@ class StdioServer:
         stdin = _pipe(process.stdin)
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             async for one in from_session:
-                body = one.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await stdin.send(body.encode() + b"\n")
+                await stdin.send(b"".join(map(_line, _with_waiting(one, from_session))))
             return
         self._broken.because("it closed its input")
 
@@ -145,11 +149,33 @@ def _pipe(pipe: Pipe | None) -> Pipe:
     return pipe
 
 
+def _with_waiting(
+    first: SessionMessage, more: MemoryObjectReceiveStream[SessionMessage]
+) -> Iterator[SessionMessage]:
+    """A message, and those that wait behind it: they are written at once."""
+    yield first
+    with suppress(anyio.WouldBlock, anyio.EndOfStream):
+        while True:
+            yield more.receive_nowait()
+
+
+def _line(one: SessionMessage) -> bytes:
+    return one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+
+
 def _parsed(body: bytes) -> SessionMessage | Exception:
+    """A line as the SDK would read it; most are answers, and a union takes longer to try."""
     try:
-        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(body, by_name=False))
+        return SessionMessage(_answer(body) or _ANY.validate_json(body, by_name=False))
     except ValueError as error:
         return error
+
+
+def _answer(body: bytes) -> mcp_types.JSONRPCResponse | None:
+    try:
+        return mcp_types.JSONRPCResponse.model_validate_json(body, by_name=False)
+    except ValueError:
+        return None
 
 
 def _how(code: int | None) -> str:

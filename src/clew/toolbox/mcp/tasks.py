@@ -29,7 +29,7 @@ _MOST: Final = 30.0
 """Seconds between two questions after a task, whatever the server suggests."""
 
 
-class _Handle(types.Result):
+class TaskHandle(types.Result):
     """A task in the place of a result."""
 
     result_type: Literal["task"] = "task"
@@ -75,9 +75,9 @@ class TasksExtension(ClientExtension):
 
     @override
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        return (ResultClaim(result_type="task", model=_Handle, resolve=self._resolve),)
+        return (ResultClaim(result_type="task", model=TaskHandle, resolve=self._resolve),)
 
-    async def _resolve(self, handle: _Handle, context: ClaimContext) -> types.CallToolResult:
+    async def _resolve(self, handle: TaskHandle, context: ClaimContext) -> types.CallToolResult:
         flight = FLIGHT.get()
         await began(flight, handle.task_id)
         return await wait_for(context.session, handle.task_id, flight)
@@ -142,7 +142,14 @@ async def _poll(session: ClientSession, task: str, flight: Flight) -> types.Call
 
 
 async def _answer(session: ClientSession, task: str, asked: types.InputRequests) -> None:
-    """Answer what a task asks, one question after the other."""
+    """Answer what a task asks."""
+    responses = await answers(session, asked)
+    update = _Update(params=_Answers(task_id=task, input_responses=responses))
+    await session.send_request(update, types.EmptyResult)
+
+
+async def answers(session: ClientSession, asked: types.InputRequests) -> types.InputResponses:
+    """The answers to a server's questions, one after the other. Raises `MCPError` for a refusal."""
     responses: types.InputResponses = {}
     for key, request in asked.items():
         context = ClientRequestContext(session=session, request_id=key)
@@ -150,8 +157,7 @@ async def _answer(session: ClientSession, task: str, asked: types.InputRequests)
         if isinstance(response, types.ErrorData):
             raise MCPError.from_error_data(response)
         responses[key] = response
-    update = _Update(params=_Answers(task_id=task, input_responses=responses))
-    await session.send_request(update, types.EmptyResult)
+    return responses
 
 
 def _interval(suggested: int | None) -> float:
