@@ -13,6 +13,8 @@ from clew import Agent, Key, tool
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.testing.models import Move, ScriptedModel, act, finish, place
+from clew.toolbox.mcp import mcp_tools_sync
+from tests.toolbox.mcp.servers import Plain
 
 
 def effect(key: str) -> None:
@@ -81,6 +83,14 @@ class Clerk:
             act("send", text=goal),
             finish(goal[::-1]),
         ]
+
+
+def asker() -> Agent:
+    """Asks an MCP server, whose settings lie beside the ledger, for its process's number."""
+    folder = Path(os.environ["LEDGER"]).parent
+    server = Plain(folder / "plain").server(only=("pid",))
+    tools = mcp_tools_sync(server, pins=folder / "plain" / "pins.json")
+    return Agent(model=ScriptedModel([act("plain_pid"), finish("told")]), tools=tools)
 
 
 def reader() -> Agent:

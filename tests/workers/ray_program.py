@@ -29,10 +29,12 @@ from clew.workers import WorkerConfig, WorkerEvent, status, work
 from clew.workers.ray import End, Progress, RayDriver, fan_out
 from clew.workers.ray.session import session
 from tests.patience import PATIENCE
+from tests.toolbox.mcp.servers import plain_server
 from tests.workers.network import listening
 from tests.workers.ray_agents import clerk, reader
 
 CLERK, READER = "tests.workers.ray_agents:clerk", "tests.workers.ray_agents:reader"
+ASKER = "tests.workers.ray_agents:asker"
 SURVEY = [f"letter number {number}" for number in range(48)]
 
 
@@ -156,6 +158,20 @@ async def served(store: str) -> dict[str, Any]:
     }
 
 
+async def asked(store: str) -> dict[str, Any]:
+    """Runs that call a tool of an MCP server: the numbers of its processes, and who lives on."""
+    plain_server(Path(os.environ["LEDGER"]).parent / "plain")
+    goals = ["who are you?"] * 6
+    ends = [end async for end in fan_out(ASKER, goals, store=store, name="ask", workers=1)]
+    place = open_store(store)
+    records = [await load(place, end.run_id) for end in ends]
+    await place.close()
+    seen = [record.steps[0].calls[0].observation for record in records]
+    pids = {one.text for one in seen if one is not None}
+    living = {one for one in pids if Path("/proc", one).exists()}
+    return {"calls": len(seen), "processes": len(pids), "living": len(living)}
+
+
 async def refusals(store: str, addresses: Mapping[str, str] | None = None) -> dict[str, str]:
     """What is said of calls that cannot be meant; with `addresses`, of those."""
     calls: dict[str, Any] = {
@@ -222,6 +238,7 @@ async def second(store: str) -> dict[str, Any]:
         found["left early"] = await left_early(store)
         found["served"] = await served(store)
         found["cancelled"] = await cancelled(store)
+        found["asked"] = await asked(store)
         found["by id"] = await by_id(store)
         found["refusals"] = await refusals(store)
     found["refusals"] |= await refusals(store, {"nowhere": "127.0.0.1:1", "client": "ray://x:1"})

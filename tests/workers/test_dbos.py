@@ -29,6 +29,7 @@ from clew.core.runner import start
 from clew.core.trajectory import Call, Trajectory
 from clew.stores.postgres.store import PostgresStore
 from clew.testing.models import ScriptedModel, act, finish, say
+from clew.toolbox.mcp import mcp_tools
 from clew.workers import WorkerConfig, WorkerEvent, status, work
 from clew.workers.dbos import version_of
 from clew.workers.dbos.tickets import Tickets, place_of
@@ -36,6 +37,7 @@ from tests import warm
 from tests.core.scenarios import Ledger
 from tests.patience import PATIENCE
 from tests.postgres import Server
+from tests.toolbox.mcp.servers import plain_server
 from tests.workers.dbos_program import agent_of
 
 pytestmark = pytest.mark.slow
@@ -247,6 +249,23 @@ async def idle(store: PostgresStore, *agents: Agent) -> list[WorkerEvent]:
     with anyio.fail_after(PATIENCE):
         await work(config(store, *agents, until_idle=True), on_event=told.append)
     return [news for news in told if news.what not in {"serving", "taken"}]
+
+
+@ASYNCIO
+async def test_all_runs_of_a_worker_share_a_connection_which_ends_with_the_worker(
+    store: PostgresStore, tmp_path: Path
+) -> None:
+    server = plain_server(tmp_path / "plain").server(only=("pid",))
+    [pid] = await mcp_tools(server, pins=tmp_path / "pins.json")
+    agent = Agent(model=ScriptedModel([act("plain_pid"), finish("told")]), tools=[pid])
+    run_ids = await begun(store, agent, 3)
+    assert [news.text for news in await idle(store, agent)] == ["answered"] * 3
+    records = [await load(store, run_id) for run_id in run_ids]
+    seen = [record.steps[0].calls[0].observation for record in records]
+    pids = {one.text for one in seen if one is not None}
+    assert (len(seen), len(pids)) == (3, 1)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pids.pop()), 0)
 
 
 @ASYNCIO

@@ -136,6 +136,10 @@ def test_a_run_whose_agent_is_not_here_is_refused_and_other_queues_are_left(foun
     assert all("is not here" in text for text in served["refused"])
 
 
+def test_the_runs_of_an_actor_share_a_connection_which_ends_with_the_actor(found: Found) -> None:
+    assert found.said["asked"] == {"calls": 6, "processes": 1, "living": 0}
+
+
 def test_runs_are_carried_by_their_ids_and_each_tells_its_own_trouble(found: Found) -> None:
     by_id = found.said["by id"]
     assert by_id["survey-1"] == ["answered", None, ""]
@@ -179,6 +183,7 @@ def test_ray_listens_on_loopback_only_and_leaves_nothing_behind(found: Found) ->
     others = set(found.left) - set(rays)
     assert others <= {
         "effects",
+        "plain",
         "runs.sqlite",
         "runs.sqlite.claims",
         "runs.sqlite-shm",

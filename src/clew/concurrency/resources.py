@@ -1,14 +1,16 @@
 """What tools hold open while their run goes on: connections, processes, browsers.
 
-Whoever owns a run (`clew.run`, a worker, a chat) enters `resources()` around it. A tool asks for a
+Whoever owns a run (`clew.run`, a worker, a chat) enters `resources()` around it. Where an engine
+calls a worker in tasks that are none of its own (DBOS, Ray), it says in each of them whose they are
+(`Resources.owned`). A tool asks for a
 resource with `hold_open`: it is entered when it is first asked for, is the same for all runs of
 that owner, and is left when the owner leaves. Each resource lives in a task of its own, from its
 first line to its last: libraries that keep cancel scopes open demand that one task enters and
 leaves them. That task is nobody's child, so a resource that dies takes no run with it.
 """
 
-from collections.abc import AsyncGenerator, Callable, Hashable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final, TypeVar, cast
 
@@ -58,7 +60,7 @@ class _Held:
                 await self.ended.wait()
 
 
-class _Resources:
+class Resources:
     """The resources of one owner, by key."""
 
     def __init__(self) -> None:
@@ -80,6 +82,15 @@ class _Resources:
         message = f"what this tool holds open ended at once: {held.error!r}"
         raise ToolError(message) from held.error
 
+    @contextmanager
+    def owned(self) -> Generator[None]:
+        """What tools open inside, in this task, belongs to this owner."""
+        before = _HERE.set(self)
+        try:
+            yield
+        finally:
+            _HERE.reset(before)
+
     async def close(self) -> None:
         """Leave all of them at once: none waits for another."""
         with anyio.CancelScope(shield=True):
@@ -90,21 +101,20 @@ class _Resources:
                         group.start_soon(each.close)
 
 
-_HERE: Final[ContextVar[_Resources | None]] = ContextVar("clew.resources", default=None)
+_HERE: Final[ContextVar[Resources | None]] = ContextVar("clew.resources", default=None)
 
 
 @asynccontextmanager
-async def resources() -> AsyncGenerator[None]:
+async def resources() -> AsyncGenerator[Resources]:
     """Own what tools open inside; an owner within another one shares what that holds."""
-    if _HERE.get() is not None:
-        yield
+    if (outer := _HERE.get()) is not None:
+        yield outer
         return
-    mine = _Resources()
-    before = _HERE.set(mine)
+    mine = Resources()
     try:
-        yield
+        with mine.owned():
+            yield mine
     finally:
-        _HERE.reset(before)
         if mine.held:
             await mine.close()
 

@@ -28,7 +28,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from clew.core.errors import ToolError
-from clew.core.events import Json, Usage
+from clew.core.events import Json, Observation, Usage
 from clew.core.interfaces import CallContext, Model
 from clew.toolbox.mcp.outcomes import (
     LOST,
@@ -100,7 +100,7 @@ class Flight:
         try:
             with self._scope:
                 value = await request(self)
-                while callable(value):
+                while not isinstance(value, Observation):
                     value = await value(self)
                 self._value = value
                 cut_off = False
@@ -206,7 +206,7 @@ class Flights:
             request = flight.request
             if not self._asks_at_any_time:
                 value = await request(flight)
-                if not callable(value):
+                if isinstance(value, Observation):
                     return value
                 request = value
             flight.launch(self._group, request, self._broken)

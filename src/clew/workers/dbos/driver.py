@@ -17,6 +17,7 @@ import anyio
 import anyio.to_thread
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
+from clew.concurrency.resources import resources
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.stores import store_at
@@ -70,8 +71,8 @@ class DbosDriver:
             given = agents.given.values() if isinstance(agents, KnownAgents) else ()
             version = self.version or version_of(given, recorded=not config.only)
             place = place_of(store.address)
-            async with Tickets(place, config.queue) as tickets:
-                worker = Worker(store, config, agents, tickets, version, on_event, leaving)
+            async with Tickets(place, config.queue) as tickets, resources() as held:
+                worker = Worker(store, config, agents, tickets, version, on_event, leaving, held)
                 async with worker.poller.named(), self._running(worker, place):
                     await worker.serve()
 

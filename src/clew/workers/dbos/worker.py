@@ -13,6 +13,7 @@ from typing import Final
 
 import anyio
 
+from clew.concurrency.resources import Resources
 from clew.concurrency.tasks import one_error
 from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import RunInfo
@@ -47,12 +48,13 @@ class Worker:
     """One worker over a store, until `leaving` is set.
 
     `carrying` are the runs at hand, with their tickets, and `refused` those whose agent is not
-    here. What it knows of others is what it saw when it last looked, and can be lost.
+    here; `held` is what their tools hold open: DBOS calls `advance` in tasks of its own. What it
+    knows of others is what it saw when it last looked, and can be lost.
     """
 
     def __init__(
         self, store: PostgresStore, config: WorkerConfig, agents: Agents, tickets: Tickets,
-        version: str, on_event: OnWorkerEvent, leaving: anyio.Event,
+        version: str, on_event: OnWorkerEvent, leaving: anyio.Event, held: Resources,
     ) -> None:  # fmt: skip
         self.store = store
         self.config = config
@@ -60,6 +62,7 @@ class Worker:
         self.tickets = tickets
         self.version = version
         self.leaving = leaving
+        self.held = held
         self.carrying: dict[str, str] = {}
         self.refused: set[str] = set()
         self.events = WorkerLog(on_event)
@@ -88,7 +91,7 @@ class Worker:
             return "twice"
         self.carrying[run_id] = ticket
         try:
-            with anyio.CancelScope() as self._scopes[run_id]:
+            with self.held.owned(), anyio.CancelScope() as self._scopes[run_id]:
                 return await self._claim_and_carry(run_id, tries, ticket)
             return "broken off"  # and still due: a worker that looks around finds it
         finally:

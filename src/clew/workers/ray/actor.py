@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from clew.concurrency.resources import Resources
 from clew.core.errors import ConfigError
 from clew.core.events import Json, Usage
 from clew.core.journal import load
@@ -102,7 +103,8 @@ def _open(run_id: str, what: Open, reason: str, *, moved: bool = False) -> End:
 
 
 class Actor:
-    """Carries runs to their ends. No agent comes or goes with a message, and nothing is kept.
+    """Carries runs to their ends. No agent comes or goes with a message, and nothing is kept but
+    what tools hold open.
 
     It is made with an `ActorConfig` as JSON.
     """
@@ -114,6 +116,7 @@ class Actor:
         self._agents: Agents | None = None
         self._making = asyncio.Lock()
         self._gate = Gate()
+        self._held = Resources()
 
     async def advance(self, run_id: str, over: bool = False) -> bytes:  # noqa: FBT001, FBT002 - Ray hands on arguments by place
         """Carry a run until it stops: its `End`, as JSON. With `over`, whoever has claimed it.
@@ -133,6 +136,11 @@ class Actor:
         """Let each run at hand go where its step ends, and take up no more."""
         self._leaving = True
 
+    async def close(self) -> None:
+        """Close what tools hold open here; nothing is at hand any more."""
+        self._leaving = True
+        await self._held.close()
+
     async def _advance(self, run_id: str, *, over: bool) -> End:
         async with self._making:  # once, for all runs that come at the beginning
             if self._store is None:
@@ -145,10 +153,11 @@ class Actor:
             if so_far.stop is not None and not await store.inbox(run_id):
                 return ended(so_far)
             if (lock := await claim(store, run_id, take_over=over)) is not None:
-                outcome = await carry_claimed(
-                    agents, store, run_id, lock, gate=self._gate,
-                    leaving=lambda: self._leaving, taken=_ignore,
-                )  # fmt: skip
+                with self._held.owned():
+                    outcome = await carry_claimed(
+                        agents, store, run_id, lock, gate=self._gate,
+                        leaving=lambda: self._leaving, taken=_ignore,
+                    )  # fmt: skip
                 if outcome.record is None and outcome.what != "ended":
                     return _open(run_id, outcome.what, outcome.text, moved=outcome.moved)
                 return ended(outcome.record or so_far)

@@ -17,6 +17,9 @@ from clew.workers.ray.session import RAY, session
 PATIENCE: Final = 60.0
 """Seconds that runs may take to end their step when their program wants to leave them."""
 
+CLOSING: Final = 15.0
+"""Seconds that actors may take to close what their tools hold open (connections, processes)."""
+
 # Actors wait for models most of the time, so they reserve no processor: one that has to be put up
 # anew, on whatever machine is left, never waits for room. Ray puts up an actor that died, and tells
 # it again what it was told, for ever: the record knows what is done.
@@ -115,6 +118,9 @@ class Crew:
                 while not self.idle:
                     with suppress(ClewError):
                         await self.next()
+            with anyio.move_on_after(CLOSING):
+                closed = [each.close.options(max_task_retries=0).remote() for each in self._actors]
+                await asyncio.gather(*closed, return_exceptions=True)
             self.abandon()
 
     def abandon(self) -> None:
