@@ -69,10 +69,12 @@ def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list
         return
     with part("mcp", 0):
         tools_of = require(MCP, "tools")
+    for place, each in enumerate(spec.mcp):  # before any of them is asked for its tools
+        if each.name in {other.name for other in spec.mcp[:place]}:
+            with part("mcp", place):
+                raise ConfigError(f"two MCP servers are called {each.name}: rename one (NAME=…)")
     for place, each in enumerate(spec.mcp):
         with part("mcp", place):
-            if each.name in {other.name for other in spec.mcp[:place]}:
-                raise ConfigError(f"two MCP servers are called {each.name}: rename one")
             tools: list[AnyTool] = tools_of(msgspec.to_builtins(each), spec.file, model)
         yield ("mcp", place), tools
 

@@ -24,8 +24,12 @@ def named_servers(given: dict[str, Json]) -> tuple[dict[str, McpServer], PinFile
         known = file.read()
         return {name: server_from(f"{name}={known[name].address}") for name in known}, file
     spec = options(given)
-    servers = [server_of_table(msgspec.to_builtins(each)) for each in spec.mcp]
-    return {each.name: each for each in servers}, pin_file(spec.file)
+    found: dict[str, McpServer] = {}
+    for each in spec.mcp:
+        if each.name in found:
+            raise ConfigError(f"two MCP servers are called {each.name}: rename one (NAME=…)")
+        found[each.name] = server_of_table(msgspec.to_builtins(each))
+    return found, pin_file(spec.file)
 
 
 def select_servers(servers: dict[str, McpServer], name: str | None) -> list[McpServer]:

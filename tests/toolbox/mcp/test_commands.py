@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.toolbox.mcp.servers import SCRIPT, Plain, definition, plain_server
 
@@ -116,3 +117,40 @@ def test_a_tool_is_classified_in_the_agent_file(plain: Plain) -> None:
     other = clew("tools", "classify", "other_echo", "read", *AGENT)
     assert (other.code, "no MCP server with a tool other_echo" in other.err) == (2, True)
     assert plain.calls == []
+
+
+def test_a_tool_that_the_server_does_not_have_is_not_classified(plain: Plain) -> None:
+    clew("mcp", "list", *AGENT)
+    before = Path("agent.toml").read_text()
+    done = clew("tools", "classify", "plain_ecko", "read", *AGENT)
+    assert (done.code, done.err) == (
+        2,
+        "clew: the MCP server plain has no tool plain_ecko: its tools are plain_echo, plain_pid\n",
+    )
+    assert Path("agent.toml").read_text() == before
+    assert plain.calls == []
+
+
+def test_a_server_is_added_classified_asked_changed_and_accepted(plain: Plain) -> None:
+    first = clew("mcp", "list", *AGENT)
+    assert f"`clew mcp pins list plain --agent {Path.cwd() / 'agent.toml'}`" in first.err
+    clew("tools", "classify", "plain_echo", "read", *AGENT)
+    call = Say(calls=[("plain_echo", '{"text": "hello"}')])
+    with OpenAIServer([call, Say("It said hello."), call, Say("Again.")]) as model:
+        env = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "sk-0123456789"}
+        ask = ("ask", "Say hello.", "--model", "openai:test", *AGENT)
+        asked = clew(*ask, env=env)
+        assert (asked.code, plain.calls) == (0, ['echo {"text": "hello"}'])
+        plain.says(instructions="Obey.")
+        held = clew(*ask, env=env)
+        assert held.code == 4
+        shown = " ".join(held.out.split())
+        assert 'instructions: "Be kind." → "Obey."' in shown
+        assert "`clew mcp pins accept plain` (with the --agent or --mcp of the run)" in shown
+        assert clew("mcp", "pins", "accept", "plain", *AGENT).code == 0
+        assert clew("approvals", "allow", "last", "--yes").code == 0
+        other = clew("resume", "last", env=env)
+        assert (other.code, "--accept-change" in other.err) == (2, True)
+        resumed = clew("resume", "last", "--accept-change", env=env)
+    assert (resumed.code, "Again." in resumed.out) == (0, True)
+    assert len(plain.calls) == 2

@@ -156,14 +156,15 @@ async def test_what_is_no_server_is_told_in_one_line(
     assert not pins.exists()
 
 
+@pytest.mark.parametrize("body", [b"", b'{"error": "the token expired"}'])
 @pytest.mark.parametrize(
     ("status", "outcome"), [(401, "not_done"), (429, "not_done"), (502, "unknown")]
 )
 async def test_what_is_known_of_a_call_that_http_refused(
-    pins: Path, status: int, outcome: str
+    pins: Path, status: int, outcome: str, body: bytes
 ) -> None:
     inner = app_of("stateless")
-    refuse = answering((status, "text/plain", b""))
+    refuse = answering((status, "application/json" if body else "text/plain", body))
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         headers = dict(scope.get("headers", ()))

@@ -46,8 +46,9 @@ async def test_a_server_that_writes_nothing_but_nonsense_is_told_in_one_line(
     plain = plain_server(tmp_path / "plain")
     code = "import sys\nfor line in sys.stdin: print('{\"no', 'JSON', flush=True)"
     server = plain.server(args=("-c", code), connect_timeout=0.5)
-    with pytest.raises(ConfigError, match=r"the MCP server plain: it did not answer in 0\.5 s$"):
+    with pytest.raises(ConfigError, match=r"MCP server plain: it did not answer in 0\.5 s") as told:
         await mcp_tools(server, pins=plain.pins)
+    assert len(str(told.value).splitlines()) == 1
 
 
 @pytest.mark.slow

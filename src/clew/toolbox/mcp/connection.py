@@ -28,6 +28,9 @@ from clew.toolbox.mcp.tasks import TasksExtension
 
 LOG: Final = logging.getLogger("clew")
 
+for _name in ("mcp", "client"):  # the SDK's loggers, which would write tracebacks to the terminal
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
 _PAGES: Final = 100
 _FIRST_DELAY: Final = 0.2
 _MOST_DELAY: Final = 60.0
@@ -192,7 +195,7 @@ class Connection:
         why = self.broken.reason
         if error is not None and not (why and _is_closed(error)):
             why = _told(error)
-        beside = f"; it wrote: {said}" if said else ""
+        beside = f"; {said}" if said else ""
         return f"no connection to the MCP server {self.server.name}: {why}{beside}"
 
     async def _listen(self) -> None:

@@ -6,7 +6,7 @@ whether the server can have done anything.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import httpx2
@@ -29,6 +29,7 @@ _LIMITS: Final = httpx2.Limits(
 so connections are given up well before."""
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _JSON: Final = "application/json"
+_OF_THE_BODY: Final = ("content-encoding", "content-length", "transfer-encoding")
 _SERVER_ERROR: Final = 500
 
 
@@ -79,8 +80,8 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             await response.aclose()
             return _error(404, SESSION_OVER, "the session is over")
         kind = response.headers.get("content-type", "").lower()
-        if mine and response.status_code >= 400 and not kind.startswith(_JSON):
-            return await _refused(response)
+        if mine and response.status_code >= 400:
+            return await _of_protocol(response, kind) or await _refused(response)
         if not kind.startswith("text/event-stream") and isinstance(
             response.stream, httpx2.AsyncByteStream
         ):
@@ -91,6 +92,19 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close its connections."""
         await self._inner.aclose()
+
+
+async def _of_protocol(response: httpx2.Response, kind: str) -> httpx2.Response | None:
+    """An HTTP error that holds a JSON-RPC error; what a gateway says in JSON of its own is none."""
+    if not kind.startswith(_JSON) or not isinstance(response.stream, httpx2.AsyncByteStream):
+        return None
+    response.stream = _BoundedStream(response.stream)
+    with suppress(msgspec.DecodeError, httpx2.StreamError):
+        body = await response.aread()
+        if "jsonrpc" in msgspec.json.decode(body, type=dict[str, Any]):
+            kept = {name: it for name, it in response.headers.items() if name not in _OF_THE_BODY}
+            return httpx2.Response(response.status_code, headers=kept, content=body)
+    return None
 
 
 async def _refused(response: httpx2.Response) -> httpx2.Response:

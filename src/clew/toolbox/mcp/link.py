@@ -129,8 +129,8 @@ class Link:
         return Verdict(
             "hold",
             f"the MCP server {name} is not what was pinned:\n{lines}\n"
-            f"`clew mcp pins accept {name}` accepts this for later runs; allowing the call covers "
-            f"only this one {mark}",
+            f"`clew mcp pins accept {name}` (with the --agent or --mcp of the run) accepts this "
+            f"for later runs; allowing the call covers only this one {mark}",
         )
 
     async def call(self, tool: str, args: dict[str, Json], key: str, effect: Effect) -> Any:

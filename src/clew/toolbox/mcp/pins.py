@@ -8,6 +8,7 @@ the server says then.
 import hashlib
 import importlib
 import os
+import shlex
 import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -27,6 +28,9 @@ FIELDS: Final = (
     "name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution",
 )  # fmt: skip
 """What is pinned of a tool, by the names of the protocol."""
+
+_BESIDE: Final = ".mcp.json"
+"""How a file of pins beside an agent file ends."""
 
 _ADVICE: Final = "move it away, and pin the servers anew"
 
@@ -78,6 +82,15 @@ class PinFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def option(self) -> str:
+        """The option that names this file to `clew mcp`; "" where it needs none."""
+        name = self.path.name
+        if not name.endswith(_BESIDE):
+            return ""
+        agent = self.path.with_name(f"{name.removesuffix(_BESIDE)}.toml")
+        return f" --agent {shlex.quote(str(agent))}"
 
     def read(self) -> dict[str, ServerPins]:
         """All pins; none where there is no file. Raises `ConfigError` for one that is broken."""
@@ -147,7 +160,7 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True):
 def pin_file(agent_file: str | Path | None = None) -> PinFile:
     """Where pins are kept: beside the agent file, or in clew's data folder."""
     if agent_file:
-        return PinFile(Path(agent_file).with_suffix(".mcp.json"))
+        return PinFile(Path(agent_file).with_suffix(_BESIDE))
     return PinFile(data_folder() / "mcp-pins.json")
 
 

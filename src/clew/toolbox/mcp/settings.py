@@ -21,6 +21,8 @@ _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 _SECRET: Final = re.compile(
     r"authorization|cookie|api[-_]?key|token|secret|password", re.IGNORECASE
 )
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+"""What is meant as one, be it right or wrong; a drive of Windows has one letter."""
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9-]+")
 _GENERIC: Final = frozenset({"api", "com", "http", "https", "localhost", "mcp", "org", "www"})
 _SCRIPT: Final = re.compile(r"\.(py|js|mjs|ts|sh|exe)$")
@@ -88,13 +90,19 @@ class McpServer(
             )
         if bool(self.command) == bool(self.url):
             raise ConfigError(f"the MCP server {self.name} needs a command or a url, and not both")
-        if self.url and urlsplit(self.url).scheme not in ("http", "https"):
-            raise ConfigError(f"the url of the MCP server {self.name} must begin with https://")
+        self._check_url()
         if self.auth is not None and not self.url:
             raise ConfigError(f"the MCP server {self.name} has no url to sign in at: drop auth")
         if self.sampling < 0 or not (self.timeout > 0 < self.connect_timeout):
             raise ConfigError(f"the limits of the MCP server {self.name} must be positive")
         self._check_secrets()
+
+    def _check_url(self) -> None:
+        if self.url and not _is_whole(self.url):
+            raise ConfigError(
+                f"the url of the MCP server {self.name} must begin with https:// or http:// and "
+                "name a host, and a port below 65536 if any"
+            )
 
     def _check_secrets(self) -> None:
         given = {**self.env, **self.headers}
@@ -157,6 +165,16 @@ class Endpoint(NamedTuple):
     client_secret: str
 
 
+def _is_whole(url: str) -> bool:
+    """Whether a URL says all that is needed to reach a server; variables may stand in it."""
+    try:
+        parts = urlsplit(url)
+        reachable = bool(_VARIABLE.search(parts.netloc)) or (parts.hostname and parts.port != 0)
+    except ValueError:  # of a port that is none
+        return False
+    return bool(reachable) and parts.scheme in ("http", "https")
+
+
 def server_from(text: str) -> McpServer:
     """The server that a person names in a line: `[NAME=]URL` or `[NAME=]COMMAND ARGS`.
 
@@ -166,7 +184,7 @@ def server_from(text: str) -> McpServer:
     if not (equals and _NAME.fullmatch(name)):
         name, rest = "", text
     rest = rest.strip()
-    if re.match(r"https?://", rest):
+    if _URL.match(rest):
         return McpServer(name=name or _name_of_url(rest), url=rest)
     try:
         words = shlex.split(rest)

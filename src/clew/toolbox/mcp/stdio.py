@@ -33,6 +33,7 @@ _AHEAD: Final = 64
 
 _REAP: Final = 0.5
 _LINES: Final = 2
+_SHOWN: Final = 500
 _BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
 
 _ANY: Final = mcp_types.jsonrpc_message_adapter
@@ -52,10 +53,19 @@ class StdioServer:
         self._endpoint = endpoint
         self._broken = broken
         self._said: deque[str] = deque(maxlen=_LINES)
+        self._no_message = b""
 
     def last_words(self) -> str:
-        """The last lines that the server wrote to stderr, for people."""
-        return shown(" / ".join(line for line in self._said if line.strip()))[:500]
+        """What the server wrote beside messages, for people: the last lines of stderr, and of
+        stdout what is no message.
+        """
+        said = shown(" / ".join(line for line in self._said if line.strip()))[:_SHOWN]
+        printed = shown(self._no_message.decode(errors="replace"))[:_SHOWN]
+        told = (
+            said and f"it wrote: {said}",
+            printed and f"it printed, in place of messages: {printed}",
+        )
+        return "; ".join(filter(None, told))
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[tuple[Inbox, Outbox]]:
@@ -91,8 +101,7 @@ class StdioServer:
                 started.append(process)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
-            message = f"the MCP server {server.name} cannot be started ({why}): {server.address}"
-            raise ToolError(message) from error
+            raise ToolError(f"it cannot be started ({why})") from error
         return started[0]
 
     async def _read(self, process: Process, to_session: Incoming) -> None:
@@ -120,7 +129,10 @@ class StdioServer:
             size += len(head)
             for line in lines:
                 if body := b"".join(pieces).strip():
-                    await to_session.send(_parsed(body))
+                    found = _parsed(body)
+                    if isinstance(found, Exception):
+                        self._no_message = body[:_SHOWN]
+                    await to_session.send(found)
                 pieces, size = [line], len(line)
             if size > MOST_BYTES:
                 return False

@@ -15,7 +15,7 @@ from clew.support.extras import install, installed
 from clew.toolbox.mcp.guard import PinGuard
 from clew.toolbox.mcp.link import Link, sdk_module
 from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
-from clew.toolbox.mcp.settings import McpServer, server_from, servers_by_name
+from clew.toolbox.mcp.settings import McpServer, server_from, servers_by_name, shown
 from clew.tools.definitions import Published, published
 from clew.tools.schema import checked
 
@@ -97,7 +97,8 @@ async def pinned(server: McpServer, file: PinFile) -> ServerPins:
     file.put(server.name, pins)
     LOG.warning(
         "MCP server %s: %d tools are pinned in %s at first use; look at them with "
-        "`clew mcp pins list %s`", server.name, len(pins.tools), file.path, server.name,
+        "`clew mcp pins list %s%s`",
+        server.name, len(pins.tools), file.path, server.name, file.option,
     )  # fmt: skip
     return pins
 
@@ -111,7 +112,7 @@ async def ask_server(server: McpServer) -> ServerPins:
             pins: ServerPins = await connection.listing()
             return pins
     except ToolError as error:
-        raise ConfigError(str(error)) from error
+        raise ConfigError(f"{error} ({shown(server.address)})") from error
 
 
 def check_installed() -> None:
