@@ -120,7 +120,12 @@ FORMS: Final = (
         "at most six branches of three steps, two from each place; tests judge `quixbugs`",
         lambda agent, task: TreeSearch(agent, task.tests, breadth=2, most=6, steps=3),
     ),
-    Form("code", "the agent by itself writes programs (the codec `code`)", code=True),
+    Form(
+        "code",
+        "the agent by itself writes programs (the codec `code`)",
+        code=True,
+        edition=2,  # its one worked example was a sum, whose answer the model copied
+    ),
     Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
 )
 NAMES: Final = tuple(form.name for form in FORMS)
