@@ -20,6 +20,8 @@ SINGLE: Final = tuple(form.name for form in FORMS if form.usual and not form.sys
 """The forms that `auto` is compared with; another framework is no form to choose."""
 
 WITHIN: Final = 0.05
+LITTLE: Final = 30
+"""Fewer tasks say little."""
 
 _TEXT: Final = """\
 **`auto`, composed.** The rules of [`Auto`](#auto) read the task alone; of the {drawn} tasks they
@@ -73,7 +75,8 @@ def _verdict(mine: Sequence[Answered], best: Sequence[Answered]) -> str:
     success = rights(mine) >= (1 - WITHIN) * rights(best)
     cheap = tokens(mine) <= tokens(best)
     met = {True: "met", False: "missed"}
-    return f"the first is {met[success]}, the second {met[cheap]}"
+    few = " (too few tasks to say)" if len(mine) < LITTLE else ""
+    return f"the first is {met[success]}, the second {met[cheap]}{few}"
 
 
 def _checked(asked: Sequence[Answered], expected: Sequence[Answered]) -> str:

@@ -21,11 +21,11 @@ from live.strategies.compared import (
     rights,
     told,
 )
-from live.strategies.composed import everywhere
+from live.strategies.composed import LITTLE, everywhere
 from live.strategies.configurations import FORMS, STEPS, TOKENS, USUAL
 from live.strategies.outcomes import Answered
 from live.strategies.tasks import SOURCES, listed
-from live.strategies.verdicts import BASE, LITTLE, verdicts
+from live.strategies.verdicts import BASE, verdicts
 from live.tables import table
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "strategies.md"

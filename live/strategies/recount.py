@@ -47,6 +47,7 @@ async def _counted(store: SqliteStore, one: Answered) -> Answered:
         written=found.usage.output,
         made=dict(found.made),
         faults=found.faults,
+        once=True,
     )
 
 

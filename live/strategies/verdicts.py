@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from live.strategies.compared import against, in_common, of, rights, tokens, told
+from live.strategies.composed import LITTLE
 from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered
 
 BASE: Final = "react"
-LITTLE: Final = 30
 
 
 def verdicts(found: Sequence[Answered]) -> Iterator[str]:
