@@ -12,13 +12,12 @@ from clew import ConfigError
 from live import page
 from live.ask import CONTEXT
 from live.configurations import NAMES
-from live.others.systems import BY_NAME
+from live.others.systems import BY_NAME, ENVIRONMENTS
 from live.outcomes import FOLDER, read
 from live.tasks import SOURCES
 from live.work import PARTS, Work
 
 RECORDS: Final = Path(platformdirs.user_state_dir("clew")) / "live.sqlite"
-ENVIRONMENTS: Final = Path(platformdirs.user_cache_dir("clew")) / "live"
 
 
 def names(text: str) -> tuple[str, ...]:

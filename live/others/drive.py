@@ -1,16 +1,11 @@
 """Have another system answer the tasks, with the same tools, the same server and the same steps."""
 
-import ast
-import hashlib
-import json
 import os
-import subprocess
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import anyio.from_thread
 import msgspec
@@ -22,7 +17,8 @@ from clew.models.local.weights import weights_of
 from live.ask import CONTEXT, SLOTS, machine
 from live.configurations import STEPS, TOKENS
 from live.others.gateway import Gateway
-from live.others.systems import PROGRAMS, System, start, versions
+from live.others.running import Running, Said
+from live.others.systems import System
 from live.outcomes import Key, Measured, sum_of
 from live.tasks import Task
 
@@ -31,11 +27,10 @@ class Driver:
     """The other systems, and the model's server that they share."""
 
     def __init__(self, gguf: Path, environments: Path, replies: Path, *, threads: int = 0) -> None:
-        self.gguf, self.environments, self.replies = gguf, environments, replies
+        self.gguf, self.replies = gguf, replies
         self.sha256 = sum_of(gguf)
         self.settings = LocalSettings(CONTEXT, SLOTS, threads)
-        self._programs: dict[str, subprocess.Popen[str]] = {}
-        self._versions: dict[str, str] = {}
+        self.running = Running(environments)
 
     @contextmanager
     def open(self) -> Generator["Driver"]:
@@ -47,32 +42,21 @@ class Driver:
             try:
                 yield self
             finally:
-                for program in self._programs.values():
-                    program.kill()
-                    program.wait()
+                self.running.close()
                 self.gateway.close()
 
     def key(self, system: System, task: Task) -> Key:
         """What the outcome will be of: the program that asks is a part of it, and its versions."""
-        programs = [
-            ast.dump(ast.parse((PROGRAMS / f"{name}.py").read_bytes()))
-            for name in (system.program, "questions")
-        ]
-        said = json.dumps([programs, system.form, self.version(system), STEPS, TOKENS])
-        print_ = hashlib.sha256(said.encode()).hexdigest()[:12]
+        print_ = self.running.fingerprint(system, STEPS, TOKENS)
         return Key(self.sha256, system.name, print_, task.case.id)
-
-    def version(self, system: System) -> str:
-        """The versions of its packages."""
-        if system.program not in self._versions:
-            self._versions[system.program] = versions(system, self.environments)
-        return self._versions[system.program]
 
     def ask(self, system: System, task: Task) -> Measured:
         """Ask once."""
-        self.gateway.begin(task)
+        self.gateway.begin(task.tools)
         load, begun = os.getloadavg()[0], time.perf_counter()
-        said = self._asked(system, task)
+        said = self.running.ask(
+            system, self.gateway.address, task.case.question, task.tools, steps=STEPS, tokens=TOKENS
+        )
         seconds, spent = time.perf_counter() - begun, self.gateway.spent
         self._keep_replies(system, task)
         found = anyio.run(_scored, system, task, said)
@@ -96,28 +80,8 @@ class Driver:
             threads=self.settings.cores,
             load=round((load + os.getloadavg()[0]) / 2, 2),
             at=datetime.now(UTC).isoformat(timespec="seconds"),
-            version=self.version(system),
+            version=self.running.version(system),
         )  # fmt: skip
-
-    def _asked(self, system: System, task: Task) -> dict[str, Any]:
-        program = self._programs.get(system.name)
-        if program is None or program.poll() is not None:
-            program = self._programs[system.name] = start(system, self.environments)
-        tools = [
-            {"name": one.name, "description": one.description, "parameters": one.parameters}
-            for one in task.tools
-        ]
-        asked = {
-            "address": self.gateway.address, "question": task.case.question, "tools": tools,
-            "steps": STEPS, "tokens": TOKENS, "form": system.form,
-        }  # fmt: skip
-        assert program.stdin is not None and program.stdout is not None  # noqa: PT018 -- pipes
-        program.stdin.write(json.dumps(asked) + "\n")
-        program.stdin.flush()
-        if not (line := program.stdout.readline()):
-            return {"answer": None, "status": "failed", "reason": "its program ended"}
-        said: dict[str, Any] = json.loads(line)
-        return said
 
     def _keep_replies(self, system: System, task: Task) -> None:
         """Outside of the repository, beside clew's records: what the model wrote."""
@@ -126,7 +90,7 @@ class Driver:
             file.write(msgspec.json.encode(line) + b"\n")
 
 
-async def _scored(system: System, task: Task, said: dict[str, Any]) -> Outcome:
+async def _scored(system: System, task: Task, said: Said) -> Outcome:
     """The outcome by the shipped scoring; what a system raises counts as no answer."""
     seen = Seen(task.case, said["status"], said["answer"])
     marks, (em, f1) = await score(seen), hotpot(seen)

@@ -9,6 +9,7 @@ import json
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -19,9 +20,9 @@ import msgspec
 
 from clew import ToolError
 from clew.core.events import Observation, Usage, encode
+from clew.core.interfaces import Tool
 from clew.models.openai.chat_reply import read_usage
 from clew.tools.schema import compile_schema
-from live.tasks import Task
 
 TIMEOUT: Final = 3_600.0
 
@@ -45,16 +46,16 @@ class Gateway:
     def __init__(self, address: str, key: str, portal: anyio.from_thread.BlockingPortal) -> None:
         self.model, self.key, self.portal = urlsplit(address), key, portal
         self.spent = Spent()
-        self._task: Task | None = None
+        self._tools: dict[str, Tool] = {}
         self._title = ""
         self._seen = Counter[tuple[str, str]]()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def begin(self, task: Task) -> None:
-        """Serve another question from now on."""
-        self._task, self.spent = task, Spent()
+    def begin(self, tools: Sequence[Tool]) -> None:
+        """Serve another question, with these tools, from now on."""
+        self._tools, self.spent = {tool.name: tool for tool in tools}, Spent()
         self._title, self._seen = "", Counter()
 
     def close(self) -> None:
@@ -95,9 +96,8 @@ class Gateway:
 
     def call(self, name: str, args: dict[str, Any]) -> str:
         """Call a tool of the question at hand; what is wrong is told as text."""
-        tools = {} if self._task is None else {tool.name: tool for tool in self._task.tools}
-        if (tool := tools.get(name)) is None:
-            return f"there is no tool {name}: there are {', '.join(tools)}"
+        if (tool := self._tools.get(name)) is None:
+            return f"there is no tool {name}: there are {', '.join(self._tools)}"
         if wrong := compile_schema(tool.parameters)(args):
             self.spent.refused[name] += 1
             return "; ".join(wrong)

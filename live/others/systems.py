@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import platformdirs
+
 from clew import ConfigError
 from durability.progress import tell
 
 PROGRAMS: Final = Path(__file__).with_name("inside")
+ENVIRONMENTS: Final = Path(platformdirs.user_cache_dir("clew")) / "live"
 
 
 @dataclass(frozen=True)

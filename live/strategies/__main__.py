@@ -12,9 +12,10 @@ import platformdirs
 
 from clew import ConfigError
 from durability.progress import tell
+from live.others.systems import ENVIRONMENTS
 from live.strategies import page
 from live.strategies.ask import Asker
-from live.strategies.configurations import FORMS, NAMES, Form
+from live.strategies.configurations import FORMS, NAMES, USUAL, Form
 from live.strategies.outcomes import FOLDER, add, read
 from live.strategies.tasks import SOURCES, Task, listed, task
 
@@ -30,12 +31,13 @@ def names(text: str) -> tuple[str, ...]:
 def options() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m live.strategies", description=__doc__)
     found.add_argument("gguf", type=Path, nargs="?", help="the model's file")
-    for name, there in (("--only", NAMES), ("--sources", SOURCES)):
-        found.add_argument(name, type=names, default=there, help=f"some of {', '.join(there)}")
+    for name, there, usual in (("--only", NAMES, USUAL), ("--sources", SOURCES, SOURCES)):
+        found.add_argument(name, type=names, default=usual, help=f"some of {', '.join(there)}")
     found.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
     found.add_argument("--first", type=int, help="the first so many tasks only")
     found.add_argument("--threads", type=int, default=0, help="0: one for each core")
     found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
+    found.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="of the others")
     found.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
     found.add_argument("--print", action="store_true", help="print the section, write nothing")
     found.add_argument("--page", action="store_true", help="ask nothing, write the section only")
@@ -47,7 +49,8 @@ async def work(args: argparse.Namespace) -> None:
     for kind, said, there in (("form", args.only, NAMES), ("source", args.sources, SOURCES)):
         if strange := [name for name in said if name not in there]:
             raise ConfigError(f"no {kind} {strange[0]!r}: there are {', '.join(there)}")
-    asker, begun = Asker(args.gguf, args.records, args.threads), time.monotonic()
+    asker = Asker(args.gguf, args.records, args.threads, args.environments)
+    begun = time.monotonic()
     try:
         left = list(_left(asker, args))
         for number, (form, asked) in enumerate(left):

@@ -3,25 +3,26 @@
 import hashlib
 import os
 import time
-from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import clew
-from clew import ModelError, SqliteStore, Trajectory
-from clew.core.events import FINISH, Json, Status, Thought, Usage
+from clew import ModelError, SqliteStore
+from clew.core.events import Json, Status
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.runner import has_begun, start_or_take_up
 from clew.models.local import LocalModel, LocalSettings, local_model
+from clew.models.local.weights import weights_of
 from clew.strategies import vote
 from live.ask import machine
 from live.outcomes import sum_of
 from live.strategies.configurations import Form
+from live.strategies.counting import counts
+from live.strategies.others import Others
 from live.strategies.outcomes import Answered, Key
 from live.strategies.tasks import Task
+from live.strategies.took import Took
 
 SLOTS: Final = 16
 """Each keeps the beginning of a prompt: every role of a strategy has one of its own."""
@@ -30,15 +31,16 @@ MOST_RUNS: Final = 200
 
 
 class Asker:
-    """A model's file, and the store that its runs are recorded to."""
+    """A model's file, the store that its runs are recorded to, and the other frameworks."""
 
-    def __init__(self, gguf: Path, records: Path, threads: int) -> None:
+    def __init__(self, gguf: Path, records: Path, threads: int, environments: Path) -> None:
         self.gguf = gguf
         self.settings = LocalSettings(CONTEXT, SLOTS, threads)
         self.sha256 = sum_of(gguf)
         self._models: dict[int, LocalModel] = {}
         records.parent.mkdir(parents=True, exist_ok=True)
         self.store = SqliteStore(records)
+        self.others = Others(environments, records.with_suffix(".jsonl"))
 
     def model(self, form: Form) -> LocalModel:
         """The model as a form asks it."""
@@ -49,15 +51,47 @@ class Asker:
 
     def key(self, form: Form, task: Task) -> Key:
         """What the outcome will be of."""
-        print_ = form.fingerprint(self.model(form), task)
+        if form.system:
+            print_ = self.others.fingerprint(form)
+        else:
+            print_ = form.fingerprint(self.model(form), task)
         return Key(self.sha256, form.name, print_, task.listed.id)
 
     async def ask(self, form: Form, task: Task) -> Answered:
         """Answer once, or go on with what was cut off."""
         key = self.key(form, task)
         run_id = "st-" + hashlib.sha256("\n".join(key).encode()).hexdigest()[:20]
+        load_before = os.getloadavg()[0]
+        if form.system:
+            took = await self.others.ask(form, task, weights_of(self.gguf, self.settings))
+        else:
+            took = await self._asked(form, task, run_id)
+        return Answered(
+            *key[:1], self.gguf.stem, *key[1:], task.listed.source, task.listed.half,
+            took.status, took.reason[:300], took.answer, took.right, run_id,
+            runs=took.counts.runs,
+            calls=took.counts.calls,
+            prompt=took.counts.usage.input,
+            cached=took.counts.usage.cached,
+            written=took.counts.usage.output,
+            made=dict(took.counts.made),
+            faults=took.counts.faults,
+            seconds=round(took.seconds, 1),
+            load=round((load_before + os.getloadavg()[0]) / 2, 2),
+            machine=machine(),
+            threads=self.settings.cores,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            version=took.version,
+            edition=form.edition,
+            stopped=took.stopped,
+            taken_up=took.taken_up,
+            once=True,
+        )  # fmt: skip
+
+    async def _asked(self, form: Form, task: Task, run_id: str) -> Took:
+        """What clew's runs came to, and what their records say that they took."""
         taken_up = await has_begun(self.store, run_id)
-        begun, load_before = time.perf_counter(), os.getloadavg()[0]
+        begun = time.perf_counter()
         status: Status = "failed"
         stopped, reason, answer, first = True, "", None, run_id
         try:
@@ -67,28 +101,16 @@ class Asker:
         seconds = time.perf_counter() - begun
         names = await self.store.ids(run_id, MOST_RUNS)
         records = [await load(self.store, name) for name in sorted(names, key=lambda n: n != first)]
-        right = stopped and await task.right(status, answer, records)
-        usage = sum((record.usage for record in records), start=Usage())
-        return Answered(
-            *key[:1], self.gguf.stem, *key[1:], task.listed.source, task.listed.half,
-            status, reason[:300], answer, right, run_id,
-            runs=len(records),
-            calls=sum(replies(record) for record in records),
-            prompt=usage.input,
-            cached=usage.cached,
-            written=usage.output,
-            made=dict(sum((made(record) for record in records), start=Counter())),
-            faults=sum(len(faults(record)) for record in records),
-            seconds=round(seconds, 1),
-            load=round((load_before + os.getloadavg()[0]) / 2, 2),
-            machine=machine(),
-            threads=self.settings.cores,
-            at=datetime.now(UTC).isoformat(timespec="seconds"),
-            version=clew.__version__,
-            edition=form.edition,
+        return Took(
+            status,
+            reason,
+            answer,
+            stopped and await task.right(status, answer, records),
+            counts(records),
+            seconds=seconds,
             stopped=stopped,
             taken_up=taken_up,
-        )  # fmt: skip
+        )
 
     async def _ran(self, form: Form, task: Task, run_id: str) -> tuple[Status, str, Json, str]:
         """How it ended, and the id of the run that says most about its answer."""
@@ -103,30 +125,8 @@ class Asker:
         return stop.status, stop.reason, stop.answer, run_id
 
     async def close(self) -> None:
-        """Close the store and the connections."""
+        """Close the store and the connections, and end what else runs."""
+        self.others.close()
         for model in self._models.values():
             await model.close()
         await self.store.close()
-
-
-def replies(record: Trajectory) -> int:
-    """Replies that the model gave in a run; a strategy's own thoughts are none of its."""
-    return sum(1 for one in _thoughts(record) if one.reply.usage.output)
-
-
-def made(record: Trajectory) -> Counter[str]:
-    """The calls of tools that were made in a run by a model; those of a strategy, too."""
-    return Counter(
-        call.action.name
-        for call in record.calls
-        if call.action.name != FINISH and call.observation is not None
-    )
-
-
-def faults(record: Trajectory) -> list[str]:
-    """What was wrong with replies that could not be read."""
-    return [one.fault for one in _thoughts(record) if one.fault]
-
-
-def _thoughts(record: Trajectory) -> Sequence[Thought]:
-    return [step.thought for step in record if step.thought is not None]

@@ -11,6 +11,7 @@ from clew import Agent, Limits
 from clew.core.events import Json
 from clew.core.interfaces import Model
 from clew.strategies import (
+    Auto,
     PlanAndSolve,
     Reflexion,
     ReWOO,
@@ -20,6 +21,7 @@ from clew.strategies import (
 )
 from clew.strategies.roles import Reads
 from clew.toolbox.code import run_code
+from live.strategies.settled import Settled
 from live.strategies.tasks import Task
 
 STEPS: Final = 8
@@ -38,8 +40,10 @@ MOST: Final = 4
 class Form:
     """A way to answer: the agent by itself, by a strategy, or `votes` times with a vote.
 
-    With `code` the agent writes programs in which the tools are functions. `edition` counts what
-    changed in a strategy since the first outcomes; only those of the last edition are compared.
+    With `code` the agent writes programs in which the tools are functions. A `system` is another
+    framework, which answers in the place of clew (`live.others`). `edition` counts what changed in
+    a strategy since the first outcomes; only those of the last edition are compared. `usual` is
+    false of what is asked only by name.
     """
 
     name: str
@@ -48,6 +52,8 @@ class Form:
     votes: int = 1
     edition: int = 1
     code: bool = False
+    system: str = ""
+    usual: bool = True
 
     @property
     def params(self) -> dict[str, Json]:
@@ -100,7 +106,16 @@ def _reflexion(agent: Agent, task: Task) -> Strategy:
     return Reflexion(agent, evaluator=task.tests, trials=3)
 
 
-FORMS: Final = (
+def _auto(agent: Agent, task: Task) -> Strategy:
+    """`Auto`, whose ways are the forms as they are set here, and not as they are by default."""
+    model = agent.resolved_model
+    forms = {form.name: form for form in FORMS}
+    auto = Auto(agent, evaluator=task.tests, code=forms["code"].single(model, task))
+    ways = {name: forms[name].made(model, task) for name in auto.ways if name in forms}
+    return Settled(auto, ways)
+
+
+FORMS: Final[tuple[Form, ...]] = (
     Form("react", "the agent by itself, nothing set"),
     Form(
         "plan_and_solve",
@@ -120,7 +135,19 @@ FORMS: Final = (
         "at most six branches of three steps, two from each place; tests judge `quixbugs`",
         lambda agent, task: TreeSearch(agent, task.tests, breadth=2, most=6, steps=3),
     ),
-    Form("code", "the agent by itself writes programs (the codec `code`)", code=True),
+    Form(
+        "code",
+        "the agent by itself writes programs (the codec `code`)",
+        code=True,
+        edition=2,  # its one worked example was a sum, whose answer the model copied
+    ),
+    Form(
+        "CodeAgent",
+        "smolagents' `CodeAgent` by itself: same tools, steps and tokens",
+        system="smolagents CodeAgent",
+    ),
     Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
+    Form("auto", "`Auto` chooses one of the forms above by its rules", _auto, usual=False),
 )
 NAMES: Final = tuple(form.name for form in FORMS)
+USUAL: Final = tuple(form.name for form in FORMS if form.usual)

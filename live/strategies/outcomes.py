@@ -6,8 +6,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from clew.core.events import Json, Value
+from live.strategies.configurations import FORMS
 from live.tasks import Half
 
+STRATEGIES: Final = frozenset(form.name for form in FORMS if form.strategy is not None)
 FOLDER: Final = Path(__file__).with_name("outcomes")
 
 
@@ -25,7 +27,8 @@ class Answered(Value, frozen=True):
 
     `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
     `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load`
-    how many processes wanted the machine meanwhile. `edition` is that of the form.
+    how many processes wanted the machine meanwhile. `edition` is that of the form. `once` is false
+    of the first ones, whose tokens were counted with a strategy's and with those of its runs.
     """
 
     sha256: str
@@ -56,6 +59,7 @@ class Answered(Value, frozen=True):
     edition: int = 1
     stopped: bool = True
     taken_up: bool = False
+    once: bool = False
 
     @property
     def key(self) -> Key:
@@ -80,5 +84,13 @@ def read(folder: Path = FOLDER) -> list[Answered]:
                 one = msgspec.json.decode(line, type=Answered)
             except msgspec.DecodeError:
                 continue
-            found[one.key] = one
+            found[one.key] = _once(one)
     return list(found.values())
+
+
+def _once(one: Answered) -> Answered:
+    """Its tokens counted once: a strategy's record has exactly those of its runs."""
+    if one.once or one.form not in STRATEGIES:
+        return one
+    prompt, cached, written = (count // 2 for count in (one.prompt, one.cached, one.written))
+    return msgspec.structs.replace(one, prompt=prompt, cached=cached, written=written, once=True)

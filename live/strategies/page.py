@@ -9,16 +9,27 @@ from typing import Final
 import anyio
 
 from benchmarks import strategies
-from clew.evals import Outcome, accuracy
-from clew.evals.bootstrap import Difference, difference
-from live.strategies.configurations import FORMS, STEPS, TOKENS
+from clew.evals import accuracy
+from live.strategies import composed, why
+from live.strategies.compared import (
+    against,
+    in_common,
+    is_right,
+    of,
+    outcome,
+    prompt,
+    rights,
+    told,
+)
+from live.strategies.composed import LITTLE, everywhere
+from live.strategies.configurations import FORMS, STEPS, TOKENS, USUAL
 from live.strategies.outcomes import Answered
 from live.strategies.tasks import SOURCES, listed
+from live.strategies.verdicts import BASE, verdicts
 from live.tables import table
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "strategies.md"
 HEADING: Final = "## Measured"
-BASE: Final = "react"
 
 INTRODUCTION: Final = """\
 `make strategies` writes this section ([decision 0064](decisions/0064-strategies-measured.md)).
@@ -59,35 +70,44 @@ Half of each source are for tuning, the other half is to be left unseen (but rec
 them were read: `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`). `goods` are generated: prices
 and stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug,
 which tests judge; the first three test cases are a tool of the agent, and the evaluator of
-`reflexion`. The others are those of [live](live.md). Elsewhere the model judges itself. {asked}
-tasks were asked in every form of the table so far: that is little, and the intervals say how
-little.
+`reflexion`. The others are those of [live](live.md). Elsewhere the model judges itself. `CodeAgent`
+is that of smolagents, through `live/others`: it is told the same as there, has its own prompt, and
+says one thing more where its steps are over. {asked}
+tasks were asked in every form of the table so far{little}.
 """
 
 SEEN: Final = """
-**What we make of it.** Of which form answers more nothing is shown: the tasks are far too few. What
-they cost stands in the table, and what the records show of why:
+**Who gains and who loses**, where the interval of the difference says so (95 %; sums over the tasks
+that both were asked):
 
-- **A judge that is the same model believes itself.** In all trials of `reflexion` so far the first
-  one passed, right or wrong ("The prices are compared and the lowest is rope", with needle at 52
-  and rope at 85 before its eyes). So it cost more than `react` and tried nothing anew. A test as
-  the evaluator is what the strategy needs; that is what `quixbugs` is for.
-- **`plan_and_solve` costs most and lost every task.** A step is told to a run that knows less than
-  the whole: it invents prices, or looks everything up again, since the step before said too little.
-- **`rewoo` is cheap where the plan is right** (two replies), and this model's plans are often
-  not: a `calc` over words, a call that waits for its own result.
-- **`code` copied its worked example.** Two of four answers are 1198.80, which is that of the only
-  example that fits the agent's tools. It shows one sum, and no loop over look-ups; so this says
-  something of the example, and nothing yet of code as action.
+{verdicts}
+
+{auto}**Why**, as far as the outcomes say it. *No tool called* counts answers out of the model's
+head; *a worked example's answer* is one that the prompt shows for another question.
+
+{why}
+
+{lines}
+
+**What we make of it.**
+
+- **A judge that is the same model believes itself**: see what `reflexion`'s judge passed although
+  it was wrong. A test as the evaluator is what the strategy needs; that is what `quixbugs` is for.
+- **`plan_and_solve` pays for its runs.** A step is told to a run that knows less than the whole: it
+  invents prices, or looks everything up again, since the step before said too little.
+- **`rewoo` is cheap where the plan is right**: two replies. This model's plans often are not: a
+  `calc` over words, a call that waits for its own result.
 - **The same prompt does not give the same reply**: the first trial of `reflexion` and `react` were
   sent the same 666 tokens of one task at temperature 0, and replied otherwise; what differed is how
   much of the prompt was in the server's cache. A single task proves nothing.
 """
 
 LATER: Final = """
-{count} more outcomes are from before two strategies were mended for what a tuning task showed:
+{count} more outcomes are from before three forms were changed for what tuning tasks showed:
 plans of ReWOO were carried out although arguments did not fit, and could not refer to a field of a
-result; a step of `plan_and_solve` was given the whole task to answer. They are not in the tables.
+result; a step of `plan_and_solve` was given the whole task to answer; the one worked example of
+`code` was a sum, whose answer was copied, and is loops over look-ups now. They are not in the
+tables.
 """
 
 
@@ -125,8 +145,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
     if not found:
         return
     loads, one = [each.load for each in found], found[-1]
-    per_form = {form.name: {each.task for each in of(found, form.name)} for form in FORMS}
-    asked = set.intersection(*(tasks for tasks in per_form.values() if tasks))
+    asked = everywhere(found, USUAL)
     there = Counter(task.source for task in listed())
     yield LIVE.format(
         count=len(found),
@@ -140,22 +159,33 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         tasks=sum(there.values()),
         drawn=", ".join(f"{number} `{source}`" for source, number in there.items()),
         asked=len(asked),
+        little="" if len(asked) >= LITTLE else ": that is little, and the intervals say how little",
     ).lstrip("\n")
-    yield from (_forms(found), "", _sources(found), SEEN.rstrip("\n"))
+    yield from (_forms(found), "", _sources(found), _seen(found))
     if earlier := len(every) - len(found):
         yield LATER.format(count=earlier)
 
 
-def of(found: Sequence[Answered], form: str) -> list[Answered]:
-    """Those of one form."""
-    return [one for one in found if one.form == form]
+def _seen(found: Sequence[Answered]) -> str:
+    """What is said of the tables, with what it rests on."""
+    auto = "\n".join(composed.paragraphs(found))
+    return SEEN.format(
+        verdicts="\n".join(verdicts(found)),
+        auto=f"{auto}\n" if auto else "",
+        why=why.rows(found),
+        lines="\n".join(why.lines(found)),
+    ).rstrip("\n")
 
 
 def _forms(found: Sequence[Answered]) -> str:
     base = of(found, BASE)
     rows = [
-        _row(form.name, form.what, mine, base) for form in FORMS if (mine := of(found, form.name))
+        _row(f"`{form.name}`", form.what, mine, base)
+        for form in FORMS
+        if form.usual and (mine := of(found, form.name))
     ]
+    if mine := composed.composed(found):
+        rows.append(_row("`auto`, composed", "the form that its rules choose", mine, base))
     heads = ["form", "what is set", "right", "share (95 %)", "against `react`, paired", "tuning",
              "unseen", "replies", "prompt tokens", "of `react`'s, same tasks", "written", "seconds",
              "load"]  # fmt: skip
@@ -163,18 +193,18 @@ def _forms(found: Sequence[Answered]) -> str:
 
 
 def _row(name: str, what: str, mine: Sequence[Answered], base: Sequence[Answered]) -> list[str]:
-    found = accuracy([_outcome(one) for one in mine], _right)
+    found = accuracy([outcome(one) for one in mine], is_right)
     halves = [[one for one in mine if one.half == half] for half in ("tuning", "unseen")]
     return [
-        f"`{name}`",
+        name,
         what,
-        f"{sum(one.right for one in mine)} of {len(mine)}",
+        f"{rights(mine)} of {len(mine)}",
         f"{found.value:.2f} ({found.low:.2f}–{found.high:.2f})",
-        "" if name == BASE else _told(against(mine, base)),
+        "" if mine[0].form == BASE else told(against(mine, base)),
         *(f"{sum(one.right for one in half)} of {len(half)}" for half in halves),
         f"{median(one.calls for one in mine):g}",
         f"{median(one.prompt for one in mine):,.0f}",
-        "" if name == BASE else _times(mine, base),
+        "" if mine[0].form == BASE else _times(mine, base),
         f"{median(one.written for one in mine):,.0f}",
         f"{median(one.seconds for one in mine):.0f}",
         f"{median(one.load for one in mine):.1f}",
@@ -186,7 +216,7 @@ def _sources(found: Sequence[Answered]) -> str:
     rows = [
         [f"`{form.name}`", *(_of_source(of(found, form.name), source) for source in SOURCES)]
         for form in FORMS
-        if of(found, form.name)
+        if form.usual and of(found, form.name)
     ]
     return table(["right, by source", *(f"`{source}`" for source in SOURCES)], rows)
 
@@ -196,30 +226,10 @@ def _of_source(mine: Sequence[Answered], source: str) -> str:
     return f"{sum(one.right for one in there)} of {len(there)}" if there else ""
 
 
-def against(mine: Sequence[Answered], base: Sequence[Answered]) -> Difference | None:
-    """How much better these are, over the tasks that both have (bootstrap over tasks)."""
-    return difference([_outcome(one) for one in mine], [_outcome(one) for one in base], _right)
-
-
-def _told(found: Difference | None) -> str:
-    if found is None:
-        return ""
-    return f"{found.value:+.2f} ({found.low:+.2f} to {found.high:+.2f}, {found.cases} paired)"
-
-
 def _times(mine: Sequence[Answered], base: Sequence[Answered]) -> str:
     """How many times the prompt tokens of the base, over the tasks that both have."""
-    theirs = {one.task: one.prompt for one in base}
-    pairs = [(one.prompt, theirs[one.task]) for one in mine if one.task in theirs]
-    return f"{sum(a for a, _ in pairs) / sum(b for _, b in pairs):.1f} ×" if pairs else ""
-
-
-def _outcome(one: Answered) -> Outcome:
-    return Outcome(one.task, one.form, one.model, one.run_id, "answered", right=one.right)
-
-
-def _right(outcome: Outcome) -> float:
-    return float(outcome.right)
+    there, theirs = in_common(mine, base), in_common(base, mine)
+    return f"{prompt(there) / prompt(theirs):.1f} ×" if there else ""
 
 
 def written(page: str, new: str) -> str:

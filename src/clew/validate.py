@@ -9,12 +9,14 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew.codecs.functions import RUN_CODE
 from clew.codecs.interface import Codec, Describes, Example
 from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Instructions
+from clew.context.program_examples import program_examples
 from clew.context.tool_examples import tool_examples
 from clew.core.errors import ConfigError
-from clew.core.events import FINISH, Grant, encode
+from clew.core.events import FINISH, Action, Grant, encode
 from clew.core.interfaces import (
     AgentTool,
     AnyTool,
@@ -329,7 +331,7 @@ def worked_examples(
     given: Sequence[Example] | int, tools: Sequence[ToolSpec], *, exact: bool
 ) -> tuple[Example, ...]:
     """The examples that are shown: the agent's own; or so many of those that ship and fit it, then
-    of those made from its tools.
+    of those made from its tools. With `run_code` those of programs come first.
 
     `tools` are all of the agent's, `finish` last. Raises `ConfigError` where one does not fit, or
     too few do although an `exact` number was asked for.
@@ -349,7 +351,9 @@ def worked_examples(
 def _numbered(count: int, tools: Sequence[ToolSpec], *, exact: bool) -> tuple[Example, ...]:
     check_number("examples", count, least=0)
     *looked_up, calculated = DEMONSTRATIONS
-    offered = (*looked_up, *tool_examples(tools[:-1]), calculated)
+    programs = _programs(tools)
+    last = () if programs else (calculated,)  # it is one call, which shows no program
+    offered = (*programs, *looked_up, *tool_examples(tools[:-1]), *last)
     found = [example for example in offered if not _misfit(example, tools)]
     if exact and len(found) < count:
         *others, finish = tools
@@ -364,15 +368,24 @@ def _numbered(count: int, tools: Sequence[ToolSpec], *, exact: bool) -> tuple[Ex
     return tuple(found[:count])
 
 
+def _programs(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
+    """The examples of programs, for an agent that runs some and has tools to call in them."""
+    if not {tool.name for tool in tools} > {RUN_CODE, FINISH}:
+        return ()
+    return program_examples(tools, lambda call: not _unfit(call, tools))
+
+
 def _misfit(example: Example, tools: Sequence[ToolSpec]) -> str:
     """Which call an example makes, and sees done, that cannot be made; empty where all can."""
+    calls = (call for step in example.steps for call in step.calls)
+    done = (call.action for call in calls if call.observation is None or call.observation.ok)
+    return next((wrong for action in done if (wrong := _unfit(action, tools))), "")
+
+
+def _unfit(action: Action, tools: Sequence[ToolSpec]) -> str:
+    """Why a call cannot be made; empty where it can."""
     schemas = {tool.name: tool.parameters for tool in tools}
-    for call in (call for step in example.steps for call in step.calls):
-        name, args = call.action.name, call.action.args
-        if call.observation is not None and not call.observation.ok:
-            continue
-        if name not in schemas:
-            return f"{name}, which the agent does not have; it has {', '.join(schemas)}"
-        if wrong := problems(schemas[name], args):
-            return f"{name} wrongly: {wrong[0]}"
-    return ""
+    if action.name not in schemas:
+        return f"{action.name}, which the agent does not have; it has {', '.join(schemas)}"
+    wrong = problems(schemas[action.name], action.args)
+    return f"{action.name} wrongly: {wrong[0]}" if wrong else ""

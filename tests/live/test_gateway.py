@@ -8,27 +8,20 @@ from typing import Any
 
 import anyio.from_thread
 
-from clew.evals import Case
 from clew.testing.servers import Fail, OpenAIServer, Say
 from clew.toolbox import calc
 from clew.toolbox.web import paper_tools
 from live.others.gateway import Gateway
-from live.tasks import Listed, Task
 
 PAGES = {"Loch Ness": "Loch Ness is a lake. Its monster is old. The monster is shy."}
 
 
 @contextmanager
 def opened(address: str) -> Iterator[Gateway]:
-    """A gateway that serves one task."""
-    task = Task(
-        Listed("ness", "hotpotqa", "unseen"),
-        Case("ness", "Which lake?", "Loch Ness"),
-        (*paper_tools(PAGES), calc()),
-    )
+    """A gateway that serves one question."""
     with anyio.from_thread.start_blocking_portal() as portal:
         gateway = Gateway(address, "key", portal)
-        gateway.begin(task)
+        gateway.begin((*paper_tools(PAGES), calc()))
         try:
             yield gateway
         finally:

@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.core.interfaces import Tool
 from clew.toolbox.sandbox import kernel
 from live.strategies import goods, page, programs
 from live.strategies.configurations import FORMS
-from live.strategies.outcomes import Answered, read
+from live.strategies.outcomes import Answered, add, read
 from live.strategies.tasks import listed
 from tests.models.tiny_gguf import write_model
 
@@ -186,7 +187,15 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
         (kept,) = (tmp_path / "outcomes").glob("*.jsonl")
         lines = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
         assert [one["form"] for one in lines] == ["react", "rewoo"]
-    assert {one.calls > 0 and one.runs > 0 for one in read(tmp_path / "outcomes")} == {True}
+    asked = read(tmp_path / "outcomes")
+    assert {one.calls > 0 and one.runs > 0 for one in asked} == {True}
+    add(msgspec.structs.replace(asked[1], prompt=1, once=False), tmp_path / "outcomes")
+    again = ["--outcomes", tmp_path / "outcomes", tmp_path / "runs.sqlite"]
+    for said in ("1 outcomes were counted otherwise\n", "0 outcomes were counted otherwise\n"):
+        command = [sys.executable, "-m", "live.strategies.recount", *map(str, again)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        assert (done.returncode, done.stdout) == (0, said), done.stderr
+    assert read(tmp_path / "outcomes") == asked
 
 
 def test_a_name_that_is_not_there_is_told() -> None:

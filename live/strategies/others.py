@@ -1,0 +1,78 @@
+"""A task answered by another framework: same model, same server, same tools, same limits."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio.to_thread
+import msgspec
+from anyio.from_thread import BlockingPortal
+
+from clew.core.interfaces import Tool
+from clew.models.local.weights import Weights
+from live.others.gateway import Gateway, Spent
+from live.others.running import Running, Said
+from live.others.systems import BY_NAME
+from live.strategies.configurations import STEPS, TOKENS, Form
+from live.strategies.counting import Counts
+from live.strategies.tasks import Task
+from live.strategies.took import Took
+
+
+class Others:
+    """The frameworks, in environments that are made where they are not there yet."""
+
+    def __init__(self, environments: Path, replies: Path) -> None:
+        self.running = Running(environments)
+        self.replies = replies
+
+    def fingerprint(self, form: Form) -> str:
+        """What tells a form's outcomes from others: the program that asks, and the versions."""
+        return self.running.fingerprint(BY_NAME[form.system], STEPS, TOKENS)
+
+    async def ask(self, form: Form, task: Task, weights: Weights) -> Took:
+        """Ask once. Raises `ConfigError` where the model or the framework cannot be had."""
+        system = BY_NAME[form.system]
+        version = await anyio.to_thread.run_sync(self.running.version, system)
+        await weights.load()
+        begun = time.perf_counter()
+        said, spent = await self._asked(form, task, weights)
+        seconds = time.perf_counter() - begun
+        self._keep(form, task, spent.replies)
+        errors = spent.refused.total() + spent.errors.total()
+        return Took(
+            said["status"],
+            said["reason"],
+            said["answer"],
+            await task.right(said["status"], said["answer"], []),
+            Counts(1, spent.steps, spent.usage, spent.calls, errors),
+            seconds=seconds,
+            version=version,
+        )
+
+    async def _asked(self, form: Form, task: Task, weights: Weights) -> tuple[Said, Spent]:
+        """What it said, and what that took; its tools are called in this event loop."""
+        async with BlockingPortal() as portal:
+            gateway = Gateway(weights.address.removesuffix("/v1"), weights.key, portal)
+            gateway.begin(task.tools)
+            try:
+                said = await anyio.to_thread.run_sync(
+                    self._say, form, gateway.address, task.case.question, task.tools
+                )
+            finally:
+                await anyio.to_thread.run_sync(gateway.close)
+        return said, gateway.spent
+
+    def _say(self, form: Form, address: str, question: str, tools: Sequence[Tool]) -> Said:
+        system = BY_NAME[form.system]
+        return self.running.ask(system, address, question, tools, steps=STEPS, tokens=TOKENS)
+
+    def _keep(self, form: Form, task: Task, replies: Sequence[object]) -> None:
+        """Outside of the repository, beside clew's records: what the model wrote."""
+        line = {"form": form.name, "task": task.listed.id, "replies": replies}
+        with self.replies.open("ab", buffering=0) as file:
+            file.write(msgspec.json.encode(line) + b"\n")
+
+    def close(self) -> None:
+        """End their programs."""
+        self.running.close()
