@@ -131,6 +131,7 @@ def test_a_tool_that_the_server_does_not_have_is_not_classified(plain: Plain) ->
     assert plain.calls == []
 
 
+@pytest.mark.slow
 def test_a_server_is_added_classified_asked_changed_and_accepted(plain: Plain) -> None:
     first = clew("mcp", "list", *AGENT)
     assert f"`clew mcp pins list plain --agent {Path.cwd() / 'agent.toml'}`" in first.err
