@@ -12,10 +12,10 @@ import pytest
 from clew import ToolError
 from clew.toolbox.code.interface import (
     Asked,
-    Came,
     CodeLimits,
     Failed,
     Finished,
+    ProgramState,
     Raised,
     Returned,
     Session,
@@ -36,7 +36,7 @@ async def session(
         yield opened
 
 
-async def ended(opened: Session, program: str, *results: Returned | Raised) -> Came:
+async def ended(opened: Session, program: str, *results: Returned | Raised) -> ProgramState:
     """What comes of a program that is given these results, and must ask for as many."""
     came = await opened.start(program)
     for result in results:
@@ -45,7 +45,7 @@ async def ended(opened: Session, program: str, *results: Returned | Raised) -> C
     return came
 
 
-def error(came: Came, *, lost: bool = False) -> str:
+def error(came: ProgramState, *, lost: bool = False) -> str:
     assert isinstance(came, Failed), came
     assert came.lost is lost, came
     return came.error
@@ -191,7 +191,7 @@ async def test_files_can_be_read_and_nothing_but_memory_written(tmp_path: Path) 
 
 async def test_the_same_seed_gives_the_same_numbers_and_orders() -> None:
     program = "import random\n[random.random(), {'a', 'b', 'c', 'd'}, hash('x')]"
-    found: list[Came] = []
+    found: list[ProgramState] = []
     for seed in ("one", "one", "two"):
         async with session(seed=seed) as here:
             found.append(await here.start(program))

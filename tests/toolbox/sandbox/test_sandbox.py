@@ -102,9 +102,9 @@ async def test_a_program_that_is_talked_to(tmp_path: Path) -> None:
         await talk.input.send(b"hello")
         assert await talk.output.receive() == b"hello"
         await talk.input.aclose()
-        assert await talk.last_word() == "it ended with code 0"
+        assert await talk.why_it_ended() == "it ended with code 0"
     async with Sandbox(root=str(tmp_path)).start(["sh", "-c", "echo so >&2; exit 3"]) as talk:
-        assert await talk.last_word() == "so"
+        assert await talk.why_it_ended() == "so"
 
 
 def test_versions_of_landlock() -> None:

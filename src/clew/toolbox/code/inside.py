@@ -2,7 +2,7 @@
 
 It reads lines of JSON, programs and results of calls, and answers each with one line: a call that
 the program waits for, its end, or its error; what was printed goes along. Whatever a program makes
-of this process, it can say no more than that.
+of this process, it can send no more than that.
 """
 
 import ast
@@ -33,12 +33,12 @@ AGAIN = 0.2
 class Programs:
     """The variables of the programs, and the one that runs."""
 
-    def __init__(self, wanted: dict[str, Any], told: int, tell: int) -> None:
-        self.told, self.tell = os.fdopen(told, "r"), os.fdopen(tell, "w")
+    def __init__(self, wanted: dict[str, Any], incoming: int, outgoing: int) -> None:
+        self.incoming, self.outgoing = os.fdopen(incoming, "r"), os.fdopen(outgoing, "w")
         self.output, self.stretch, self.seconds = (
             wanted["output"], wanted["stretch"], wanted["seconds"],
         )  # fmt: skip
-        self.kept = self.left = 0.0
+        self.printed_chars = self.seconds_left = 0.0
         self.asking = threading.Lock()
         self.names: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
         self.functions = {name: self.function(name) for name in wanted["functions"]}
@@ -58,60 +58,60 @@ class Programs:
         """Ask for a call, and wait for what it gives."""
         text = _bounded({"ask": name, "args": args, "named": named})
         with self.asking:
-            self.rest()
-            self.say(text)
-            result = json.loads(self.told.readline())
-            self.go_on()
+            self.stop_clock()
+            self.send(text)
+            result = json.loads(self.incoming.readline())
+            self.start_clock()
         if "value" in result:
             return result["value"]
         kind = getattr(builtins, result["kind"], RuntimeError)
         raise kind(result["text"])
 
-    def say(self, text: str) -> None:
+    def send(self, text: str) -> None:
         """One line: a message, and what was printed since the last one."""
-        room = int(max(0, self.output - self.kept))
+        room = int(max(0, self.output - self.printed_chars))
         printed = os.pread(1, 4 * room + 4, 0).decode(errors="replace")
         left_out = len(printed) > room or os.fstat(1).st_size > 4 * room + 4
-        self.kept += len(printed)
+        self.printed_chars += len(printed)
         os.ftruncate(1, 0)
         said = json.dumps({"printed": printed[:room], "left_out": left_out})
-        self.tell.write(f"{text[:-1]}, {said[1:]}\n")
-        self.tell.flush()
+        self.outgoing.write(f"{text[:-1]}, {said[1:]}\n")
+        self.outgoing.flush()
 
-    def go_on(self) -> None:
+    def start_clock(self) -> None:
         """Let the clock of the program run."""
-        signal.setitimer(signal.ITIMER_PROF, max(0.01, min(self.stretch, self.left)), AGAIN)
+        signal.setitimer(signal.ITIMER_PROF, max(0.01, min(self.stretch, self.seconds_left)), AGAIN)
 
-    def rest(self) -> None:
+    def stop_clock(self) -> None:
         """Stop the clock."""
         remaining, _ = signal.setitimer(signal.ITIMER_PROF, 0)
-        self.left -= max(0.0, min(self.stretch, self.left) - remaining)
+        self.seconds_left -= max(0.0, min(self.stretch, self.seconds_left) - remaining)
 
     def run(self, program: str) -> str:
         """Run a program to its end; returns what is said of it."""
-        self.kept, self.left = 0, self.seconds
+        self.printed_chars, self.seconds_left = 0, self.seconds
         sys.stdout, sys.stderr = _stream(1), _stream(2)
         self.names |= {name: self.names.get(name, one) for name, one in self.functions.items()}
         linecache.cache[NAME] = (len(program), None, program.splitlines(keepends=True), NAME)
         try:
             code, last = _compiled(program)
-            self.go_on()
+            self.start_clock()
             try:
                 exec(code, self.names)  # noqa: S102 - what this process is for
                 value = None if last is None else eval(last, self.names)  # noqa: S307 - as above
                 text = "" if value is None else repr(value)
             finally:
-                self.rest()
+                self.stop_clock()
             return _bounded({"value": text})
         except BaseException as error:  # noqa: BLE001 - a program may end with anything
-            self.rest()
+            self.stop_clock()
             return json.dumps({"error": _shown(error)})
 
     def serve(self) -> None:
         """Run what comes, to the end of input."""
-        self.say('{"ready": true}')
-        for line in self.told:
-            self.say(self.run(json.loads(line)["program"]))
+        self.send('{"ready": true}')
+        for line in self.incoming:
+            self.send(self.run(json.loads(line)["program"]))
 
 
 def _compiled(program: str) -> tuple[Any, Any]:
@@ -153,21 +153,21 @@ def _stream(place: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding="utf-8", errors="replace", write_through=True)
 
 
-def _late(_signal: int, _frame: Any) -> None:
+def _time_is_up(_signal: int, _frame: Any) -> None:
     raise TimeoutError("time limit exceeded")
 
 
 def main() -> None:
     """Take the ends of the conversation away from programs, then serve."""
     wanted: dict[str, Any] = json.loads(sys.argv.pop(1))
-    told, tell = os.dup(0), os.dup(1)
-    shelf = os.open(os.environ["TMPDIR"], os.O_TMPFILE | os.O_RDWR | os.O_APPEND, 0o600)
+    incoming, outgoing = os.dup(0), os.dup(1)
+    printed_file = os.open(os.environ["TMPDIR"], os.O_TMPFILE | os.O_RDWR | os.O_APPEND, 0o600)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(shelf, 1)
-    os.dup2(shelf, 2)
-    signal.signal(signal.SIGPROF, _late)
+    os.dup2(printed_file, 1)
+    os.dup2(printed_file, 2)
+    signal.signal(signal.SIGPROF, _time_is_up)
     threading.stack_size(STACK)
-    Programs(wanted, told, tell).serve()
+    Programs(wanted, incoming, outgoing).serve()
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 class Returned(msgspec.Struct, frozen=True):
-    """What a call gave: a JSON value."""
+    """The result of a call: a JSON value."""
 
     value: Any = None
 
@@ -63,22 +63,23 @@ class Raised(msgspec.Struct, frozen=True):
     text: str
 
 
-Came: TypeAlias = Asked | Finished | Failed
+ProgramState: TypeAlias = Asked | Finished | Failed
+"""Where a program stopped: at a call of a function, at its end, or at an error."""
 
 
 class Session(Protocol):
     """The variables of one run, and the program that is at work on them. One call at a time."""
 
-    async def start(self, program: str) -> Came:
+    async def start(self, program: str) -> ProgramState:
         """Run a program until it calls a function, or ends. What is wrong with it is `Failed`."""
         ...
 
-    async def resume(self, result: Returned | Raised) -> Came:
-        """Go on with what the call gave."""
+    async def resume(self, result: Returned | Raised) -> ProgramState:
+        """Continue the program with the result of the call that it waits for."""
         ...
 
     def printed(self) -> str:
-        """Take what was printed since this was last asked."""
+        """What was printed since the last call of this method."""
         ...
 
     async def dump(self) -> bytes:

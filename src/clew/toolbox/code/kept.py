@@ -29,17 +29,17 @@ class Kept(msgspec.Struct, frozen=True):
     remarks: list[str] = []
 
 
-def state_of(kept: Kept) -> bytes:
+def encode_kept(kept: Kept) -> bytes:
     """As the record keeps it."""
     return msgspec.msgpack.encode(kept)
 
 
-async def kept_of(made: CallContext, call: Call) -> Kept | str:
+async def read_kept(context: CallContext, call: Call) -> Kept | str:
     """What is on record of a program; a text says why nothing of use is."""
     if call.suspended is None or not call.suspended.blob:
         return "what the record kept of it held a secret"
     try:
-        body = await made.blob(call.suspended.blob)
+        body = await context.blob(call.suspended.blob)
     except StoreError as error:
         return str(error)
     try:
@@ -50,7 +50,7 @@ async def kept_of(made: CallContext, call: Call) -> Kept | str:
 
 
 def ended(call: Call) -> bool:
-    """Whether the program of a call came to its end, and that is on record."""
+    """Whether the record has the end of the program of this call."""
     return call.suspended is not None and not call.suspended.actions
 
 

@@ -17,10 +17,10 @@ from clew.core.errors import ToolError
 from clew.support.error_text import message_of
 from clew.toolbox.code.interface import (
     Asked,
-    Came,
     CodeLimits,
     Failed,
     Finished,
+    ProgramState,
     Raised,
     Returned,
     Session,
@@ -99,20 +99,20 @@ class _Session:
     ) -> None:
         self._session, self._limits = session, limits
         self._functions = {name: _stub(name) for name in functions}
-        self._waits: monty.FunctionSnapshot | None = None
+        self._waiting_at: monty.FunctionSnapshot | None = None
         self._rounds = 0
-        self._prints: list[str] = []
-        self._room = limits.output
+        self._printed_texts: list[str] = []
+        self._chars_left = limits.output
 
-    async def start(self, program: str) -> Came:
+    async def start(self, program: str) -> ProgramState:
         """Run a program."""
-        self._rounds, self._room = 0, self._limits.output
+        self._rounds, self._chars_left = 0, self._limits.output
         begin = partial(self._session.feed_start, program, print_callback=self._print)
         return await to_thread.run_sync(self._drive, begin)
 
-    async def resume(self, result: Returned | Raised) -> Came:
+    async def resume(self, result: Returned | Raised) -> ProgramState:
         """Go on with the result of a call."""
-        waits, self._waits = self._waits, None
+        waits, self._waiting_at = self._waiting_at, None
         if waits is None:
             raise RuntimeError("no program waits for a result here: start one")
         given: monty.ExternalResult = (
@@ -123,15 +123,15 @@ class _Session:
         return await to_thread.run_sync(self._drive, partial(waits.resume, given))
 
     def printed(self) -> str:
-        """Take what was printed."""
-        text, self._prints = "".join(self._prints), []
+        """What was printed since the last call of this method."""
+        text, self._printed_texts = "".join(self._printed_texts), []
         return text
 
     async def dump(self) -> bytes:
         """The session's, or the waiting program's; its first byte says which."""
-        if self._waits is None:
+        if self._waiting_at is None:
             return _BETWEEN + self._session.dump()
-        return _WITHIN + self._waits.dump()
+        return _WITHIN + self._waiting_at.dump()
 
     async def load(self, state: bytes) -> bool:
         """Become what was dumped."""
@@ -153,18 +153,18 @@ class _Session:
         waits = self._session.load_snapshot(within, print_callback=self._print)
         if not isinstance(waits, monty.FunctionSnapshot):
             raise TypeError("it waits for no call")
-        self._waits = waits
+        self._waiting_at = waits
 
     def _print(self, _stream: str, text: str) -> None:
         """Keep the beginning of what is printed."""
-        if self._room > 0:
-            self._prints.append(text[: self._room])
-            if len(text) > self._room:
-                self._prints.append("\n[… more was printed, and is not kept]\n")
-        self._room -= len(text)
+        if self._chars_left > 0:
+            self._printed_texts.append(text[: self._chars_left])
+            if len(text) > self._chars_left:
+                self._printed_texts.append("\n[… more was printed, and is not kept]\n")
+        self._chars_left -= len(text)
 
-    def _drive(self, begin: Callable[[], monty.SyncSnapshot]) -> Came:
-        """Answer what is no call of ours, until there is one, or the end."""
+    def _drive(self, begin: Callable[[], monty.SyncSnapshot]) -> ProgramState:
+        """Answer the interpreter's own questions until the program calls a tool, or ends."""
         try:
             here = begin()
             while not isinstance(here, monty.MontyComplete):
@@ -177,7 +177,7 @@ class _Session:
                 elif here.is_os_function:
                     here = here.resume_not_handled()
                 elif here.object_id is None and here.function_name in self._functions:
-                    self._waits = here
+                    self._waiting_at = here
                     return Asked(str(here.function_name), here.args, here.kwargs)
                 else:
                     here = here.resume(_exception("NameError", self._unknown(here.function_name)))

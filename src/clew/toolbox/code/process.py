@@ -23,16 +23,16 @@ from clew.core.errors import ToolError
 from clew.toolbox.code import inside
 from clew.toolbox.code.interface import (
     Asked,
-    Came,
     CodeLimits,
     Failed,
     Finished,
+    ProgramState,
     Raised,
     Returned,
     Session,
 )
 from clew.toolbox.sandbox import Sandbox, SandboxError, SandboxLimits
-from clew.toolbox.sandbox.sandbox import Talk
+from clew.toolbox.sandbox.sandbox import RunningProgram
 
 __all__ = ["SandboxedPython"]
 
@@ -63,7 +63,7 @@ GONE: Final = (
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """What the process says: that it is ready, or a call, an end, or an error of a program."""
+    """A message of the process: it is ready, or a program made a call, ended or failed."""
 
     printed: str
     left_out: bool
@@ -108,8 +108,8 @@ class SandboxedPython:
         argv = ["python", "-s", "-P", "-c", INSIDE, json.dumps(wanted)]
         with tempfile.TemporaryDirectory(prefix="clew-code-") as empty:
             try:
-                async with self._box(limits, empty).start(argv, variables=VARIABLES) as talk:
-                    session = _Session(talk, limits, functions)
+                async with self._box(limits, empty).start(argv, variables=VARIABLES) as running:
+                    session = _Session(running, limits, functions)
                     await session.begin()
                     yield session
             except SandboxError as error:
@@ -130,10 +130,12 @@ class SandboxedPython:
 class _Session:
     """A conversation with the process: a line each way."""
 
-    def __init__(self, talk: Talk, limits: CodeLimits, functions: Sequence[str]) -> None:
-        self._talk, self._limits, self._functions = talk, limits, frozenset(functions)
-        self._input = talk.input
-        self._lines = BufferedByteReceiveStream(talk.output)
+    def __init__(
+        self, running: RunningProgram, limits: CodeLimits, functions: Sequence[str]
+    ) -> None:
+        self._running, self._limits, self._functions = running, limits, frozenset(functions)
+        self._input = running.input
+        self._lines = BufferedByteReceiveStream(running.output)
         self._printed: list[str] = []
         self._worked = 0.0
         self._calls = 0
@@ -141,25 +143,25 @@ class _Session:
 
     async def begin(self) -> None:
         """Wait until the process is there."""
-        came: Came = Failed(f"the process of programs does not start within {START:g} s")
+        reached: ProgramState = Failed(f"the process of programs does not start within {START:g} s")
         with anyio.move_on_after(START):
-            came = await self._heard(b"")
-        if isinstance(came, Failed):
-            raise SandboxError(came.error)
+            reached = await self._send(b"")
+        if isinstance(reached, Failed):
+            raise SandboxError(reached.error)
 
-    async def start(self, program: str) -> Came:
+    async def start(self, program: str) -> ProgramState:
         """Run a program."""
         self._worked, self._calls = 0.0, 0
-        return await self._said({"program": program})
+        return await self._exchange({"program": program})
 
-    async def resume(self, result: Returned | Raised) -> Came:
+    async def resume(self, result: Returned | Raised) -> ProgramState:
         """Go on with the result of a call."""
         if isinstance(result, Returned):
-            return await self._said({"value": result.value})
-        return await self._said({"kind": result.kind, "text": result.text})
+            return await self._exchange({"value": result.value})
+        return await self._exchange({"kind": result.kind, "text": result.text})
 
     def printed(self) -> str:
-        """Take what was printed."""
+        """What was printed since the last call of this method."""
         text, self._printed = "".join(self._printed), []
         return text
 
@@ -171,41 +173,41 @@ class _Session:
         """Never."""
         return False
 
-    async def _said(self, message: dict[str, Any]) -> Came:
-        """What comes of a message."""
+    async def _exchange(self, message: dict[str, Any]) -> ProgramState:
+        """Send a message and return the answer; past the time limit, end the process."""
         if self._lost:
             return Failed(self._lost, lost=True)
         begun = time.monotonic()
         with anyio.move_on_after(self._limits.seconds + PATIENCE - self._worked):
-            came = await self._heard(f"{json.dumps(message)}\n".encode())
+            reached = await self._send(f"{json.dumps(message)}\n".encode())
             self._worked += time.monotonic() - begun
-            return came
-        return await self._given_up(f"the program took over {self._limits.seconds:g} s")
+            return reached
+        return await self._abort(f"the program took over {self._limits.seconds:g} s")
 
-    async def _heard(self, message: bytes) -> Came:
+    async def _send(self, message: bytes) -> ProgramState:
         try:
             await self._input.send(message)
             line = await self._lines.receive_until(b"\n", LONGEST)
         except anyio.DelimiterNotFound:
-            return await self._given_up(f"the program said over {LONGEST:,} bytes at once")
+            return await self._abort(f"the program said over {LONGEST:,} bytes at once")
         except GONE:
-            return await self._ended()
-        return await self._read(line)
+            return await self._process_ended()
+        return await self._parsed(line)
 
-    async def _read(self, line: bytes) -> Came:
-        """What a line says; one that is none of ours is written by the program itself."""
+    async def _parsed(self, line: bytes) -> ProgramState:
+        """Decode a line. One that does not decode was written by the program itself."""
         try:
             said = _LINES.decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-            return await self._given_up(f"the program wrote into the conversation ({error})")
+            return await self._abort(f"the program wrote into the conversation ({error})")
         self._print(said.printed, left_out=said.left_out)
         if said.ask is None:
             return Finished(said.value) if said.error is None else Failed(said.error)
         if said.ask not in self._functions:
-            return await self._given_up(f"the program asked for {said.ask!r}: there is none")
+            return await self._abort(f"the program asked for {said.ask!r}: there is none")
         self._calls += 1
         if self._calls > self._limits.calls:
-            return await self._given_up(f"the program made over {self._limits.calls} calls")
+            return await self._abort(f"the program made over {self._limits.calls} calls")
         return Asked(said.ask, said.args, said.named)
 
     def _print(self, text: str, *, left_out: bool) -> None:
@@ -214,12 +216,12 @@ class _Session:
         if left_out and room > 0:
             self._printed.append("\n[… more was printed, and is not kept]\n")
 
-    async def _ended(self) -> Came:
-        """The process has gone."""
-        self._lost = f"the process of the program ended: {await self._talk.last_word()}"
+    async def _process_ended(self) -> ProgramState:
+        """The process has ended by itself: say why."""
+        self._lost = f"the process of the program ended: {await self._running.why_it_ended()}"
         return Failed(self._lost, lost=True)
 
-    async def _given_up(self, why: str) -> Came:
+    async def _abort(self, why: str) -> ProgramState:
         self._lost = why
-        self._talk.process.kill()
+        self._running.process.kill()
         return Failed(why, lost=True)

@@ -1,4 +1,4 @@
-"""What a model is told of a program that has ended."""
+"""The text that a model gets as the result of a program."""
 
 import re
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ _FILE: Final = re.compile(r'File "<python-input-\d+>"')
 
 
 def report(
-    call: Call, printed: str, came: Finished | Failed, remarks: Sequence[str], most: int
+    call: Call, printed: str, reached: Finished | Failed, remarks: Sequence[str], most: int
 ) -> str:
-    """What a program printed and came to, the remarks on its calls, and after an error its effects.
+    """What a program printed, its value or error, and remarks; after an error also its effects.
 
     An error does not undo what was called before it: the model must not repeat that unseen.
     """
     parts = [printed.rstrip("\n")]
-    if isinstance(came, Failed):
-        parts.append(f"ERROR: {_FILE.sub('program', came.error)}")
-        if came.lost:
+    if isinstance(reached, Failed):
+        parts.append(f"ERROR: {_FILE.sub('program', reached.error)}")
+        if reached.lost:
             parts.append("Its variables are gone; those of the programs before it are there.")
         parts += _effects(call)
     else:
-        parts.append(came.value if len(came.value) <= most else f"{came.value[:most]}…")
+        parts.append(reached.value if len(reached.value) <= most else f"{reached.value[:most]}…")
     said = [remark for one in call.asked for remark in one.remarks]
     parts += [f"Note: {remark}" for remark in [*remarks, *dict.fromkeys(said)][:LISTED]]
     return "\n".join(filter(None, parts)) or "(the program printed nothing)"

@@ -11,7 +11,7 @@ from clew.concurrency.resources import close_resource, hold_open
 from clew.core.events import Observation
 from clew.toolbox.code.interface import CodeLimits, Executor, Session
 
-MOST: Final = 16
+MOST_OPEN: Final = 16
 """Sessions that are kept open for one owner of runs."""
 
 
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     ended: bool = False
 
 
-class Open:
+class OpenSession:
     """An open session: where it is, what its program printed and came to, and remarks on that."""
 
     def __init__(self, session: Session) -> None:
@@ -41,47 +41,47 @@ class Sessions:
     def __init__(self, executor: Executor, limits: CodeLimits, functions: Sequence[str]) -> None:
         self.executor, self.limits, self.functions = executor, limits, functions
 
-    async def of(self, run_id: str) -> Open:
+    async def acquire(self, run_id: str) -> OpenSession:
         """The session of a run: the one that is open, or a new one. Raises `ToolError`.
 
-        It stays open until `rest` says that it is not at work.
+        It stays open until `release` says that it is not at work.
         """
-        key, latest = self._key(run_id), await self._latest()
-        found = await hold_open(key, lambda: self._opened(run_id))
+        key, by_use = self._key(run_id), await self._by_use()
+        found = await hold_open(key, lambda: self._new(run_id))
         found.busy = True
-        latest.pop(key, None)
-        latest[key] = found  # as the last
-        idle = [key for key, one in latest.items() if not one.busy]
-        for old in idle[: max(0, len(latest) - MOST)]:
-            del latest[old]
+        by_use.pop(key, None)
+        by_use[key] = found  # as the last
+        idle = [key for key, one in by_use.items() if not one.busy]
+        for old in idle[: max(0, len(by_use) - MOST_OPEN)]:
+            del by_use[old]
             await close_resource(old)
         return found
 
-    async def rest(self, run_id: str) -> None:
+    async def release(self, run_id: str) -> None:
         """The session of a run is not at work: where others are needed it may be closed."""
-        (await self._latest())[self._key(run_id)].busy = False
+        (await self._by_use())[self._key(run_id)].busy = False
 
-    async def anew(self, run_id: str) -> Open:
-        """A new session in the place of the one that the run has."""
+    async def reopen(self, run_id: str) -> OpenSession:
+        """Close the session of a run and open a new one."""
         await self.close(run_id)
-        return await self.of(run_id)
+        return await self.acquire(run_id)
 
     async def close(self, run_id: str) -> None:
         """Close the session of a run."""
         await close_resource(self._key(run_id))
 
-    async def _latest(self) -> "dict[tuple[str, ...], Open]":
+    async def _by_use(self) -> "dict[tuple[str, ...], OpenSession]":
         return await hold_open(("run_code", self.executor.name), _nothing_open)
 
     def _key(self, run_id: str) -> tuple[str, ...]:
         return ("run_code", self.executor.name, run_id, *self.functions)
 
     @asynccontextmanager
-    async def _opened(self, run_id: str) -> AsyncGenerator[Open]:
+    async def _new(self, run_id: str) -> AsyncGenerator[OpenSession]:
         async with self.executor.open(self.limits, self.functions, run_id) as session:
-            yield Open(session)
+            yield OpenSession(session)
 
 
 @asynccontextmanager
-async def _nothing_open() -> AsyncGenerator[dict[tuple[str, ...], Open]]:
+async def _nothing_open() -> AsyncGenerator[dict[tuple[str, ...], OpenSession]]:
     yield {}

@@ -14,10 +14,18 @@ from clew.core.events import Action, Json, Observation, Suspended
 from clew.core.interfaces import CALL, AnyTool, CallContext, Tool, ToolSpec
 from clew.core.trajectory import Call
 from clew.toolbox.code.functions import action, result, same
-from clew.toolbox.code.interface import Asked, Came, CodeLimits, Executor, Failed, Finished, Raised
-from clew.toolbox.code.kept import Kept, ended, kept_of, programs_before, state_of
+from clew.toolbox.code.interface import (
+    Asked,
+    CodeLimits,
+    Executor,
+    Failed,
+    Finished,
+    ProgramState,
+    Raised,
+)
+from clew.toolbox.code.kept import Kept, encode_kept, ended, programs_before, read_kept
 from clew.toolbox.code.report import call_line, report
-from clew.toolbox.code.sessions import Open, Place, Sessions
+from clew.toolbox.code.sessions import OpenSession, Place, Sessions
 
 MISTAKES: Final = 100
 """How often a program may call a function in a way that is no call."""
@@ -53,7 +61,7 @@ def _tool(executor: Executor, limits: CodeLimits, tools: Sequence[AnyTool]) -> T
 
 
 class _Programs:
-    """Runs the programs of an agent's runs; it holds nothing but what can be opened again."""
+    """Runs the programs of an agent's runs. Its sessions can be opened again from the record."""
 
     def __init__(
         self, executor: Executor, limits: CodeLimits, known: Mapping[str, ToolSpec]
@@ -63,12 +71,12 @@ class _Programs:
 
     async def call(self, args: dict[str, Json], key: str) -> Suspended | Observation:
         """Begin a program, or go on with it, until it calls a tool or ends."""
-        if (made := CALL.get()) is None:
+        if (context := CALL.get()) is None:
             raise ToolError("a program calls tools of a run: make the call in one")
         run_id, _, place = key.rpartition(":")
-        work = _Work(self, made, run_id, made.record.call(place), str(args["code"]))
+        work = _Work(self, context, run_id, context.record.call(place), str(args["code"]))
         try:
-            return await work.on()
+            return await work.proceed()
         except (
             BaseException
         ):  # cut off in the midst of something: what is on record is all there is
@@ -77,171 +85,180 @@ class _Programs:
 
 
 class _Work:
-    """One stretch of one program: from its start, or from what a call gave, to the next call."""
+    """One part of a program's work: from its start or the result of a call, to the next call."""
 
     def __init__(
-        self, programs: _Programs, made: CallContext, run_id: str, call: Call, code: str
+        self, programs: _Programs, context: CallContext, run_id: str, call: Call, code: str
     ) -> None:
         self.programs, self.sessions = programs, programs.sessions
-        self.made, self.run_id, self.own, self.code = made, run_id, call, code
+        self.context, self.run_id, self.own_call, self.code = context, run_id, call, code
         self.remarks: list[str] = []
 
-    async def on(self) -> Suspended | Observation:
-        """Go on until the program calls a tool, or ends."""
+    async def proceed(self) -> Suspended | Observation:
+        """Start or continue the program; stop at its next call of a tool, or at its end."""
         self._refuse_another()
-        here = await self.sessions.of(self.run_id)
+        opened = await self.sessions.acquire(self.run_id)
         try:
-            if ended(self.own):
-                return await self._ended(here)
-            if self.own.suspended is None:
-                here = await self._before(here)
-                here.printed, here.remarks, here.end = "", [], None
-                came = await here.session.start(self.code)
+            if ended(self.own_call):
+                return await self._final_observation(opened)
+            if self.own_call.suspended is None:
+                opened = await self._session_with_variables(opened)
+                opened.printed, opened.remarks, opened.end = "", [], None
+                reached = await opened.session.start(self.code)
             else:
-                here = await self._waiting(here)
-                came = await here.session.resume(result(self.own.asked[-1]))
-            return await self._next(here, came)
+                opened = await self._session_at_call(opened)
+                reached = await opened.session.resume(result(self.own_call.asked[-1]))
+            return await self._suspended(opened, reached)
         finally:
-            await self.sessions.rest(self.run_id)
+            await self.sessions.release(self.run_id)
 
     def _refuse_another(self) -> None:
         """Raise `ToolError` for a second program of a step: both would have the same variables."""
-        step = self.made.record.step
+        step = self.context.record.step
         first = next(call for call in step.calls if call.action.name == RUN_CODE)
-        if first is not self.own:
+        if first is not self.own_call:
             raise ToolError(f"{first.key} is a program too: run one program in a step")
 
-    async def _next(self, here: Open, came: Came) -> Suspended:
-        """The call that the program asks for, or its end, for the record."""
-        asked, came = await self._asked(here, came)
-        here.printed += here.session.printed()
-        here.remarks += self.remarks
+    async def _suspended(self, opened: OpenSession, reached: ProgramState) -> Suspended:
+        """What to record now that the program has stopped: a call that it waits for, or its end."""
+        asked, reached = await self._next_call(opened, reached)
+        opened.printed += opened.session.printed()
+        opened.remarks += self.remarks
         self.remarks = []
-        number = len(self.own.asked) + 1
+        number = len(self.own_call.asked) + 1
         if asked is None:
-            return await self._end(here, came)
+            return await self._finish(opened, reached)
         why = ""
         if number > self.programs.limits.calls:
             why = f"the program called tools {number - 1} times, and may not call them more often"
-        elif self.made.left().seconds <= 0:
+        elif self.context.left().seconds <= 0:
             why = "the time of this run is over"
         if why:
-            return await self._end(here, Failed(why, lost=True))
-        here.place = Place(self.own.key, number)
-        name, dump = self.programs.executor.name, await here.session.dump()
-        kept = Kept(name, dump, here.printed, remarks=here.remarks)
-        return Suspended(actions=(asked,), state=state_of(kept))
+            return await self._finish(opened, Failed(why, lost=True))
+        opened.place = Place(self.own_call.key, number)
+        name, dump = self.programs.executor.name, await opened.session.dump()
+        kept = Kept(name, dump, opened.printed, remarks=opened.remarks)
+        return Suspended(actions=(asked,), state=encode_kept(kept))
 
-    async def _asked(self, here: Open, came: Came) -> tuple[Action | None, Came]:
-        """The call that a function stands for; what is no call is an exception in the program."""
+    async def _next_call(
+        self, opened: OpenSession, reached: ProgramState
+    ) -> tuple[Action | None, ProgramState]:
+        """The next tool call, if the program makes one; wrong arguments raise `TypeError` in it."""
         for _ in range(MISTAKES):
-            if not isinstance(came, Asked):
-                return None, came
+            if not isinstance(reached, Asked):
+                return None, reached
             try:
-                return action(self.programs.known, came), came
+                return action(self.programs.known, reached), reached
             except TypeError as error:
-                came = await here.session.resume(Raised("TypeError", str(error)))
+                reached = await opened.session.resume(Raised("TypeError", str(error)))
         return None, Failed("the program calls functions wrongly, again and again", lost=True)
 
-    async def _end(self, here: Open, came: Came) -> Suspended:
-        """The end of a program: what came of it, and the variables that are left."""
-        printed, remarks = here.printed, here.remarks
-        lost = isinstance(came, Failed) and came.lost
+    async def _finish(self, opened: OpenSession, reached: ProgramState) -> Suspended:
+        """Record the end of a program: what the model is told of it, and its variables."""
+        printed, remarks = opened.printed, opened.remarks
+        lost = isinstance(reached, Failed) and reached.lost
         if lost:
-            here = await self._before(await self.sessions.anew(self.run_id))
-        shown = came if isinstance(came, Finished | Failed) else Finished()
-        text = report(self.own, printed, shown, remarks, self.programs.limits.output)
-        ok = not isinstance(came, Failed)
-        here.place, here.end = Place(self.own.key, len(self.own.asked), ended=True), _seen(text, ok)
-        name, dump = self.programs.executor.name, await here.session.dump()
-        return Suspended(state=state_of(Kept(name, dump, printed, text, ok, lost)))
+            opened = await self._session_with_variables(await self.sessions.reopen(self.run_id))
+        shown = reached if isinstance(reached, Finished | Failed) else Finished()
+        text = report(self.own_call, printed, shown, remarks, self.programs.limits.output)
+        ok = not isinstance(reached, Failed)
+        opened.place, opened.end = (
+            Place(self.own_call.key, len(self.own_call.asked), ended=True),
+            _observation(text, ok),
+        )
+        name, dump = self.programs.executor.name, await opened.session.dump()
+        return Suspended(state=encode_kept(Kept(name, dump, printed, text, ok, lost)))
 
-    async def _ended(self, here: Open) -> Observation:
-        """What came of the program, which has ended: known here, on record, or found anew."""
-        place = Place(self.own.key, len(self.own.asked), ended=True)
-        if here.place == place and here.end is not None:
-            return here.end
-        kept = await kept_of(self.made, self.own)
+    async def _final_observation(self, opened: OpenSession) -> Observation:
+        """The result of a program that has ended: from its session, the record, or a rerun."""
+        place = Place(self.own_call.key, len(self.own_call.asked), ended=True)
+        if opened.place == place and opened.end is not None:
+            return opened.end
+        kept = await read_kept(self.context, self.own_call)
         if isinstance(kept, Kept):
-            return _seen(kept.text, kept.ok)
-        here = await self._before(await self.sessions.anew(self.run_id))
-        came = await self._again(here, self.own, self.code, self.own.asked)
-        here.remarks = self.remarks
-        await self._end(here, came)
-        return here.end or _seen("", ok=True)
+            return _observation(kept.text, kept.ok)
+        opened = await self._session_with_variables(await self.sessions.reopen(self.run_id))
+        reached = await self._rerun(opened, self.own_call, self.code, self.own_call.asked)
+        opened.remarks = self.remarks
+        await self._finish(opened, reached)
+        return opened.end or _observation("", ok=True)
 
-    # ----------------------------------------------------------- a session, where it has to be
+    # ------------------------------------------------------- a session in the state that is needed
 
-    async def _waiting(self, here: Open) -> Open:
-        """A session that waits for the last call that the program asked for."""
-        place = Place(self.own.key, len(self.own.asked))
-        if here.place == place:
-            return here
-        kept = await kept_of(self.made, self.own)
+    async def _session_at_call(self, opened: OpenSession) -> OpenSession:
+        """A session of this program that waits for the result of its last call."""
+        place = Place(self.own_call.key, len(self.own_call.asked))
+        if opened.place == place:
+            return opened
+        kept = await read_kept(self.context, self.own_call)
         why = kept if isinstance(kept, str) else ""
-        here = await self.sessions.anew(self.run_id)
+        opened = await self.sessions.reopen(self.run_id)
         if isinstance(kept, Kept):
-            if await self._loads(here, kept):
-                here.place, here.printed, here.remarks = place, kept.printed, kept.remarks
-                return here
+            if await self._load(opened, kept):
+                opened.place, opened.printed, opened.remarks = place, kept.printed, kept.remarks
+                return opened
             why = f"{self.programs.executor.name} cannot load what {kept.executor} kept of it"
-            here = await self.sessions.anew(self.run_id)
-        here = await self._before(here)
-        *gave, last = self.own.asked
-        came = await self._again(here, self.own, self.code, gave)
-        await self._compare(here, self.own, came, last)
+            opened = await self.sessions.reopen(self.run_id)
+        opened = await self._session_with_variables(opened)
+        *gave, last = self.own_call.asked
+        reached = await self._rerun(opened, self.own_call, self.code, gave)
+        await self._compare(opened, self.own_call, reached, last)
         self.remarks.append(f"{why}: it was run anew over the recorded observations")
-        here.place = place
-        return here
+        opened.place = place
+        return opened
 
-    async def _before(self, here: Open) -> Open:
+    async def _session_with_variables(self, opened: OpenSession) -> OpenSession:
         """A session with the variables that programs of earlier steps left."""
-        earlier = list(programs_before(self.made.record, self.own, RUN_CODE))
+        earlier = list(programs_before(self.context.record, self.own_call, RUN_CODE))
         if not earlier:
-            return here if here.place is None else await self.sessions.anew(self.run_id)
+            return opened if opened.place is None else await self.sessions.reopen(self.run_id)
         last = earlier[-1]
-        if here.place == Place(last.key, len(last.asked), ended=True):
-            return here
-        if here.place is not None:
-            here = await self.sessions.anew(self.run_id)
-        kept = await kept_of(self.made, last)
-        if isinstance(kept, Kept) and await self._loads(here, kept):
-            return here
-        return await self._rebuilt(earlier)
+        if opened.place == Place(last.key, len(last.asked), ended=True):
+            return opened
+        if opened.place is not None:
+            opened = await self.sessions.reopen(self.run_id)
+        kept = await read_kept(self.context, last)
+        if isinstance(kept, Kept) and await self._load(opened, kept):
+            return opened
+        return await self._rerun_earlier(earlier)
 
-    async def _rebuilt(self, earlier: Sequence[Call]) -> Open:
+    async def _rerun_earlier(self, earlier: Sequence[Call]) -> OpenSession:
         """The variables of earlier programs, by running these anew over what is on record."""
-        here = await self.sessions.anew(self.run_id)
+        opened = await self.sessions.reopen(self.run_id)
         try:
             for call in earlier:
-                kept = await kept_of(self.made, call)
+                kept = await read_kept(self.context, call)
                 if isinstance(kept, str) or not kept.lost:
-                    await self._again(here, call, str(call.args.get("code", "")), call.asked)
+                    await self._rerun(opened, call, str(call.args.get("code", "")), call.asked)
         except ToolError as error:
             self.remarks.append(f"the variables of earlier programs are gone: {error}")
-            here = await self.sessions.anew(self.run_id)
-        here.session.printed()
-        return here
+            opened = await self.sessions.reopen(self.run_id)
+        opened.session.printed()
+        return opened
 
-    async def _loads(self, here: Open, kept: Kept) -> bool:
+    async def _load(self, opened: OpenSession, kept: Kept) -> bool:
         name = self.programs.executor.name
-        return kept.executor == name and bool(kept.dump) and await here.session.load(kept.dump)
+        return kept.executor == name and bool(kept.dump) and await opened.session.load(kept.dump)
 
-    async def _again(self, here: Open, call: Call, code: str, gave: Sequence[Call]) -> Came:
+    async def _rerun(
+        self, opened: OpenSession, call: Call, code: str, gave: Sequence[Call]
+    ) -> ProgramState:
         """Run a program anew over recorded observations. Raises `ToolError` where it differs."""
-        if call.redacted and call is not self.own:
+        if call.redacted and call is not self.own_call:
             raise ToolError(f"{call.key} held a secret, which the record does not keep")
-        here.printed = ""
-        came = await here.session.start(code)
+        opened.printed = ""
+        reached = await opened.session.start(code)
         for one in gave:
-            await self._compare(here, call, came, one)
-            came = await here.session.resume(result(one))
-        here.printed += here.session.printed()
-        return came
+            await self._compare(opened, call, reached, one)
+            reached = await opened.session.resume(result(one))
+        opened.printed += opened.session.printed()
+        return reached
 
-    async def _compare(self, here: Open, call: Call, came: Came, was: Call) -> None:
-        asked, _ = await self._asked(here, came)
-        here.printed += here.session.printed()
+    async def _compare(
+        self, opened: OpenSession, call: Call, reached: ProgramState, was: Call
+    ) -> None:
+        asked, _ = await self._next_call(opened, reached)
+        opened.printed += opened.session.printed()
         if asked is not None and same(asked, was.action):
             return
         now = "ends" if asked is None else f"asks for {call_line(asked)}"
@@ -252,5 +269,5 @@ class _Work:
         )
 
 
-def _seen(text: str, ok: bool) -> Observation:  # noqa: FBT001 - as in the record
+def _observation(text: str, ok: bool) -> Observation:  # noqa: FBT001 - as in the record
     return Observation(content=text, ok=ok, code="" if ok else "tool_error")

@@ -35,31 +35,31 @@ def main() -> None:
         try:
             namespaces.separate(network=wanted["network"])
         except OSError as error:
-            _say(mark, {"built": False, "why": _message(error)})
+            _report_end(mark, {"built": False, "why": _message(error)})
             os._exit(_NOT_BUILT)
-    told, tell = socket.socketpair()
+    reports, report = socket.socketpair()
     first = os.fork()
     if not first:
-        told.close()
-        _guarded(tell, _first, wanted, sys.argv[2:])
-    tell.close()
-    code = _watch(first, wanted, told, mark)
+        reports.close()
+        _or_report(report, _first, wanted, sys.argv[2:])
+    report.close()
+    code = _watch(first, wanted, reports, mark)
     os._exit(code)
 
 
-def _say(mark: str, end: dict[str, Any]) -> None:
-    """The last line of standard error, for whoever knows the mark."""
+def _report_end(mark: str, end: dict[str, Any]) -> None:
+    """Write how it ended as the last line of standard error, after the mark."""
     with contextlib.suppress(OSError):
         os.write(2, f"\n{mark}{json.dumps(end)}\n".encode())
 
 
-def _guarded(tell: socket.socket, work: Any, *args: Any) -> None:
-    """Do what ends by itself; what could not be built is told, and nothing is run."""
+def _or_report(report: socket.socket, work: Any, *args: Any) -> None:
+    """Do work that never returns. If a wall cannot be built, report it and run nothing."""
     try:
-        work(tell, *args)
+        work(report, *args)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the program must not run
         with contextlib.suppress(OSError):
-            tell.send(json.dumps({"built": False, "why": _message(error)}).encode())
+            report.send(json.dumps({"built": False, "why": _message(error)}).encode())
     os._exit(_NOT_BUILT)
 
 
@@ -68,16 +68,16 @@ def _message(error: BaseException) -> str:
     return said or str(error) or repr(error)
 
 
-def _watch(first: int, wanted: dict[str, Any], told: socket.socket, mark: str) -> int:
+def _watch(first: int, wanted: dict[str, Any], reports: socket.socket, mark: str) -> int:
     """Wait for the end, and end what breaks a limit."""
-    free, why = limits.room(wanted["root"]), ""
-    told.settimeout(limits.PERIOD)
+    free, why = limits.free_bytes(wanted["root"]), ""
+    reports.settimeout(limits.PERIOD)
     said = b""
     while True:
         try:
-            piece = told.recv(65_536)
+            piece = reports.recv(65_536)
         except TimeoutError:
-            why = why or limits.broken(wanted["limits"], free, wanted["root"])
+            why = why or limits.exceeded(wanted["limits"], free, wanted["root"])
             if why:
                 limits.kill(first)
             continue
@@ -88,12 +88,12 @@ def _watch(first: int, wanted: dict[str, Any], told: socket.socket, mark: str) -
     end: dict[str, Any] = {"built": True, "code": os.waitstatus_to_exitcode(status), "why": why}
     if said:
         end |= json.loads(said)
-    _say(mark, end)
+    _report_end(mark, end)
     code: int = end.get("code", _NOT_BUILT)
     return code if end["built"] and 0 <= code < _NOT_BUILT else _NOT_BUILT
 
 
-def _first(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
+def _first(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
     """The first process inside: it builds the walls, starts the program and waits for it."""
     prctl(_PARENT_DEATH, signal.SIGKILL)
     prctl(*_NOT_DUMPABLE)
@@ -109,7 +109,7 @@ def _first(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None
     os.chdir(wanted["cwd"])
     program = os.fork()
     if not program:
-        _guarded(tell, _program, wanted, argv)
+        _or_report(report, _program, wanted, argv)
     os.close(0)
     os.closerange(1, 3)
     end = 0
@@ -119,18 +119,18 @@ def _first(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None
             end = os.waitstatus_to_exitcode(status)
             break
     if end < 0:
-        tell.send(json.dumps({"code": end}).encode())
+        report.send(json.dumps({"code": end}).encode())
     os._exit(max(end, 0))
 
 
-def _program(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
+def _program(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
     """Give up all rights, and become the program."""
     walls, places = wanted["walls"], wanted["places"]
     if single := wanted["single_process"]:
         os.environ["MALLOC_ARENA_MAX"] = "1"  # a heap for each thread reserves 64 MB of addresses
     limits.restrict(wanted["limits"], watched=walls["namespaces"], single_process=single)
-    os.closerange(3, tell.fileno())
-    os.closerange(tell.fileno() + 1, 1 << 16)
+    os.closerange(3, report.fileno())
+    os.closerange(report.fileno() + 1, 1 << 16)
     for one in range(_LAST_CAPABILITY + 1) if walls["namespaces"] else ():
         with contextlib.suppress(OSError):
             prctl(_DROP_BOUNDING, one)
@@ -148,7 +148,7 @@ def _program(tell: socket.socket, wanted: dict[str, Any], argv: list[str]) -> No
     if walls["seccomp"]:
         inside = walls["namespaces"] and not single
         seccomp.restrict(internet=wanted["network"] or inside, single_process=single)
-    os.set_inheritable(tell.fileno(), False)  # closed by the kernel once the program is there
+    os.set_inheritable(report.fileno(), False)  # closed by the kernel once the program is there
     try:
         os.execvpe(argv[0], argv, dict(os.environ))  # noqa: S606 - what the caller asked for
     except OSError as error:

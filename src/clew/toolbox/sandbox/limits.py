@@ -51,7 +51,7 @@ def restrict(limits: dict[str, Any], *, watched: bool, single_process: bool) -> 
         resource.setrlimit(kind, (soft, hard))
 
 
-def broken(limits: dict[str, Any], free: int, folder: str) -> str:
+def exceeded(limits: dict[str, Any], free: int, folder: str) -> str:
     """Which limit the processes of our children's namespace break together; "" for none.
 
     `free` is what the disk of `folder` had at the beginning.
@@ -61,12 +61,12 @@ def broken(limits: dict[str, Any], free: int, folder: str) -> str:
         return f"it had more than {limits['processes']} processes"
     if memory > limits["memory"]:
         return f"it used more than {limits['memory']:,} bytes of memory"
-    if free - room(folder) > limits["disk"]:
+    if free - free_bytes(folder) > limits["disk"]:
         return f"the disk lost more than {limits['disk']:,} bytes meanwhile"
     return ""
 
 
-def room(folder: str) -> int:
+def free_bytes(folder: str) -> int:
     """Bytes that are free on the disk of a folder."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
@@ -86,11 +86,13 @@ def _used() -> tuple[int, int]:
             with contextlib.suppress(OSError):
                 if os.stat(f"/proc/{name}/ns/pid").st_ino == world:
                     number += 1
-                    memory += _own(Path(f"/proc/{name}/status").read_text("utf-8", "replace"))
+                    memory += _own_memory(
+                        Path(f"/proc/{name}/status").read_text("utf-8", "replace")
+                    )
     return number, memory
 
 
-def _own(status: str) -> int:
+def _own_memory(status: str) -> int:
     """The memory that a process has for itself, by its status."""
     lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     found = (lines.get(key, "0 kB").split()[0] for key in ("RssAnon", "RssShmem", "VmSwap"))

@@ -84,23 +84,23 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """A program that runs in the sandbox: its process, and how its watch's last word begins."""
+class RunningProgram:
+    """A program in the sandbox: its process, and the mark before the line on how it ended."""
 
     process: Process
     mark: str
 
     @property
     def input(self) -> ByteSendStream:
-        """Where it is told something."""
+        """Its standard input."""
         return cast("ByteSendStream", self.process.stdin)
 
     @property
     def output(self) -> ByteReceiveStream:
-        """What it says."""
+        """Its standard output."""
         return cast("ByteReceiveStream", self.process.stdout)
 
-    async def last_word(self) -> str:
+    async def why_it_ended(self) -> str:
         """Why it ended: a limit that it broke, a signal, or its last line. Waits for the end."""
         told = bytearray()
         with suppress(ClosedResourceError, BrokenResourceError):
@@ -208,7 +208,7 @@ class Sandbox:
         *,
         env: Collection[str] = (),
         variables: Mapping[str, str] | None = None,
-    ) -> AsyncGenerator[Talk]:
+    ) -> AsyncGenerator[RunningProgram]:
         """Start a program to talk to over standard input and output; it is ended on leaving.
 
         Raises `SandboxError`, with nothing done. What it writes to its standard error is read only
@@ -221,7 +221,7 @@ class Sandbox:
             except (OSError, ValueError) as error:
                 raise SandboxError(str(error)) from error
             try:
-                yield Talk(process, told[MARK])
+                yield RunningProgram(process, told[MARK])
             finally:
                 with CancelScope(shield=True):
                     await end_process(process)
