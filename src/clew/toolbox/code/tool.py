@@ -77,9 +77,7 @@ class _Programs:
         work = _Work(self, context, run_id, context.record.call(place), str(args["code"]))
         try:
             return await work.proceed()
-        except (
-            BaseException
-        ):  # cut off in the midst of something: what is on record is all there is
+        except BaseException:  # cut off midway: only what is on record counts
             await self.sessions.close(run_id)
             raise
 
