@@ -226,6 +226,41 @@ async def test_a_server_that_never_has_enough_of_asking_leaves_the_call_unknown(
     assert "InputRequiredResult for more than 10 rounds" in asked.text
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        types.InputRequiredResult(request_state="further"),
+        MCPError(types.HEADER_MISMATCH, "the list was another"),
+    ],
+    ids=["wants it repeated", "wants the list read again"],
+)
+async def test_a_call_is_made_once_more_where_the_server_wants_that(
+    pins: Path, first: types.InputRequiredResult | MCPError
+) -> None:
+    came: list[str | None] = []
+
+    async def tools_of(*_: object) -> types.ListToolsResult:
+        tool = types.Tool(name="ask", input_schema={"type": "object"})
+        return types.ListToolsResult(tools=[tool])
+
+    async def ask(
+        _: object, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        came.append(params.request_state)
+        if len(came) > 1:
+            return types.CallToolResult(content=[types.TextContent(type="text", text="sold")])
+        if isinstance(first, MCPError):
+            raise first
+        return first
+
+    served = Server("shop", on_list_tools=tools_of, on_call_tool=ask)
+    async with serving(served.streamable_http_app()) as url:
+        tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=pins)
+        (sold,) = await seen(tools, act("shop_ask"))
+    assert (sold.ok, sold.text) == (True, "sold")
+    assert came == [None, None if isinstance(first, MCPError) else "further"]
+
+
 async def test_a_connection_that_is_cut_in_mid_call_leaves_it_unknown(pins: Path) -> None:
     inner = app_of("stateless")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -21,6 +22,18 @@ RESULT = {
     "structuredContent": {"result": "all done"},
 }
 DONE = {"status": "completed", "result": RESULT}
+QUESTION = {
+    "method": "elicitation/create",
+    "params": {
+        "mode": "form",
+        "message": "which size?",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {"size": {"type": "integer"}},
+            "required": ["size"],
+        },
+    },
+}
 GONE = MCPError(-32602, "no such task")
 
 
@@ -105,12 +118,7 @@ async def test_a_task_that_failed_or_is_gone_is_unknown(
 
 
 async def test_what_a_task_asks_is_a_held_call(tmp_path: Path) -> None:
-    schema = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
-    question = {
-        "method": "elicitation/create",
-        "params": {"mode": "form", "message": "which size?", "requestedSchema": schema},
-    }
-    asks = {"status": "input_required", "inputRequests": {"a": question}}
+    asks = {"status": "input_required", "inputRequests": {"a": QUESTION}}
     jobs = Jobs(asks, asks, DONE)
     async with serving(shop(jobs).streamable_http_app()) as url:
         agent, store = await agent_of(url, tmp_path), MemoryStore()
@@ -123,6 +131,30 @@ async def test_what_a_task_asks_is_a_held_call(tmp_path: Path) -> None:
     assert job_of(await read(result.run_id, store=store)).text == "all done"
     assert jobs.begun == 1
     assert [json.dumps(one["a"]["content"]) for one in jobs.answers] == ['{"size": 3}']
+
+
+class AskingFirst(Jobs):
+    """A job becomes a task once a person has said how large it is."""
+
+    async def intercept_tool_call(
+        self, params: types.CallToolRequestParams, ctx: Any, call_next: Any
+    ) -> Any:
+        if params.input_responses is None:
+            return {"resultType": "input_required", "inputRequests": {"a": QUESTION}}
+        return await super().intercept_tool_call(params, ctx, call_next)
+
+
+async def test_a_call_that_asked_becomes_a_task(tmp_path: Path) -> None:
+    jobs = AskingFirst(DONE)
+    async with serving(shop(jobs).streamable_http_app()) as url:
+        agent, store = await agent_of(url, tmp_path), MemoryStore()
+        result = await run(agent, "go", store=store)
+        await rule(result.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+        await resume(agent, result.run_id, store=store)
+    record = await read(result.run_id, store=store)
+    tried = [entry.event for entry in record.entries if isinstance(entry.event, Attempt)]
+    assert job_of(record).text == "all done"
+    assert (tried[-1].task, jobs.begun, jobs.asked) == ("job-1", 1, ["job-1"])
 
 
 async def test_a_task_whose_question_cannot_be_put_is_unknown(tmp_path: Path) -> None:

@@ -107,6 +107,13 @@ async def test_a_program_that_is_talked_to(tmp_path: Path) -> None:
         assert await talk.why_it_ended() == "so"
 
 
+async def test_a_program_that_is_talked_to_ends_at_its_limits(tmp_path: Path) -> None:
+    limits = SandboxLimits(memory=60_000_000)
+    grow = "import time; kept = b'x' * 300_000_000; time.sleep(600)"
+    async with Sandbox(root=str(tmp_path), limits=limits).start(["python", "-c", grow]) as talk:
+        assert await talk.why_it_ended() == "it used more than 60,000,000 bytes of memory"
+
+
 def test_versions_of_landlock() -> None:
     none, old, new = (landlock_wall(version) for version in (0, 3, 7))
     assert (none.built, old.built, new.built) == (False, True, True)
