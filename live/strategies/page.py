@@ -63,7 +63,8 @@ LIVE: Final = """
 was. {count} outcomes of `{model}`
 at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machine},
 {threads} thread(s). **The machine was shared**: its load was {least:.1f} to {most:.1f}, so seconds
-say little.
+say little. From 23:34 on 2026-11-25 the model ran in a build of xllamacpp for this processor
+(AVX-512), which rounds otherwise than the package that was used before.
 
 {tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
 Half of each source are for tuning, the other half is to be left unseen (but records of three of
