@@ -7,7 +7,7 @@ made beforehand, parallel calls and code are said to be good for.
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict
 
 from clew import tool
 from clew.core.events import Json
@@ -95,11 +95,32 @@ def _asked(kind: str, shop: Shop, chosen: Sequence[str]) -> tuple[str, Json]:
             return f"{asked} {_ASK.format(what='its name')}", {"em": least}
 
 
+class Priced(TypedDict):
+    """What the tool `price` gives."""
+
+    item: str
+    price: int
+
+
+class Stocked(TypedDict):
+    """What the tool `stock` gives."""
+
+    item: str
+    pieces: int
+
+
+class Ordered(TypedDict):
+    """What the tool `order` gives."""
+
+    order: int
+    items: dict[str, int]
+
+
 def goods_tools(shop: Shop) -> tuple[Tool, ...]:
     """The tools of a shop: one look-up for one thing."""
 
     @tool(effect="read")
-    def price(item: str) -> dict[str, Json]:
+    def price(item: str) -> Priced:
         """The price of one piece of an item, in dollars.
 
         Args:
@@ -108,7 +129,7 @@ def goods_tools(shop: Shop) -> tuple[Tool, ...]:
         return {"item": item, "price": _found(shop.prices, item)}
 
     @tool(effect="read")
-    def stock(item: str) -> dict[str, Json]:
+    def stock(item: str) -> Stocked:
         """How many pieces of an item are in stock.
 
         Args:
@@ -117,7 +138,7 @@ def goods_tools(shop: Shop) -> tuple[Tool, ...]:
         return {"item": item, "pieces": _found(shop.stock, item)}
 
     @tool(effect="read")
-    def order(number: int) -> dict[str, Json]:
+    def order(number: int) -> Ordered:
         """What was ordered: items, and how many pieces of each.
 
         Args:

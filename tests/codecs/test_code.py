@@ -1,8 +1,11 @@
 """Programs as models write them: in a fence, in tags, in a call, behind a label, or bare."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, Tool, read_sync, run_sync, tool
 from clew.codecs import Code
@@ -191,6 +194,38 @@ def test_a_function_is_shown_with_its_types() -> None:
         "    # Odd.",
         "    # for example: odd(one='a')",
     ]
+
+
+def test_a_function_says_which_fields_its_result_has() -> None:
+    result = {
+        "$ref": "#/$defs/Found",
+        "$defs": {
+            "Found": {
+                "type": "object",
+                "properties": {
+                    "hits": {"type": "array", "items": {"$ref": "#/$defs/Hit"}},
+                    "more": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                },
+            },
+            "Hit": {"type": "object", "properties": {"title": {"type": "string"}, "of": {}}},
+        },
+    }
+    finds = replace(now, result=result)
+    assert signature(finds).splitlines()[0].endswith(" -> dict:")
+    shape = '{"hits": list[{"title": str, "of": Any}], "more": int | None}'
+    assert f"    # returns: {shape}" in signature(finds).splitlines()
+
+
+@given(st.sampled_from(["#/$defs/Loop", "#", "#/$defs/None", "elsewhere", 7]))
+def test_a_result_that_refers_to_itself_or_to_nothing_is_shown(reference: Any) -> None:
+    loop = {"type": "array", "items": {"$ref": "#/$defs/Loop"}}
+    result = {"anyOf": [{"$ref": reference}, loop], "$defs": {"Loop": loop}}
+    assert signature(replace(now, result=result)).startswith("def now(")
+
+
+def test_a_shape_of_many_fields_is_left_out() -> None:
+    result = {"type": "object", "properties": {f"field_{i}": {"type": "string"} for i in range(50)}}
+    assert "returns" not in signature(replace(now, result=result))
 
 
 def test_a_run_shows_programs_and_what_they_print() -> None:

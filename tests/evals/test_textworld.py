@@ -284,7 +284,9 @@ async def test_who_waits_in_vain_behind_another_move_is_lost_with_it() -> None:
         record, _ = await played(there, together, "look", finish("no"), store=MemoryStore())
     finally:
         made[1].let_on.set()
-    assert [call.observation.code for call in record.calls[:2]] == ["timeout", "timeout"]
+    codes = [call.observation.code for call in record.calls[:2] if call.observation is not None]
+    # Whose time ends first loses it for both: the other may hear of it before its own time ends.
+    assert codes in (["timeout", "timeout"], ["timeout", "tool_error"], ["tool_error", "timeout"])
     assert "is lost" in shown(record)[2]
     async with there.open(there.cases[0]) as episode:
         await episode.catch_up(record)

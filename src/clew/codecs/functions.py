@@ -11,6 +11,7 @@ import msgspec
 
 from clew.codecs.arguments import fields, required
 from clew.codecs.interface import PromptSpec
+from clew.codecs.python_types import Types
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import ToolSpec
 
@@ -123,47 +124,28 @@ def written(action: Action) -> str:
 
 # ------------------------------------------------------------------------------ as they are shown
 
-_KINDS: Final = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "array": "list",
-    "object": "dict",
-    "null": "None",
-}
-
 
 def signature(tool: ToolSpec) -> str:
-    """A tool as the head of a function, and what its description says, as comments."""
+    """A tool as the head of a function, and what its description says, as comments.
+
+    A model reads there which fields a returned dict has, where the tool declares its result.
+    """
     known, needed = fields(tool.parameters), required(tool.parameters)
     ordered = sorted(known, key=lambda field: field not in needed)
-    heads = [_parameter(field, known[field], needed) for field in ordered]
-    gives = "" if tool.result is None else f" -> {_kind(tool.result)}"
+    types = Types(tool.parameters)
+    heads = [_parameter(field, types.name(known[field]), known[field], needed) for field in ordered]
+    result = Types(tool.result or {})
+    gives = "" if tool.result is None else f" -> {result.name(tool.result)}"
     head = f"def {function_name(tool.name)}({', '.join(heads)}){gives}:"
-    about = (
+    about = [
         (field, " ".join(str(known[field].get("description", "")).split())) for field in ordered
-    )
+    ]
+    about.append(("returns", result.shape(tool.result or {})))
     lines = [head, f"    # {' '.join(tool.description.split())}"]
     lines += [f"    # {field}: {text}" for field, text in about if text]
     lines += [f"    # for example: {written(Action(tool.name, args))}" for args in tool.examples]
     return "\n".join(lines)
 
 
-def _parameter(name: str, schema: Mapping[str, Json], needed: list[str]) -> str:
-    default = "" if name in needed else f" = {schema.get('default')!r}"
-    return f"{name}: {_kind(schema)}{default}"
-
-
-def _kind(schema: Mapping[str, Json]) -> str:
-    """A JSON Schema as a type of Python, as far as it can be said in one."""
-    if isinstance(choices := schema.get("enum"), list):
-        return f"Literal[{', '.join(map(repr, cast('list[object]', choices)))}]"
-    kinds = schema.get("type")
-    if isinstance(kinds, list):
-        return " | ".join(_KINDS.get(str(kind), "Any") for kind in cast("list[object]", kinds))
-    if isinstance(either := schema.get("anyOf"), list):
-        return " | ".join(dict.fromkeys(map(_kind, cast("list[dict[str, Json]]", either))))
-    if kinds == "array" and isinstance(items := schema.get("items"), dict):
-        return f"list[{_kind(cast('dict[str, Json]', items))}]"
-    return _KINDS.get(str(kinds), "Any")
+def _parameter(name: str, kind: str, schema: Mapping[str, Json], needed: list[str]) -> str:
+    return f"{name}: {kind}" + ("" if name in needed else f" = {schema.get('default')!r}")

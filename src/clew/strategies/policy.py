@@ -7,19 +7,19 @@ the function runs again from the beginning, over the results in the record. It k
 process that dies loses nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 import anyio.lowlevel
-import msgspec
 
 from clew.context import Context, Instructions
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, encode
-from clew.core.interfaces import AgentTool, ModelInfo, OnText, Part, Prompt, Tool
+from clew.core.interfaces import AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
+from clew.strategies.codec import StrategyCodec, exchanges, latest_task
 from clew.strategies.interface import (
     Ended,
     NoAnswerError,
@@ -33,10 +33,6 @@ from clew.strategies.roles import answers_text, tool_of
 from clew.support.error_text import described
 
 PROVIDER: Final = "strategy"
-_FAILED: Final = "ERROR: "
-_LOOP: Final = ("ERROR: ", "NOTE: ", "The limit on ")
-"""How the codec native begins what the loop says as a user."""
-
 _Exchange: TypeAlias = tuple[tuple[Request, ...], tuple[Ended, ...]]
 """The requests of one step, and their results."""
 
@@ -87,20 +83,6 @@ def _next_move(strategy: Strategy, task: str, recorded: Iterator[_Exchange]) -> 
         coroutine.close()
 
 
-class _CutShort(msgspec.Struct, forbid_unknown_fields=True):
-    """The content of a run that a limit made answer early."""
-
-    answer: Any
-    cut_short: str
-
-
-def _cut_short(content: Any) -> _CutShort | None:
-    try:
-        return msgspec.convert(content, _CutShort)
-    except msgspec.ValidationError:
-        return None
-
-
 @dataclass(frozen=True)
 class StrategyPolicy:
     """Stands in for a model: runs the strategy over the prompt, and nothing else."""
@@ -120,8 +102,8 @@ class StrategyPolicy:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The strategy's next requests, or its answer."""
         await anyio.lowlevel.checkpoint()  # let other tasks run, as while a model replies
-        task, parts = _latest_task(prompt)
-        move = _next_move(self.strategy, task, self._exchanges(parts))
+        task, parts = latest_task(prompt)
+        move = _next_move(self.strategy, task, exchanges(parts, self.texts, self.typed))
         if prompt.calls == "none" and move.requests:
             if move.best is None:
                 return Reply("a limit was reached before there was an answer", model=self.info.name)
@@ -132,34 +114,6 @@ class StrategyPolicy:
         if not calls:
             calls = [RawCall(FINISH, encode({"answer": move.answer}).decode())]
         return Reply(move.reason, tuple(calls), "calls", model=self.info.name)
-
-    def _exchanges(self, parts: Sequence[Part]) -> Iterator[_Exchange]:
-        """The requests of each step, and their results."""
-        results = {part.call_id: part for part in parts if part.role == "tool"}
-        for part in parts:
-            if part.role != "assistant" or not part.calls:
-                continue
-            arguments = [msgspec.json.decode(call.arguments or "{}") for call in part.calls]
-            requests = tuple(
-                Request(call.name, args) for call, args in zip(part.calls, arguments, strict=True)
-            )
-            yield requests, tuple(self._result(each, results[each.id].text) for each in part.calls)
-
-    def _result(self, made: RawCall, text: str) -> Ended:
-        _, step, index = made.id.split("_")  # as the codec native numbers calls
-        call, role = f"{step}.{index}", made.name
-        if text.startswith(_FAILED):
-            return Ended(call, ok=False, answer=None, text=text)
-        try:
-            answer: Any = msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            if role in self.typed:  # a prompt shows only the ends of a very long text
-                error = f"{_FAILED}{role} gave {len(text):,} characters, too long to be read"
-                return Ended(call, ok=False, answer=None, text=error)
-            answer = text
-        if (cut := _cut_short(answer)) is not None:
-            return Ended(call, ok=True, answer=cut.answer, text=text, cut_short=cut.cut_short)
-        return Ended(call, ok=True, answer=text if role in self.texts else answer, text=text)
 
 
 def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
@@ -179,7 +133,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     return Agent(
         model=StrategyPolicy(strategy, texts, frozenset(agents - texts)),
         tools=tools,
-        codec="native",
+        codec=StrategyCodec(),
         prompt=Instructions(
             f"Answer by the strategy {strategy.name}.",
             constraints=(),
@@ -196,13 +150,3 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
         context=Context(compaction=None),
         seed=like.seed,
     )
-
-
-def _latest_task(prompt: Prompt) -> tuple[str, Sequence[Part]]:
-    """The last thing a person asked, and the parts after it."""
-    goal = next(part.text for part in reversed(prompt.head) if part.role == "user")
-    parts = list(prompt.parts)
-    for index in reversed(range(len(parts))):
-        if parts[index].role == "user" and not parts[index].text.startswith(_LOOP):
-            return parts[index].text, parts[index + 1 :]
-    return goal, parts
