@@ -47,7 +47,12 @@ class Running:
         if program is None or program.poll() is not None:
             program = self._programs[system.name] = start(system, self.environments)
         described = [
-            {"name": one.name, "description": one.description, "parameters": one.parameters}
+            {
+                "name": one.name,
+                "description": one.description,
+                "parameters": one.parameters,
+                "result": one.result,
+            }
             for one in tools
         ]
         asked = {

@@ -20,18 +20,22 @@ ENVIRONMENTS: Final = Path(platformdirs.user_cache_dir("clew")) / "live"
 
 @dataclass(frozen=True)
 class System:
-    """A system: what its environment needs, the program that asks it, and in which of its forms."""
+    """A system: what its environment needs, the program that asks it, and in which of its forms.
+
+    `shares` is the program of another system, whose environment it uses too.
+    """
 
     name: str
     packages: tuple[str, ...]
     program: str
     form: str = ""
     what: str = ""
+    shares: str = ""
 
     @property
     def environment(self) -> str:
         """The folder of its environment: those of one program share it."""
-        return self.program
+        return self.shares or self.program
 
 
 SYSTEMS: Final = (
@@ -46,9 +50,10 @@ SYSTEMS: Final = (
     System(
         "smolagents CodeAgent",
         ("smolagents[openai]",),
-        "with_smolagents",
+        "with_code_agent",
         "CodeAgent",
         "`CodeAgent`",
+        shares="with_smolagents",
     ),
     System(
         "LangGraph",

@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,7 @@ def options() -> argparse.ArgumentParser:
         found.add_argument(name, type=names, default=usual, help=f"some of {', '.join(there)}")
     found.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
     found.add_argument("--first", type=int, help="the first so many tasks only")
+    found.add_argument("--at-once", type=int, default=1, help="so many tasks at the same time")
     found.add_argument("--threads", type=int, default=0, help="0: one for each core")
     found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
     found.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="of the others")
@@ -49,25 +51,52 @@ async def work(args: argparse.Namespace) -> None:
     for kind, said, there in (("form", args.only, NAMES), ("source", args.sources, SOURCES)):
         if strange := [name for name in said if name not in there]:
             raise ConfigError(f"no {kind} {strange[0]!r}: there are {', '.join(there)}")
-    asker = Asker(args.gguf, args.records, args.threads, args.environments)
-    begun = time.monotonic()
+    asker = Asker(args.gguf, args.records, args.threads, args.environments, args.at_once)
     try:
-        left = list(_left(asker, args))
-        for number, (form, asked) in enumerate(left):
-            gone = (time.monotonic() - begun) / 60
-            if args.minutes and gone > args.minutes:
-                return
-            minutes = gone / number * (len(left) - number) if number else 0.0
-            tell(f"{number} of {len(left)}, {minutes:.0f} min left: {form.name}, {asked.case.id}")
-            found = await asker.ask(form, asked)
-            add(found, args.outcomes)
-            tell(
-                f"{'right' if found.right else 'wrong'} {found.seconds:.0f} s, {found.calls} "
-                f"replies, {found.status} {str(found.answer)[:60]!r}\n"
-            )
+        queue = Queue(list(_left(asker, args)), args.minutes)
+        async with anyio.create_task_group() as workers:
+            for _ in range(args.at_once):
+                workers.start_soon(_work, asker, queue, args.outcomes)
     finally:
         with anyio.CancelScope(shield=True):
             await asker.close()
+
+
+@dataclass
+class Queue:
+    """What is still to be asked; nothing is begun after so many minutes (0: no end)."""
+
+    left: Sequence[tuple[Form, Task]]
+    minutes: float
+    begun: float = field(default_factory=time.monotonic)
+    taken: int = 0
+    done: int = 0
+
+    def __iter__(self) -> Iterator[tuple[Form, Task]]:
+        """The next ones, each given to one worker only."""
+        while self.taken < len(self.left):
+            gone = (time.monotonic() - self.begun) / 60
+            if self.minutes and gone > self.minutes:
+                return
+            minutes = gone / self.done * (len(self.left) - self.done) if self.done else 0.0
+            form, asked = self.left[self.taken]
+            self.taken += 1
+            how_far = f"{self.done} of {len(self.left)}, {minutes:.0f} min left"
+            tell(f"{how_far}: {form.name}, {asked.case.id}")
+            yield form, asked
+
+
+async def _work(asker: Asker, queue: Queue, outcomes: Path) -> None:
+    """Ask one after the other, and keep what came of it."""
+    for form, asked in queue:
+        found = await asker.ask(form, asked)
+        add(found, outcomes)
+        queue.done += 1
+        tell(
+            f"{form.name}, {asked.case.id}: {'right' if found.right else 'wrong'} "
+            f"{found.seconds:.0f} s, {found.calls} replies, {found.status} "
+            f"{str(found.answer)[:60]!r}\n"
+        )
 
 
 def _left(asker: Asker, args: argparse.Namespace) -> Iterator[tuple[Form, Task]]:

@@ -33,8 +33,11 @@ MOST_RUNS: Final = 200
 class Asker:
     """A model's file, the store that its runs are recorded to, and the other frameworks."""
 
-    def __init__(self, gguf: Path, records: Path, threads: int, environments: Path) -> None:
+    def __init__(
+        self, gguf: Path, records: Path, threads: int, environments: Path, at_once: int
+    ) -> None:
         self.gguf = gguf
+        self.at_once = at_once
         self.settings = LocalSettings(CONTEXT, SLOTS, threads)
         self.sha256 = sum_of(gguf)
         self._models: dict[int, LocalModel] = {}
@@ -86,6 +89,7 @@ class Asker:
             stopped=took.stopped,
             taken_up=took.taken_up,
             once=True,
+            at_once=self.at_once,
         )  # fmt: skip
 
     async def _asked(self, form: Form, task: Task, run_id: str) -> Took:

@@ -79,6 +79,8 @@ class Form:
         """What tells this form from others, and from what it was in an earlier clew."""
         agent = self.single(model, task)
         said: list[Any] = [self.votes, self.params, CALLS, *_said(agent)]
+        if self.code:
+            said.append(self.edition)
         if self.strategy is not None:
             strategy = self.strategy(agent, task)
             said += [
@@ -139,12 +141,13 @@ FORMS: Final[tuple[Form, ...]] = (
         "code",
         "the agent by itself writes programs (the codec `code`)",
         code=True,
-        edition=2,  # its one worked example was a sum, whose answer the model copied
+        edition=3,  # its worked example was a sum, whose answer was copied; fields were not shown
     ),
     Form(
         "CodeAgent",
         "smolagents' `CodeAgent` by itself: same tools, steps and tokens",
         system="smolagents CodeAgent",
+        edition=2,  # it was given the texts of results, and no values
     ),
     Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
     Form("auto", "`Auto` chooses one of the forms above by its rules", _auto, usual=False),

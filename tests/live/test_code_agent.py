@@ -83,7 +83,7 @@ def test_another_framework_answers_with_the_same_tools_and_limits(tmp_path: Path
     (file,) = (tmp_path / "outcomes").glob("*.jsonl")
     assert len(file.read_text("utf-8").splitlines()) == 1
     found, steps, tokens = json.loads(str(one.answer))
-    assert (json.loads(found)["item"], steps, tokens) == ("mirror", STEPS, TOKENS)
+    assert (found["item"], steps, tokens) == ("mirror", STEPS, TOKENS)
     assert (one.status, one.right, one.calls, one.made) == ("answered", False, 1, {"price": 1})
     assert (one.written, one.prompt > 0, one.version) == (3, True, "smolagents 0.1")
     replies = json.loads((tmp_path / "runs.jsonl").read_text("utf-8"))

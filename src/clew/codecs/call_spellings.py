@@ -18,6 +18,7 @@ from clew.codecs.arguments import fields, object_args, tool_named, typed
 from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.core.events import FINISH, Json
+from clew.support.lazy_regex import Lazy
 
 MOST: Final = 64
 """Calls that are read in one reply."""
@@ -25,7 +26,7 @@ MOST: Final = 64
 _PYTHON_CHARS: Final = 20_000
 """Longer text is no call as in a program."""
 
-MARK: Final = re.compile(
+MARK: Final = Lazy(
     r"</?\|?/?(?:[\w-]{1,20}:)?(?:tool|function)[_-]?(?:calls?|use)\|?>"
     r"|</?tools>(?=\s*(?:[\[{<]|$))"
     r"|</?(?:start|end)_function_call>"
@@ -36,33 +37,31 @@ MARK: Final = re.compile(
 )
 """What says that a call begins, goes on or ends."""
 
-TAG: Final = re.compile(
+TAG: Final = Lazy(
     r"<(?P<tag>(?:[\w-]{1,20}:)?(?:function|invoke))"
     r"(?:(?:=|\s+name=)[\"']?(?P<name>[\w./:-]{1,64})[\"']?[^<>]{0,80})?>"
 )
-_TURN: Final = re.compile(
+_TURN: Final = Lazy(
     r"(?:\s|</?s>|<[|｜](?:im_end|im_start|eot_id|eom_id|end|endoftext|end_of_text|begin_of_text"
     r"|end▁of▁sentence|assistant)[|｜]>|<\|start_header_id\|>\w{0,20}<\|end_header_id\|>)++"
 )
-_BETWEEN: Final = re.compile(
-    rf"(?:[\s,;]|`{{3,}}[\w+-]{{0,20}}|(?m:{MARK.pattern}))++", re.IGNORECASE
-)
-_PARAMETER: Final = re.compile(
+_BETWEEN: Final = Lazy(rf"(?:[\s,;]|`{{3,}}[\w+-]{{0,20}}|(?m:{MARK.pattern}))++", re.IGNORECASE)
+_PARAMETER: Final = Lazy(
     r"<(?:[\w-]{1,20}:)?(?:parameter|param|arg)(?:=|\s+name=)[\"']?([\w.-]{1,64})[\"']?[^<>]{0,80}>"
 )
-_KEY: Final = re.compile(r"<arg_key>([^<]{1,64})</arg_key>\s*<arg_value>")
-_CHILD: Final = re.compile(r"\s*<([\w-]{1,64})>")
-_NAMED: Final = re.compile(
+_KEY: Final = Lazy(r"<arg_key>([^<]{1,64})</arg_key>\s*<arg_value>")
+_CHILD: Final = Lazy(r"\s*<([\w-]{1,64})>")
+_NAMED: Final = Lazy(
     r"(?:function(?:\s|<[|｜][^|｜<>\n]{1,40}[|｜]>)+)?(?:(?:[a-z]{1,12} )?to=)?(?:call:)?"
     r"(?:functions?\.|default_api\.)?(?P<name>[\w./-]{1,64})(?::\d{1,4})?"
     rf"(?:\s|json\b|`{{3,}}\w{{0,20}}|{MARK.pattern})*+(?=\{{|<arg_key>)",
     re.IGNORECASE,
 )
-_OBJECT: Final = re.compile(
+_OBJECT: Final = Lazy(
     r"[\[{\s]*[\"'](?:name|tool|tool_name|function)[\"']\s*:\s*[\"'](?P<name>[\w./-]{1,64})[\"']\s*,"
     r"\s*[\"'](?:arguments|parameters|args|input|tool_input|action_input)[\"']\s*:"
 )
-_DOUBLED: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|\{\{|\}\}')
+_DOUBLED: Final = Lazy(r'"(?:[^"\\]|\\.)*+"?|\{\{|\}\}')
 """Doubled braces, as some chat templates show them by mistake, and strings, in which they stay."""
 
 _OUTER: Final = ("tool_calls", "tool_call", "function_call", "function")

@@ -14,6 +14,7 @@ from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.text_answer import as_calls
 from clew.core.events import Compacted, Note, Rewound
 from clew.core.trajectory import Step, Trajectory
+from clew.support.lazy_regex import Lazy
 
 LOOKED_AT: Final = 8
 """So many of the last steps are looked through for clew's own words."""
@@ -29,10 +30,10 @@ _PLACES: Final = frozenset({
 """What stands in forms and in the place of nothing; "nothing" alone may well be the answer."""
 
 _EDGES: Final = " \t\r\n.,:;!?\"'`*_()[]<>"
-_CITED: Final = re.compile(
+_CITED: Final = Lazy(
     r"\[(?:(?!https?:)[A-Za-z][\w./-]{0,60}[:#][^\]\s]{1,120}|doc[_-]?(?:id|\d{1,6}))\](?!\()"
 )
-_TOLD: Final = re.compile(
+_TOLD: Final = Lazy(
     r"\b(?:search results?|tool (?:results?|outputs?|calls?)|(?:the|my) (?:search|lookup|tool)"
     r" (?:returned|shows?|showed|found|gave|says|said|results?))\b",
     re.IGNORECASE,

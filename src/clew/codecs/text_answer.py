@@ -17,23 +17,24 @@ from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.sections import sections
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Parameters
+from clew.support.lazy_regex import Lazy
 
 READ: Final = "calls written as text were read as calls"
 SHORT: Final = 240
 """So many characters ahead of a call announce it; more of them are prose with an example in it."""
 
-_CODE: Final = re.compile(r"(?<!`)(`{3,}+)[^`]*+(?:`(?!``)[^`]*+)*+\1|(?<!`)`[^`\n]{1,400}+`")
-_FENCED: Final = re.compile(r"`{3,}(?P<word>[\w+-]{0,20})[ \t]*\r?\n(?P<body>.*)", re.DOTALL)
-_BEGUN: Final = re.compile(r"^[ \t]*(?:`{3,}[\w+-]{0,20}[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
-_LABEL: Final = re.compile(r"\s*Action\s*:\s*(?=[`\[{])", re.IGNORECASE)
-_EXAMPLE: Final = re.compile(
+_CODE: Final = Lazy(r"(?<!`)(`{3,}+)[^`]*+(?:`(?!``)[^`]*+)*+\1|(?<!`)`[^`\n]{1,400}+`")
+_FENCED: Final = Lazy(r"`{3,}(?P<word>[\w+-]{0,20})[ \t]*\r?\n(?P<body>.*)", re.DOTALL)
+_BEGUN: Final = Lazy(r"^[ \t]*(?:`{3,}[\w+-]{0,20}[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
+_LABEL: Final = Lazy(r"\s*Action\s*:\s*(?=[`\[{])", re.IGNORECASE)
+_EXAMPLE: Final = Lazy(
     r"\b(?:examples?|instance|syntax|formats?|schema|you (?:can|could|would|should|may))\b|e\.g\.",
     re.IGNORECASE,
 )
 _EDGES: Final = "`} \r\n\t"
 """What may stand behind a call and means nothing: a fence, and a brace too many."""
 
-_MAYBE: Final = re.compile(r"[{\[(<]|^\W{0,8}action", re.IGNORECASE | re.MULTILINE)
+_MAYBE: Final = Lazy(r"[{\[(<]|^\W{0,8}action", re.IGNORECASE | re.MULTILINE)
 _MEANT: Final = frozenset({"tool_call", "tool_calls", "tool_code", "function_call", "tool_use"})
 _LABELS: Final = DIALECTS[0].labels
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array",

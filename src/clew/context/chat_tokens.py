@@ -8,7 +8,9 @@ every tokeniser, a person still reads it, and it is as long as before. The recor
 import re
 from typing import Final
 
-_TOKEN: Final = re.compile(
+from clew.support.lazy_regex import Lazy
+
+_TOKEN: Final = Lazy(
     r"""
       <[|｜][\w▁"/:.-]{1,64}[|｜]?>   # most: <|im_start|>, <|eot_id|>, <｜User｜>, <|turn>
     | <[\w▁"/:.-]{1,64}[|｜]>         # <turn|>

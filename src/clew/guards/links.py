@@ -15,19 +15,20 @@ import msgspec
 
 from clew.core.events import Note, encode
 from clew.core.trajectory import Trajectory
+from clew.support.lazy_regex import Lazy
 
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = Lazy(
     r"(?:\b[a-z][a-z0-9+.-]{1,15}://|\bwww\.)[^\s<>\"'`\[\]{}|\\]{1,2000}", re.IGNORECASE
 )
-_IMAGE: Final = re.compile(
+_IMAGE: Final = Lazy(
     r"!\[[^\]]{0,1000}\]\(\s{0,9}<?([^\s<>)]{1,2000})"  # ![text](address)
     r"|<[a-z]{1,20}\s[^<>]{0,500}?\b(?:src|data|poster)\s{0,9}=\s{0,9}[\"']?([^\s\"'<>]{1,2000})",
     re.IGNORECASE,
 )
-_SCHEME: Final = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?/*(?:www\.)?")
-_HOST: Final = re.compile(r"[/?:]")
+_SCHEME: Final = Lazy(r"^(?:[a-z][a-z0-9+.-]*:)?/*(?:www\.)?")
+_HOST: Final = Lazy(r"[/?:]")
 _MARKS: Final = frozenset(".,;:!?*_")
-_NAMED: Final = re.compile(r"!\[[^\]]{0,1000}\](?!\()")
+_NAMED: Final = Lazy(r"!\[[^\]]{0,1000}\](?!\()")
 """An image whose address stands elsewhere in the text, by a name."""
 
 

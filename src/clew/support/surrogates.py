@@ -4,17 +4,18 @@ In JSON such a half is an escape of half a pair, in a text of Python a lone surr
 U+FFFD, and whoever mends it says `HALF`.
 """
 
-import re
 from typing import Any, Final, cast
+
+from clew.support.lazy_regex import Lazy
 
 HALF: Final = "half a character replaced by U+FFFD"
 
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = Lazy(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole one
     r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
     r"|\\."
 )
-_LONE: Final = re.compile("[\ud800-\udfff]")
+_LONE: Final = Lazy("[\ud800-\udfff]")
 
 
 def mended_json(text: str) -> str:

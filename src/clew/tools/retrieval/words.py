@@ -5,18 +5,19 @@ cut to their stems by the Porter algorithm (made for English). Chinese, Japanese
 such gaps: their words are indexed beside it as pairs of neighbouring characters.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final
+
+from clew.support.lazy_regex import Lazy
 
 _RUN: Final = (
     r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-_UNSPACED: Final = re.compile(_RUN)
-_WORD: Final = re.compile(r"[^\W_]+")
-_PIECE: Final = re.compile(rf"{_RUN}+|(?:(?!{_RUN})[^\W_])+")
+_UNSPACED: Final = Lazy(_RUN)
+_WORD: Final = Lazy(r"[^\W_]+")
+_PIECE: Final = Lazy(rf"{_RUN}+|(?:(?!{_RUN})[^\W_])+")
 _COMMON: Final = """
 a about after all also am an and any are as at be because been before being but by can could did
 do does for from had has have he her hers him his how i if in into is it its me more most my no
