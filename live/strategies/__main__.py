@@ -53,10 +53,13 @@ async def work(args: argparse.Namespace) -> None:
             raise ConfigError(f"no {kind} {strange[0]!r}: there are {', '.join(there)}")
     asker = Asker(args.gguf, args.records, args.threads, args.environments, args.at_once)
     try:
-        queue = Queue(list(_left(asker, args)), args.minutes)
+        left = list(_left(asker, args))
+        # Another framework's program answers one question at a time.
+        others = Queue([one for one in left if one[0].system], args.minutes)
+        queue = Queue([one for one in left if not one[0].system], args.minutes)
         async with anyio.create_task_group() as workers:
-            for _ in range(args.at_once):
-                workers.start_soon(_work, asker, queue, args.outcomes)
+            for each in [queue] * args.at_once + [others]:
+                workers.start_soon(_work, asker, each, args.outcomes)
     finally:
         with anyio.CancelScope(shield=True):
             await asker.close()
