@@ -62,9 +62,10 @@ LIVE: Final = """
 `make strategies GGUF=path/to/model.gguf` asks; it can be stopped at any time, and goes on where it
 was. {count} outcomes of `{model}`
 at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machine},
-{threads} thread(s). **The machine was shared**: its load was {least:.1f} to {most:.1f}, so seconds
-say little. From 23:34 on 2026-11-25 the model ran in a build of xllamacpp for this processor
-(AVX-512), which rounds otherwise than the package that was used before.
+{threads} thread(s). **The machine was shared**: its load was {least:.1f} to {most:.1f}, and
+{at_once} of the outcomes are of tasks that were asked up to {most_at_once} at once, so seconds say
+little. From 23:34 on 2026-11-25 the model ran in a build of xllamacpp for this processor (AVX-512),
+which rounds otherwise than the package that was used before.
 
 {tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
 Half of each source are for tuning, the other half is to be left unseen (but records of three of
@@ -73,7 +74,8 @@ and stocks, of which several must be looked up, and a sum. `quixbugs` are functi
 which tests judge; the first three test cases are a tool of the agent, and the evaluator of
 `reflexion`. The others are those of [live](live.md). Elsewhere the model judges itself. `CodeAgent`
 is that of smolagents, through `live/others`: it is told the same as there, has its own prompt, and
-says one thing more where its steps are over. {asked}
+says one thing more where its steps are over; as in `code`, its tools give values, and say which
+fields they have where they declare it. {asked}
 tasks were asked in every form of the table so far{little}.
 """
 
@@ -104,11 +106,11 @@ head; *a worked example's answer* is one that the prompt shows for another quest
 """
 
 LATER: Final = """
-{count} more outcomes are from before three forms were changed for what tuning tasks showed:
-plans of ReWOO were carried out although arguments did not fit, and could not refer to a field of a
-result; a step of `plan_and_solve` was given the whole task to answer; the one worked example of
-`code` was a sum, whose answer was copied, and is loops over look-ups now. They are not in the
-tables.
+{count} more outcomes are from before forms were changed for what tuning tasks showed: plans of
+ReWOO were carried out although arguments did not fit, and could not refer to a field of a result; a
+step of `plan_and_solve` was given the whole task to answer; the one worked example of `code` was a
+sum, whose answer was copied, and is loops over look-ups now; programs were not shown which fields a
+result has, and `CodeAgent` was given results as text. They are not in the tables.
 """
 
 
@@ -157,6 +159,8 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         threads=one.threads,
         least=min(loads),
         most=max(loads),
+        at_once=sum(each.at_once > 1 for each in found),
+        most_at_once=max(each.at_once for each in found),
         tasks=sum(there.values()),
         drawn=", ".join(f"{number} `{source}`" for source, number in there.items()),
         asked=len(asked),
