@@ -19,7 +19,7 @@ from clew.evals.statistics import wilson
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.lexical import Lexical
-from clew.tools.retrieval.loading import named
+from clew.tools.retrieval.load_extra import embed_by_name
 from recordings.forms import Record
 from recordings.part import Figure, Part
 from recordings.retrieval import FIRST, LEFT_OUT, Catalogue, usable_definitions
@@ -195,5 +195,5 @@ class Found:
 
 def _unkept(embed: Embed | str) -> Embed:
     """The embedding as a plain function, so that no vectors of earlier runs are taken from disk."""
-    made = named(embed)
+    made = embed_by_name(embed)
     return lambda texts: made(texts)  # noqa: PLW0108 -- it has no `model`, which would be kept

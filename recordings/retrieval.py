@@ -22,8 +22,8 @@ from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew.tools import published
 from clew.tools.retrieval import Embed, Lasting, Retrieval
-from clew.tools.retrieval.loading import named
-from clew.tools.retrieval.shelf import Shelf
+from clew.tools.retrieval.load_extra import embed_by_name
+from clew.tools.retrieval.vector_store import VectorStore
 from clew.tools.schema import example
 from recordings.data import records
 from recordings.forms import Record
@@ -262,7 +262,7 @@ def _fused(
     """Recall and time of words and vectors together. Raises `ConfigError` without the extra."""
     plain = Retrieval(embed=embed)
     few = Ranked.of(plain, catalogue, queries[::TIMED])
-    known = Remembered(named(embed))
+    known = Remembered(embed_by_name(embed))
     known.learn([query["query"] for query in queries])
     ranked = Ranked.of(Retrieval(embed=known), catalogue, queries)
     latency = few.latency("fused, embedding the query included")
@@ -286,14 +286,14 @@ class Remembered:
 
     def learn(self, texts: Sequence[str]) -> None:
         """Embed together what is not known yet."""
-        shelf = Shelf.of(f"{getattr(self, 'model', '')}, recorded queries")
-        kept = shelf.read(texts)
+        store = VectorStore.of(f"{getattr(self, 'model', '')}, recorded queries")
+        kept = store.read(texts)
         self._known = {text: msgspec.json.decode(vector) for text, vector in kept.items()}
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         if missing:
             rows = [[float(number) for number in row] for row in self._inner(missing)]
             self._known |= dict(zip(missing, rows, strict=True))
-            shelf.write({text: msgspec.json.encode(self._known[text]) for text in missing})
+            store.write({text: msgspec.json.encode(self._known[text]) for text in missing})
 
     def __call__(self, texts: Sequence[str]) -> Any:
         """The vectors that are known, else made."""

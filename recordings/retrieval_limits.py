@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from clew import Tool
 from clew.tools.retrieval import Embed
-from clew.tools.retrieval.loading import load
+from clew.tools.retrieval.load_extra import load
 from recordings.forms import Record
 from recordings.part import Figure
 

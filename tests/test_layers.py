@@ -107,11 +107,11 @@ BY_NAME = {  # who may import a module whose name is data
     "models/prices.py": "the list of prices is big, comes with providers, and is for their models",
     "stores/__init__.py": "platformdirs is dear to import, and most name their store",
     "toolbox/docs/extract.py": "what reads PDF and HTML is an optional extra too",
-    "toolbox/mcp/link.py": "the SDK is dear to import, and most runs call no tool of a server",
+    "toolbox/mcp/pinned_server.py": "the SDK is dear to import, and most runs call no such tool",
     "toolbox/mcp/pins.py": "platformdirs is dear to import, and pins lie beside an agent file",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
     "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",
-    "tools/retrieval/loading.py": "ranking tools by meaning stands on an optional extra",
+    "tools/retrieval/load_extra.py": "ranking tools by meaning stands on an optional extra",
 }
 LONG: dict[str, str] = {  # files over 400 and functions over 50 lines, with the reason
     "core/events.py": "the whole vocabulary of the record, which may import nothing, on one page",

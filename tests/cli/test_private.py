@@ -13,7 +13,7 @@ from clew import Agent, run
 from clew.core.events import Note, encode
 from clew.stores import SqliteStore, open_store
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools.retrieval.shelf import Shelf
+from clew.tools.retrieval.vector_store import VectorStore
 from tests.cli.shell import clew, library
 from tests.retention.records import everything
 
@@ -99,6 +99,6 @@ async def test_a_link_to_a_store_that_is_not_there_yet_leads_to_a_private_one() 
 
 
 def test_vectors_of_texts_are_private_too() -> None:
-    Shelf(Path("cache/vectors.sqlite")).write({"a text of somebody": b"1234"})
+    VectorStore(Path("cache/vectors.sqlite")).write({"a text of somebody": b"1234"})
     assert Path("cache/vectors.sqlite").exists()
     assert rights(Path()) == {}

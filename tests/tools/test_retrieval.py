@@ -23,11 +23,11 @@ from clew.support.extras import install
 from clew.testing import ScriptedModel, say
 from clew.tools.retrieval import Embed, Retrieval, minilm
 from clew.tools.retrieval.documents import document, split
-from clew.tools.retrieval.index import fused, in_turn, sentences
+from clew.tools.retrieval.index import combined_scores, interleaved, sentences
 from clew.tools.retrieval.lexical import Lexical
 from clew.tools.retrieval.minilm import EMBED
-from clew.tools.retrieval.servers import in_rounds, server_of
-from clew.tools.retrieval.shelf import Shelf
+from clew.tools.retrieval.servers import round_robin, server_of
+from clew.tools.retrieval.vector_store import VectorStore
 from tests.core.catalogue import catalogue, letters
 
 
@@ -152,8 +152,8 @@ def test_shares_are_shares(words: list[str]) -> None:
 
 
 def test_both_rankings_are_added() -> None:
-    assert fused({}, [0.5, -1.0]) == {0: 0.5, 1: -1.0}
-    assert fused({1: 0.5}, [0.5, -1.0]) == {0: 0.5, 1: 2.0}
+    assert combined_scores({}, [0.5, -1.0]) == {0: 0.5, 1: -1.0}
+    assert combined_scores({1: 0.5}, [0.5, -1.0]) == {0: 0.5, 1: 2.0}
 
 
 def test_sentences_of_a_text_are_looked_at_one_by_one() -> None:
@@ -178,8 +178,8 @@ def test_sentences_of_a_text_are_looked_at_one_by_one() -> None:
 
 def test_each_text_has_its_turn() -> None:
     """A long one does not drown a short one, nor do tools that fit a little of both win."""
-    assert in_turn([]) == []
-    assert in_turn([[1, 2, 3], [], [3, 1, 4, 5]]) == [1, 3, 2, 4, 5]
+    assert interleaved([]) == []
+    assert interleaved([[1, 2, 3], [], [3, 1, 4, 5]]) == [1, 3, 2, 4, 5]
     tools = catalogue(200)
     goal = "Book the bicycle, the bicycle, " * 30
     best = Retrieval(embed=letters).rank(tools, [goal, "count the ferry"])
@@ -276,7 +276,7 @@ def test_the_server_of_a_tool_is_the_prefix_of_its_name(name: str, server: str) 
 @given(some.lists(some.sampled_from("abc")), some.integers(1, 4))
 def test_no_server_has_more_than_its_places_in_a_round(servers: list[str], most: int) -> None:
     ranked = [*enumerate(servers)]
-    found = in_rounds(ranked, lambda each: each[1], most)
+    found = round_robin(ranked, lambda each: each[1], most)
     assert sorted(found) == ranked
     of_each = {server: [each for each in ranked if each[1] == server] for server in servers}
     for server, own in of_each.items():
@@ -380,7 +380,7 @@ def test_a_function_without_a_model_is_not_kept(cache: Path) -> None:
 def test_vectors_of_two_lengths_under_one_name_are_made_anew() -> None:
     Retrieval(embed=Known()).rank(TOOLS[:1], ["mail"])
     longer = Known(extra=3)
-    Shelf.of("letters/1").write({document(TOOLS[1]).texts[0]: b"\0" * 4 * 67})
+    VectorStore.of("letters/1").write({document(TOOLS[1]).texts[0]: b"\0" * 4 * 67})
     Retrieval(embed=longer).rank(TOOLS, ["mail"])
     assert len(longer.asked[0]) == 6
     mixed = Known(extra=5)
@@ -391,7 +391,7 @@ def test_vectors_of_two_lengths_under_one_name_are_made_anew() -> None:
 def test_a_cache_that_cannot_be_used_costs_but_time(
     cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    place = Shelf.of("letters/1").place
+    place = VectorStore.of("letters/1").place
     place.parent.mkdir(parents=True)
     place.write_text("this is no database " * 99)
     with caplog.at_level(logging.WARNING, "clew"):

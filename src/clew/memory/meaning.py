@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, cast
 
 from clew.memory.words import COMMON
 from clew.tools.retrieval import Embed
-from clew.tools.retrieval.loading import load, named
+from clew.tools.retrieval.load_extra import embed_by_name, load
 
 FIRST: Final = 100
 """So many memories have a share by meaning: from 1 for the nearest down to 0 for the last."""
@@ -38,7 +38,7 @@ class Near(Protocol):
 
 def vectors(embed: Embed | str) -> Near:
     """Vectors of this embedding. Raises `ConfigError` where it cannot be used here."""
-    made: Any = load("clew.memory.vectors").Vectors(named(embed))
+    made: Any = load("clew.memory.vectors").Vectors(embed_by_name(embed))
     return cast("Near", made)
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from clew import Agent, ConfigError, MemoryStore, read, resume, rule, run
 from clew.core.events import Effect, Judged
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
-from clew.toolbox.mcp import link, mcp_tools
-from clew.toolbox.mcp.changes import changes
+from clew.toolbox.mcp import mcp_tools, pinned_server
+from clew.toolbox.mcp.pin_changes import changes
 from clew.toolbox.mcp.pins import PinFile, ServerPins, canonical, pins_of
 from tests.toolbox.mcp.servers import TOOLS, Plain, definition, plain_server
 
@@ -138,8 +138,8 @@ async def test_a_change_in_mid_run_is_on_record_and_leaves_the_prompts_head_alon
 async def test_a_change_that_nobody_announced_is_held_before_the_next_call_with_an_effect(
     plain: Plain, monkeypatch: pytest.MonkeyPatch, effect: Effect, calls: int
 ) -> None:
-    monkeypatch.setattr(link, "_FRESH_FOR_EFFECTS", -1.0)  # as if that second was over
-    monkeypatch.setattr(link, "_FRESH", float("inf"))
+    monkeypatch.setattr(pinned_server, "_FRESH_FOR_EFFECTS", -1.0)  # as if that second was over
+    monkeypatch.setattr(pinned_server, "_FRESH", float("inf"))
     tools = await mcp_tools(plain.server(effects={"echo": effect}), pins=plain.pins)
 
     def change(_: object) -> Move:

@@ -11,7 +11,7 @@ import pytest
 from clew import Agent, MemoryStore, read, resume, run
 from clew.core.events import Observation
 from clew.testing.models import ScriptedModel, act, finish
-from clew.toolbox.mcp import McpServer, link, mcp_tools
+from clew.toolbox.mcp import McpServer, mcp_tools, pinned_server
 from tests.toolbox.mcp.servers import plain_server
 from tests.toolbox.mcp.web import answering, serving, shop
 
@@ -94,7 +94,7 @@ async def test_a_session_that_the_server_has_forgotten_is_made_anew(
 async def test_a_server_that_forgets_every_session_did_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link, "_MOST_DELAY", 0.001)
+    monkeypatch.setattr(pinned_server, "_MOST_DELAY", 0.001)
     forgotten: list[bytes] = []
     seen = await price(forgetting(b"tools/call", range(99), forgotten), tmp_path)
     assert (seen.code, seen.outcome) == ("tool_error", "not_done")
@@ -119,7 +119,7 @@ async def test_a_task_that_cannot_be_asked_for_is_unknown_and_not_undone(
             await anyio.sleep(0.01)
         group.cancel_scope.cancel()  # as a crash: nothing is written
     plain.says(handshake="die")
-    monkeypatch.setattr(link, "_MOST_DELAY", 0.001)
+    monkeypatch.setattr(pinned_server, "_MOST_DELAY", 0.001)
     await resume(agent, "r1", store=store)
     built = await observed(store, "r1", "1.1")
     assert (built.ok, built.outcome) == (False, "unknown")

@@ -10,7 +10,7 @@ from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
 from clew.support.error_text import message_of
 from clew.toolbox.code.interface import Asked, Raised, Returned
-from clew.toolbox.code.sizes import LARGEST, too_large
+from clew.toolbox.code.value_size import LARGEST, too_large
 from clew.tools.types import plain
 
 

@@ -25,7 +25,7 @@ from clew.toolbox.code.interface import (
     Returned,
     Session,
 )
-from clew.toolbox.code.sizes import LARGEST, shortened, too_large
+from clew.toolbox.code.value_size import LARGEST, shortened, too_large
 
 ROUNDS: Final = 10_000
 """How often a program may ask for a name, the clock or the like: none of that is a call."""

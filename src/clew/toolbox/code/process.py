@@ -20,7 +20,7 @@ import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from clew.core.errors import ToolError
-from clew.toolbox.code import inside
+from clew.toolbox.code import child_process
 from clew.toolbox.code.interface import (
     Asked,
     CodeLimits,
@@ -36,14 +36,14 @@ from clew.toolbox.sandbox.sandbox import RunningProgram
 
 __all__ = ["SandboxedPython"]
 
-INSIDE: Final = Path(inside.__file__).read_text("utf-8")
+CHILD: Final = Path(child_process.__file__).read_text("utf-8")
 START: Final = 60.0
 """Seconds that the process has to start."""
 
 PATIENCE: Final = 5.0
 """Seconds past the limits of a program's work after which its process is ended from outside."""
 
-LONGEST: Final = 4 * inside.LONGEST
+LONGEST: Final = 4 * child_process.LONGEST
 """Bytes of one message."""
 
 THREADS: Final = 64
@@ -105,7 +105,7 @@ class SandboxedPython:
     ) -> AsyncGenerator[Session]:
         """A session in a process of its own."""
         wanted = {**asdict(limits), "functions": list(functions), "seed": seed}
-        argv = ["python", "-s", "-P", "-c", INSIDE, json.dumps(wanted)]
+        argv = ["python", "-s", "-P", "-c", CHILD, json.dumps(wanted)]
         with tempfile.TemporaryDirectory(prefix="clew-code-") as empty:
             try:
                 async with self._box(limits, empty).start(argv, variables=VARIABLES) as running:

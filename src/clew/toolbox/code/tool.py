@@ -23,8 +23,14 @@ from clew.toolbox.code.interface import (
     ProgramState,
     Raised,
 )
-from clew.toolbox.code.kept import Kept, encode_kept, ended, programs_before, read_kept
 from clew.toolbox.code.report import call_line, report
+from clew.toolbox.code.saved_program import (
+    SavedProgram,
+    encode_saved,
+    ended,
+    programs_before,
+    read_saved,
+)
 from clew.toolbox.code.sessions import OpenSession, Place, Sessions
 
 MISTAKES: Final = 100
@@ -135,8 +141,8 @@ class _Work:
             return await self._finish(opened, Failed(why, lost=True))
         opened.place = Place(self.own_call.key, number)
         name, dump = self.programs.executor.name, await opened.session.dump()
-        kept = Kept(name, dump, opened.printed, remarks=opened.remarks)
-        return Suspended(actions=(asked,), state=encode_kept(kept))
+        saved = SavedProgram(name, dump, opened.printed, remarks=opened.remarks)
+        return Suspended(actions=(asked,), state=encode_saved(saved))
 
     async def _next_call(
         self, opened: OpenSession, reached: ProgramState
@@ -165,16 +171,16 @@ class _Work:
             _observation(text, ok),
         )
         name, dump = self.programs.executor.name, await opened.session.dump()
-        return Suspended(state=encode_kept(Kept(name, dump, printed, text, ok, lost)))
+        return Suspended(state=encode_saved(SavedProgram(name, dump, printed, text, ok, lost)))
 
     async def _final_observation(self, opened: OpenSession) -> Observation:
         """The result of a program that has ended: from its session, the record, or a rerun."""
         place = Place(self.own_call.key, len(self.own_call.asked), ended=True)
         if opened.place == place and opened.end is not None:
             return opened.end
-        kept = await read_kept(self.context, self.own_call)
-        if isinstance(kept, Kept):
-            return _observation(kept.text, kept.ok)
+        saved = await read_saved(self.context, self.own_call)
+        if isinstance(saved, SavedProgram):
+            return _observation(saved.text, saved.ok)
         opened = await self._session_with_variables(await self.sessions.reopen(self.run_id))
         reached = await self._rerun(opened, self.own_call, self.code, self.own_call.asked)
         opened.remarks = self.remarks
@@ -188,14 +194,14 @@ class _Work:
         place = Place(self.own_call.key, len(self.own_call.asked))
         if opened.place == place:
             return opened
-        kept = await read_kept(self.context, self.own_call)
-        why = kept if isinstance(kept, str) else ""
+        saved = await read_saved(self.context, self.own_call)
+        why = saved if isinstance(saved, str) else ""
         opened = await self.sessions.reopen(self.run_id)
-        if isinstance(kept, Kept):
-            if await self._load(opened, kept):
-                opened.place, opened.printed, opened.remarks = place, kept.printed, kept.remarks
+        if isinstance(saved, SavedProgram):
+            if await self._load(opened, saved):
+                opened.place, opened.printed, opened.remarks = place, saved.printed, saved.remarks
                 return opened
-            why = f"{self.programs.executor.name} cannot load what {kept.executor} kept of it"
+            why = f"{self.programs.executor.name} cannot load what {saved.executor} kept of it"
             opened = await self.sessions.reopen(self.run_id)
         opened = await self._session_with_variables(opened)
         *gave, last = self.own_call.asked
@@ -215,8 +221,8 @@ class _Work:
             return opened
         if opened.place is not None:
             opened = await self.sessions.reopen(self.run_id)
-        kept = await read_kept(self.context, last)
-        if isinstance(kept, Kept) and await self._load(opened, kept):
+        saved = await read_saved(self.context, last)
+        if isinstance(saved, SavedProgram) and await self._load(opened, saved):
             return opened
         return await self._rerun_earlier(earlier)
 
@@ -225,8 +231,8 @@ class _Work:
         opened = await self.sessions.reopen(self.run_id)
         try:
             for call in earlier:
-                kept = await read_kept(self.context, call)
-                if isinstance(kept, str) or not kept.lost:
+                saved = await read_saved(self.context, call)
+                if isinstance(saved, str) or not saved.lost:
                     await self._rerun(opened, call, str(call.args.get("code", "")), call.asked)
         except ToolError as error:
             self.remarks.append(f"the variables of earlier programs are gone: {error}")
@@ -234,9 +240,9 @@ class _Work:
         opened.session.printed()
         return opened
 
-    async def _load(self, opened: OpenSession, kept: Kept) -> bool:
+    async def _load(self, opened: OpenSession, saved: SavedProgram) -> bool:
         name = self.programs.executor.name
-        return kept.executor == name and bool(kept.dump) and await opened.session.load(kept.dump)
+        return saved.executor == name and bool(saved.dump) and await opened.session.load(saved.dump)
 
     async def _rerun(
         self, opened: OpenSession, call: Call, code: str, gave: Sequence[Call]

@@ -4,7 +4,7 @@
 when the first call is made.
 """
 
-from clew.toolbox.mcp.changes import changes
+from clew.toolbox.mcp.pin_changes import changes
 from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
 from clew.toolbox.mcp.settings import McpAuth, McpServer, server_from
 from clew.toolbox.mcp.tables import server_of_table

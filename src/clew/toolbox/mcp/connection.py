@@ -17,9 +17,9 @@ from pydantic import ValidationError
 from clew.core.errors import ClewError, ToolError
 from clew.core.events import Json
 from clew.support.error_text import described
-from clew.toolbox.mcp.calls import Flights, Question, to_open
 from clew.toolbox.mcp.http import open_http
 from clew.toolbox.mcp.outcomes import SESSION_OVER, Broken, ConnectionLost
+from clew.toolbox.mcp.pending_requests import PendingRequests, Question, to_open
 from clew.toolbox.mcp.pins import ServerPins, pins_of
 from clew.toolbox.mcp.sampling import sample
 from clew.toolbox.mcp.settings import McpServer, shown
@@ -61,7 +61,7 @@ class Connection:
             extensions=(TasksExtension(),),
         )
         self._group: anyio.abc.TaskGroup | None = None
-        self._flights: Flights | None = None
+        self._pending: PendingRequests | None = None
         self._listed: ServerPins | None = None
         self._listed_at = 0.0
         self._announced = False
@@ -73,11 +73,11 @@ class Connection:
         )
 
     @property
-    def flights(self) -> Flights:
+    def pending(self) -> PendingRequests:
         """The requests in flight."""
-        if self._flights is None:  # pragma: no cover - nobody is given a connection before
+        if self._pending is None:  # pragma: no cover - nobody is given a connection before
             raise ConnectionLost("it is not open")
-        return self._flights
+        return self._pending
 
     @property
     def modern(self) -> bool:
@@ -157,7 +157,7 @@ class Connection:
                 group.start_soon(self._watch, group.cancel_scope)
                 group.start_soon(self._await_opening)
                 async with self.client:
-                    self._flights = Flights(
+                    self._pending = PendingRequests(
                         self.server.name, group, self.broken, asks_at_any_time=not self.modern
                     )
                     self.opened.set()
@@ -224,21 +224,21 @@ class Connection:
     ) -> types.ElicitResult | types.ErrorData:
         """Put a question of the server to a person: the call that it is about is held."""
         del context
-        if (flight := self.flights.asked_about()) is None:
+        if (pending := self.pending.asked_about()) is None:
             message = "nobody can be asked: several runs are at this server at once"
             return types.ErrorData(code=types.INVALID_REQUEST, message=message)
         if isinstance(params, types.ElicitRequestURLParams):
-            await flight.ask(Question(to_open(params.message, params.url), None))
+            await pending.ask(Question(to_open(params.message, params.url), None))
             return types.ElicitResult(action="accept")
         asks: Any = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-        answer = await flight.ask(Question(shown(params.message), asks["requestedSchema"]))
+        answer = await pending.ask(Question(shown(params.message), asks["requestedSchema"]))
         return types.ElicitResult(action="accept", content=answer)
 
     async def _sample(
         self, context: ClientRequestContext, params: types.CreateMessageRequestParams
     ) -> types.CreateMessageResult | types.ErrorData:
         del context
-        return await sample(params, self.flights.asked_about(), self.server.sampling)
+        return await sample(params, self.pending.asked_about(), self.server.sampling)
 
     async def _roots(self, context: ClientRequestContext) -> types.ListRootsResult:
         del context

@@ -9,7 +9,7 @@ import anyio
 from clew.core.errors import ToolError
 from clew.core.events import Effect, Verdict
 from clew.core.trajectory import Call, Trajectory
-from clew.toolbox.mcp.link import Link
+from clew.toolbox.mcp.pinned_server import PinnedServer
 
 _PATIENCE: Final = 10.0
 """Seconds that connecting may take here; the call itself waits longer, and looks again."""
@@ -21,17 +21,17 @@ class PinGuard:
     A server that cannot be reached holds nothing up: the call then says so itself.
     """
 
-    def __init__(self, link: Link, effects: Mapping[str, Effect]) -> None:
-        self._link = link
+    def __init__(self, pinned: PinnedServer, effects: Mapping[str, Effect]) -> None:
+        self._pinned = pinned
         self._effects = effects
 
     def __repr__(self) -> str:
         """Its name in records."""
-        return f"mcp_pins({self._link.server.name})"
+        return f"mcp_pins({self._pinned.server.name})"
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Judge one call of a tool of this server."""
         with anyio.move_on_after(_PATIENCE), suppress(ToolError):
             effect = self._effects.get(call.action.name, "unsafe")
-            return await self._link.verdict(so_far, call.key, effect)
+            return await self._pinned.verdict(so_far, call.key, effect)
         return None

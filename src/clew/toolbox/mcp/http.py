@@ -14,8 +14,8 @@ import msgspec
 from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import override
 
-from clew.toolbox.mcp.link import sdk_module
 from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, SESSION_OVER
+from clew.toolbox.mcp.pinned_server import sdk_module
 from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
 
 MOST_BYTES: Final = 32_000_000

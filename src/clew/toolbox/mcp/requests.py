@@ -6,16 +6,16 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew.core.events import Json, Observation
-from clew.toolbox.mcp.calls import Flight, Request
 from clew.toolbox.mcp.connection import Connection
+from clew.toolbox.mcp.pending_requests import PendingRequest, Request
 from clew.toolbox.mcp.results import content_of, resource_text
 
 
 def list_resources(connection: Connection, args: dict[str, Json]) -> Request:
     """List resources and templates of addresses."""
 
-    async def request(flight: Flight) -> Observation:
-        del flight
+    async def request(pending: PendingRequest) -> Observation:
+        del pending
         page = await connection.client.list_resources(cursor=args.get("cursor"))
         lines = [_resource_line(str(one.uri), one) for one in page.resources]
         if page.next_cursor:
@@ -45,8 +45,8 @@ def _resource_line(address: str, one: types.Resource | types.ResourceTemplate) -
 def read_resource(connection: Connection, args: dict[str, Json]) -> Request:
     """Read one resource."""
 
-    async def read(flight: Flight) -> Observation:
-        del flight
+    async def read(pending: PendingRequest) -> Observation:
+        del pending
         result = await connection.client.read_resource(args["uri"])
         return Observation(content="\n".join(map(resource_text, result.contents)))
 
@@ -56,8 +56,8 @@ def read_resource(connection: Connection, args: dict[str, Json]) -> Request:
 def _may_ask(request: Request) -> Request:
     """The SDK answers what the server asks here, so all of it may have to wait for a person."""
 
-    async def later(flight: Flight) -> Request:
-        del flight
+    async def later(pending: PendingRequest) -> Request:
+        del pending
         return request
 
     return later
@@ -66,8 +66,8 @@ def _may_ask(request: Request) -> Request:
 def list_prompts(connection: Connection, args: dict[str, Json]) -> Request:
     """List prompts with their arguments."""
 
-    async def request(flight: Flight) -> Observation:
-        del flight
+    async def request(pending: PendingRequest) -> Observation:
+        del pending
         page = await connection.client.list_prompts(cursor=args.get("cursor"))
         lines = [_prompt_line(one) for one in page.prompts]
         if page.next_cursor:
@@ -85,8 +85,8 @@ def _prompt_line(one: types.Prompt) -> str:
 def get_prompt(connection: Connection, args: dict[str, Json]) -> Request:
     """Fill in one prompt."""
 
-    async def get(flight: Flight) -> Observation:
-        del flight
+    async def get(pending: PendingRequest) -> Observation:
+        del pending
         result = await connection.client.get_prompt(args["name"], args.get("arguments"))
         texts: list[str] = []
         pictures: list[Any] = []

@@ -6,7 +6,7 @@ import mcp_types as types
 
 from clew.core.errors import ModelError
 from clew.core.interfaces import Part, Prompt, Role
-from clew.toolbox.mcp.calls import Flight
+from clew.toolbox.mcp.pending_requests import PendingRequest
 
 REFUSED: Final = types.INVALID_REQUEST
 _CHARS: Final = 4
@@ -14,27 +14,27 @@ _CHARS: Final = 4
 
 
 async def sample(
-    params: types.CreateMessageRequestParams, flight: Flight | None, allowed: int
+    params: types.CreateMessageRequestParams, pending: PendingRequest | None, allowed: int
 ) -> types.CreateMessageResult | types.ErrorData:
     """Ask the model of the run that makes the call; `allowed` are tokens for the whole call."""
-    if flight is None or flight.model is None:
+    if pending is None or pending.model is None:
         return _refused("there is no model that this question could be put to")
     prompt = _prompt(params)
     if prompt is None:
         return _refused("only texts can be put to this model, and no tools")
-    left = min(allowed - flight.usage.tokens, flight.context.left().tokens)
+    left = min(allowed - pending.usage.tokens, pending.context.left().tokens)
     wanted = sum(len(part.text) for part in prompt) // _CHARS + params.max_tokens
     if wanted > left:
         return _refused(f"about {wanted} tokens are asked for, and {max(left, 0)} are left")
     try:
-        reply = await flight.model.complete(prompt)
+        reply = await pending.model.complete(prompt)
     except ModelError as error:
         return types.ErrorData(code=types.INTERNAL_ERROR, message=str(error))
-    flight.usage += reply.usage
+    pending.usage += reply.usage
     return types.CreateMessageResult(
         role="assistant",
         content=types.TextContent(type="text", text=reply.text),
-        model=reply.model or flight.model.info.name,
+        model=reply.model or pending.model.info.name,
         stop_reason="maxTokens" if reply.finish == "length" else "endTurn",
     )
 

@@ -17,8 +17,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import override
 
 from clew.core.events import Json
-from clew.toolbox.mcp.calls import FLIGHT, OVER, Flight
 from clew.toolbox.mcp.outcomes import NOT_REACHED, SESSION_OVER, TaskLost
+from clew.toolbox.mcp.pending_requests import OVER, PENDING, PendingRequest
 from clew.toolbox.mcp.settings import shown
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -78,15 +78,15 @@ class TasksExtension(ClientExtension):
         return (ResultClaim(result_type="task", model=TaskHandle, resolve=self._resolve),)
 
     async def _resolve(self, handle: TaskHandle, context: ClaimContext) -> types.CallToolResult:
-        flight = FLIGHT.get()
-        await began(flight, handle.task_id)
-        return await wait_for(context.session, handle.task_id, flight)
+        pending = PENDING.get()
+        await began(pending, handle.task_id)
+        return await wait_for(context.session, handle.task_id, pending)
 
 
-async def began(flight: Flight, task: str) -> None:
+async def began(pending: PendingRequest, task: str) -> None:
     """Put the id of the task on record, before anything is waited for."""
-    flight.task = task
-    await flight.context.begun(task)
+    pending.task = task
+    await pending.context.begun(task)
 
 
 async def begin(session: ClientSession, name: str, args: dict[str, Json]) -> str:
@@ -101,11 +101,13 @@ async def begin(session: ClientSession, name: str, args: dict[str, Json]) -> str
     return types.CreateTaskResult.model_validate(raw, by_name=False).task.task_id
 
 
-async def wait_for(session: ClientSession, task: str, flight: Flight) -> types.CallToolResult:
+async def wait_for(
+    session: ClientSession, task: str, pending: PendingRequest
+) -> types.CallToolResult:
     """The result of a task. Raises `TaskLost` where there will be none."""
     try:
         if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return await _poll(session, task, flight)
+            return await _poll(session, task, pending)
         request = types.GetTaskPayloadRequest(
             params=types.GetTaskPayloadRequestParams(task_id=task)
         )
@@ -117,7 +119,7 @@ async def wait_for(session: ClientSession, task: str, flight: Flight) -> types.C
         raise TaskLost(message) from error
 
 
-async def _poll(session: ClientSession, task: str, flight: Flight) -> types.CallToolResult:
+async def _poll(session: ClientSession, task: str, pending: PendingRequest) -> types.CallToolResult:
     answered: set[str] = set()
     while True:
         state = await session.send_request(_Get(params=_Id(task_id=task)), _State)
@@ -128,7 +130,7 @@ async def _poll(session: ClientSession, task: str, flight: Flight) -> types.Call
             why = said or f"it was {state.status}"
             raise TaskLost(f"the task {shown(task)} is over: {shown(why)}")
         if state.status_message:
-            flight.context.progress(shown(state.status_message))
+            pending.context.progress(shown(state.status_message))
         asked = {
             key: request
             for key, request in (state.input_requests or {}).items()

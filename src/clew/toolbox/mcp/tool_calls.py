@@ -9,8 +9,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew.core.events import Json, Observation, Trust
-from clew.toolbox.mcp.calls import Flight, Request
 from clew.toolbox.mcp.connection import Connection
+from clew.toolbox.mcp.pending_requests import PendingRequest, Request
 from clew.toolbox.mcp.results import observation_of
 from clew.toolbox.mcp.settings import shown
 from clew.toolbox.mcp.tasks import TaskHandle, answers, began, begin, wait_for
@@ -47,18 +47,20 @@ class _ToolCall:
         self._trust: Trust = trust
         self._wants_task = wants_task
 
-    async def request(self, flight: Flight) -> Observation | Request:
+    async def request(self, pending: PendingRequest) -> Observation | Request:
         """Make the call; what may have to wait for a person is returned as another request."""
-        if flight.task or (self._wants_task and self._connection.has_tasks):
+        if pending.task or (self._wants_task and self._connection.has_tasks):
             return partial(self._observed, self._task)
-        return await self._observed(self._call, flight)
+        return await self._observed(self._call, pending)
 
     async def _observed(
-        self, made: Callable[[Flight], Awaitable[types.CallToolResult | Request]], flight: Flight
+        self,
+        made: Callable[[PendingRequest], Awaitable[types.CallToolResult | Request]],
+        pending: PendingRequest,
     ) -> Observation | Request:
         """What came of it, as an observation."""
         try:
-            result = await made(flight)
+            result = await made(pending)
         except RuntimeError as error:
             if (problem := _bad_output(error)) is None:
                 raise
@@ -68,12 +70,12 @@ class _ToolCall:
             return observation_of(result, self._trust)
         return result
 
-    async def _call(self, flight: Flight) -> types.CallToolResult | Request:
+    async def _call(self, pending: PendingRequest) -> types.CallToolResult | Request:
         try:
             result = await self._connection.client.session.call_tool(
                 self._tool,
                 self._args,
-                progress_callback=_progress(flight),
+                progress_callback=_progress(pending),
                 allow_input_required=True,
                 allow_claimed=True,
             )
@@ -87,23 +89,23 @@ class _ToolCall:
             case types.InputRequiredResult():
                 return partial(self._observed, partial(self._answer, result))
             case TaskHandle():
-                await began(flight, result.task_id)
+                await began(pending, result.task_id)
                 return partial(self._observed, self._task)
             case _:  # pragma: no cover - the SDK knows no other result
                 raise TypeError(type(result).__name__)
 
     async def _answer(
-        self, asked: types.InputRequiredResult, flight: Flight
+        self, asked: types.InputRequiredResult, pending: PendingRequest
     ) -> types.CallToolResult:
         """Answer what the server asks, and make the call again."""
         if not asked.input_requests:
             await anyio.sleep(_STATE_ONLY)
         given = await answers(self._connection.client.session, asked.input_requests or {})
-        return await self._go_on(flight, given or None, asked.request_state)
+        return await self._go_on(pending, given or None, asked.request_state)
 
     async def _go_on(
         self,
-        flight: Flight,
+        pending: PendingRequest,
         given: types.InputResponses | None = None,
         state: str | None = None,
     ) -> types.CallToolResult:
@@ -111,16 +113,16 @@ class _ToolCall:
         return await self._connection.client.call_tool(
             self._tool,
             self._args,
-            progress_callback=_progress(flight),
+            progress_callback=_progress(pending),
             input_responses=given,
             request_state=state,
         )
 
-    async def _task(self, flight: Flight) -> types.CallToolResult:
+    async def _task(self, pending: PendingRequest) -> types.CallToolResult:
         session = self._connection.client.session
-        if not flight.task:
-            await began(flight, await begin(session, self._tool, self._args))
-        found = await wait_for(session, flight.task, flight)
+        if not pending.task:
+            await began(pending, await begin(session, self._tool, self._args))
+        found = await wait_for(session, pending.task, pending)
         if not found.is_error:
             await session.validate_tool_result(self._tool, found)
         return found
@@ -132,9 +134,9 @@ def _bad_output(error: RuntimeError) -> str | None:
     return shown(text) if text.startswith(_BAD_OUTPUT) or _NO_OUTPUT in text else None
 
 
-def _progress(flight: Flight) -> Any:
+def _progress(pending: PendingRequest) -> Any:
     async def heard(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-        flight.context.progress(f"{shown(message)} ({share})" if message else share)
+        pending.context.progress(f"{shown(message)} ({share})" if message else share)
 
     return heard

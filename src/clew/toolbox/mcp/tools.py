@@ -13,7 +13,7 @@ from clew.core.events import Effect, Json, Trust
 from clew.core.interfaces import Model, Parameters, Tool
 from clew.support.extras import install, installed
 from clew.toolbox.mcp.guard import PinGuard
-from clew.toolbox.mcp.link import Link, sdk_module
+from clew.toolbox.mcp.pinned_server import PinnedServer, sdk_module
 from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
 from clew.toolbox.mcp.settings import McpServer, server_from, servers_by_name, shown
 from clew.tools.definitions import Published, published
@@ -130,9 +130,9 @@ def make_tools(
     """The tools of a server from its pins; nothing is connected. Raises `ConfigError`."""
     check_installed()
     _check_named(server, pins)
-    link = Link(server, pins, model, rejected)
+    pinned = PinnedServer(server, pins, model, rejected)
     effects: dict[str, Effect] = {}
-    guard = PinGuard(link, effects)
+    guard = PinGuard(pinned, effects)
     version = f"mcp:{pins.digest[:16]}"
 
     def finished(made: Tool, effect: Effect, trust: Trust) -> Tool:
@@ -143,7 +143,7 @@ def make_tools(
 
     async def call(name: str, args: dict[str, Json], key: str) -> Any:
         tool = own[name]
-        return await link.call(tool, args, key, server.effects.get(tool, "unsafe"))
+        return await pinned.call(tool, args, key, server.effects.get(tool, "unsafe"))
 
     found: list[Tool] = []
     for each in _published(server, pins, call):
@@ -153,7 +153,7 @@ def make_tools(
     names = {tool.name for tool in found}
     return found + [
         finished(bare, "read", "untrusted")
-        for bare in _further(server, link)
+        for bare in _further(server, pinned)
         if bare.name not in names  # else the server has a tool of that name itself
     ]
 
@@ -186,7 +186,7 @@ def _check_named(server: McpServer, pins: ServerPins) -> None:
                 )
 
 
-def _further(server: McpServer, link: Link) -> Iterable[Tool]:
+def _further(server: McpServer, pinned: PinnedServer) -> Iterable[Tool]:
     """The tools that read resources and prompts, where they are asked for."""
     for what, tools in _FURTHER.items():
         if getattr(server, what):
@@ -195,11 +195,11 @@ def _further(server: McpServer, link: Link) -> Iterable[Tool]:
                     f"{server.name}_{name}",
                     about.format(name=server.name),
                     parameters,
-                    partial(_ask, link, name),
+                    partial(_ask, pinned, name),
                     timeout=server.timeout,
                 )
 
 
-async def _ask(link: Link, name: str, args: dict[str, Json], key: str) -> Any:
+async def _ask(pinned: PinnedServer, name: str, args: dict[str, Json], key: str) -> Any:
     ask = getattr(await sdk_module("requests"), name)
-    return await link.make(lambda connection: ask(connection, args), key, "read")
+    return await pinned.make(lambda connection: ask(connection, args), key, "read")

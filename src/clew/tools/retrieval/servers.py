@@ -21,7 +21,7 @@ def server_of(tool: ToolSpec) -> str:
     return tool.name if found is None else found[1]
 
 
-def in_rounds(ranked: Iterable[T], of: Callable[[T], str], most: int) -> list[T]:
+def round_robin(ranked: Iterable[T], of: Callable[[T], str], most: int) -> list[T]:
     """A ranking in rounds: in each, every server has at most so many places, best first."""
     seen = Counter[str]()
     rounds: dict[int, list[T]] = {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from clew.core.errors import ConfigError
 from clew.tools.retrieval.embedding import Embed, Lasting
-from clew.tools.retrieval.shelf import Shelf
+from clew.tools.retrieval.vector_store import VectorStore
 
 LOG: Final = logging.getLogger("clew")
 
@@ -54,9 +54,9 @@ def embedded(embed: Embed, texts: Sequence[str]) -> Any:
 
 
 def _embed_cached(embed: Lasting, texts: Sequence[str]) -> Any:
-    """The same, made only for texts that are not on the shelf yet."""
-    shelf = Shelf.of(embed.model)
-    known = shelf.read(texts)
+    """The same, made only for texts that are not on the store yet."""
+    store = VectorStore.of(embed.model)
+    known = store.read(texts)
     if len({len(vector) for vector in known.values()}) > 1:
         known = {}  # not of one model, whatever its name says
     missing = list(dict.fromkeys(text for text in texts if text not in known))
@@ -65,7 +65,7 @@ def _embed_cached(embed: Lasting, texts: Sequence[str]) -> Any:
         made = {
             text: row.tobytes() for text, row in zip(missing, embedded(embed, missing), strict=True)
         }
-        shelf.write(made)
+        store.write(made)
         known |= made
     return np.stack([np.frombuffer(known[text], dtype=np.float32) for text in texts])
 

@@ -13,7 +13,7 @@ from clew.core.trajectory import Call, Trajectory
 CHANGED: Final = "what the record kept of it was changed after it was written"
 
 
-class Kept(msgspec.Struct, frozen=True):
+class SavedProgram(msgspec.Struct, frozen=True):
     """A dump by the `executor` of that name, what the program has `printed` by then, and remarks.
 
     Of a program that has ended, `text` and `ok` are what came of it, and the dump is that of the
@@ -29,12 +29,12 @@ class Kept(msgspec.Struct, frozen=True):
     remarks: list[str] = []
 
 
-def encode_kept(kept: Kept) -> bytes:
+def encode_saved(saved: SavedProgram) -> bytes:
     """As the record keeps it."""
-    return msgspec.msgpack.encode(kept)
+    return msgspec.msgpack.encode(saved)
 
 
-async def read_kept(context: CallContext, call: Call) -> Kept | str:
+async def read_saved(context: CallContext, call: Call) -> SavedProgram | str:
     """What is on record of a program; a text says why nothing of use is."""
     if call.suspended is None or not call.suspended.blob:
         return "what the record kept of it held a secret"
@@ -43,10 +43,10 @@ async def read_kept(context: CallContext, call: Call) -> Kept | str:
     except StoreError as error:
         return str(error)
     try:
-        kept = msgspec.msgpack.decode(body, type=Kept)
+        saved = msgspec.msgpack.decode(body, type=SavedProgram)
     except msgspec.DecodeError:
         return CHANGED
-    return kept if hashlib.sha256(body).hexdigest() == call.suspended.blob else CHANGED
+    return saved if hashlib.sha256(body).hexdigest() == call.suspended.blob else CHANGED
 
 
 def ended(call: Call) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clew.toolbox.code.sizes import shortened, too_large
+from clew.toolbox.code.value_size import shortened, too_large
 
 
 def laughs(depth: int) -> list[Any]:

@@ -58,7 +58,7 @@ class Question(NamedTuple):
     asks: dict[str, Json] | None
 
 
-class Flight:
+class PendingRequest:
     """A request in flight."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Flight:
 
     async def _fly(self, request: "Request", broken: Broken) -> None:
         """Make the request and keep what comes of it; nothing is raised."""
-        FLIGHT.set(self)
+        PENDING.set(self)
         error: Exception | None = None
         cut_off = True
         try:
@@ -146,11 +146,11 @@ class Flight:
         return self._value
 
 
-Request: TypeAlias = Callable[[Flight], Awaitable[Any]]
+Request: TypeAlias = Callable[[PendingRequest], Awaitable[Any]]
 """Makes a request: returns an `Observation`, or another `Request`, which is to follow and may have
 to wait for a person."""
 
-FLIGHT: Final[ContextVar[Flight]] = ContextVar("clew.mcp.flight")
+PENDING: Final[ContextVar[PendingRequest]] = ContextVar("clew.mcp.pending")
 """The request that a question of the server is about, where its transport can tell."""
 
 
@@ -163,7 +163,7 @@ def _given(key: str, context: CallContext) -> tuple[str, Json, Json] | None:
     return verdict.reason, verdict.asks, context.answer
 
 
-class Flights:
+class PendingRequests:
     """The requests in flight on one connection; those that wait for a person by their keys."""
 
     def __init__(
@@ -173,59 +173,61 @@ class Flights:
         self._group = group
         self._broken = broken
         self._asks_at_any_time = asks_at_any_time
-        self._under_way: list[Flight] = []
-        self._parked: dict[str, Flight] = {}
+        self._under_way: list[PendingRequest] = []
+        self._parked: dict[str, PendingRequest] = {}
 
-    def take(self, key: str, context: CallContext, model: Model | None, request: Request) -> Flight:
+    def take(
+        self, key: str, context: CallContext, model: Model | None, request: Request
+    ) -> PendingRequest:
         """The request of a call: the one that waits for its person's answer, or a new one."""
-        flight = self._parked.pop(key, None)
-        if flight is None:
-            return Flight(key, context, model, request)
-        flight.go_on(context)
-        return flight
+        pending = self._parked.pop(key, None)
+        if pending is None:
+            return PendingRequest(key, context, model, request)
+        pending.go_on(context)
+        return pending
 
-    async def outcome(self, flight: Flight) -> Any:
+    async def outcome(self, pending: PendingRequest) -> Any:
         """The request's result, or a `Question`: then it waits for the call to be made again.
 
         Raises `ToolError` where nothing was done, and anything else where that is not known.
         """
         try:
-            value = await self._made(flight)
+            value = await self._made(pending)
         except MCPError as error:
             return self._meaning(error)
         except ValidationError as error:
             message = f"the MCP server {self._server} sent what is no answer: {_first(error)}"
             raise ConnectionLost(message) from error
         if isinstance(value, Question):
-            self._parked[flight.key] = flight
+            self._parked[pending.key] = pending
         return value
 
-    async def _made(self, flight: Flight) -> Any:
+    async def _made(self, pending: PendingRequest) -> Any:
         """What comes of a request, which is made here as far as no person can be asked."""
-        if not flight.launched:
-            request = flight.request
+        if not pending.launched:
+            request = pending.request
             if not self._asks_at_any_time:
-                value = await request(flight)
+                value = await request(pending)
                 if isinstance(value, Observation):
                     return value
                 request = value
-            flight.launch(self._group, request, self._broken)
-        self._under_way.append(flight)
+            pending.launch(self._group, request, self._broken)
+        self._under_way.append(pending)
         try:
-            return await flight.outcome()
+            return await pending.outcome()
         finally:
-            self._under_way.remove(flight)
+            self._under_way.remove(pending)
 
-    def asked_about(self) -> Flight | None:
+    def asked_about(self) -> PendingRequest | None:
         """The request that a question of the server is about.
 
         Where the transport does not tell (stdio), it is the oldest one under way, unless several
         runs are at this server: a question of one run is never shown in another.
         """
-        if (known := FLIGHT.get(None)) is not None or not self._asks_at_any_time:
+        if (known := PENDING.get(None)) is not None or not self._asks_at_any_time:
             return known
-        waiting = [flight for flight in self._under_way if flight.question is None]
-        return waiting[0] if len({flight.run for flight in waiting}) == 1 else None
+        waiting = [pending for pending in self._under_way if pending.question is None]
+        return waiting[0] if len({pending.run for pending in waiting}) == 1 else None
 
     def _meaning(self, error: MCPError) -> Question:
         """Raise what an error of the protocol means, or give the question that is in it."""

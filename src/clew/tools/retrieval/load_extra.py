@@ -15,7 +15,7 @@ _NEEDED: Final = {
 """The embeddings that ship, and what they stand on."""
 
 
-def named(embed: Embed | str) -> Embed:
+def embed_by_name(embed: Embed | str) -> Embed:
     """The embedding by its name, or as given. Raises `ConfigError` where it cannot be used here."""
     if not isinstance(embed, str):
         _have(("numpy",))

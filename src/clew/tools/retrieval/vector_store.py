@@ -19,7 +19,7 @@ LOG: Final = logging.getLogger("clew")
 
 
 @dataclass(frozen=True)
-class Shelf:
+class VectorStore:
     """The vectors of one model. A cache: where the file cannot be used there is none."""
 
     place: Path

@@ -26,8 +26,8 @@ from clew.core.events import (
 )
 from clew.core.interfaces import CALL, CallContext, Model
 from clew.core.trajectory import Trajectory
-from clew.toolbox.mcp.changes import changes
 from clew.toolbox.mcp.outcomes import ConnectionLost, SessionOver
+from clew.toolbox.mcp.pin_changes import changes
 from clew.toolbox.mcp.pins import ServerPins
 from clew.toolbox.mcp.settings import McpServer
 
@@ -56,7 +56,7 @@ class _Failed(NamedTuple):
     why: str
 
 
-class Link:
+class PinnedServer:
     """The way to one server, for its tools and their guard."""
 
     def __init__(
@@ -169,12 +169,12 @@ class Link:
             task = context.task
             try:
                 connection = await self.connection()
-                flight = connection.flights.take(key, context, self.model, request(connection))
+                pending = connection.pending.take(key, context, self.model, request(connection))
                 try:
-                    value = await connection.flights.outcome(flight)
+                    value = await connection.pending.outcome(pending)
                 finally:
-                    task = flight.task
-                return _returned(self.server.name, value, flight.usage)
+                    task = pending.task
+                return _returned(self.server.name, value, pending.usage)
             except (ConnectionLost, ToolError) as error:
                 if not task and not isinstance(error, SessionOver):
                     raise
