@@ -226,11 +226,14 @@ def _was_seen(record: Trajectory, call: str, mark: str) -> bool:
 async def sdk_module(name: str) -> Any:
     """A module of this room that stands on the SDK, imported when it is first needed.
 
-    The first import takes so long that it is made in a thread; a call makes three of them.
+    The first import takes so long that it is made in a thread; a call makes three of them. Who
+    waits for it may give up, as the guard does on a busy machine: the import goes on.
     """
     if (known := _IMPORTED.get(name)) is None:
         module = f"clew.toolbox.mcp.{name}"
-        known = _IMPORTED[name] = await anyio.to_thread.run_sync(importlib.import_module, module)
+        known = _IMPORTED[name] = await anyio.to_thread.run_sync(
+            importlib.import_module, module, abandon_on_cancel=True
+        )
     return known
 
 
