@@ -17,7 +17,7 @@ from live.strategies.outcomes import Answered
 
 AUTO: Final = "auto"
 SINGLE: Final = tuple(form.name for form in FORMS if form.usual and not form.system)
-"""The forms that `auto` is compared with; another framework is no form to choose."""
+"""The forms of clew, with which `auto` is compared; another framework is no form to choose."""
 
 WITHIN: Final = 0.05
 LITTLE: Final = 30

@@ -21,8 +21,8 @@ from live.strategies.compared import (
     rights,
     told,
 )
-from live.strategies.composed import LITTLE, everywhere
-from live.strategies.configurations import FORMS, STEPS, TOKENS, USUAL
+from live.strategies.composed import LITTLE, SINGLE, everywhere
+from live.strategies.configurations import FORMS, STEPS, TOKENS
 from live.strategies.outcomes import Answered
 from live.strategies.tasks import SOURCES, listed
 from live.strategies.verdicts import BASE, verdicts
@@ -76,7 +76,7 @@ which tests judge; the first three test cases are a tool of the agent, and the e
 is that of smolagents, through `live/others`: it is told the same as there, has its own prompt, and
 says one thing more where its steps are over; as in `code`, its tools give values, and say which
 fields they have where they declare it. {asked}
-tasks were asked in every form of the table so far{little}.
+tasks were asked in every form of clew so far{little}.
 """
 
 SEEN: Final = """
@@ -148,7 +148,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
     if not found:
         return
     loads, one = [each.load for each in found], found[-1]
-    asked = everywhere(found, USUAL)
+    asked = everywhere(found, SINGLE)
     there = Counter(task.source for task in listed())
     yield LIVE.format(
         count=len(found),
