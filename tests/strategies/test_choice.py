@@ -23,6 +23,21 @@ def test_rules_choose_by_what_a_task_says(task: str, name: str) -> None:
     assert choose(task, SUITS, tested=True).name == "reflexion"
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Answer with the bare name, date, number, yes or no that is asked for.",
+        "Reply with both first and last name, the longer or the shorter.",
+        "please respond only in JSON, as a table with a row for each field",
+    ],
+)
+def test_how_an_answer_is_to_be_written_does_not_count(form: str) -> None:
+    for between in (" ", "\n\n"):
+        assert choose(f"Who built the tower?{between}{form}", SUITS).name == "react"
+        task = f"Which is larger, Ulm or Bern?{between}{form}"
+        assert choose(task, SUITS).name == "rewoo"
+
+
 def test_what_is_not_there_is_named_in_the_reason() -> None:
     chosen = choose("For each customer in the table, count the orders.", ["react"])
     assert chosen.name == "react"

@@ -98,6 +98,13 @@ _NAMES: Final = re.compile(
 )
 """Several names in one place of a sentence: the question concerns each of them."""
 
+_FORM: Final = re.compile(
+    r"(?:^|(?<=[.?!] ))(?:please )?(?:answer|reply|respond)(?: only| just)? (?:with|in|as|by|using)"
+    r"\b[^.?!\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How the answer is to be written, which says nothing about the work."""
+
 
 class Chosen(NamedTuple):
     """The name of a strategy, and why it was chosen."""
@@ -111,7 +118,7 @@ def choose(task: str, ways: Collection[str], *, tested: bool = False) -> Chosen:
 
     `tested`: a test can check the answer, so a failed attempt can be repeated.
     """
-    task = task[:_MAX_CHARS]
+    task = _FORM.sub("", task[:_MAX_CHARS])
     data = bool(_DATA.search(task))
     rules = (
         ("reflexion", tested, "a test can check the answer"),
