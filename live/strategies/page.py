@@ -62,7 +62,7 @@ LIVE: Final = """
 `make strategies GGUF=path/to/model.gguf` asks; it can be stopped at any time, and goes on where it
 was. {count} outcomes of `{model}`
 at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machine},
-{threads} thread(s). **The machine was shared**: its load was {least:.1f} to {most:.1f}, and
+{threads}. **The machine was shared**: its load was {least:.1f} to {most:.1f}, and
 {at_once} of the outcomes are of tasks that were asked up to {most_at_once} at once, so seconds say
 little. From 23:34 on 2026-11-25 the model ran in a build of xllamacpp for this processor (AVX-512),
 which rounds otherwise than the package that was used before.
@@ -156,7 +156,8 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         tokens=TOKENS,
         steps=STEPS,
         machine=one.machine,
-        threads=one.threads,
+        threads=" or ".join(f"{each}" for each in sorted({each.threads for each in found}))
+        + " thread(s)",
         least=min(loads),
         most=max(loads),
         at_once=sum(each.at_once > 1 for each in found),
