@@ -223,6 +223,19 @@ def test_a_result_that_refers_to_itself_or_to_nothing_is_shown(reference: Any) -
     assert signature(replace(now, result=result)).startswith("def now(")
 
 
+@pytest.mark.parametrize(
+    ("result", "kind"),
+    [
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "dict[str, int]"),
+        ({"type": "object", "additionalProperties": True}, "dict"),
+        ({"type": "object"}, "dict"),
+        ({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, "Any"),
+    ],
+)
+def test_a_result_of_free_fields_is_a_dict(result: Any, kind: str) -> None:
+    assert signature(replace(now, result=result)).splitlines()[0] == f"def now() -> {kind}:"
+
+
 def test_a_shape_of_many_fields_is_left_out() -> None:
     result = {"type": "object", "properties": {f"field_{i}": {"type": "string"} for i in range(50)}}
     assert "returns" not in signature(replace(now, result=result))
