@@ -100,7 +100,8 @@ OTHERS: Final = """\
 `make live GGUF=… PARTS=others`. The same unseen questions, the same functions behind the tools, and
 the same server of llama.cpp in one process, through each system's own form for agents, in an
 environment of its own: temperature 0, {tokens} tokens a reply, {steps} model calls by the system's
-own limit, one line of instructions. What a system raised counts as no answer. clew's configuration
+own limit, one line of instructions. `CodeAgent` was given the texts of results in these outcomes;
+its programs are given values now. What a system raised counts as no answer. clew's configuration
 is the one that answers most of the tuning half.
 """
 

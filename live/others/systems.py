@@ -20,22 +20,18 @@ ENVIRONMENTS: Final = Path(platformdirs.user_cache_dir("clew")) / "live"
 
 @dataclass(frozen=True)
 class System:
-    """A system: what its environment needs, the program that asks it, and in which of its forms.
-
-    `shares` is the program of another system, whose environment it uses too.
-    """
+    """A system: what its environment needs, the program that asks it, and in which of its forms."""
 
     name: str
     packages: tuple[str, ...]
     program: str
     form: str = ""
     what: str = ""
-    shares: str = ""
 
     @property
     def environment(self) -> str:
         """The folder of its environment: those of one program share it."""
-        return self.shares or self.program
+        return self.program
 
 
 SYSTEMS: Final = (
@@ -50,10 +46,9 @@ SYSTEMS: Final = (
     System(
         "smolagents CodeAgent",
         ("smolagents[openai]",),
-        "with_code_agent",
+        "with_smolagents",
         "CodeAgent",
         "`CodeAgent`",
-        shares="with_smolagents",
     ),
     System(
         "LangGraph",

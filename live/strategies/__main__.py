@@ -4,7 +4,6 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -51,50 +50,36 @@ async def work(args: argparse.Namespace) -> None:
     for kind, said, there in (("form", args.only, NAMES), ("source", args.sources, SOURCES)):
         if strange := [name for name in said if name not in there]:
             raise ConfigError(f"no {kind} {strange[0]!r}: there are {', '.join(there)}")
+    if args.at_once < 1:
+        raise ConfigError(f"--at-once {args.at_once}: give the number of tasks, 1 or more")
     asker = Asker(args.gguf, args.records, args.threads, args.environments, args.at_once)
     try:
-        left = list(_left(asker, args))
-        # Another framework's program answers one question at a time.
-        others = Queue([one for one in left if one[0].system], args.minutes)
-        queue = Queue([one for one in left if not one[0].system], args.minutes)
+        left = _told(list(_left(asker, args)), args.minutes)
         async with anyio.create_task_group() as workers:
-            for each in [queue] * args.at_once + [others]:
-                workers.start_soon(_work, asker, each, args.outcomes)
+            for _ in range(args.at_once):
+                workers.start_soon(_work, asker, left, args.outcomes)
     finally:
         with anyio.CancelScope(shield=True):
             await asker.close()
 
 
-@dataclass
-class Queue:
-    """What is still to be asked; nothing is begun after so many minutes (0: no end)."""
-
-    left: Sequence[tuple[Form, Task]]
-    minutes: float
-    begun: float = field(default_factory=time.monotonic)
-    taken: int = 0
-    done: int = 0
-
-    def __iter__(self) -> Iterator[tuple[Form, Task]]:
-        """The next ones, each given to one worker only."""
-        while self.taken < len(self.left):
-            gone = (time.monotonic() - self.begun) / 60
-            if self.minutes and gone > self.minutes:
-                return
-            minutes = gone / self.done * (len(self.left) - self.done) if self.done else 0.0
-            form, asked = self.left[self.taken]
-            self.taken += 1
-            how_far = f"{self.done} of {len(self.left)}, {minutes:.0f} min left"
-            tell(f"{how_far}: {form.name}, {asked.case.id}")
-            yield form, asked
+def _told(left: Sequence[tuple[Form, Task]], minutes: float) -> Iterator[tuple[Form, Task]]:
+    """Each in turn, with a word on how far it is; none after so many minutes (0: no end)."""
+    begun = time.monotonic()
+    for number, (form, asked) in enumerate(left):
+        gone = (time.monotonic() - begun) / 60
+        if minutes and gone > minutes:
+            return
+        more = gone / number * (len(left) - number) if number else 0.0
+        tell(f"{number} of {len(left)}, {more:.0f} min left: {form.name}, {asked.case.id}")
+        yield form, asked
 
 
-async def _work(asker: Asker, queue: Queue, outcomes: Path) -> None:
-    """Ask one after the other, and keep what came of it."""
-    for form, asked in queue:
+async def _work(asker: Asker, left: Iterator[tuple[Form, Task]], outcomes: Path) -> None:
+    """Ask what is left, which other workers take from too, and keep what came of it."""
+    for form, asked in left:
         found = await asker.ask(form, asked)
         add(found, outcomes)
-        queue.done += 1
         tell(
             f"{form.name}, {asked.case.id}: {'right' if found.right else 'wrong'} "
             f"{found.seconds:.0f} s, {found.calls} replies, {found.status} "

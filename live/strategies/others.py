@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 import msgspec
 from anyio.from_thread import BlockingPortal
@@ -25,6 +26,7 @@ class Others:
     def __init__(self, environments: Path, replies: Path) -> None:
         self.running = Running(environments)
         self.replies = replies
+        self._free = anyio.Lock()  # a framework's program answers one question at a time
 
     def fingerprint(self, form: Form) -> str:
         """What tells a form's outcomes from others: the program that asks, and the versions."""
@@ -35,9 +37,10 @@ class Others:
         system = BY_NAME[form.system]
         version = await anyio.to_thread.run_sync(self.running.version, system)
         await weights.load()
-        begun = time.perf_counter()
-        said, spent = await self._asked(form, task, weights)
-        seconds = time.perf_counter() - begun
+        async with self._free:
+            begun = time.perf_counter()
+            said, spent = await self._asked(form, task, weights)
+            seconds = time.perf_counter() - begun
         self._keep(form, task, spent.replies)
         errors = spent.refused.total() + spent.errors.total()
         return Took(

@@ -29,7 +29,7 @@ class Answered(Value, frozen=True):
     `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load`
     how many processes wanted the machine meanwhile. `edition` is that of the form. `once` is false
     of the first ones, whose tokens were counted with a strategy's and with those of its runs.
-    `at_once` tasks were asked at the same time, so their seconds are longer.
+    This process asked up to `at_once` tasks at the same time, so their seconds are longer.
     """
 
     sha256: str

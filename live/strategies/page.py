@@ -144,7 +144,8 @@ def _aims(one: strategies.Took, among: Sequence[strategies.Took]) -> str:
 def live(every: Sequence[Answered]) -> Iterator[str]:
     """What came of asking a model."""
     editions = {form.name: form.edition for form in FORMS}
-    found = [one for one in every if one.stopped and one.edition == editions[one.form]]
+    now = [one for one in every if one.stopped and one.edition == editions[one.form]]
+    found = list({(one.form, one.task): one for one in now}.values())  # of one asked again the last
     if not found:
         return
     loads, one = [each.load for each in found], found[-1]
@@ -168,7 +169,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         little="" if len(asked) >= LITTLE else ": that is little, and the intervals say how little",
     ).lstrip("\n")
     yield from (_forms(found), "", _sources(found), _seen(found))
-    if earlier := len(every) - len(found):
+    if earlier := len(every) - len(now):
         yield LATER.format(count=earlier)
 
 

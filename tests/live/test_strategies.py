@@ -175,6 +175,7 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     file = write_model(tmp_path / "random.gguf")
     told: list[str | Path] = [
         *("--sources", "goods", "--first", "1", "--only", "react,rewoo", "--threads", "1"),
+        *("--at-once", "2"),
         *("--outcomes", tmp_path / "outcomes", "--records", tmp_path / "runs.sqlite", "--print"),
     ]
     command = [sys.executable, "-m", "live.strategies", file, *told]
@@ -186,8 +187,9 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
         assert "### With a real small model" in done.stdout
         (kept,) = (tmp_path / "outcomes").glob("*.jsonl")
         lines = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
-        assert [one["form"] for one in lines] == ["react", "rewoo"]
-    asked = read(tmp_path / "outcomes")
+        assert {one["form"] for one in lines} == {"react", "rewoo"}
+        assert [one["at_once"] for one in lines] == [2, 2]
+    asked = sorted(read(tmp_path / "outcomes"), key=lambda one: one.form)
     assert {one.calls > 0 and one.runs > 0 for one in asked} == {True}
     add(msgspec.structs.replace(asked[1], prompt=1, once=False), tmp_path / "outcomes")
     again = ["--outcomes", tmp_path / "outcomes", tmp_path / "runs.sqlite"]
@@ -195,13 +197,21 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "live.strategies.recount", *map(str, again)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
         assert (done.returncode, done.stdout) == (0, said), done.stderr
-    assert read(tmp_path / "outcomes") == asked
+    assert sorted(read(tmp_path / "outcomes"), key=lambda one: one.form) == asked
 
 
-def test_a_name_that_is_not_there_is_told() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "live.strategies"], capture_output=True, text=True, check=False,
-        cwd=ROOT,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr == "no model: name its file (make strategies GGUF=path/to/model.gguf)\n"
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ([], "no model: name its file (make strategies GGUF=path/to/model.gguf)\n"),
+        (["m.gguf", "--at-once", "0"], "--at-once 0: give the number of tasks, 1 or more\n"),
+        (
+            ["m.gguf", "--sources", "good"],
+            "no source 'good': there are goods, quixbugs, gold, foreign, hotpotqa\n",
+        ),
+    ],
+)
+def test_wrong_input_is_told_in_a_line(said: list[str], told: str) -> None:
+    command = [sys.executable, "-m", "live.strategies", *said]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (2, told)

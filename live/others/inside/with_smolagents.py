@@ -1,5 +1,6 @@
 """smolagents: its `ToolCallingAgent` and its `CodeAgent`, with their own limit on steps."""
 
+import json
 from typing import Any
 
 import smolagents
@@ -8,9 +9,21 @@ from questions import ASK, caller, serve
 KEPT = ("type", "description", "nullable")
 
 
-def made(tool: dict[str, Any], address: str) -> smolagents.Tool:
-    """A tool as smolagents has them: a class with a `forward` of the inputs' names."""
-    schema = tool["parameters"]
+def value(text: str) -> Any:
+    """A result as a program uses it: what is an object or a list in JSON is one."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return found if isinstance(found, dict | list) else text
+
+
+def made(tool: dict[str, Any], address: str, *, values: bool) -> smolagents.Tool:
+    """A tool as smolagents has them: a class with a `forward` of the inputs' names.
+
+    With `values` it gives what a program can use, and says which fields that has where it can.
+    """
+    schema, result = tool["parameters"], tool.get("result") if values else None
     needed = schema.get("required", [])
     inputs = {
         name: {"description": name, **{key: one[key] for key in KEPT if key in one}}
@@ -21,9 +34,10 @@ def made(tool: dict[str, Any], address: str) -> smolagents.Tool:
             one["nullable"] = True
     call = caller(address, tool["name"])
 
-    def forward(self: Any, *values: Any, **named: Any) -> str:
-        args = {**dict(zip(inputs, values, strict=False)), **named}  # code gives them by place too
-        return call(**{name: value for name, value in args.items() if value is not None})
+    def forward(self: Any, *given: Any, **named: Any) -> Any:
+        args = {**dict(zip(inputs, given, strict=False)), **named}  # code gives them by place too
+        text = call(**{name: one for name, one in args.items() if one is not None})
+        return value(text) if values else text
 
     kind = type(
         tool["name"].title(),
@@ -32,7 +46,8 @@ def made(tool: dict[str, Any], address: str) -> smolagents.Tool:
             "name": tool["name"],
             "description": tool["description"],
             "inputs": inputs,
-            "output_type": "string",
+            "output_type": ("any" if result is None else "object") if values else "string",
+            "output_schema": result,
             "skip_forward_signature_validation": True,
             "forward": forward,
         },
@@ -50,7 +65,10 @@ def answer(asked: dict[str, Any]) -> str | None:
     )
     kind = getattr(smolagents, asked["form"])
     agent = kind(
-        tools=[made(tool, asked["address"]) for tool in asked["tools"]],
+        tools=[
+            made(tool, asked["address"], values=asked["form"] == "CodeAgent")
+            for tool in asked["tools"]
+        ],
         model=model,
         instructions=ASK,
         max_steps=asked["steps"],

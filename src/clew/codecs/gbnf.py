@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any, Final, cast
 
+from clew.codecs.schema_references import resolved
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
@@ -126,7 +127,7 @@ class _Schema:
             return self._anything(min(depth, FREE_DEPTH))
         known = cast("Mapping[str, Any]", schema)
         if "$ref" in known:
-            return self.value(self._referred(known["$ref"]), depth - 1)
+            return self.value(resolved(self._whole, known), depth - 1)
         if "const" in known or "enum" in known:
             values = [known["const"]] if "const" in known else known["enum"]
             return either(map(_written, values))
@@ -170,12 +171,6 @@ class _Schema:
         if not found:
             raise UnboundedError
         return either(found)
-
-    def _referred(self, to: str) -> Any:
-        found: Any = self._whole
-        for key in filter(None, to.removeprefix("#").split("/")):
-            found = found[key.replace("~1", "/").replace("~0", "~")]
-        return found
 
     def _string(self, schema: Mapping[str, Any]) -> str:
         least = int(schema.get("minLength", 0))

@@ -1,8 +1,9 @@
 """JSON Schemas as types of Python, for programs that a model writes."""
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
+from clew.codecs.schema_references import resolved
 from clew.core.events import Json
 from clew.core.interfaces import Parameters
 
@@ -61,20 +62,3 @@ class Types:
                 value = self._type(values, depth - 1, fields=fields)
                 return "dict" if value == "Any" else f"dict[str, {value}]"
         return _KINDS.get(str(kinds), "Any")
-
-
-def resolved(whole: Parameters, schema: object) -> Mapping[str, Any]:
-    """A schema, or the definition in the whole schema that it refers to; empty where none is."""
-    known = _mapping(schema)
-    for _ in range(DEEPEST):
-        if not isinstance(reference := known.get("$ref"), str):
-            break
-        found: object = whole
-        for step in reference.removeprefix("#").split("/")[1:]:
-            found = _mapping(found).get(step.replace("~1", "/").replace("~0", "~"))
-        known = _mapping(found)
-    return known
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

@@ -14,9 +14,9 @@ from clew.codecs.arguments import example, fields, required, tool_named, types
 from clew.codecs.call_spellings import MARK, TAG, Written, calls_at, declared, plain
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.labelled import DIALECTS, Labelled
+from clew.codecs.schema_references import resolved
 from clew.codecs.sections import sections
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Parameters
 from clew.support.lazy_regex import Lazy
 
 READ: Final = "calls written as text were read as calls"
@@ -173,15 +173,8 @@ def _is_answer(brief: PromptSpec, text: str) -> bool:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError:
         return False
-    keys = set(fields(_resolved(brief.answer)))
+    keys = set(fields(resolved(brief.answer, brief.answer)))
     return isinstance(value, dict) and bool(keys) and value.keys() <= keys
-
-
-def _resolved(schema: Parameters) -> Parameters:
-    """The schema, or the definition that it only refers to."""
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
-    definitions: dict[str, Parameters] = schema.get("$defs", {})
-    return definitions.get(name, schema)
 
 
 def _problem(brief: PromptSpec, call: Written) -> str:

@@ -1,9 +1,11 @@
 """Pinned definitions: what counts as a change, what is held, what nobody is asked about."""
 
 import copy
+import importlib
 import json
 import random
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, read, resume, rule, run
-from clew.core.events import Effect, Judged
+from clew.core.events import Attempt, Effect, Entry, Judged
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
-from clew.toolbox.mcp import mcp_tools, pinned_server
+from clew.toolbox.mcp import guard, mcp_tools, pinned_server
 from clew.toolbox.mcp.pin_changes import changes
 from clew.toolbox.mcp.pins import PinFile, ServerPins, canonical, pins_of
 from tests.toolbox.mcp.servers import TOOLS, Plain, definition, plain_server
@@ -150,6 +152,35 @@ async def test_a_change_that_nobody_announced_is_held_before_the_next_call_with_
     result = await run(Agent(model, tools=tools), "go", store=MemoryStore())
     assert result.status == ("held" if calls == 1 else "answered")
     assert len(plain.calls) == calls
+
+
+async def test_an_import_that_takes_long_holds_no_call_up(
+    plain: Plain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    called, real = threading.Event(), importlib.import_module
+
+    def slow(name: str) -> Any:
+        """On a busy machine: the SDK is there only after the guard has given up."""
+        if name.startswith("clew.toolbox.mcp") and not called.wait(60):
+            raise TimeoutError("the guard has not given up")
+        return real(name)
+
+    class Attempts:
+        def token(self, text: str) -> None:
+            pass
+
+        def entry(self, entry: Entry) -> None:
+            if isinstance(entry.event, Attempt):
+                called.set()
+
+    monkeypatch.setattr(guard, "_PATIENCE", 0.05)
+    monkeypatch.setattr(pinned_server, "_IMPORTED", {})
+    monkeypatch.setattr(importlib, "import_module", slow)
+    agent = Agent(ScriptedModel([act("plain_echo", text="x"), finish("done")]), tools=tools)
+    result = await run(agent, "go", store=MemoryStore(), listener=Attempts())
+    assert result.status == "answered"
+    assert len(plain.calls) == 1
 
 
 async def test_within_a_second_a_server_is_asked_for_its_list_once(plain: Plain) -> None:
