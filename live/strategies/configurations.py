@@ -141,7 +141,7 @@ FORMS: Final[tuple[Form, ...]] = (
         "code",
         "the agent by itself writes programs (the codec `code`)",
         code=True,
-        edition=3,  # its worked example was a sum, whose answer was copied; fields were not shown
+        edition=4,  # its grammar began thoughts by a label that its prompt did not show
     ),
     Form(
         "CodeAgent",

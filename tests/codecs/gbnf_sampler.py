@@ -1,4 +1,6 @@
-"""Replies drawn at random from a grammar in GBNF, as weights that know nothing would write them."""
+"""Grammars in GBNF: replies drawn at random, as weights that know nothing would write them; and
+whether a reply is one that the grammar allows.
+"""
 
 import random
 import re
@@ -26,6 +28,22 @@ def sampler(grammar: str) -> Draw:
         name, _, body = line.partition(" ::= ")
         rules[name] = _Reader(body, rules).whole()
     return rules["root"]
+
+
+def pattern(grammar: str) -> re.Pattern[str]:
+    """What matches the replies of a grammar, whose rules do not refer to themselves."""
+    rules = dict(line.partition(" ::= ")[::2] for line in grammar.splitlines())
+
+    def read(token: re.Match[str]) -> str:
+        match token.lastgroup:
+            case "text":
+                return f"(?:{re.escape(_unescaped(token['text'][1:-1]))})"
+            case "name":
+                return f"(?:{TOKEN.sub(read, rules[token['name']])})"
+            case _:
+                return token[0].strip().replace("(", "(?:")
+
+    return re.compile(TOKEN.sub(read, rules["root"]))
 
 
 class _Reader:

@@ -253,7 +253,7 @@ def test_a_run_shows_programs_and_what_they_print() -> None:
     assert run_sync(agent, "?", store=store, run_id="r").answer == "done"
     record = read_sync("r", store=store)
     parts = [part.text for part in CODE.render(agent.brief, record.steps[0])]
-    assert parts == [f"I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
+    assert parts == [f"Thought: I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
     parts = [part.text for part in CODE.render(agent.brief, record.steps[1])]
     assert parts == ["````python\nprint('```')\n````", "Observation: ```"]
 

@@ -1,6 +1,7 @@
 """What a grammar lets a model write is read as it was meant, whatever that is."""
 
 import random
+from pathlib import Path
 from typing import Any, Literal
 
 import jsonschema_rs
@@ -13,7 +14,10 @@ from clew.codecs.gbnf import Grammar
 from clew.codecs.interface import Constrains
 from clew.core.events import Reply
 from clew.testing import ScriptedModel, say
-from tests.codecs.gbnf_sampler import sampler
+from clew.toolbox.calc import calc
+from clew.toolbox.code import run_code
+from clew.toolbox.docs import docs_tools
+from tests.codecs.gbnf_sampler import pattern, sampler
 
 
 class Life(msgspec.Struct):
@@ -93,6 +97,22 @@ def test_the_texts_of_a_reply_are_as_long_as_the_reply_may_be(name: str, tokens:
     texts += [read.answer for read in replies if read.answer is not None]
     assert tokens // 2 < max(map(len, texts)) <= 5 * tokens // 4
     assert max(len(read.text) for read in replies if not read.answer) <= min(400, 5 * tokens // 6)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if not name.startswith("native")])
+def test_what_a_prompt_shows_can_be_written_in_the_grammar(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nText.", encoding="utf-8")
+    tools = [*docs_tools(tmp_path), calc(), *([run_code()] if name == "code" else [])]
+    prompt = clew.Instructions(examples=6)
+    brief = clew.Agent(ScriptedModel([say("")]), tools, codec=name, prompt=prompt).brief
+    codec = by_name(name)
+    assert isinstance(codec, Constrains)
+    allowed = pattern(codec.grammar(brief, "auto", None))
+    steps = [step for example in brief.examples for step in example.steps]
+    parts = [part for step in steps for part in codec.render(brief, step)]
+    shown = [part.text for part in parts if part.role == "assistant"]
+    assert len(shown) == len(steps) > 10
+    assert [text for text in shown if allowed.fullmatch(text) is None] == []
 
 
 RECURSIVE: dict[str, Any] = {

@@ -88,7 +88,7 @@ class Pieces(msgspec.Struct):
 class Code:
     """A thought, then a block of Python; or an answer."""
 
-    name = "code/1"
+    name = "code/2"
     stop = ("\nObservation:",)
     """Where a model begins to invent a result."""
     native = False
@@ -96,10 +96,11 @@ class Code:
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, functions and examples in one system part, then the question."""
-        thought = "what is known, what is missing, what to do next\n" if brief.thought else ""
+        thought = "what is known, what is missing, what to do next" if brief.thought else ""
+        block = f"{_said(thought)}```python\n{_usual(brief)}\n```"
         rules = (
             "You act by writing Python. Each of your replies is one step: a block of code, or the "
-            f"answer. A block has this very form:\n\n{thought}```python\n{_usual(brief)}\n```\n\n"
+            f"answer. A block has this very form:\n\n{block}\n\n"
             f"{_results(brief)}\n\n"
             f"{wording.discipline(brief, 'the Observation')}\n"
             f"- Once you know the answer, give it alone, without a block: {_finish_text(brief)}"
@@ -171,13 +172,13 @@ class Code:
             labels=LABELS,
             question="Question",
             turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
-            thought=lambda _, text: _inert(text),
+            thought=lambda _, text: _said(text).rstrip("\n"),
             seen=lambda _: "Observation",
             finish=lambda brief, _: _finish_text(brief),
         )
 
     def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
-        said = f"{_inert(thought)}\n" if thought else ""
+        said = _said(thought)
         if action.name == FINISH and action.args.keys() == {"answer"}:
             answer: Json = action.args["answer"]
             plain = f"Answer: {answer if isinstance(answer, str) else encode(answer).decode()}"
@@ -219,6 +220,10 @@ def _may_show(pieces: Pieces, line: str) -> bool:
     word = line.lstrip(" \t*_#>").lower()
     begun = _HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word)
     return not (begun or _OBSERVATION.match(line))
+
+
+def _said(thought: str) -> str:
+    return f"Thought: {_inert(thought)}\n" if thought else ""
 
 
 def _inert(text: str) -> str:

@@ -77,10 +77,13 @@ class Grammar:
 
     def prose(self, most: int, *, without: str = "") -> str:
         """One to `most` characters on one line, none of `without`, not beginning with a space."""
-        never = "".join(f"\\x{ord(char):02X}" for char in without)
-        first = self.rule(rf"[^\x00-\x20\x7F{_SPACES}{never}]")
-        rest = self.rule(rf"[^\x00-\x1F\x7F{never}]")
+        first = self.first_char(without)
+        rest = self.rule(rf"[^\x00-\x1F\x7F{_never(without)}]")
         return f"{first} {rest}{{0,{most - 1}}}"
+
+    def first_char(self, without: str = "") -> str:
+        """A character that a text may begin with: no space, none of `without`."""
+        return self.rule(rf"[^\x00-\x20\x7F{_SPACES}{_never(without)}]")
 
     def value(self, schema: Parameters) -> str:
         """JSON that meets a schema, in its shortest form.
@@ -93,6 +96,10 @@ class Grammar:
         except UnboundedError as error:
             message = f"no reply can meet the schema {encode(schema).decode()}: it never ends"
             raise ConfigError(message) from error
+
+
+def _never(chars: str) -> str:
+    return "".join(f"\\x{ord(char):02X}" for char in chars)
 
 
 def literal(text: str) -> str:
