@@ -94,7 +94,8 @@ def _left(asker: Asker, args: argparse.Namespace) -> Iterator[tuple[Form, Task]]
     for at in range(0, len(over), BLOCK):
         for form in FORMS:
             for asked in over[at : at + BLOCK]:
-                if form.name in args.only and asker.key(form, asked) not in done:
+                wanted = form.name in args.only and form.asks(asked.listed.source)
+                if wanted and asker.key(form, asked) not in done:
                     yield form, asked
 
 

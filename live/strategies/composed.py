@@ -46,6 +46,20 @@ def everywhere(found: Sequence[Answered], forms: Sequence[str]) -> set[str]:
     return set.intersection(*asked) if asked else set()
 
 
+def complete(found: Sequence[Answered]) -> set[str]:
+    """The tasks that were asked in every form of clew in which they are to be asked."""
+    asked = {(one.form, one.task) for one in found}
+    return {
+        one.task
+        for one in found
+        if all(
+            (form.name, one.task) in asked
+            for form in FORMS
+            if form.name in SINGLE and form.asks(one.source)
+        )
+    }
+
+
 def paragraphs(found: Sequence[Answered]) -> Iterator[str]:
     """`auto` beside the best single form; nothing where there is nothing to compare."""
     common = everywhere(found, SINGLE)

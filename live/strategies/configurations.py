@@ -42,8 +42,8 @@ class Form:
 
     With `code` the agent writes programs in which the tools are functions. A `system` is another
     framework, which answers in the place of clew (`live.others`). `edition` counts what changed in
-    a strategy since the first outcomes; only those of the last edition are compared. `usual` is
-    false of what is asked only by name.
+    a strategy since the first outcomes; only those of the last edition are compared. `mends` is
+    false of what is not asked to mend functions, `usual` of what is asked only by name.
     """
 
     name: str
@@ -53,7 +53,12 @@ class Form:
     edition: int = 1
     code: bool = False
     system: str = ""
+    mends: bool = True
     usual: bool = True
+
+    def asks(self, source: str) -> bool:
+        """Whether the tasks of that source are asked in this form."""
+        return self.mends or source != "quixbugs"
 
     @property
     def params(self) -> dict[str, Json]:
@@ -124,18 +129,21 @@ FORMS: Final[tuple[Form, ...]] = (
         f"a plan of at most {MOST} steps",
         lambda agent, _: PlanAndSolve(agent, most=MOST, replans=1),
         edition=2,  # a step was given the whole task to answer, and told nobody what it had found
+        mends=False,
     ),
     Form(
         "rewoo",
         f"at most {MOST + 2} calls planned beforehand",
         lambda agent, _: ReWOO(agent, most=MOST + 2),
         edition=2,  # arguments that do not fit were carried out, fields could not be referred to
+        mends=False,
     ),
     Form("reflexion", "three trials; tests judge `quixbugs`, else the model itself", _reflexion),
     Form(
         "tree_search",
         "at most six branches of three steps, two from each place; tests judge `quixbugs`",
         lambda agent, task: TreeSearch(agent, task.tests, breadth=2, most=6, steps=3),
+        mends=False,
     ),
     Form(
         "code",
@@ -149,7 +157,7 @@ FORMS: Final[tuple[Form, ...]] = (
         system="smolagents CodeAgent",
         edition=2,  # it was given the texts of results, and no values
     ),
-    Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3),
+    Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3, mends=False),
     Form("auto", "`Auto` chooses one of the forms above by its rules", _auto, usual=False),
 )
 NAMES: Final = tuple(form.name for form in FORMS)

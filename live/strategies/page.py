@@ -21,7 +21,7 @@ from live.strategies.compared import (
     rights,
     told,
 )
-from live.strategies.composed import LITTLE, SINGLE, everywhere
+from live.strategies.composed import LITTLE, complete
 from live.strategies.configurations import FORMS, STEPS, TOKENS
 from live.strategies.outcomes import Answered
 from live.strategies.tasks import SOURCES, listed
@@ -72,11 +72,13 @@ Half of each source are for tuning, the other half is to be left unseen (but rec
 them were read: `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`). `goods` are generated: prices
 and stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug,
 which tests judge; the first three test cases are a tool of the agent, and the evaluator of
-`reflexion`. The others are those of [live](live.md). Elsewhere the model judges itself. `CodeAgent`
+`reflexion`. {menders} are asked them, and the
+other forms the first few only: there is nothing to look up, and no two programs are equal votes.
+The others are those of [live](live.md). Elsewhere the model judges itself. `CodeAgent`
 is that of smolagents, through `live/others`: it is told the same as there, has its own prompt, and
 says one thing more where its steps are over; as in `code`, its tools give values, and say which
 fields they have where they declare it. {asked}
-tasks were asked in every form of clew so far{little}.
+tasks were asked so far in every form of clew that is to be asked them{little}.
 """
 
 SEEN: Final = """
@@ -149,7 +151,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
     if not found:
         return
     loads, one = [each.load for each in found], found[-1]
-    asked = everywhere(found, SINGLE)
+    asked = complete(found)
     there = Counter(task.source for task in listed())
     yield LIVE.format(
         count=len(found),
@@ -165,6 +167,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         most_at_once=max(each.at_once for each in found),
         tasks=sum(there.values()),
         drawn=", ".join(f"{number} `{source}`" for source, number in there.items()),
+        menders=", ".join(f"`{form.name}`" for form in FORMS if form.mends and form.usual),
         asked=len(asked),
         little="" if len(asked) >= LITTLE else ": that is little, and the intervals say how little",
     ).lstrip("\n")

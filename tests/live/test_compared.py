@@ -15,7 +15,7 @@ from clew.toolbox import calc
 from clew.toolbox.code import run_code
 from live.strategies import page
 from live.strategies.choices import choices, chosen
-from live.strategies.composed import composed
+from live.strategies.composed import complete, composed
 from live.strategies.configurations import FORMS
 from live.strategies.counting import Counts, counts
 from live.strategies.outcomes import add, read
@@ -125,6 +125,18 @@ def test_auto_is_composed_of_what_its_rules_choose_and_told_beside_the_best_form
     assert "form, `reflexion`, on 16: +0.17" in said or "form, `code`, on 16: +0.17" in said
     assert "the first is met, the second met" in said
     assert "It was asked itself on 1 tasks: 1 came out right or wrong as composed, 0 with" in said
+
+
+def test_functions_are_mended_in_some_forms_only() -> None:
+    found = outcomes({})
+    menders = {form.name for form in FORMS if form.asks("quixbugs")}
+    assert menders == {"react", "reflexion", "code", "CodeAgent", "auto"}
+    needed = [one for one in found if one.source != "quixbugs" or one.form in menders]
+    assert len(needed) < len(found)
+    assert len(complete(needed)) == 60
+    without = {one.task for one in found if one.form == "code" and one.half == "tuning"}
+    left = [one for one in needed if one.form != "code" or one.task not in without]
+    assert complete(left) == {one.id for one in listed()} - without
 
 
 def test_it_is_said_who_loses_and_at_what_price() -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.api import read, replay, resume, run
@@ -17,6 +18,7 @@ from clew.models.offline import (
     LOOKED,
     MOST_CHARACTERS,
     NEEDS,
+    NO_OBJECT,
     REFUSED,
     SIGNED,
     OfflineModel,
@@ -395,6 +397,20 @@ async def test_no_number_for_a_typed_answer_is_no_answer(agent: Agent) -> None:
     result = await run(agent.replace(answer=int), "Who wrote Dracula?", store=MemoryStore())
     assert result.status == "declined"
     assert "His novel Dracula was published" in str(result.answer)
+
+
+class Plan(msgspec.Struct):
+    """A plan."""
+
+    steps: list[str]
+
+
+@pytest.mark.parametrize("wanted", [Plan, list[str], dict[str, int]])
+async def test_an_answer_that_rules_cannot_give_names_what_can(agent: Agent, wanted: Any) -> None:
+    asked = agent.replace(answer=wanted)
+    result = await run(asked, "When was Mary Shelley born?", store=MemoryStore())
+    assert (result.status, result.answer) == ("declined", NO_OBJECT)
+    assert "Name a language model" in NO_OBJECT
 
 
 async def test_a_bound_ends_in_what_was_found_so_far(agent: Agent) -> None:

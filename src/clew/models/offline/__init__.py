@@ -1,7 +1,7 @@
 """The model `offline`: fixed rules for English questions, which see nothing but the prompt."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -16,6 +16,10 @@ from clew.core.trajectory import WITHHELD
 from clew.models.offline import english
 
 MOST_CHARACTERS: Final = 1_000
+NO_OBJECT: Final = (
+    "I am a set of rules, and answer in a sentence or a number: I give no plan, no verdict and no "
+    "object. Name a language model for that."
+)
 NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, and the native codec."
 GREETING: Final = (
     "I am a set of rules, not a language model. I answer short English questions about your"
@@ -104,6 +108,9 @@ def _asks(part: Part) -> bool:
 
 def _find_answer(prompt: Prompt) -> _Found:
     """What the rules find for the last question a person asked."""
+    schema = _answer_schema(prompt)
+    if "$ref" in schema or schema.get("type") in ("object", "array"):
+        return _Found(None, (NO_OBJECT,))
     asked = [part for part in prompt.head if part.role == "user"][-1:]
     asked += filter(_asks, prompt.parts)
     asked = [part for part in asked if part.text != WITHHELD]
@@ -140,12 +147,17 @@ def _declined(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
     return "\n".join([*found.claims, *looked]) or NO_WORDS, ()
 
 
+def _answer_schema(prompt: Prompt) -> Mapping[str, Any]:
+    """What an answer is to be, where it is given by a call."""
+    finish = next((tool for tool in prompt.tools if tool.name == FINISH), None)
+    return finish.parameters.get("properties", {}).get("answer", {}) if finish else {}
+
+
 def _answer(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
     """An answer as text, or as thought and call of finish, of the type that finish wants."""
     lead = f"{found.value} – " if found.value and len(found.claims) > 1 else ""
     answer: Json = lead + " ".join(found.claims)
-    finish = next((tool for tool in prompt.tools if tool.name == FINISH), None)
-    wanted = finish and finish.parameters.get("properties", {}).get("answer", {}).get("type")
+    wanted = _answer_schema(prompt).get("type")
     digits = re.fullmatch(r"-?\d+(\.\d+)?", (found.value or "").replace(",", ""))
     if wanted in ("integer", "number") and digits:
         answer = float(digits[0]) if digits[1] else int(digits[0])
