@@ -29,7 +29,8 @@ send {chosen}. So what `auto` comes to is put together of the outcomes of those 
 call. Over the {count} tasks asked in every form it is right on {mine}, and the best single form,
 `{best}`, on {theirs}: {difference}; it takes {times:.2f} times the tokens, sent and written. It was
 to be within {within:.0f} % of the best form's success, at no more tokens: {verdict}. The best form
-was found on the same tasks, which favours it.{asked}
+was found on the same tasks, which favours it; that sums go to `code` was decided on tuning tasks of
+`goods`, whose other half is worded alike, which favours `auto`.{asked}
 """
 
 

@@ -14,6 +14,8 @@ from tests.strategies.test_programs import Rules, planner, population, reasons
         ("Who built the tower?", "react"),
         ("What is the weather in Bonn, in Jena and in Celle?", "rewoo"),
         ("For each customer in the table, count the orders.", "code"),
+        ("What do 3 tins and 4 jars of Dunn's cost together?", "code"),
+        ("Together, how much do Ada and Bo have to pay?", "code"),
         ("Write a detailed report on our suppliers.", "orchestrator"),
         ("Solve the puzzle with nine matches.", "tree_search"),
     ],

@@ -68,6 +68,14 @@ _DATA: Final = re.compile(
     r"\w+\.(csv|json|xlsx|txt|log))\b",
     re.IGNORECASE,
 )
+_TOTAL: Final = re.compile(
+    r"\b(costs?|prices?|worth|pay|owe|spend|spent|weigh|bill)\b[^.?!]{0,200}"
+    r"\b(together|in all|in total|altogether)\b|"
+    r"\b(together|in all|in total|altogether)\b[^.?!]{0,200}"
+    r"\b(costs?|prices?|worth|pay|owe|spend|spent|weigh|bill)\b",
+    re.IGNORECASE,
+)
+"""A sum over what is looked up, each perhaps several times."""
 _WIDE: Final = re.compile(
     r"\b((write|draft|prepare|compile|produce|give|create|make) (me )?(an? |the )?((\w+ ){0,3})"
     r"(report|analysis|overview|guide|handbook|dossier|proposals?|strategy|study|survey|plan|manual|"
@@ -130,6 +138,7 @@ def choose(task: str, ways: Collection[str], *, tested: bool = False) -> Chosen:
         ),
         ("orchestrator", bool(_WIDE.search(task)), "it is wide, and has several parts"),
         ("code", data and bool(_EACH.search(task)), "it does the same for many items"),
+        ("code", bool(_TOTAL.search(task)), "it calculates with all that it looks up"),
         (
             "rewoo",
             bool(_SEVERAL.search(task) or _NAMES.search(task)),
