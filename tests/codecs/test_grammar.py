@@ -99,11 +99,14 @@ def test_the_texts_of_a_reply_are_as_long_as_the_reply_may_be(name: str, tokens:
     assert max(len(read.text) for read in replies if not read.answer) <= min(400, 5 * tokens // 6)
 
 
+@pytest.mark.parametrize("thought", [True, False])
 @pytest.mark.parametrize("name", [name for name in names() if not name.startswith("native")])
-def test_what_a_prompt_shows_can_be_written_in_the_grammar(name: str, tmp_path: Path) -> None:
+def test_what_a_prompt_shows_can_be_written_in_the_grammar(
+    name: str, thought: bool, tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("# A\n\nText.", encoding="utf-8")
     tools = [*docs_tools(tmp_path), calc(), *([run_code()] if name == "code" else [])]
-    prompt = clew.Instructions(examples=6)
+    prompt = clew.Instructions(examples=6, thought=thought)
     brief = clew.Agent(ScriptedModel([say("")]), tools, codec=name, prompt=prompt).brief
     codec = by_name(name)
     assert isinstance(codec, Constrains)
