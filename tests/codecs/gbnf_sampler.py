@@ -32,7 +32,10 @@ def sampler(grammar: str) -> Draw:
 
 def pattern(grammar: str) -> re.Pattern[str]:
     """What matches the replies of a grammar, whose rules do not refer to themselves."""
-    rules = dict(line.partition(" ::= ")[::2] for line in grammar.splitlines())
+    rules: dict[str, str] = {}
+    for line in grammar.splitlines():
+        name, _, body = line.partition(" ::= ")
+        rules[name] = body
 
     def read(token: re.Match[str]) -> str:
         match token.lastgroup:
