@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.core.events import FINISH, RawCall, Reply, Usage, encode
+from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
 from clew.core.interfaces import Part, Prompt, Tool
-from clew.models.offline import NEEDS, SIGNED, OfflineModel
+from clew.models.offline import NEEDS, NO_OBJECT, SIGNED, OfflineModel
 from clew.toolbox.calc import calc
 from clew.tools.finish import finish_tool
 
@@ -54,15 +55,20 @@ async def test_words_of_the_loop_are_no_questions() -> None:
     assert reply.calls[0].arguments == '{"expression":"1 + 1"}'
 
 
-async def test_an_answer_of_another_shape_is_given_as_text() -> None:
-    tools = (calc(), finish_tool({"type": "array"}))
+@pytest.mark.parametrize(
+    ("schema", "said"), [({"type": "boolean"}, "1 + 1 = 2"), ({"type": "array"}, NO_OBJECT)]
+)
+async def test_an_answer_of_another_shape_is_given_as_text(
+    schema: dict[str, Json], said: str
+) -> None:
+    tools = (calc(), finish_tool(schema))
     parts = [
         Part("assistant", "", (RawCall("calc", '{"expression":"1 + 1"}', "a"),)),
         Part("tool", '{"result":"2"}\nHINT: well done', call_id="a", name="calc"),
     ]
     reply = await OfflineModel().complete(prompt("1 + 1", parts, tools=tools))
     assert not reply.calls
-    assert reply.text.startswith("1 + 1 = 2")
+    assert reply.text.startswith(said)
 
 
 RESULTS = st.fixed_dictionaries(
