@@ -54,7 +54,7 @@ async def work(args: argparse.Namespace) -> None:
         raise ConfigError(f"--at-once {args.at_once}: give the number of tasks, 1 or more")
     asker = Asker(args.gguf, args.records, args.threads, args.environments, args.at_once)
     try:
-        left = _told(list(_left(asker, args)), args.minutes)
+        left = _with_progress(list(_left(asker, args)), args.minutes)
         async with anyio.create_task_group() as workers:
             for _ in range(args.at_once):
                 workers.start_soon(_work, asker, left, args.outcomes)
@@ -63,7 +63,9 @@ async def work(args: argparse.Namespace) -> None:
             await asker.close()
 
 
-def _told(left: Sequence[tuple[Form, Task]], minutes: float) -> Iterator[tuple[Form, Task]]:
+def _with_progress(
+    left: Sequence[tuple[Form, Task]], minutes: float
+) -> Iterator[tuple[Form, Task]]:
     """Each in turn, with a word on how far it is; none after so many minutes (0: no end)."""
     begun = time.monotonic()
     for number, (form, asked) in enumerate(left):

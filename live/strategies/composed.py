@@ -14,6 +14,7 @@ from live.strategies.choices import choices
 from live.strategies.compared import against, of, rights, tokens, told
 from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered
+from live.strategies.tasks import SOURCES
 
 AUTO: Final = "auto"
 SINGLE: Final = tuple(form.name for form in FORMS if form.usual and not form.system)
@@ -42,23 +43,17 @@ def composed(found: Sequence[Answered]) -> list[Answered]:
 
 
 def everywhere(found: Sequence[Answered], forms: Sequence[str]) -> set[str]:
-    """The tasks that were asked in all of these forms, as far as they were asked at all."""
-    asked = [{one.task for one in mine} for form in forms if (mine := of(found, form))]
-    return set.intersection(*asked) if asked else set()
+    """The tasks that were asked in all of these forms."""
+    return set.intersection(*({one.task for one in of(found, form)} for form in forms))
 
 
 def complete(found: Sequence[Answered]) -> set[str]:
-    """The tasks that were asked in every form of clew in which they are to be asked."""
-    asked = {(one.form, one.task) for one in found}
-    return {
-        one.task
-        for one in found
-        if all(
-            (form.name, one.task) in asked
-            for form in FORMS
-            if form.name in SINGLE and form.asks(one.source)
-        )
-    }
+    """The tasks that were asked in every form of clew that they are for."""
+    done = set[str]()
+    for source in SOURCES:
+        forms = [form.name for form in FORMS if form.name in SINGLE and form.asks(source)]
+        done |= everywhere([one for one in found if one.source == source], forms)
+    return done
 
 
 def paragraphs(found: Sequence[Answered]) -> Iterator[str]:
@@ -68,7 +63,7 @@ def paragraphs(found: Sequence[Answered]) -> Iterator[str]:
     mine = composed(there)
     if not mine or len(mine) < len(common):
         return
-    single = [of(there, form) for form in SINGLE if of(there, form)]
+    single = [of(there, form) for form in SINGLE]
     best = max(single, key=lambda every: (rights(every), -tokens(every)))
     count = Counter(choice.form for choice in choices().values())
     yield _TEXT.format(

@@ -72,13 +72,14 @@ Half of each source are for tuning, the other half is to be left unseen (but rec
 them were read: `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`). `goods` are generated: prices
 and stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug,
 which tests judge; the first three test cases are a tool of the agent, and the evaluator of
-`reflexion`. {menders} are asked them, and the
-other forms the first few only: there is nothing to look up, and no two programs are equal votes.
+`reflexion`. Only {menders} get all of these; the
+other forms had the first few, for there is nothing to look up, and two programs are hardly ever
+equal votes.
 The others are those of [live](live.md). Elsewhere the model judges itself. `CodeAgent`
 is that of smolagents, through `live/others`: it is told the same as there, has its own prompt, and
 says one thing more where its steps are over; as in `code`, its tools give values, and say which
 fields they have where they declare it. {asked}
-tasks were asked so far in every form of clew that is to be asked them{little}.
+tasks have been asked so far in every form of clew that they are for{little}.
 """
 
 SEEN: Final = """

@@ -17,7 +17,7 @@ from clew.testing import ScriptedModel, say
 from clew.toolbox.calc import calc
 from clew.toolbox.code import run_code
 from clew.toolbox.docs import docs_tools
-from tests.codecs.gbnf_sampler import pattern, sampler
+from tests.codecs.gbnf import pattern, sampler
 
 
 class Life(msgspec.Struct):

@@ -157,7 +157,7 @@ def test_the_section_compares_over_the_same_tasks_and_leaves_early_editions_out(
     assert "2.0 ×" in row
     assert "6 outcomes" in text
     assert "1 more outcomes" in text
-    assert "0\ntasks were asked so far in every form of clew" in text
+    assert "0\ntasks have been asked so far in every form of clew" in text
 
 
 def test_the_section_is_written_in_the_place_of_the_old_one() -> None:

@@ -36,6 +36,8 @@ _CODE: Final = re.compile(
 )
 _TAGS: Final = ("execute", "code", "python")
 _HELD: Final = "observation"
+_LABEL: Final = "Thought: "
+"""How a thought begins in the prompt, and so in the grammar: one that differs misleads a model."""
 
 _EMPTY: Final = "the reply was empty"
 _UNCLOSED: Final = "code fence not closed"
@@ -97,7 +99,7 @@ class Code:
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, functions and examples in one system part, then the question."""
         thought = "what is known, what is missing, what to do next" if brief.thought else ""
-        block = f"{_said(thought)}```python\n{_usual(brief)}\n```"
+        block = f"{_thought_line(thought)}```python\n{_usual(brief)}\n```"
         rules = (
             "You act by writing Python. Each of your replies is one step: a block of code, or the "
             f"answer. A block has this very form:\n\n{block}\n\n"
@@ -135,7 +137,7 @@ class Code:
         ]
         if calls != "none":
             ends.append(f"{literal('```python' + chr(10))} {_code_rule(grammar, brief)} {_END}")
-        said = f'{literal("Thought: ")} {grammar.prose(grammar.thought_chars)} "\\n" '
+        said = f'{literal(_LABEL)} {grammar.prose(grammar.thought_chars)} "\\n" '
         return grammar.text((said if brief.thought else "") + either(ends))
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
@@ -172,13 +174,13 @@ class Code:
             labels=LABELS,
             question="Question",
             turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
-            thought=lambda _, text: _said(text).rstrip("\n"),
+            thought=lambda _, text: _thought_line(text).rstrip("\n"),
             seen=lambda _: "Observation",
             finish=lambda brief, _: _finish_text(brief),
         )
 
     def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
-        said = _said(thought)
+        said = _thought_line(thought)
         if action.name == FINISH and action.args.keys() == {"answer"}:
             answer: Json = action.args["answer"]
             plain = f"Answer: {answer if isinstance(answer, str) else encode(answer).decode()}"
@@ -222,8 +224,8 @@ def _may_show(pieces: Pieces, line: str) -> bool:
     return not (begun or _OBSERVATION.match(line))
 
 
-def _said(thought: str) -> str:
-    return f"Thought: {_inert(thought)}\n" if thought else ""
+def _thought_line(thought: str) -> str:
+    return f"{_LABEL}{_inert(thought)}\n" if thought else ""
 
 
 def _inert(text: str) -> str:
