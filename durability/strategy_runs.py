@@ -31,7 +31,7 @@ from clew.strategies import (
     vote,
 )
 from clew.strategies.branches import Branches
-from clew.strategies.roles import Reads, Role
+from clew.strategies.roles import Reader, Role
 from durability import world
 from durability.entries import Mortal
 from durability.entries import Orders as Deaths
@@ -252,7 +252,7 @@ def _agent(name: str, folder: Path, record: Trajectory, records: Mapping[str, Tr
     role: Role = STRATEGIES[name](solver(folder, acts=name not in LOOKING)).roles[call.action.name]
     if isinstance(role, Branches):
         return role.bounded
-    agent = role.agent if isinstance(role, Reads) else role
+    agent = role.agent if isinstance(role, Reader) else role
     if not isinstance(agent, Agent):
         raise TypeError(f"{record.run_id} is a run of {agent}, which is no agent")
     return agent

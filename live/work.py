@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import anyio
 
 from clew import ConfigError
-from durability.progress import tell
+from durability.progress import tell, with_progress
 from live import long, memory, slots
 from live.ask import Asker
 from live.configurations import NAMES, TABLE, Variation
@@ -133,14 +133,12 @@ class Work:
             for task in over[at : at + BLOCK]
             if key(one, task) not in done
         ]
-        here = time.monotonic()
-        for number, (one, task) in enumerate(left):
-            now = time.monotonic()
-            if self.minutes and now - begun > 60 * self.minutes:
-                return
-            minutes = (now - here) / number * (len(left) - number) / 60 if number else 0.0
-            tell(f"{number} of {len(left)}, {minutes:.0f} min left: {one.name}, {task.case.id}")
-            yield one, task
+        return with_progress(
+            left,
+            lambda item: f"{item[0].name}, {item[1].case.id}",
+            minutes=self.minutes,
+            since=begun,
+        )
 
     def _keep(self, measured: Measured) -> None:
         add(measured, self.outcomes)

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from clew.strategies import SUITS, choose
+from clew.strategies import GOOD_FOR, choose
 from recordings.data import missing, records
 
 TASKS: Final = Path(__file__).with_name("tasks.tsv")
-WAYS: Final = [name for name in SUITS if name != "reflexion"]
+WAYS: Final = [name for name in GOOD_FOR if name != "reflexion"]
 """A test that can check the answer is no matter of words: where there is one, it decides."""
 
 

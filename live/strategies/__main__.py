@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ import anyio
 import platformdirs
 
 from clew import ConfigError
-from durability.progress import tell
+from durability.progress import tell, with_progress
 from live.others.systems import ENVIRONMENTS
 from live.strategies import page
 from live.strategies.ask import Asker
@@ -54,27 +53,18 @@ async def work(args: argparse.Namespace) -> None:
         raise ConfigError(f"--at-once {args.at_once}: give the number of tasks, 1 or more")
     asker = Asker(args.gguf, args.records, args.threads, args.environments, args.at_once)
     try:
-        left = _with_progress(list(_left(asker, args)), args.minutes)
+        left = with_progress(
+            list(_left(asker, args)),
+            lambda item: f"{item[0].name}, {item[1].case.id}",
+            at_once=args.at_once,
+            minutes=args.minutes,
+        )
         async with anyio.create_task_group() as workers:
             for _ in range(args.at_once):
                 workers.start_soon(_work, asker, left, args.outcomes)
     finally:
         with anyio.CancelScope(shield=True):
             await asker.close()
-
-
-def _with_progress(
-    left: Sequence[tuple[Form, Task]], minutes: float
-) -> Iterator[tuple[Form, Task]]:
-    """Each in turn, with a word on how far it is; none after so many minutes (0: no end)."""
-    begun = time.monotonic()
-    for number, (form, asked) in enumerate(left):
-        gone = (time.monotonic() - begun) / 60
-        if minutes and gone > minutes:
-            return
-        more = gone / number * (len(left) - number) if number else 0.0
-        tell(f"{number} of {len(left)}, {more:.0f} min left: {form.name}, {asked.case.id}")
-        yield form, asked
 
 
 async def _work(asker: Asker, left: Iterator[tuple[Form, Task]], outcomes: Path) -> None:

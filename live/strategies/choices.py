@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from clew.strategies import SUITS, choose
+from clew.strategies import GOOD_FOR, choose
 from live.strategies.tasks import Task, listed, task
 
 CHOICES: Final = Path(__file__).with_name("choices.jsonl")
@@ -27,7 +27,7 @@ class Choice(msgspec.Struct, frozen=True):
 def chosen(asked: Task) -> Choice:
     """What the rules say; `code` is there, and `reflexion` where tests judge."""
     tested = asked.tests is not None
-    ways = [name for name in SUITS if name != "reflexion" or tested]
+    ways = [name for name in GOOD_FOR if name != "reflexion" or tested]
     found = choose(asked.case.question, ways, tested=tested)
     return Choice(asked.listed.id, found.name, found.why)
 

@@ -19,7 +19,7 @@ from clew.strategies import (
     TreeSearch,
     strategy_agent,
 )
-from clew.strategies.roles import Reads
+from clew.strategies.roles import Reader
 from clew.toolbox.code import run_code
 from live.strategies.settled import Settled
 from live.strategies.tasks import Task
@@ -94,7 +94,7 @@ class Form:
                 *([self.edition] if self.edition > 1 else []),
             ]
             for name, role in sorted(strategy.roles.items()):
-                inner = role.agent if isinstance(role, Reads) else role
+                inner = role.agent if isinstance(role, Reader) else role
                 said += [name, *(_said(inner) if isinstance(inner, Agent) else ())]
         document = msgspec.json.encode(said, order="deterministic")
         return hashlib.sha256(document).hexdigest()[:12]

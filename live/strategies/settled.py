@@ -31,8 +31,8 @@ class Settled:
     def roles(self) -> Mapping[str, Role]:
         return {**self.auto.roles, **self.ways}
 
-    def widened(self, limits: Limits) -> Limits:
-        return self.auto.widened(limits)
+    def extended_limits(self, limits: Limits) -> Limits:
+        return self.auto.extended_limits(limits)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         return await self.auto(runs, task)

@@ -7,7 +7,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Result, cancel, read, resume, run
 from clew.interfaces import Json
-from clew.strategies import Branch, Branches, Ended, Runs, strategy_agent
+from clew.strategies import Branch, Branches, RoleResult, Runs, strategy_agent
 from tests.strategies.test_tree_search import Walker, go
 
 Program = Callable[[Runs, str], Awaitable[Json]]
@@ -71,7 +71,7 @@ def branch_of(value: Json) -> Branch:
 async def test_what_cannot_be_forked_is_an_observation(of: str, at: int | None, why: str) -> None:
     async def program(runs: Runs, task: str) -> Json:
         await runs.run("branch", task)
-        there = Ended(of, ok=True, answer=None, text="")
+        there = RoleResult(of, ok=True, answer=None, text="")
         return (await runs.fork("branch", task, there, at=at)).text
 
     done = await ran(program, Walker(deep=9), MemoryStore())

@@ -4,7 +4,7 @@ import pytest
 
 from clew import Agent, MemoryStore, read, replay, run
 from clew.interfaces import Json
-from clew.strategies import SUITS, Auto, Judgement, choose, strategy_agent
+from clew.strategies import GOOD_FOR, Auto, Judgement, choose, strategy_agent
 from tests.strategies.test_programs import Rules, planner, population, reasons
 
 
@@ -21,8 +21,8 @@ from tests.strategies.test_programs import Rules, planner, population, reasons
     ],
 )
 def test_rules_choose_by_what_a_task_says(task: str, name: str) -> None:
-    assert choose(task, SUITS.keys() - {"reflexion"}).name == name
-    assert choose(task, SUITS, tested=True).name == "reflexion"
+    assert choose(task, GOOD_FOR.keys() - {"reflexion"}).name == name
+    assert choose(task, GOOD_FOR, tested=True).name == "reflexion"
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_rules_choose_by_what_a_task_says(task: str, name: str) -> None:
 )
 def test_how_an_answer_is_to_be_written_does_not_count(form: str) -> None:
     for between in (" ", "\n\n"):
-        assert choose(f"Who built the tower?{between}{form}", SUITS).name == "react"
+        assert choose(f"Who built the tower?{between}{form}", GOOD_FOR).name == "react"
         task = f"Which is larger, Ulm or Bern?{between}{form}"
-        assert choose(task, SUITS).name == "rewoo"
+        assert choose(task, GOOD_FOR).name == "rewoo"
 
 
 def test_what_is_not_there_is_named_in_the_reason() -> None:
@@ -110,4 +110,4 @@ async def test_a_model_may_be_asked_and_the_rules_decide_where_it_fails(
 
 def test_rules_end_soon_whatever_the_task_is() -> None:
     for part in ("of Aa ", "the a, ", "1, ", "first ", "is a or ", "write an a ", "how should a "):
-        assert choose(part * 10_000, SUITS).name in SUITS  # a pattern gone astray takes years
+        assert choose(part * 10_000, GOOD_FOR).name in GOOD_FOR  # a pattern gone astray takes years

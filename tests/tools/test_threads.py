@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from clew import tool
-from clew.concurrency.tasks import Ended, run_with_deadline
+from clew.concurrency.tasks import TaskResult, run_with_deadline
 from clew.concurrency.threads import THREADS, Threads
 from clew.tools import threads_at_work
 from tests.patience import PATIENCE
@@ -169,7 +169,7 @@ async def test_what_comes_in_the_moment_of_a_cancellation_is_kept() -> None:
         return "done"
 
     call: Any = work.call({}, KEY)
-    found: list[Ended] = []
+    found: list[TaskResult] = []
 
     async def one() -> None:
         found.append(await run_with_deadline(call, 30, 1))
@@ -181,7 +181,7 @@ async def test_what_comes_in_the_moment_of_a_cancellation_is_kept() -> None:
         while not call.claim.locked():
             time.sleep(0)  # the loop hears of its end only after the next line
         group.cancel_scope.cancel()
-    assert found == [Ended("done")]
+    assert found == [TaskResult("done")]
 
 
 def test_a_program_may_ask_whether_a_thread_is_at_work() -> None:

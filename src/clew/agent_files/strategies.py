@@ -92,7 +92,7 @@ class _Recorded:
         self.params: Mapping[str, Json] = setting.params
         self.roles: Mapping[str, Any] = {}
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """The limits that the strategy of the time had."""
         del limits
         return self.limits
@@ -103,6 +103,6 @@ def recorded_strategy(said: StrategyTable, agent: Agent, setting: AgentSpec) -> 
     whole = agent.limits
     if ":" not in said.name:
         strategy = strategy_named(said.name, "")(agent, **said.settings)
-        whole = strategy.widened(whole) if hasattr(strategy, "widened") else whole
+        whole = strategy.extended_limits(whole) if hasattr(strategy, "extended_limits") else whole
     made: Agent = require(STRATEGIES, _MAKE)(_Recorded(setting, whole), agent)
     return made

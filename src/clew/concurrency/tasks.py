@@ -20,7 +20,7 @@ import anyio
 from clew.concurrency.threads import THREADS, Tell
 
 
-class Ended(NamedTuple):
+class TaskResult(NamedTuple):
     """How work ended: with a value or an error, before its deadline or not.
 
     `late` says that it was stopped at the deadline. Then it `responded` to that, or ended in its
@@ -34,7 +34,7 @@ class Ended(NamedTuple):
     left: bool = False
 
 
-Late = Callable[[Ended], None]
+Late = Callable[[TaskResult], None]
 """Hears how work ended that was let go."""
 
 AT_ONCE: Final = 0.0001
@@ -57,7 +57,7 @@ async def run_with_deadline(
     grace: float,
     late: Late | None = None,
     context: Context | None = None,
-) -> Ended:
+) -> TaskResult:
     """Await the work for at most so many seconds, and `grace` more once it is told to stop.
 
     Whatever it raises is in what comes back, its own cancellation too. Ours stops the work, and is
@@ -71,10 +71,12 @@ async def run_with_deadline(
     mine.start(context)
     try:
         if await mine.over(seconds):
-            return Ended(mine.value, mine.error)
+            return TaskResult(mine.value, mine.error)
         mine.scope.cancel()
         if await mine.over(grace):
-            return Ended(mine.value, mine.error, late=True, responded=mine.scope.cancelled_caught)
+            return TaskResult(
+                mine.value, mine.error, late=True, responded=mine.scope.cancelled_caught
+            )
     except anyio.get_cancelled_exc_class():
         over = False
         mine.scope.cancel()
@@ -82,25 +84,25 @@ async def run_with_deadline(
             over = await mine.over(grace)
         gave = over and mine.error is None and not mine.scope.cancelled_caught
         if gave and anyio.current_effective_deadline() == -math.inf:
-            return Ended(mine.value)
+            return TaskResult(mine.value)
         mine.let_go(None)
         raise
     mine.let_go(late)
-    return Ended(late=True, responded=False, left=True)
+    return TaskResult(late=True, responded=False, left=True)
 
 
-async def _from_thread(call: "InThread", seconds: float, context: Context) -> Ended:
+async def _from_thread(call: "InThread", seconds: float, context: Context) -> TaskResult:
     """As `run_with_deadline`; but what is late, or cancelled, is left at once."""
     await anyio.lowlevel.checkpoint_if_cancelled()  # what is cancelled begins nothing
     end = _end()
     ended = call.begin(context, end.wake_from_thread)
     try:
         if not (ended or await end.wait(seconds)) and call.leave():
-            return Ended(late=True)
+            return TaskResult(late=True)
     except anyio.get_cancelled_exc_class():
         if call.leave() or call.error or anyio.current_effective_deadline() != -math.inf:
             raise
-    return Ended(call.value, call.error)
+    return TaskResult(call.value, call.error)
 
 
 def spawn(body: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
@@ -223,7 +225,7 @@ class _Work:
             self.error = error
         self.end.wake()
         if self.late is not None and not self.scope.cancelled_caught:
-            self.late(Ended(self.value, self.error, late=True, responded=False))
+            self.late(TaskResult(self.value, self.error, late=True, responded=False))
 
     def let_go(self, late: Late | None) -> None:
         """Wait for it no longer."""

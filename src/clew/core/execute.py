@@ -13,7 +13,7 @@ from typing import Any, Final
 import anyio
 import msgspec
 
-from clew.concurrency.tasks import Ended, run_with_deadline
+from clew.concurrency.tasks import TaskResult, run_with_deadline
 from clew.core.agent import Agent
 from clew.core.errors import ToolError
 from clew.core.events import (
@@ -230,13 +230,13 @@ def _post_late_result(journal: Journal, tool: Tool, call: Call, text: str) -> No
     journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 
-def _report_late_end(post: Callable[[str], None], ended: Ended) -> None:
+def _report_late_end(post: Callable[[str], None], ended: TaskResult) -> None:
     """Report the end of a call that ignored its deadline."""
     post(text_of(ended.value) if ended.error is None else described(ended.error))
 
 
 def _late(
-    tool: Tool, call: Call, most: float, ended: Ended, post: Callable[[str], None]
+    tool: Tool, call: Call, most: float, ended: TaskResult, post: Callable[[str], None]
 ) -> Observation:
     why = " (all that is left of the run's time)" if most < tool.timeout else ""
     text = f"{tool.name} did not end in {most:g} s{why}"

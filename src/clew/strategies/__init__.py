@@ -2,16 +2,16 @@
 
 from clew.strategies.branches import Branch, Branches
 from clew.strategies.chaining import Chaining
-from clew.strategies.choice import REACT, SUITS, Auto, Chosen, choose
+from clew.strategies.choice import GOOD_FOR, REACT, Auto, Chosen, choose
 from clew.strategies.default_roles import Judgement
 from clew.strategies.evaluator_optimizer import EvaluatorOptimizer
-from clew.strategies.interface import Ended, NoAnswerError, Request, Runs, Strategy
+from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs, Strategy
 from clew.strategies.orchestrator import Orchestrator, Parts, SubTask
 from clew.strategies.plan_and_solve import Plan, PlanAndSolve
 from clew.strategies.policy import strategy_agent
 from clew.strategies.reflexion import Reflexion
 from clew.strategies.rewoo import Calls, Planned, ReWOO
-from clew.strategies.roles import Reads, Role
+from clew.strategies.roles import Reader, Role
 from clew.strategies.routing import Route, Routing
 from clew.strategies.tree_search import Score, TreeSearch
 from clew.strategies.voting.decision import Ballot, Choice, Count, Decision, How, certain, decide
@@ -27,8 +27,8 @@ from clew.strategies.voting.vote import (
 )
 
 __all__ = [
+    "GOOD_FOR",
     "REACT",
-    "SUITS",
     "Auto",
     "Ballot",
     "Branch",
@@ -39,7 +39,6 @@ __all__ = [
     "Chosen",
     "Count",
     "Decision",
-    "Ended",
     "EvaluatorOptimizer",
     "How",
     "Judgement",
@@ -50,10 +49,11 @@ __all__ = [
     "PlanAndSolve",
     "Planned",
     "ReWOO",
-    "Reads",
+    "Reader",
     "Reflexion",
     "Request",
     "Role",
+    "RoleResult",
     "Route",
     "Routing",
     "Runs",

@@ -41,7 +41,7 @@ class Chaining:
     def roles(self) -> Mapping[str, Role]:
         return self.agents
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all stages."""
         return scaled_limits(limits, len(self.agents))
 

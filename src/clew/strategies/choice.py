@@ -28,7 +28,7 @@ from clew.strategies.tree_search import TreeSearch
 
 REACT: Final = "react"
 
-SUITS: Final[Mapping[str, str]] = {
+GOOD_FOR: Final[Mapping[str, str]] = {
     REACT: "one look-up or calculation, or several of which each needs the one before it",
     "rewoo": "several look-ups that do not need each other, all known from the task",
     "code": "the same work on each of many items, and counting, sorting or joining data",
@@ -122,7 +122,7 @@ class Chosen(NamedTuple):
 
 
 def choose(task: str, ways: Collection[str], *, tested: bool = False) -> Chosen:
-    """Choose among `ways` (names in `SUITS`) by rules; the first rule that matches decides.
+    """Choose among `ways` (names in `GOOD_FOR`) by rules; the first rule that matches decides.
 
     `tested`: a test can check the answer, so a failed attempt can be repeated.
     """
@@ -186,7 +186,7 @@ class Auto:
             "code": self.code is not None,
             "reflexion": self.evaluator is not None,
         }
-        return [name for name in SUITS if available.get(name, True)]
+        return [name for name in GOOD_FOR if available.get(name, True)]
 
     def _agent(self, name: str) -> Agent:
         """The agent that works in this way."""
@@ -206,7 +206,7 @@ class Auto:
     @property
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
-        lines = "\n".join(f"- {name}: {SUITS[name]}" for name in self.ways)
+        lines = "\n".join(f"- {name}: {GOOD_FOR[name]}" for name in self.ways)
         return {
             "chooser": typed_agent(self.agent, CHOOSE.format(who=lines), Route),
             "evaluator": Reflexion(self.agent).defaults["evaluator"],
@@ -218,9 +218,9 @@ class Auto:
         ways = {name: self._agent(name) for name in self.ways}
         return {**ways} if chooser is None else {"choose": chooser, **ways}
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for a search; the agent's own limits bound a plain run."""
-        return TreeSearch(self.agent).widened(limits)
+        return TreeSearch(self.agent).extended_limits(limits)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer of the chosen way. Raises `NoAnswerError` if it has none."""

@@ -15,7 +15,7 @@ from clew.codecs.interface import SHOWN_CHARS, Parsed, PromptSpec
 from clew.core.events import Json, Note, RawCall, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, Prompt
 from clew.core.trajectory import Call, Step
-from clew.strategies.interface import Ended, Request
+from clew.strategies.interface import Request, RoleResult
 
 _NATIVE: Final = Native(spellings=False)
 
@@ -101,7 +101,7 @@ def latest_task(prompt: Prompt) -> tuple[str, Sequence[Part]]:
 
 def exchanges(
     parts: Sequence[Part], texts: frozenset[str], typed: frozenset[str]
-) -> Iterator[tuple[tuple[Request, ...], tuple[Ended, ...]]]:
+) -> Iterator[tuple[tuple[Request, ...], tuple[RoleResult, ...]]]:
     """The requests of each step, and their results.
 
     The roles of `texts` answer with text, even if it looks like JSON, and those of `typed` with
@@ -123,21 +123,23 @@ def exchanges(
         )
 
 
-def _ended(made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]) -> Ended:
+def _ended(
+    made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]
+) -> RoleResult:
     content: Json = found.content
     text = content if isinstance(content, str) else encode(content).decode()
     if not found.ok:
-        return Ended(made.id, ok=False, answer=None, text=text)
+        return RoleResult(made.id, ok=False, answer=None, text=text)
     if found.cut and made.name in typed:
         text = f"ERROR: {made.name} gave {len(text):,} characters, too long to be read"
-        return Ended(made.id, ok=False, answer=None, text=text)
+        return RoleResult(made.id, ok=False, answer=None, text=text)
     if isinstance(content, str) and made.name not in texts | typed:
         content = _json(content)
     try:
         early = msgspec.convert(content, _CutShort)
     except msgspec.ValidationError:
-        return Ended(made.id, ok=True, answer=content, text=text)
-    return Ended(made.id, ok=True, answer=early.answer, text=text, cut_short=early.cut_short)
+        return RoleResult(made.id, ok=True, answer=content, text=text)
+    return RoleResult(made.id, ok=True, answer=early.answer, text=text, cut_short=early.cut_short)
 
 
 def _json(text: str) -> Json:

@@ -16,7 +16,7 @@ from clew.guards.limits import Limits
 from clew.strategies.default_roles import JUDGE, Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
-from clew.strategies.roles import Reads, Role
+from clew.strategies.roles import Reader, Role
 
 AGAIN: Final = (
     "{task}\n\nAn earlier answer was:\n{answer}\n\nWhat is wrong with it or missing: {why}\n"
@@ -52,9 +52,9 @@ class EvaluatorOptimizer:
     @property
     def roles(self) -> Mapping[str, Role]:
         evaluator = self.evaluator or self.defaults["evaluator"]
-        return {"answer": self.agent, "evaluate": Reads(evaluator)}
+        return {"answer": self.agent, "evaluate": Reader(evaluator)}
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all rounds."""
         return scaled_limits(limits, self.rounds, self.rounds)
 

@@ -40,10 +40,10 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
-class Widens(Protocol):
+class ExtendsLimits(Protocol):
     """A strategy that needs more steps and calls than one run of its agent, such as a search."""
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """The limits of the whole strategy, from those of one run of the agent."""
         ...
 
@@ -53,7 +53,7 @@ class NoAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RoleResult:
     """The result of a run, or of a tool call.
 
     `answer` is the answer (None if there is none), `text` the observation as a model would read it,
@@ -75,9 +75,9 @@ class Request:
     role: str
     args: dict[str, Json]
 
-    def __await__(self) -> Generator[Any, Any, Ended]:
+    def __await__(self) -> Generator[Any, Any, RoleResult]:
         """Wait for its result."""
-        found: tuple[Ended, ...] = yield Requests((self,))
+        found: tuple[RoleResult, ...] = yield Requests((self,))
         return found[0]
 
 
@@ -98,7 +98,7 @@ class Runs:
         return Request(role, {"task": task} | ({} if weight == 1 else {WEIGHT: weight}))
 
     def fork(
-        self, role: str, task: str, of: Ended, *, at: int | None = None, say: str = ""
+        self, role: str, task: str, of: RoleResult, *, at: int | None = None, say: str = ""
     ) -> Request:
         """Request a run that continues another from step `at`, by default its last (`Branches`).
 
@@ -106,15 +106,15 @@ class Runs:
         """
         return Request(role, request_args(task, of.call, at, say))
 
-    def read(self, role: str, task: str, of: Ended) -> Request:
-        """Request a run of an agent that is shown what another run did (`Reads`)."""
+    def read(self, role: str, task: str, of: RoleResult) -> Request:
+        """Request a run of an agent that is shown what another run did (`Reader`)."""
         return Request(role, {"task": task, "of": of.call})
 
     def call(self, role: str, **args: Json) -> Request:
         """Request a tool call."""
         return Request(role, args)
 
-    async def together(self, requests: Sequence[Request]) -> tuple[Ended, ...]:
+    async def together(self, requests: Sequence[Request]) -> tuple[RoleResult, ...]:
         """Make several requests at once; the results are in the order of the requests."""
         return await Requests(tuple(requests)) if requests else ()
 
@@ -133,6 +133,6 @@ class Requests:
 
     requests: tuple[Request, ...]
 
-    def __await__(self) -> Generator[Any, Any, tuple[Ended, ...]]:
-        found: tuple[Ended, ...] = yield self
+    def __await__(self) -> Generator[Any, Any, tuple[RoleResult, ...]]:
+        found: tuple[RoleResult, ...] = yield self
         return found

@@ -74,7 +74,7 @@ class Orchestrator:
             "solve": solver(self.agent),
         }
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all workers."""
         return scaled_limits(limits, self.most, 3)
 

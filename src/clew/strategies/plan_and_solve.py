@@ -62,7 +62,7 @@ class PlanAndSolve:
         planner = self.planner or self.defaults["planner"]
         return {"plan": planner, "step": worker(self.agent), "solve": solver(self.agent)}
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all steps of all plans."""
         return scaled_limits(limits, self.most * (self.replans + 1), self.replans + 2)
 

@@ -21,19 +21,19 @@ from clew.core.interfaces import AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.strategies.codec import StrategyCodec, exchanges, latest_task
 from clew.strategies.interface import (
-    Ended,
+    ExtendsLimits,
     NoAnswerError,
     Request,
     Requests,
+    RoleResult,
     Runs,
     Strategy,
-    Widens,
 )
 from clew.strategies.roles import answers_text, tool_of
 from clew.support.error_text import described
 
 PROVIDER: Final = "strategy"
-_Exchange: TypeAlias = tuple[tuple[Request, ...], tuple[Ended, ...]]
+_Exchange: TypeAlias = tuple[tuple[Request, ...], tuple[RoleResult, ...]]
 """The requests of one step, and their results."""
 
 
@@ -52,7 +52,7 @@ def _next_move(strategy: Strategy, task: str, recorded: Iterator[_Exchange]) -> 
     """Run the strategy from the beginning, over the recorded results."""
     runs = Runs()
     coroutine = strategy(runs, task)
-    results: tuple[Ended, ...] | None = None
+    results: tuple[RoleResult, ...] | None = None
     try:
         while True:
             runs.reasons.clear()
@@ -129,7 +129,11 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
     texts = frozenset(name for name, role in roles.items() if answers_text(role))
     if limits is None:
-        limits = strategy.widened(like.limits) if isinstance(strategy, Widens) else like.limits
+        limits = (
+            strategy.extended_limits(like.limits)
+            if isinstance(strategy, ExtendsLimits)
+            else like.limits
+        )
     return Agent(
         model=StrategyPolicy(strategy, texts, frozenset(agents - texts)),
         tools=tools,

@@ -14,9 +14,9 @@ from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.strategies.default_roles import JUDGE, Judgement, typed_agent
-from clew.strategies.interface import Ended, NoAnswerError, Runs
+from clew.strategies.interface import NoAnswerError, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
-from clew.strategies.roles import Reads, Role
+from clew.strategies.roles import Reader, Role
 from clew.strategies.transcript import as_text
 
 REFLECT: Final = (
@@ -65,11 +65,11 @@ class Reflexion:
         reflector = self.reflector or self.defaults["reflector"]
         return {
             "solve": self.agent,
-            "evaluate": Reads(evaluator) if isinstance(evaluator, Agent) else evaluator,
-            "reflect": Reads(reflector),
+            "evaluate": Reader(evaluator) if isinstance(evaluator, Agent) else evaluator,
+            "reflect": Reader(reflector),
         }
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all trials, evaluations and reflections."""
         return scaled_limits(limits, self.trials, 2 * self.trials)
 
@@ -91,7 +91,7 @@ class Reflexion:
         last = "" if result is None or not result.ok else f" The last answer was: {result.text}"
         raise NoAnswerError(f"None of {self.trials} trials passed: {why}{last}")
 
-    async def _evaluate(self, runs: Runs, task: str, result: Ended) -> tuple[bool, str]:
+    async def _evaluate(self, runs: Runs, task: str, result: RoleResult) -> tuple[bool, str]:
         """Whether a trial passed, and why. It does not pass if its evaluation fails."""
         if not result.ok:
             return False, result.text

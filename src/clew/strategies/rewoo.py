@@ -16,7 +16,7 @@ from clew.core.events import Json, encode
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.strategies.default_roles import solver, typed_agent, worker
-from clew.strategies.interface import Ended, NoAnswerError, Runs
+from clew.strategies.interface import NoAnswerError, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
 from clew.strategies.transcript import as_text
@@ -91,7 +91,7 @@ class ReWOO:
             "solve": solver(self.agent),
         }
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all planned calls, and for another way to the result of each."""
         return scaled_limits(limits, self.most, self.most + self.replans + 2)
 
@@ -158,7 +158,7 @@ class ReWOO:
         return ""
 
 
-async def _find_another_way(runs: Runs, call: Planned, failed: Ended) -> str:
+async def _find_another_way(runs: Runs, call: Planned, failed: RoleResult) -> str:
     """What a run finds in place of a failed call."""
     runs.say(f"{call.id} failed.")
     task = f"Find out: {call.why or call.tool}. {call.tool} was tried and failed: {failed.text}"

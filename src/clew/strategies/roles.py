@@ -15,13 +15,13 @@ from clew.subagents import TASK, Delegation, delegate
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class Reader:
     """An agent that is shown another run's transcript after its task."""
 
     agent: Agent
 
 
-Role: TypeAlias = Agent | Reads | Branches | AnyTool
+Role: TypeAlias = Agent | Reader | Branches | AnyTool
 """What a strategy may use."""
 
 WEIGHT: Final = "weight"
@@ -44,7 +44,7 @@ def tool_of(name: str, role: Role) -> AnyTool:
         return replace(role, name=name)
     if isinstance(role, Branches):
         return branching(name, role)
-    if isinstance(role, Reads):
+    if isinstance(role, Reader):
         made = delegate(
             role.agent,
             name=name,
@@ -65,7 +65,7 @@ def tool_of(name: str, role: Role) -> AnyTool:
 
 def answers_text(role: Role) -> bool:
     """Whether its answers are text, even where they look like JSON."""
-    agent = role.agent if isinstance(role, Reads) else role
+    agent = role.agent if isinstance(role, Reader) else role
     return isinstance(agent, Agent) and agent.brief.answers_text
 
 

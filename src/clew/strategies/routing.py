@@ -61,7 +61,7 @@ class Routing:
         chooser = self.chooser or typed_agent(first, CHOOSE.format(who=lines), Route)
         return {"choose": chooser, **self.agents}
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for the choice and one run."""
         return scaled_limits(limits, 1, 1)
 

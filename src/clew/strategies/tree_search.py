@@ -21,8 +21,8 @@ from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.strategies.branches import Branch, Branches, shorten
 from clew.strategies.default_roles import Judgement, typed_agent
-from clew.strategies.interface import Ended, NoAnswerError, Request, Runs
-from clew.strategies.roles import Reads, Role
+from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs
+from clew.strategies.roles import Reader, Role
 from clew.strategies.transcript import as_text
 
 SCORE: Final = (
@@ -55,7 +55,7 @@ class _Node:
 
     number: int
     parent: "_Node | None" = None
-    result: Ended | None = None
+    result: RoleResult | None = None
     branch: Branch = field(default_factory=lambda: Branch(0, open=True))
     value: float = 0.0
     why: str = ""
@@ -135,7 +135,7 @@ class TreeSearch:
         scorer = self.scorer or self.defaults["scorer"]
         return {
             "branch": Branches(self.agent, self.steps),
-            "score": Reads(scorer) if isinstance(scorer, Agent) else scorer,
+            "score": Reader(scorer) if isinstance(scorer, Agent) else scorer,
             "answer": Branches(self.agent.replace(fallback=None), 0),
         }
 
@@ -144,7 +144,7 @@ class TreeSearch:
         """The maximum steps of a path."""
         return self.depth or self.agent.limits.steps
 
-    def widened(self, limits: Limits) -> Limits:
+    def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for `most` branches and their scores; other limits stay as they are."""
         steps = self.most * (1 + self.steps + 2 * self.votes) + self.deepest + FINAL_STEPS
         calls = self.most * (1 + self.votes) + max(limits.tool_calls, self.most * self.steps * 4)
@@ -265,7 +265,7 @@ class TreeSearch:
         child = _Node(len(tree), node)
         runs.say(f"No branch has an answer: branch {node.number}, the best, is to give one.")
         child.result = result = await runs.fork(
-            "answer", task, node.result or Ended("", False, None, ""), say=ANSWER
+            "answer", task, node.result or RoleResult("", False, None, ""), say=ANSWER
         )
         tree.append(child)
         if not result.ok:
@@ -276,12 +276,12 @@ class TreeSearch:
         return child
 
 
-def _is_duplicate(node: _Node, result: Ended) -> bool:
+def _is_duplicate(node: _Node, result: RoleResult) -> bool:
     """Whether a branch ended exactly like another one of the same node."""
     return result.ok and node.result is not None and node.result.answer == result.answer
 
 
-def _score_of(scored: Ended, failed: float) -> Score:
+def _score_of(scored: RoleResult, failed: float) -> Score:
     """A score, or a judgement as a score; anything else counts as `failed`."""
     with contextlib.suppress(msgspec.ValidationError):
         return msgspec.convert(scored.answer, Score)

@@ -33,14 +33,14 @@ _ADOPT: Final = 36  # PR_SET_CHILD_SUBREAPER in <linux/prctl.h>
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ChildExit:
     """How the work ended: its exit code (below 0, a signal did) and the CPU time it took."""
 
     code: int
     cpu: float
 
 
-def watch(work: Callable[[], None], *, seconds: float, worker: int) -> Ended | None:
+def watch(work: Callable[[], None], *, seconds: float, worker: int) -> ChildExit | None:
     """Do the work in a process of its own; with it ends whatever it started and left.
 
     All of that is ended after `seconds`, on SIGTERM, and once this process is no child of `worker`
@@ -100,12 +100,14 @@ def _hold(kind: int, soft: int, more: int) -> None:
     resource.setrlimit(kind, (min(soft, hard), hard))
 
 
-def _reaped(child: int) -> Ended | None:
+def _reaped(child: int) -> ChildExit | None:
     pid, status, used = os.wait4(child, os.WNOHANG)
-    return Ended(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime) if pid else None
+    return (
+        ChildExit(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime) if pid else None
+    )
 
 
-def _stop(child: int) -> Ended:
+def _stop(child: int) -> ChildExit:
     """End the work: first with a word to its process group, then for good."""
     os.killpg(0, signal.SIGTERM)
     patience = time.monotonic() + GRACE

@@ -20,7 +20,7 @@ from typing import Any
 
 import anyio
 
-from clew.toolbox.sandbox import Ended, Sandbox, SandboxLimits
+from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxLimits
 from tests.toolbox.sandbox.attempts import ATTEMPTS, HEAD, Attempt
 
 LIMITS = SandboxLimits(cpu=2, memory=400_000_000, processes=60, file=100_000_000, disk=300_000_000)
@@ -132,7 +132,7 @@ async def tried(attempt: Attempt) -> tuple[bool, str]:
     return held, harm or _words(ended)
 
 
-def _words(ended: Ended) -> str:
+def _words(ended: CommandResult) -> str:
     if ended.code is None:
         return "ended at its deadline"
     if ended.why:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.toolbox.sandbox import Ended, Sandbox, SandboxLimits, kernel
+from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxLimits, kernel
 from tests.toolbox.sandbox.attempts import Attempt
 from tests.toolbox.sandbox.escapes import program, world
 from tests.toolbox.sandbox.one_process import ATTEMPTS, MEMORY
@@ -23,14 +23,14 @@ def named(attempt: Attempt) -> str:
     return attempt.name
 
 
-async def made(attempt: Attempt, limits: SandboxLimits, *, single_process: bool) -> Ended:
+async def made(attempt: Attempt, limits: SandboxLimits, *, single_process: bool) -> CommandResult:
     """What comes of an attempt in a sandbox."""
     with world() as around:
         box = Sandbox(root=str(around.root), limits=limits, single_process=single_process)
         return await box.run(program(attempt, around), seconds=120, limit=20_000)
 
 
-async def ran(root: Path, code: str) -> Ended:
+async def ran(root: Path, code: str) -> CommandResult:
     """What comes of a program that is a single process."""
     box = Sandbox(root=str(root), limits=FEW, single_process=True)
     return await box.run([sys.executable, "-c", code], seconds=120, limit=20_000)

@@ -12,13 +12,13 @@ import anyio
 import pytest
 
 from clew import ConfigError
-from clew.toolbox.sandbox import Ended, Sandbox, SandboxError, SandboxLimits, kernel
+from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxError, SandboxLimits, kernel
 from clew.toolbox.sandbox.kernel import landlock_wall
 
 pytestmark = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
 
 
-async def ran(root: Path, *argv: str, seconds: float = 30, limit: int = 20_000) -> Ended:
+async def ran(root: Path, *argv: str, seconds: float = 30, limit: int = 20_000) -> CommandResult:
     return await Sandbox(root=str(root)).run(argv, seconds=seconds, limit=limit)
 
 

@@ -4,6 +4,6 @@ It uses namespaces, landlock and seccomp; `kernel()` says which of them this mac
 """
 
 from clew.toolbox.sandbox.kernel import Kernel, Wall, kernel
-from clew.toolbox.sandbox.sandbox import Ended, Sandbox, SandboxError, SandboxLimits
+from clew.toolbox.sandbox.sandbox import CommandResult, Sandbox, SandboxError, SandboxLimits
 
-__all__ = ["Ended", "Kernel", "Sandbox", "SandboxError", "SandboxLimits", "Wall", "kernel"]
+__all__ = ["CommandResult", "Kernel", "Sandbox", "SandboxError", "SandboxLimits", "Wall", "kernel"]

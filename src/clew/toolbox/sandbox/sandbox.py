@@ -70,7 +70,7 @@ class SandboxLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandResult:
     """How a program ended. `code` is None at the deadline, and negative if a signal ended it.
 
     `why` names the limit for which the sandbox ended it; `cut` counts omitted bytes of output.
@@ -181,7 +181,7 @@ class Sandbox:
         cwd: str = "",
         env: Collection[str] = (),
         variables: Mapping[str, str] | None = None,
-    ) -> Ended:
+    ) -> CommandResult:
         """Run a program to its end, or to its deadline, and end all that it started.
 
         Of each stream the first and last half of `limit` bytes are kept. It gets the variables of
@@ -199,7 +199,7 @@ class Sandbox:
             raise SandboxError(end["why"])
         stdout = ran.stdout.decode(errors="replace")
         code = ran.code if ran.code is None or not end else end["code"]
-        return Ended(code, stdout, stderr, ran.cut, end.get("why", ""))
+        return CommandResult(code, stdout, stderr, ran.cut, end.get("why", ""))
 
     @asynccontextmanager
     async def start(

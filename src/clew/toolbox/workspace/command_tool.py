@@ -8,7 +8,7 @@ from typing import Final
 from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Trust
 from clew.core.interfaces import Guard, Tool
-from clew.toolbox.sandbox import Ended, Sandbox, SandboxError
+from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxError
 from clew.toolbox.workspace.display import head_and_tail
 from clew.toolbox.workspace.root import Root
 from clew.toolbox.workspace.safe_path import GIT_FOLDER
@@ -70,7 +70,9 @@ def _command_line(args: dict[str, Json]) -> list[str]:
     return argv or [shell, "-c", line]
 
 
-def _observation(ended: Ended, seconds: int, took: float, made: str, trust: Trust) -> Observation:
+def _observation(
+    ended: CommandResult, seconds: int, took: float, made: str, trust: Trust
+) -> Observation:
     parts = [
         f"--- {name}\n{head_and_tail(said, SHOWN).rstrip()}"
         for name, said in (("stdout", ended.stdout), ("stderr", ended.stderr))

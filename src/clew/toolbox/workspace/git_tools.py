@@ -13,7 +13,7 @@ from typing import Final
 from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Trust
 from clew.core.interfaces import CALL, Guard, Parameters, Tool
-from clew.toolbox.sandbox import Ended, Sandbox, SandboxError
+from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxError
 from clew.toolbox.workspace.changes import DONE
 from clew.toolbox.workspace.display import head_and_tail
 from clew.toolbox.workspace.root import Root
@@ -45,17 +45,17 @@ class Git:
 
     async def __call__(self, *args: str, writes: bool = False, fails: bool = False) -> str:
         """What a git command says. Raises `ToolError` if it fails, unless it `fails` often: ""."""
-        ended = await self.ended(*args, writes=writes)
-        if ended.code == 0:
-            return ended.stdout.rstrip("\n")
+        done = await self.run(*args, writes=writes)
+        if done.code == 0:
+            return done.stdout.rstrip("\n")
         if fails:
             return ""
-        said = ended.why or ended.stderr.strip() or f"it ended with {ended.code}"
+        said = done.why or done.stderr.strip() or f"it ended with {done.code}"
         if "not a git repository" in said:
             raise ToolError("the folder is no git repository: run_command can make one (git init)")
         raise ToolError(f"git {args[0]}: {head_and_tail(said, 2_000)}")
 
-    async def ended(self, *args: str, writes: bool = False) -> Ended:
+    async def run(self, *args: str, writes: bool = False) -> CommandResult:
         """Run a git command. Only one that `writes` may change `.git`."""
         box = Sandbox(
             root=self.root.path,
@@ -178,7 +178,7 @@ async def _settled(git: Git, task: str) -> Observation:
     now = await git("rev-parse", "-q", "--verify", f"refs/heads/{branch}", fails=True) or NEW
     if now == old:
         return await _moved(git, made, old, branch)
-    if now != made and (await git.ended("merge-base", "--is-ancestor", made, now)).code:
+    if now != made and (await git.run("merge-base", "--is-ancestor", made, now)).code:
         text = f"ERROR: unknown: branch {branch} is at {now[:12]}, and has no commit {made[:12]}"
         return Observation(content=text, ok=False, code="unknown", outcome="unknown")
     if now == made:
