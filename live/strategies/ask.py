@@ -58,6 +58,8 @@ class Asker:
             print_ = self.others.fingerprint(form)
         else:
             print_ = form.fingerprint(self.model(form), task)
+        if task.edition > 1:
+            print_ += f"-{task.edition}"
         return Key(self.sha256, form.name, print_, task.listed.id)
 
     async def ask(self, form: Form, task: Task) -> Answered:
@@ -86,6 +88,7 @@ class Asker:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             version=took.version,
             edition=form.edition,
+            question=task.edition,
             stopped=took.stopped,
             taken_up=took.taken_up,
             once=True,

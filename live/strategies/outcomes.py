@@ -27,9 +27,10 @@ class Answered(Value, frozen=True):
 
     `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
     `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load`
-    how many processes wanted the machine meanwhile. `edition` is that of the form. `once` is false
-    of the first ones, whose tokens were counted with a strategy's and with those of its runs.
-    This process asked up to `at_once` tasks at the same time, so their seconds are longer.
+    how many processes wanted the machine meanwhile. `edition` is that of the form, `question` that
+    of the task. `once` is false of the first ones, whose tokens were counted with a strategy's and
+    with those of its runs. This process asked up to `at_once` tasks at the same time, so their
+    seconds are longer.
     """
 
     sha256: str
@@ -58,6 +59,7 @@ class Answered(Value, frozen=True):
     at: str
     version: str
     edition: int = 1
+    question: int = 1
     stopped: bool = True
     taken_up: bool = False
     once: bool = False

@@ -24,7 +24,7 @@ from live.strategies.compared import (
 from live.strategies.composed import LITTLE, complete
 from live.strategies.configurations import FORMS, STEPS, TOKENS
 from live.strategies.outcomes import Answered
-from live.strategies.tasks import SOURCES, listed
+from live.strategies.tasks import EDITIONS, SOURCES, listed
 from live.strategies.verdicts import BASE, verdicts
 from live.tables import table
 
@@ -69,7 +69,8 @@ which rounds otherwise than the package that was used before.
 
 {tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
 Half of each source are for tuning, the other half is to be left unseen (but records of three of
-them were read: `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`). `goods` are generated: prices
+them were read, `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`, and all answers to the first
+wording of `quixbugs`). `goods` are generated: prices
 and stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug,
 which tests judge; the first three test cases are a tool of the agent, and the evaluator of
 `reflexion`. Only {menders} get all of these; the
@@ -118,7 +119,8 @@ ReWOO were carried out although arguments did not fit, and could not refer to a 
 step of `plan_and_solve` was given the whole task to answer; the one worked example of `code` was a
 sum, whose answer was copied, and is loops over look-ups now; programs were not shown which fields a
 result has, and `CodeAgent` was given results as text; replies of `code` had to begin with a label
-that its prompt did not show. They are not in the tables.
+that its prompt did not show; the question of `quixbugs` said first what to answer with, a function
+after words counted as none, and all 59 answers were wrong. They are not in the tables.
 """
 
 
@@ -152,7 +154,13 @@ def _aims(one: strategies.Took, among: Sequence[strategies.Took]) -> str:
 def live(every: Sequence[Answered]) -> Iterator[str]:
     """What came of asking a model."""
     editions = {form.name: form.edition for form in FORMS}
-    now = [one for one in every if one.stopped and one.edition == editions[one.form]]
+    now = [
+        one
+        for one in every
+        if one.stopped
+        and one.edition == editions[one.form]
+        and one.question == EDITIONS.get(one.source, 1)
+    ]
     found = list({(one.form, one.task): one for one in now}.values())  # of one asked again the last
     if not found:
         return

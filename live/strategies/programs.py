@@ -32,15 +32,27 @@ SLOW: Final = ("knapsack", "levenshtein")
 """Left out, as by QuixBugs' own tests: the right programs take minutes over some cases."""
 
 _ASK: Final = (
-    "This Python function has one bug, in one line. Find it, and answer with the whole mended "
-    "function alone: no explanation, no fence."
+    "This Python function has one bug, in one line.\n\n{code}\n\nWhat it should do:\n{about}\n\n"
+    "Find the bug, and mend that line. Answer with the whole mended function and nothing else, "
+    "from `def {name}(` to its end."
+)
+_FENCED: Final = re.compile(r"```(?:python)?\n(.*?)(?:```|$)", re.DOTALL)
+_BARE: Final = re.compile(
+    r"^((?:(?:import \w|from \w+ import ).*\n\s*)*"
+    r"def \w+\(.*(?:\n(?:[ \t].*|def \w+\(.*|(?=\n|$)))*)",
+    re.MULTILINE,
 )
 _RUN: Final = """
 import json, sys
 code, name, cases = json.load(open("given.json"))
 space = {"__name__": "program"}
-exec(compile(code, "program.py", "exec"), space)
-found = space[name]
+try:
+    exec(compile(code, "program.py", "exec"), space)
+    found = space[name]
+except (SyntaxError, KeyError) as error:
+    said = error if isinstance(error, SyntaxError) else "it is not defined"
+    print(f"this is not {name} in Python ({said}): give the whole function and nothing else")
+    sys.exit(1)
 for given, wanted in cases:
     try:
         came = found(*given)
@@ -69,7 +81,7 @@ class Program:
 
     def case(self) -> Case:
         """The repair as a case; its gold is not looked at, since tests judge."""
-        question = f"{_ASK}\n\n{self.code}\n\nWhat it should do:\n{self.about}"
+        question = _ASK.format(code=self.code, about=self.about, name=self.name)
         return Case(f"quixbugs-{self.name}", question, True, category="quixbugs")
 
 
@@ -131,9 +143,17 @@ async def failing(program: Program, answer: str, most: int | None = None) -> str
 
 
 def _code(answer: str) -> str:
-    """The code of an answer, out of a fence if it stands in one."""
-    fenced = re.search(r"```(?:python)?\n(.*?)(?:```|$)", answer, re.DOTALL)
-    return fenced[1] if fenced else answer
+    """The code of an answer: out of a fence, or from its first `def` or import on; else all."""
+    found = _FENCED.search(answer) or _BARE.search(answer)
+    return found[1] if found else answer
+
+
+def _unchanged(program: Program, code: str) -> bool:
+    """Whether code says the same as the function with its bug."""
+    try:
+        return ast.dump(ast.parse(_code(code))) == ast.dump(ast.parse(program.code))
+    except SyntaxError:
+        return False
 
 
 def tests_tool(program: Program) -> Tool:
@@ -147,6 +167,8 @@ def tests_tool(program: Program) -> Tool:
             code: The whole function.
         """
         why = await failing(program, code, SHOWN)
+        if why and _unchanged(program, code):
+            why += "; this is the function as it was given: change the line with the bug"
         return why or "all of these tests passed"
 
     return run_tests

@@ -101,8 +101,19 @@ async def test_tests_judge_a_function(quixbugs: programs.Program) -> None:
     assert await programs.failing(quixbugs, positive, programs.SHOWN) == ""
     assert await programs.failing(quixbugs, positive) == "twice(-3) gave 6, and should -6"
     assert "raised" in await programs.failing(quixbugs, "def twice(n):\n    return n[0]")
-    assert "SyntaxError" in await programs.failing(quixbugs, "It doubles.")
+    bare = "The function is:\n\ndef twice(n):\n\n    return n * 2\n\nIt doubles."
+    assert await programs.failing(quixbugs, bare) == ""
+    for words in ("It doubles.", "def thrice(n):\n    return n * 3", "def twice(n) return n"):
+        told = await programs.failing(quixbugs, words)
+        assert told.startswith("this is not twice in Python"), words
+        assert told.endswith("give the whole function and nothing else"), words
     shown = programs.tests_tool(quixbugs)
+    given = await shown.call({"code": quixbugs.code}, "run:1.1")
+    assert given == (
+        "twice(1) gave 3, and should 2; "
+        "this is the function as it was given: change the line with the bug"
+    )
+    assert "as it was given" not in await shown.call({"code": "It doubles."}, "run:1.2")
     assert await shown.call({"code": positive}, "run:1.1") == "all of these tests passed"
 
 
