@@ -5,7 +5,7 @@ needed. That it holds is checked on the tasks that `auto` was really asked.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -27,12 +27,13 @@ LITTLE: Final = 30
 _TEXT: Final = """\
 **`auto`, composed.** The rules of [`Auto`](#auto) read the task alone; of the {drawn} tasks they
 send {chosen}. So what `auto` comes to is put together of the outcomes of those forms, without a
-call. Over the {count} tasks asked in every form it is right on {mine}, and the best single form,
-`{best}`, on {theirs}: {difference}; it takes {times:.2f} times the tokens, sent and written. It was
-to be within {within:.0f} % of the best form's success, at no more tokens: {verdict}. The best form
-was found on the same tasks, which favours it; that sums go to `code` was decided on tuning tasks of
-`goods`, whose other half is worded alike, which favours `auto`.{asked}
+call. It was to be within {within:.0f} % of the best single form's success, at no more tokens.
+{compared} The best form was found on the same tasks, which favours it; that sums go to `code` was
+decided on tuning tasks of `goods`, whose other half is worded alike, which favours `auto`.{asked}
 """
+_COMPARED: Final = """\
+Over the {count} tasks asked in {forms} it is right on {mine}, and the best, `{best}`, on {theirs}:
+{difference}; it takes {times:.2f} times the tokens, sent and written: {verdict}."""
 
 
 def composed(found: Sequence[Answered]) -> list[Answered]:
@@ -57,27 +58,44 @@ def complete(found: Sequence[Answered]) -> set[str]:
 
 
 def paragraphs(found: Sequence[Answered]) -> Iterator[str]:
-    """`auto` beside the best single form; nothing where there is nothing to compare."""
-    common = everywhere(found, SINGLE)
-    there = [one for one in found if one.task in common and one.form in SINGLE]
-    mine = composed(there)
-    if not mine or len(mine) < len(common):
+    """`auto` beside the best single form, in what all forms were asked, and in what those were that
+    are for all sources; nothing where there is nothing to compare.
+    """
+    widest = tuple(form.name for form in FORMS if form.name in SINGLE and form.mends)
+    over = {frozenset(everywhere(found, SINGLE)): (SINGLE, "every form")}
+    named = ", ".join(f"`{name}`" for name in widest)
+    over.setdefault(frozenset(everywhere(found, widest)), (widest, named))
+    compared = [_compared(found, tasks, *forms) for tasks, forms in over.items()]
+    if not any(compared):
         return
-    single = [of(there, form) for form in SINGLE]
-    best = max(single, key=lambda every: (rights(every), -tokens(every)))
     count = Counter(choice.form for choice in choices().values())
     yield _TEXT.format(
         drawn=count.total(),
         chosen=", ".join(f"{number} to `{form}`" for form, number in count.most_common()),
-        count=len(common),
+        within=100 * WITHIN,
+        compared=" ".join(filter(None, compared)),
+        asked=_checked(of(found, AUTO), composed(found)),
+    )
+
+
+def _compared(
+    found: Sequence[Answered], tasks: Collection[str], forms: Sequence[str], named: str
+) -> str:
+    """`auto` beside the best of these forms over these tasks; "" where outcomes are missing."""
+    there = [one for one in found if one.task in tasks and one.form in SINGLE]
+    mine = composed(there)
+    if not mine or len(mine) < len(tasks):
+        return ""
+    best = max((of(there, form) for form in forms), key=lambda one: (rights(one), -tokens(one)))
+    return _COMPARED.format(
+        count=len(tasks),
+        forms=named,
         mine=rights(mine),
         best=best[0].form,
         theirs=rights(best),
         difference=told(against(mine, best)),
         times=tokens(mine) / tokens(best),
-        within=100 * WITHIN,
         verdict=_verdict(mine, best),
-        asked=_checked(of(found, AUTO), composed(found)),
     )
 
 

@@ -19,6 +19,7 @@ from live.strategies.composed import complete, composed
 from live.strategies.configurations import FORMS
 from live.strategies.counting import Counts, counts
 from live.strategies.outcomes import add, read
+from live.strategies.tasks import EDITIONS as QUESTIONS
 from live.strategies.tasks import listed, task
 from live.strategies.verdicts import verdicts
 from live.strategies.why import copied, lines, rows
@@ -104,7 +105,8 @@ def outcomes(right: dict[str, set[str]], **more: Any) -> list[Any]:
     return [
         answered(
             form.name, one.id, right=one.source in right.get(form.name, ()), source=one.source,
-            half=one.half, edition=form.edition, once=True, **more,
+            half=one.half, edition=form.edition, question=QUESTIONS.get(one.source, 1), once=True,
+            **more,
         )
         for form in FORMS
         if form.usual
@@ -121,10 +123,31 @@ def test_auto_is_composed_of_what_its_rules_choose_and_told_beside_the_best_form
     text = "\n".join(page.live(found))
     said = " ".join(text.split())
     assert "| `auto`, composed |" in text
-    assert "Over the 60 tasks asked in every form it is right on 26, and the best single" in said
-    assert "form, `reflexion`, on 16: +0.17" in said or "form, `code`, on 16: +0.17" in said
-    assert "the first is met, the second met" in said
+    assert "Over the 60 tasks asked in every form it is right on 26, and the best, `" in said
+    assert "`reflexion`, on 16: +0.17" in said or "`code`, on 16: +0.17" in said
+    assert "the first is met, the second met." in said
+    assert said.count("it is right on") == 1
     assert "It was asked itself on 1 tasks: 1 came out right or wrong as composed, 0 with" in said
+
+
+def test_auto_is_compared_over_all_sources_with_the_forms_that_are_for_them() -> None:
+    found = outcomes({"reflexion": {"quixbugs"}, "react": {"gold"}, "code": {"gold", "foreign"}})
+    menders = {form.name for form in FORMS if form.mends}
+    asked = [one for one in found if one.source != "quixbugs" or one.form in menders]
+    said = " ".join("\n".join(page.live(asked)).split())
+    assert "Over the 44 tasks asked in every form it is right on 10, and the best, `code`, " in said
+    assert "Over the 60 tasks asked in `react`, `reflexion`, `code` it is right on 26" in said
+    few = [one for one in asked if one.form != "rewoo"]  # the rules send 4 tasks there
+    assert "it is right on" not in "\n".join(page.live(few))
+
+
+def test_outcomes_of_another_question_are_not_compared() -> None:
+    found = outcomes({"react": {"quixbugs"}})
+    before = [msgspec.structs.replace(one, question=1) for one in found]
+    (row,) = [line for line in "\n".join(page.live(before)).splitlines() if "nothing set" in line]
+    assert "| 0 of 44 |" in row
+    (row,) = [line for line in "\n".join(page.live(found)).splitlines() if "nothing set" in line]
+    assert "| 16 of 60 |" in row
 
 
 def test_functions_are_mended_in_some_forms_only() -> None:
