@@ -149,7 +149,7 @@ FORMS: Final[tuple[Form, ...]] = (
         "code",
         "the agent by itself writes programs (the codec `code`)",
         code=True,
-        edition=4,  # its grammar began thoughts by a label that its prompt did not show
+        edition=5,  # its grammar ended lines of programs at 100 characters, and their tenth
     ),
     Form(
         "CodeAgent",

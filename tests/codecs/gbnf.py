@@ -11,9 +11,12 @@ Draw = Callable[[random.Random], str]
 
 TOKEN: Final = re.compile(
     r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|(?P<class>\[(?:[^\]\\]|\\.)*\])"""
-    r"""|(?P<times>\{\d+,\d+\})|(?P<name>\w+)|(?P<sign>[()|?]))"""
+    r"""|(?P<times>\{\d+,\d+\})|(?P<name>\w+)|(?P<sign>[()|?*]))"""
 )
 ESCAPE: Final = re.compile(r"\\(?:x([0-9A-F]{2})|u([0-9A-F]{4})|(.))")
+
+MANY: Final = 12
+"""What has no bound is drawn so often at most."""
 
 LETTERS: Final = (
     *map(chr, range(0x20, 0x7F)), "\n", "é", "ß", "中", "🙂", "А", "\u00a0", "\u2028", "\ufeff",
@@ -106,6 +109,8 @@ class _Reader:
             least, most = map(int, text[1:-1].split(","))
         elif (kind, text) == ("sign", "?"):
             least, most = 0, 1
+        elif (kind, text) == ("sign", "*"):
+            least, most = 0, MANY
         else:
             return item
         self._tokens.pop(0)

@@ -12,8 +12,9 @@ import clew
 from clew.codecs import by_name, names
 from clew.codecs.gbnf import Grammar
 from clew.codecs.interface import Constrains
-from clew.core.events import Reply
-from clew.testing import ScriptedModel, say
+from clew.core.events import Reply, encode
+from clew.testing import ScriptedModel, act, finish, say
+from clew.testing.models import Move
 from clew.toolbox.calc import calc
 from clew.toolbox.code import run_code
 from clew.toolbox.docs import docs_tools
@@ -87,16 +88,73 @@ def test_every_reply_of_the_grammar_is_read_without_a_repair(
 
 @pytest.mark.parametrize("tokens", [40, 120, 4_000])
 @pytest.mark.parametrize("name", [name for name in names() if name != "native:strict"])
-def test_the_texts_of_a_reply_are_as_long_as_the_reply_may_be(name: str, tokens: int) -> None:
+def test_a_thought_leaves_room_for_what_it_is_for(name: str, tokens: int) -> None:
     codec = by_name(name)
     assert isinstance(codec, Constrains)
     brief = clew.Agent(ScriptedModel([say("")]), [fetch], codec=name).brief
     draw, source = sampler(codec.grammar(brief, "auto", tokens)), random.Random(5)
     replies = [codec.parse(brief, Reply(draw(source))) for _ in range(200)]
-    texts = [str(value) for read in replies for one in read.actions for value in one.args.values()]
-    texts += [read.answer for read in replies if read.answer is not None]
-    assert tokens // 2 < max(map(len, texts)) <= 5 * tokens // 4
     assert max(len(read.text) for read in replies if not read.answer) <= min(400, 5 * tokens // 6)
+
+
+LINE = f"x = 1  # {'a line may have more than a hundred characters, ' * 3}which is no error"
+PROGRAM = "\n".join([*[LINE] * 40, "", "print(x)"])
+GUESTS = [f"guest {number} {LINE}" for number in range(40)]
+FUNCTION = f"def one():\n    # {LINE}\n\n    return 1"
+
+
+@pytest.mark.parametrize("tokens", [40, None])
+@pytest.mark.parametrize("name", [name for name in names() if not name.startswith("native")])
+def test_no_grammar_ends_what_a_call_or_an_answer_says(name: str, tokens: int | None) -> None:
+    """Half a text, list or program would count like a whole one, and nobody would know."""
+    tools = [book, run_code()] if name == "code" else [book]
+    booked = act("book", thought="So.", nights=1, price=0.12345678, names=GUESTS, kind="a")
+    program = act("run_code", thought="So.", code=PROGRAM)
+    moves: list[tuple[Any, Move]] = [
+        (str, program if name == "code" else booked),
+        (str, finish(LINE * 40, thought="So.")),
+        *([(list[str], finish(GUESTS, thought="So."))] if name != "paper" else []),
+        *([(str, finish(FUNCTION, thought="So."))] if name != "paper" else []),
+        *([(str, finish(f"```python\n{PROGRAM}\n```", thought="So."))] if name != "paper" else []),
+    ]
+    for answer, move in moves:
+        model = ScriptedModel([move], codec=name, tools=tools, answer=answer)
+        agent = clew.Agent(model, tools, codec=name, answer=answer)
+        codec = by_name(name)
+        assert isinstance(codec, Constrains)
+        text = model.reply(agent.first_prompt, 0).text
+        allowed = pattern(codec.grammar(agent.brief, "auto", tokens))
+        assert allowed.fullmatch(text), text[:300]
+        read = codec.parse(agent.brief, Reply(text))
+        assert read.actions == move.actions
+        assert not read.repairs
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It is 42 [1/doc_7].\n\nSee [doc_2], and (if you like) the rest.",
+        f"Like this:\n\n```python\n{PROGRAM}\n```\nIt counts.",
+        LINE * 40,
+    ],
+)
+def test_an_answer_of_a_native_model_may_cite_and_show_code(answer: str) -> None:
+    codec = by_name("native")
+    assert isinstance(codec, Constrains)
+    brief = clew.Agent(ScriptedModel([say("")]), [fetch]).brief
+    for calls in ("auto", "none"):
+        assert pattern(codec.grammar(brief, calls, 40)).fullmatch(answer)
+    assert codec.parse(brief, Reply(answer)).answer == answer
+
+
+def test_a_native_call_may_be_long() -> None:
+    codec = by_name("native")
+    assert isinstance(codec, Constrains)
+    brief = clew.Agent(ScriptedModel([say("")]), [book]).brief
+    args = {"nights": 1, "price": 0.12345678, "names": GUESTS, "kind": "a"}
+    call = f'{{"name": "book", "arguments": {encode(args).decode()}}}'
+    text = f"So.\n<tool_call>\n{call}\n</tool_call>"
+    assert pattern(codec.grammar(brief, "auto", 40)).fullmatch(text)
 
 
 @pytest.mark.parametrize("thought", [True, False])
@@ -166,7 +224,6 @@ def test_a_value_of_the_grammar_meets_its_schema(schema: dict[str, Any]) -> None
     drawn = {draw(source) for _ in range(200)}
     for text in drawn:
         jsonschema_rs.validate(schema, msgspec.json.decode(text))
-        assert len(text) < 200_000
 
 
 @pytest.mark.parametrize(

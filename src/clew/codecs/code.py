@@ -131,10 +131,8 @@ class Code:
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then a block, or the answer."""
         grammar = Grammar(tokens)
-        text = grammar.prose(grammar.text_chars)
-        ends = [
-            f"{literal('Answer: ')} {text if brief.answers_text else grammar.value(brief.answer)}"
-        ]
+        answer = grammar.answer() if brief.answers_text else grammar.value(brief.answer)
+        ends = [f"{literal('Answer: ')} {answer}"]
         if calls != "none":
             ends.append(f"{literal('```python' + chr(10))} {_code_rule(grammar, brief)} {_END}")
         said = f'{literal(_LABEL)} {grammar.prose(grammar.thought_chars)} "\\n" '
@@ -254,16 +252,14 @@ def _block(code: str) -> str:
 
 
 _END: Final = literal("\n```")
-_LINE_CHARS: Final = 100
 
 
 def _code_rule(grammar: Grammar, brief: PromptSpec) -> str:
     """A program as a grammar: lines that close no fence; or one call with its arguments."""
     tools = [tool for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE]
     if _runs(brief) or not tools:
-        line = grammar.rule(rf"[^\x00-\x08\x0A-\x1F\x60\x7F]{{1,{_LINE_CHARS}}}")
-        more = grammar.rule(rf'"\n" [^\x00-\x08\x0A-\x1F\x60\x7F]{{0,{_LINE_CHARS}}}')
-        return f"{line} {more}{{0,{max(1, grammar.text_chars // 40)}}}"
+        char = grammar.rule(r"[^\x00-\x08\x0A-\x1F\x60\x7F]")
+        return f'{char} ({char} | "\\n")*'
     names = ((literal(f"{function_name(tool.name)}(**"), tool) for tool in tools)
     return either(f'{name} {grammar.value(tool.parameters)} ")"' for name, tool in names)
 

@@ -1,7 +1,9 @@
 """Grammars in GBNF, the notation of llama.cpp: all that a reply may be, to the letter.
 
-A model that is held to one cannot write anything else, whatever its weights are. Every text, list
-and nesting has a bound, so that every reply ends.
+A model that is held to one cannot write anything else, whatever its weights are. Nesting and
+thoughts have a bound. What a call or an answer says has none but that of its schema: it would end
+in the middle of a word, and nobody would know. Where it is too long for the reply, the reply is cut
+off, and counts for nothing.
 
 Notation: https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md
 """
@@ -23,8 +25,8 @@ numbers and most other scripts have fewer."""
 _THOUGHT: Final = 400
 """A thought has at most so many characters, however long the reply may be."""
 
-ITEMS: Final = 16
-"""Entries of a list, and of an object whose keys are free, that has no bound of its own."""
+_REPEATED: Final = 1_000
+"""llama.cpp counts no further than a few thousand; wider bounds are left to validation."""
 
 DEPTH: Final = 8
 """How deep a schema that refers to itself may nest."""
@@ -50,15 +52,11 @@ class Grammar:
     """Rules by name, made as they are asked for; `text` is the whole with its root."""
 
     def __init__(self, tokens: int | None = None) -> None:
-        """For replies of so many tokens (None: 1,024), so that prose is not cut off.
+        """For replies of so many tokens (None: 1,024).
 
-        A long row of digits takes a token each, and still can be. A thought has at most a third of
-        the reply's characters; each text that has no bound of its own, the answer too, has at most
-        half of them.
+        A thought has at most a third of the reply's characters, so that what it is for has room.
         """
-        chars = int((tokens or _TOKENS) * _CHARS)
-        self.thought_chars = max(1, min(_THOUGHT, chars // 3))
-        self.text_chars = max(1, chars // 2)
+        self.thought_chars = max(1, min(_THOUGHT, int((tokens or _TOKENS) * _CHARS) // 3))
         self._rules: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._numbers = count(1)
@@ -77,9 +75,24 @@ class Grammar:
 
     def prose(self, most: int, *, without: str = "") -> str:
         """One to `most` characters on one line, none of `without`, not beginning with a space."""
-        first = self.first_char(without)
-        rest = self.rule(rf"[^\x00-\x1F\x7F{_never(without)}]")
-        return f"{first} {rest}{{0,{most - 1}}}"
+        return f"{self.first_char(without)} {self._char(without)}{{0,{most - 1}}}"
+
+    def answer(self) -> str:
+        """A text as the answer: a line and what is indented below it, or a block of code.
+
+        So no line of it begins another part of the reply.
+        """
+        char = self._char()
+        below = self.rule(rf'"\n" "\n"? [ \t] {char}*')
+        return f"({self.first_char()} {char}* {below}* | {self.block()})"
+
+    def block(self) -> str:
+        """A block of code between fences, without a backtick."""
+        line = self.rule(r"[^\x00-\x08\x0A-\x1F\x60\x7F]")
+        return rf'"```" [a-z]{{0,12}} "\n" {self.first_char("`")} ({line} | "\n")* "\n```"'
+
+    def _char(self, without: str = "") -> str:
+        return self.rule(rf"[^\x00-\x1F\x7F{_never(without)}]")
 
     def first_char(self, without: str = "") -> str:
         """A character that a text may begin with: no space, none of `without`."""
@@ -158,7 +171,7 @@ class _Schema:
             case "integer":
                 return self._integer(schema)
             case "number":
-                return f'{self._integer({**schema, "wide": True})} ("." [0-9]{{1,6}})?'
+                return f'{self._integer({**schema, "wide": True})} ("." [0-9]{{1,15}})?'
             case "array":
                 return self._array(schema, depth)
             case "object":
@@ -180,10 +193,7 @@ class _Schema:
         return either(found)
 
     def _string(self, schema: Mapping[str, Any]) -> str:
-        least = int(schema.get("minLength", 0))
-        bound = self._grammar.text_chars
-        most = max(least, min(int(schema.get("maxLength", bound)), bound))
-        return rf'"\"" {self._grammar.rule(_CHAR)}{{{least},{most}}} "\""'
+        return rf'"\"" {_repeated(self._grammar.rule(_CHAR), schema, "Length")} "\""'
 
     def _integer(self, schema: Mapping[str, Any]) -> str:
         least: Any = schema.get("minimum")
@@ -198,8 +208,7 @@ class _Schema:
 
     def _array(self, schema: Mapping[str, Any], depth: int) -> str:
         least = int(schema.get("minItems", 0))
-        most = max(least, min(int(schema.get("maxItems", ITEMS)), ITEMS))
-        if most == 0:
+        if schema.get("maxItems") == 0:
             return '"[]"'
         try:
             item = self._grammar.rule(self.value(schema.get("items", True), depth - 1))
@@ -207,7 +216,7 @@ class _Schema:
             if least:
                 raise
             return '"[]"'
-        more = f'("," {item}){{{max(least - 1, 0)},{most - 1}}}'
+        more = _repeated(f'("," {item})', schema, "Items", less=1)
         return f'"[" {item} {more} "]"' if least else f'"[" ({item} {more})? "]"'
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> str:
@@ -244,9 +253,9 @@ class _Schema:
             value = self._grammar.rule(self.value(values, depth - 1))
         except UnboundedError:
             return '"{}"'
-        key = rf'"\"" {self._grammar.rule(_CHAR)}{{1,64}} "\":"'
-        pair = self._grammar.rule(f"{key} {value}")
-        return f'"{{" ({pair} ("," {pair}){{0,{ITEMS - 1}}})? "}}"'
+        char = self._grammar.rule(_CHAR)
+        pair = self._grammar.rule(rf'"\"" {char} {char}* "\":" {value}')
+        return f'"{{" ({pair} ("," {pair})*)? "}}"'
 
     def _anything(self, depth: int) -> str:
         kinds: list[Parameters] = [
@@ -255,6 +264,15 @@ class _Schema:
         if depth > 0:
             kinds += [{"type": "array"}, {"type": "object"}]
         return self._one_of(kinds, depth)
+
+
+def _repeated(item: str, schema: Mapping[str, Any], unit: str, less: int = 0) -> str:
+    """As many as `minLength` and `maxLength` (or `minItems` and `maxItems`) say, `less` one."""
+    least = max(0, min(int(schema.get(f"min{unit}", 0)) - less, _REPEATED))
+    most = int(schema.get(f"max{unit}", _REPEATED + 1)) - less
+    if most > _REPEATED:
+        return f"{item}{{{least},{least}}} {item}*" if least else f"{item}*"
+    return f"{item}{{{least},{max(least, most)}}}"
 
 
 def _written(value: Json) -> str:

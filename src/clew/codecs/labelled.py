@@ -208,9 +208,9 @@ class Labelled:
 
 
 def _answer_rule(grammar: Grammar, brief: PromptSpec) -> str:
-    """The answer as a grammar: a line of text, or JSON of its schema."""
+    """The answer as a grammar: a text, or JSON of its schema."""
     if brief.answers_text:
-        return grammar.prose(grammar.text_chars)
+        return grammar.answer()
     return grammar.value(brief.answer)
 
 

@@ -117,11 +117,7 @@ class Native:
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """Calls as text, in the tags that chat templates of open models teach (Hermes); or text."""
         grammar = Grammar(tokens)
-        answer = (
-            grammar.prose(grammar.text_chars, without="<{[`")
-            if brief.answers_text
-            else grammar.value(brief.answer)
-        )
+        answer = _text_rule(grammar) if brief.answers_text else grammar.value(brief.answer)
         if calls == "none":
             return grammar.text(answer)
         made = grammar.rule(
@@ -157,6 +153,16 @@ class Native:
             return False
 
         return pass_on
+
+
+def _text_rule(grammar: Grammar) -> str:
+    """A text that is no call: lines with citations in brackets, and blocks of code."""
+    plain = grammar.rule(r"[^\x00-\x1F\x7F<{}\[\]`]")
+    cited = grammar.rule(r'"[" [A-Za-z0-9] [A-Za-z0-9_./#-]* "]"')
+    first = grammar.first_char("<{}[]`")
+    line = grammar.rule(f"({first} | {cited}) ({plain} | {cited})*")
+    block = grammar.rule(grammar.block())
+    return f'{line} ("\\n" "\\n"? ({line} | {block}))*'
 
 
 def _text_answer(text: str, brief: PromptSpec) -> Parsed:

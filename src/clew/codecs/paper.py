@@ -29,10 +29,6 @@ LABELS: Final = Labels(
 
 _UNSAFE: Final = "[](){}\"'`"
 """What a plain argument may not begin with where it is to be read as it was meant."""
-_CITED: Final = 24
-"""A text in brackets within an argument, such as `[doc_7]`, has at most so many characters."""
-_BETWEEN: Final = 40
-_CITATIONS: Final = 6
 
 
 @dataclass(frozen=True)
@@ -171,12 +167,8 @@ def _call_rule(grammar: Grammar, brief: PromptSpec, tool: ToolSpec) -> str:
 
 def _text_rule(grammar: Grammar) -> str:
     """A text as it is: each bracket that it opens it closes, on the same line."""
-    citations = min(_CITATIONS, grammar.text_chars // (2 * (_CITED + _BETWEEN)))
     plain = grammar.rule(r"[^\x00-\x1F\x7F\[\]]")
-    first = grammar.first_char(_UNSAFE)
-    cited = grammar.rule(f'"[" {plain}{{1,{_CITED - 2}}} "]" {plain}{{0,{_BETWEEN}}}')
-    most = grammar.text_chars - citations * (_CITED + _BETWEEN) - 1
-    return f"{first} {plain}{{0,{most}}} {cited}{{0,{citations}}}"
+    return f'{grammar.first_char(_UNSAFE)} ({plain} | "[" {plain} {plain}* "]")*'
 
 
 def _turn(brief: PromptSpec, number: int, thought: str, action: Action) -> str:
