@@ -84,8 +84,8 @@ tasks have been asked so far in every form of clew that they are for{little}.
 """
 
 SEEN: Final = """
-**Who gains and who loses**, where the interval of the difference says so (95 %; sums over the tasks
-that both were asked):
+**Who gains and who loses**, where the interval of the difference says so (95 %: of the many
+comparisons here one may say so by chance; sums over the tasks that both were asked):
 
 {verdicts}
 
@@ -104,10 +104,11 @@ head; *a worked example's answer* is one that the prompt shows for another quest
   invents prices, or looks everything up again, since the step before said too little.
 - **`rewoo` is cheap where the plan is right**: two replies. This model's plans often are not: a
   `calc` over words, a call that waits for its own result.
-- **What a reply must begin with has to stand in the prompt.** The grammar of `code` began replies
-  with `Thought:`, which neither its form nor its worked examples had; the model then answered out
-  of its head on 16 of 22 tasks, and got 3 right. Since the prompt shows the label too, it writes
-  programs.
+- **A grammar can spoil what it is there to mend.** That of `code` began replies with `Thought:`,
+  which its prompt did not show: the model answered out of its head on 16 of 22 tasks, and got 3
+  right. It ended a line of a program at 100 characters, in the middle of a name: 20 of 104 programs
+  were broken so, and 15 of 44 tasks were right. Now neither is so. (Other forms were asked when
+  texts were ended at 375 characters; outside of `quixbugs` at most 11 of theirs reached that.)
 - **The same prompt does not give the same reply**: the first trial of `reflexion` and `react` were
   sent the same 666 tokens of one task at temperature 0, and replied otherwise; what differed is how
   much of the prompt was in the server's cache. A single task proves nothing.
@@ -119,8 +120,9 @@ ReWOO were carried out although arguments did not fit, and could not refer to a 
 step of `plan_and_solve` was given the whole task to answer; the one worked example of `code` was a
 sum, whose answer was copied, and is loops over look-ups now; programs were not shown which fields a
 result has, and `CodeAgent` was given results as text; replies of `code` had to begin with a label
-that its prompt did not show; the question of `quixbugs` said first what to answer with, a function
-after words counted as none, and all 59 answers were wrong. They are not in the tables.
+that its prompt did not show, and its programs were ended in the middle of a line; the question of
+`quixbugs` said first what to answer with, a function after words counted as none, and many were
+longer than a text might be: all 59 answers were wrong. They are not in the tables.
 """
 
 

@@ -92,7 +92,7 @@ async def closed(made: clew.Agent[Any]) -> AsyncGenerator[None]:
 
 
 @pytest.mark.parametrize(
-    "least", [pytest.param(20, id="20"), pytest.param(200, id="200", marks=pytest.mark.slow)]
+    "least", [pytest.param(12, id="12"), pytest.param(100, id="100", marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("codec", ["json", "labelled", "paper", "native"])
 async def test_random_weights_cannot_write_what_is_not_of_the_format(

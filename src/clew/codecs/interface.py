@@ -131,8 +131,9 @@ class Constrains(Protocol):
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """The grammar of the next reply, in GBNF (`clew.codecs.gbnf`).
 
-        The reply has at most so many `tokens`, as the parameters of the model say; None: they do
-        not.
+        The reply has at most so many `tokens`, as the parameters of the model say (None: they do
+        not), of which a thought must leave enough for the call. Nothing else is ended by the
+        grammar: half a text would count like a whole one.
         """
         ...
 
