@@ -152,7 +152,7 @@ def _unchanged(program: Program, code: str) -> bool:
     """Whether code says the same as the function with its bug."""
     try:
         return ast.dump(ast.parse(_code(code))) == ast.dump(ast.parse(program.code))
-    except SyntaxError:
+    except (SyntaxError, ValueError):  # a null character is no error of syntax to Python 3.11
         return False
 
 

@@ -33,6 +33,11 @@ none. 3: texts may be longer than 375 characters, as functions are.
 """
 
 
+def edition_of(source: str) -> int:
+    """How often the questions of a source were worded, and their tools made, anew."""
+    return EDITIONS.get(source, 1)
+
+
 @dataclass(frozen=True)
 class Task:
     """A question, the tools for it, and what judges a trial where that is a test."""
@@ -45,8 +50,8 @@ class Task:
 
     @property
     def edition(self) -> int:
-        """How often the questions of its source were worded, and their tools made, anew."""
-        return EDITIONS.get(self.listed.source, 1)
+        """That of its source."""
+        return edition_of(self.listed.source)
 
     async def right(self, status: Status, answer: Json, records: Sequence[Trajectory]) -> bool:
         """Whether an answer is right."""

@@ -113,7 +113,7 @@ def test_no_grammar_ends_what_a_call_or_an_answer_says(name: str, tokens: int | 
     moves: list[tuple[Any, Move]] = [
         (str, program if name == "code" else booked),
         (str, finish(LINE * 40, thought="So.")),
-        *([(list[str], finish(GUESTS, thought="So."))] if name != "paper" else []),
+        (list[str], finish(GUESTS, thought="So.")),
         *([(str, finish(FUNCTION, thought="So."))] if name != "paper" else []),
         *([(str, finish(f"```python\n{PROGRAM}\n```", thought="So."))] if name != "paper" else []),
     ]

@@ -19,8 +19,7 @@ from live.strategies.composed import complete, composed
 from live.strategies.configurations import FORMS
 from live.strategies.counting import Counts, counts
 from live.strategies.outcomes import add, read
-from live.strategies.tasks import EDITIONS as QUESTIONS
-from live.strategies.tasks import listed, task
+from live.strategies.tasks import edition_of, listed, task
 from live.strategies.verdicts import verdicts
 from live.strategies.why import copied, lines, rows
 from tests.live.test_strategies import answered
@@ -105,7 +104,7 @@ def outcomes(right: dict[str, set[str]], **more: Any) -> list[Any]:
     return [
         answered(
             form.name, one.id, right=one.source in right.get(form.name, ()), source=one.source,
-            half=one.half, edition=form.edition, question=QUESTIONS.get(one.source, 1), once=True,
+            half=one.half, edition=form.edition, question=edition_of(one.source), once=True,
             **more,
         )
         for form in FORMS

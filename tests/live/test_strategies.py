@@ -113,7 +113,8 @@ async def test_tests_judge_a_function(quixbugs: programs.Program) -> None:
         "twice(1) gave 3, and should 2; "
         "this is the function as it was given: change the line with the bug"
     )
-    assert "as it was given" not in await shown.call({"code": "It doubles."}, "run:1.2")
+    for words in ("It doubles.", "def twice(n): return '\0'"):
+        assert "as it was given" not in await shown.call({"code": words}, "run:1.2")
     assert await shown.call({"code": positive}, "run:1.1") == "all of these tests passed"
 
 

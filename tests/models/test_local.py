@@ -109,6 +109,17 @@ async def test_random_weights_cannot_write_what_is_not_of_the_format(
         steps += len(so_far.steps)
 
 
+async def test_half_a_call_is_none(file: Path) -> None:
+    model = local_model(str(file), take=ROOMY, params={"max_tokens": 60, "temperature": 1.5})
+    limits = clew.Limits(steps=12, faults=12)
+    made = clew.Agent(model, [search, add], codec="json", limits=limits, seed=3)
+    thoughts = [step.thought for step in (await record(made)).steps if step.thought is not None]
+    cut = [thought for thought in thoughts if thought.reply.finish == "length"]
+    assert len(cut) > 2
+    assert all("cut at its length limit" in thought.fault for thought in cut)
+    assert not any(thought.actions for thought in cut)
+
+
 async def test_without_a_grammar_they_do(file: Path) -> None:
     free = local_model(
         str(file), take=LocalSettings(4_000, 1, 1, grammar=False), params={"max_tokens": 40}

@@ -258,8 +258,7 @@ def _code_rule(grammar: Grammar, brief: PromptSpec) -> str:
     """A program as a grammar: lines that close no fence; or one call with its arguments."""
     tools = [tool for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE]
     if _runs(brief) or not tools:
-        char = grammar.rule(r"[^\x00-\x08\x0A-\x1F\x60\x7F]")
-        return f'{char} ({char} | "\\n")*'
+        return grammar.code()
     names = ((literal(f"{function_name(tool.name)}(**"), tool) for tool in tools)
     return either(f'{name} {grammar.value(tool.parameters)} ")"' for name, tool in names)
 

@@ -87,9 +87,13 @@ class Grammar:
         return f"({self.first_char()} {char}* {below}* | {self.block()})"
 
     def block(self) -> str:
-        """A block of code between fences, without a backtick."""
-        line = self.rule(r"[^\x00-\x08\x0A-\x1F\x60\x7F]")
-        return rf'"```" [a-z]{{0,12}} "\n" {self.first_char("`")} ({line} | "\n")* "\n```"'
+        """A block of code between fences."""
+        return rf'"```" [a-z]{{0,12}} "\n" {self.code()} "\n```"'
+
+    def code(self) -> str:
+        """Lines of a program, without a backtick, so that none of them ends its block."""
+        char = self.rule(r"[^\x00-\x08\x0A-\x1F\x60\x7F]")
+        return rf'{char} ({char} | "\n")*'
 
     def _char(self, without: str = "") -> str:
         return self.rule(rf"[^\x00-\x1F\x7F{_never(without)}]")

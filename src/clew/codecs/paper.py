@@ -155,8 +155,9 @@ def _heading(tool: ToolSpec) -> str:
 def _call_rule(grammar: Grammar, brief: PromptSpec, tool: ToolSpec) -> str:
     """A call of the tool as a grammar: its only text as it is, else an object, or nothing."""
     start = literal(f"{_written(tool.name)}[")
-    if tool.name == FINISH and brief.answers_text:
-        return f'{start} {_text_rule(grammar)} "]"'
+    if tool.name == FINISH:  # as the prompt shows it: the answer itself
+        answer = _text_rule(grammar) if brief.answers_text else grammar.value(brief.answer)
+        return f'{start} {answer} "]"'
     if not fields(tool.parameters):
         return f'{start} "]"'
     only = text_field(tool.parameters)
