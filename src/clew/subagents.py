@@ -48,6 +48,9 @@ Watch: TypeAlias = Callable[[str], Listener | None]
 Begin: TypeAlias = Callable[[Agent, SubRun, Listener | None], Awaitable[Journal]]
 """Creates the record of a sub-run."""
 
+DECLINED: Final = "the sub-run declined: "
+"""What stands in an observation before the words of a sub-run that declined."""
+
 TASK: Final[Parameters] = {
     "type": "object",
     "properties": {
@@ -242,7 +245,7 @@ def _result_observation(agent: Agent, so_far: Trajectory, call: str) -> Observat
     why = f"the sub-run ended as {found.status}{reason} and gave no answer"
     if found.status == "declined":
         known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.cited}
-        why += f": {_recited(found.answer, known)}"
+        why = f"{DECLINED}{_recited(found.answer, known)}"
         evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in found.cited)
         return msgspec.structs.replace(_failed("tool_error", why, "not_done"), evidence=evidence)
     if found.fallback and found.answer is not None:

@@ -52,7 +52,7 @@ class Chaining:
             runs.say(f"Stage {number} of {len(self.agents)}: {name}.")
             result = await runs.run(name, goal)
             if not result.ok:
-                raise NoAnswerError(f"the stage {name}: {result.text}")
+                raise NoAnswerError(f"the stage {name}: {result.problem}")
             answer = result.answer
             goal = f"{task}\n\nThe answer of the stage before ({name}):\n{result.text}"
         return answer

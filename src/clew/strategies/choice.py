@@ -228,7 +228,7 @@ class Auto:
         runs.say(f"{chosen.name}: {chosen.why}.")
         result = await runs.run(chosen.name, task)
         if not result.ok:
-            raise NoAnswerError(result.text)
+            raise NoAnswerError(result.problem)
         return result.answer
 
     async def _choose(self, runs: Runs, task: str) -> Chosen:

@@ -6,6 +6,7 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.guards.limits import Limits
+from clew.strategies.policy import base_agent
 
 JUDGE: Final = (
     "You judge the work of an assistant on a task: you see what it thought, did, observed and "
@@ -28,19 +29,24 @@ class Judgement(msgspec.Struct, frozen=True):
 
 def typed_agent(agent: Agent, prompt: str, answer: type) -> Agent:
     """An agent with the same model and no tools, which answers with this type."""
-    return Agent(agent.model, prompt=prompt, answer=answer, limits=Limits(steps=4), seed=agent.seed)
+    base = base_agent(agent)
+    return Agent(base.model, prompt=prompt, answer=answer, limits=Limits(steps=4), seed=base.seed)
 
 
 def solver(agent: Agent) -> Agent:
     """An agent that answers a task from collected results, with the answer type of `agent`."""
-    return Agent(agent.model, prompt=SOLVE, answer=agent.answer)
+    return Agent(base_agent(agent).model, prompt=SOLVE, answer=agent.answer)
 
 
 def worker(agent: Agent) -> Agent:
-    """The agent for one part of a task: its answer is text, and no check applies to it."""
-    return agent.replace(answer=str, checks=())
+    """The agent for one part of a task: its answer is text, and no check applies to it.
+
+    An agent that answers by a strategy keeps its answer type, which those of the strategy have.
+    """
+    kept = agent.answer if agent is not base_agent(agent) else str
+    return agent.replace(answer=kept, checks=())
 
 
 def tool_list(agent: Agent) -> str:
     """The names of the agent's tools, for a planner's instructions."""
-    return ", ".join(tool.name for tool in agent.tools if not tool.hidden) or "none"
+    return ", ".join(tool.name for tool in base_agent(agent).tools if not tool.hidden) or "none"

@@ -66,7 +66,7 @@ class EvaluatorOptimizer:
             result = await runs.run("answer", goal)
             if not result.ok:
                 if best is None:
-                    raise NoAnswerError(result.text)
+                    raise NoAnswerError(result.problem)
                 runs.say(f"Answer {number} failed: the one before it counts.")
                 return best.answer
             best = result
@@ -76,7 +76,7 @@ class EvaluatorOptimizer:
             evaluated = await runs.read("evaluate", task, result)
             judgement = msgspec.convert(evaluated.answer, Judgement) if evaluated.ok else None
             if judgement is None or judgement.passed:
-                why = evaluated.text if judgement is None else judgement.why
+                why = evaluated.problem if judgement is None else judgement.why
                 runs.say(f"{'Not judged' if judgement is None else 'Passed'}: {why}")
                 break
             runs.say(f"Not yet: {judgement.why}")

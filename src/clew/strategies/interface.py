@@ -1,13 +1,17 @@
 """The interface of a strategy: the protocol it implements, and how it requests runs."""
 
+import re
 from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from clew.core.events import Json
 from clew.guards.limits import Limits
 from clew.strategies.branches import request_args
 from clew.strategies.roles import WEIGHT, Role
+from clew.subagents import DECLINED
+
+_MARK: Final = re.compile(rf"^ERROR: (?:[a-z_]+: )?(?:{DECLINED})?")
 
 
 class Strategy(Protocol):
@@ -66,6 +70,11 @@ class RoleResult:
     answer: Json
     text: str
     cut_short: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Why there is no answer, for people: the text without what marks it as an error."""
+        return _MARK.sub("", self.text)
 
 
 @dataclass(frozen=True, slots=True)

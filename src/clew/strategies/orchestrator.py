@@ -86,7 +86,7 @@ class Orchestrator:
             [runs.run("work", part.task, weight=part.weight) for part in parts]
         )
         if not any(each.ok for each in results):
-            raise NoAnswerError(f"No part has a result: {results[0].text}")
+            raise NoAnswerError(f"No part has a result: {results[0].problem}")
         lines = [
             f"{number}. {part.task}\n   {'Result' if result.ok else 'Failed'}: {result.text}"
             for number, (part, result) in enumerate(zip(parts, results, strict=True), 1)
@@ -94,7 +94,7 @@ class Orchestrator:
         runs.say("The parts are done.")
         solved = await runs.run("solve", "\n".join([task, "", "Parts:", *lines]))
         if not solved.ok:
-            raise NoAnswerError(solved.text)
+            raise NoAnswerError(solved.problem)
         return solved.answer
 
     async def _divide(self, runs: Runs, task: str) -> list[SubTask]:
@@ -104,7 +104,7 @@ class Orchestrator:
             wrong = f"\n\nThe last division will not do: {problem}" if problem else ""
             divided = await runs.run("divide", task + wrong)
             if not divided.ok:
-                raise NoAnswerError(divided.text)
+                raise NoAnswerError(divided.problem)
             parts = msgspec.convert(divided.answer, Parts).parts
             if 0 < len(parts) <= self.most:
                 return parts

@@ -74,14 +74,14 @@ class PlanAndSolve:
             runs.say(f"A new plan: {problem}" if attempt else "First a plan.")
             planned = await runs.run("plan", _with_progress(task, done, problem))
             steps = msgspec.convert(planned.answer, Plan).steps if planned.ok else []
-            problem = self._plan_error(steps) if planned.ok else planned.text
+            problem = self._plan_error(steps) if planned.ok else planned.problem
             if problem:
                 continue
             for number, step in enumerate(steps, 1):
                 runs.say(f"Step {number} of {len(steps)}.")
                 result = await runs.run("step", _step_task(task, done, step))
                 if not result.ok:
-                    problem = f"the step {step!r} failed: {result.text}"
+                    problem = f"the step {step!r} failed: {result.problem}"
                     break
                 done.append(f"{step}\n  Result: {result.text}")
             else:
@@ -91,7 +91,7 @@ class PlanAndSolve:
         runs.say("All that can be done is done." if problem else "The plan is carried out.")
         solved = await runs.run("solve", _with_progress(task, done, problem))
         if not solved.ok:
-            raise NoAnswerError(solved.text)
+            raise NoAnswerError(solved.problem)
         return solved.answer
 
     def _plan_error(self, steps: list[str]) -> str:

@@ -19,6 +19,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, encode
 from clew.core.interfaces import AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
+from clew.strategies.branches import Branches
 from clew.strategies.codec import StrategyCodec, exchanges, latest_task
 from clew.strategies.interface import (
     ExtendsLimits,
@@ -88,6 +89,8 @@ class StrategyPolicy:
     """Stands in for a model: runs the strategy over the prompt, and nothing else."""
 
     strategy: Strategy
+    like: Agent
+    """The agent that answers by the strategy."""
     texts: frozenset[str] = field(default_factory=frozenset[str])
     """The roles that answer with text, even if it looks like JSON."""
     typed: frozenset[str] = field(default_factory=frozenset[str])
@@ -116,6 +119,13 @@ class StrategyPolicy:
         return Reply(move.reason, tuple(calls), "calls", model=self.info.name)
 
 
+def base_agent(agent: Agent) -> Agent:
+    """The agent without the strategies by which it answers: it has a language model and tools."""
+    while isinstance(agent.model, StrategyPolicy):
+        agent = agent.model.like
+    return agent
+
+
 def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
     """An agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
 
@@ -125,6 +135,14 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     tool may have, or the parts do not fit together.
     """
     roles = strategy.roles
+    for name, role in roles.items():
+        if isinstance(role, Branches) and isinstance(role.agent.model, StrategyPolicy):
+            message = (
+                f"{strategy.name}: the agent of {name} answers by the strategy "
+                f"{role.agent.model.strategy.name}, whose steps have no branches: give an agent "
+                "without a strategy"
+            )
+            raise ConfigError(message)
     tools = [tool_of(name, role) for name, role in roles.items()]
     agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
     texts = frozenset(name for name, role in roles.items() if answers_text(role))
@@ -135,7 +153,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
             else like.limits
         )
     return Agent(
-        model=StrategyPolicy(strategy, texts, frozenset(agents - texts)),
+        model=StrategyPolicy(strategy, like, texts, frozenset(agents - texts)),
         tools=tools,
         codec=StrategyCodec(),
         prompt=Instructions(

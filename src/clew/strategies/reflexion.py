@@ -94,7 +94,7 @@ class Reflexion:
     async def _evaluate(self, runs: Runs, task: str, result: RoleResult) -> tuple[bool, str]:
         """Whether a trial passed, and why. It does not pass if its evaluation fails."""
         if not result.ok:
-            return False, result.text
+            return False, result.problem
         if isinstance(self.evaluator, Agent) or self.evaluator is None:
             evaluated = await runs.read("evaluate", task, result)
         else:
@@ -102,7 +102,7 @@ class Reflexion:
         try:
             judgement = msgspec.convert(evaluated.answer, Judgement)
         except msgspec.ValidationError:
-            return False, f"the evaluation failed: {as_text(evaluated.text)}"
+            return False, f"the evaluation failed: {as_text(evaluated.problem)}"
         return judgement.passed, judgement.why
 
 

@@ -18,6 +18,7 @@ from clew.guards.limits import Limits
 from clew.strategies.default_roles import solver, typed_agent, worker
 from clew.strategies.interface import NoAnswerError, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
+from clew.strategies.policy import base_agent
 from clew.strategies.roles import Role
 from clew.strategies.transcript import as_text
 from clew.tools.schema import problems
@@ -70,7 +71,7 @@ class ReWOO:
 
     @property
     def _tools(self) -> dict[str, AnyTool]:
-        return {tool.name: tool for tool in self.agent.tools if not tool.hidden}
+        return {tool.name: tool for tool in base_agent(self.agent).tools if not tool.hidden}
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
@@ -115,7 +116,7 @@ class ReWOO:
         lines = [f"{call.id} ({call.why or call.tool}): {results[call.id]}" for call in calls]
         solved = await runs.run("solve", "\n".join([task, "", "Results:", *lines]))
         if not solved.ok:
-            raise NoAnswerError(solved.text)
+            raise NoAnswerError(solved.problem)
         return solved.answer
 
     async def _plan(self, runs: Runs, task: str) -> list[Planned]:
@@ -125,7 +126,7 @@ class ReWOO:
             runs.say(f"A new plan: {problem}" if problem else "First a plan of all calls.")
             planned = await runs.run("plan_calls", task + wrong)
             if not planned.ok:
-                raise NoAnswerError(planned.text)
+                raise NoAnswerError(planned.problem)
             calls = msgspec.convert(planned.answer, Calls).calls
             problem = self._plan_error(calls)
             if not problem:
@@ -161,7 +162,7 @@ class ReWOO:
 async def _find_another_way(runs: Runs, call: Planned, failed: RoleResult) -> str:
     """What a run finds in place of a failed call."""
     runs.say(f"{call.id} failed.")
-    task = f"Find out: {call.why or call.tool}. {call.tool} was tried and failed: {failed.text}"
+    task = f"Find out: {call.why or call.tool}. {call.tool} was tried and failed: {failed.problem}"
     return (await runs.run("find_another_way", task)).text
 
 

@@ -69,7 +69,7 @@ class Routing:
         """The answer of the chosen agent. Raises `NoAnswerError` if it has none."""
         chosen = await runs.run("choose", task)
         name = next(iter(self.agents))
-        why = chosen.text
+        why = chosen.problem
         if chosen.ok:
             route = msgspec.convert(chosen.answer, Route)
             why = route.why
@@ -77,5 +77,5 @@ class Routing:
         runs.say(f"{name}: {why}")
         result = await runs.run(name, task)
         if not result.ok:
-            raise NoAnswerError(result.text)
+            raise NoAnswerError(result.problem)
         return result.answer

@@ -269,7 +269,7 @@ class TreeSearch:
         )
         tree.append(child)
         if not result.ok:
-            child.branch, child.why = Branch(0), result.text
+            child.branch, child.why = Branch(0), result.problem
             return None
         child.branch = msgspec.convert(result.answer, Branch)
         child.value, child.why = await self._score(runs, task, child)
@@ -288,7 +288,7 @@ def _score_of(scored: RoleResult, failed: float) -> Score:
     with contextlib.suppress(msgspec.ValidationError):
         judged = msgspec.convert(scored.answer, Judgement)
         return Score(float(judged.passed), judged.why)
-    return Score(failed, f"not scored: {shorten(scored.text)}")
+    return Score(failed, f"not scored: {shorten(scored.problem)}")
 
 
 def _best(tree: list[_Node]) -> _Node | None:
