@@ -18,6 +18,7 @@ from clew.toolbox.code import run_code
 
 CODE = Code()
 NO_PRINTS = Fingerprints("", "", "", "")
+UNCLOSED = "code fence not closed"
 PROGRAM = "x = look('a')\nprint(x)"
 
 
@@ -59,12 +60,17 @@ def program(code: str = PROGRAM) -> tuple[Action, ...]:
         (f"I look.\n```python\n{PROGRAM}\n```", "I look.", ()),
         (f"Thought: I look.\n```py\n{PROGRAM}\n```", "I look.", ()),
         (f"```\n{PROGRAM}\n```\n", "", ()),
-        (f"```python\n{PROGRAM}", "", ("code fence not closed",)),
+        (f"```python\n{PROGRAM}", "", (UNCLOSED,)),
         (f"```python\n{PROGRAM}\n```\nThat prints a.", "", ("text behind the block dropped",)),
         (f"```python\n{PROGRAM}\n```\n```python\n2\n```", "", ("text behind the block dropped",)),
+        *(
+            (f"```python\n{PROGRAM}\n{more}\n```", "", ("text behind the block dropped", UNCLOSED))
+            for more in ("Thought: a is there.", "Answer: a", "\n\nFinal Answer: a\nIt is.")
+        ),
         (f"Hm.\n<execute>\n{PROGRAM}\n</execute>", "Hm.", ("tags around the program",)),
         (f"Hm.\n<code>{PROGRAM}</code>", "Hm.", ("tags around the program",)),
         (f"Hm.\nCode:\n{PROGRAM}", "Hm.", ("no fence around the program",)),
+        (f"Code:\n{PROGRAM}\nThought: a is there.", "", ("no fence around the program",)),
         (f"Action: {PROGRAM}", "", ("no fence around the program",)),
         ('{"code": "x = look(\'a\')\\nprint(x)"}', "", ("program in an object",)),
         (
@@ -76,6 +82,28 @@ def program(code: str = PROGRAM) -> tuple[Action, ...]:
 )
 def test_a_program_is_found(text: str, thought: str, repairs: tuple[str, ...]) -> None:
     assert made(text) == Parsed(thought, program(), repairs=repairs)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'x = """\nThought: a text\n"""',
+        "class X:\n    Answer: int = 1",
+        "Thought: int = 1",
+        "answer: int = 1",
+    ],
+)
+def test_a_label_inside_of_a_program_does_not_end_it(code: str) -> None:
+    assert made(f"```python\n{code}\n```").actions == program(code)
+
+
+def test_a_stream_shows_a_block_and_no_label_behind_it() -> None:
+    shown: list[str] = []
+    take = CODE.stream_filter(shown.append)
+    text = f"I look.\n```python\n{PROGRAM}\nThis = 1\nThought: a is there.\n"
+    ended = [take(piece) for piece in text]
+    assert ended[-1]
+    assert "".join(shown) == f"I look.\n```python\n{PROGRAM}\nThis = 1\n"
 
 
 def test_a_program_in_a_call_is_found() -> None:

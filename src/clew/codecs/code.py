@@ -14,7 +14,7 @@ import msgspec
 
 from clew.codecs import wording
 from clew.codecs.arguments import example, visible_tools
-from clew.codecs.functions import RUN_CODE, function_name, lone_call, signature, written
+from clew.codecs.functions import RUN_CODE, function_name, is_program, lone_call, signature, written
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
@@ -34,6 +34,8 @@ _FENCE: Final = re.compile(r"[ \t]{0,3}(`{3,20})[ \t]{0,3}([\w+-]{0,20})[ \t]{0,
 _CODE: Final = re.compile(
     r"\s{0,8}[*_]{0,3}(?:code|action)[*_]{0,3}:[*_]{0,3}\s{0,8}", re.IGNORECASE
 )
+_SPOKEN: Final = ("Thought:", "Answer:", "Final Answer:", "Observation:")
+"""What begins a line that is no Python any more: small models forget to close the fence."""
 _TAGS: Final = ("execute", "code", "python")
 _HELD: Final = "observation"
 _LABEL: Final = "Thought: "
@@ -82,6 +84,9 @@ class Pieces(msgspec.Struct):
         found = _FENCE.fullmatch(line)
         if found is not None and not found[2] and len(found[1]) >= len(self.fence):
             self.fence, self.over = "", True
+        elif line.startswith(_SPOKEN) and is_program("\n".join(self.code)):
+            self.over, self.dropped = True, _AFTER
+            self.code = "\n".join(self.code).rstrip().split("\n")
         else:
             self.code.append(line)
 
@@ -214,9 +219,11 @@ def _shown(pieces: Pieces, before: str, piece: str) -> str:
 
 
 def _may_show(pieces: Pieces, line: str) -> bool:
-    """Whether the beginning of a line can be shown: it begins no observation."""
-    if pieces.fence or not line:
+    """Whether the beginning of a line can be shown: it begins no observation, nor ends a block."""
+    if not line:
         return True
+    if pieces.fence:
+        return not (line.startswith(_SPOKEN) or any(word.startswith(line) for word in _SPOKEN))
     word = line.lstrip(" \t*_#>").lower()
     begun = _HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word)
     return not (begun or _OBSERVATION.match(line))
@@ -362,8 +369,11 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
     lines = text.split("\n")
     for place, line in enumerate(lines):
         if (label := _CODE.match(line)) is not None:
-            code = "\n".join([line[label.end() :], *lines[place + 1 :]]).strip("\n")
-            return code, "\n".join(lines[:place]).strip(), "no fence around the program"
+            found = Pieces(fence="```")
+            for each in [line[label.end() :], *lines[place + 1 :]]:
+                found.take(each)
+            code, thought = "\n".join(found.code).strip("\n"), "\n".join(lines[:place]).strip()
+            return code, thought, "no fence around the program"
     return None, text, ""
 
 

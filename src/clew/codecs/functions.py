@@ -71,6 +71,19 @@ def lone_call(brief: PromptSpec, code: str) -> Action | None:
     return _action(brief, call.func.id, given, named)
 
 
+def is_program(code: str) -> bool:
+    """Whether a text is Python that is whole, and not empty."""
+    if not code.strip() or len(code) > LONGEST:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a model writes there is nobody to warn
+            ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def _keywords(keywords: list[ast.keyword]) -> dict[str, Json]:
     """The named arguments. Raises `ValueError` for what is not written out."""
     named: dict[str, Json] = {}

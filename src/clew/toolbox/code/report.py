@@ -13,6 +13,11 @@ LISTED: Final = 10
 
 LINE_CHARS: Final = 200
 
+NOTHING: Final = (
+    "(the program printed nothing, and its last line has no value; what it defined is there for "
+    "the next block)"
+)
+
 _FILE: Final = re.compile(r'File "<python-input-\d+>"')
 
 
@@ -33,7 +38,7 @@ def report(
         parts.append(reached.value if len(reached.value) <= most else f"{reached.value[:most]}…")
     said = [remark for one in call.asked for remark in one.remarks]
     parts += [f"Note: {remark}" for remark in [*remarks, *dict.fromkeys(said)][:LISTED]]
-    return "\n".join(filter(None, parts)) or "(the program printed nothing)"
+    return "\n".join(filter(None, parts)) or NOTHING
 
 
 def _effects(call: Call) -> list[str]:
