@@ -70,7 +70,9 @@ class Form:
         steps = STEPS * self.votes  # a vote divides its limits among its runs
         limits = Limits(steps=steps, seconds=SECONDS, tool_calls=CALLS)
         tools, codec = ([*task.tools, run_code()], "code") if self.code else (task.tools, None)
-        return Agent(model, tools, codec=codec, guards=task.guards, limits=limits)
+        return Agent(
+            model, tools, codec=codec, guards=task.guards, checks=task.checks, limits=limits
+        )
 
     def made(self, model: Model, task: Task) -> Agent:
         """The agent that answers."""

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from clew import ConfigError, tool
-from clew.core.interfaces import Tool
+from clew.core.interfaces import Check, Tool
+from clew.core.trajectory import Trajectory
 from clew.evals import Case
 from clew.strategies import Judgement
 from clew.toolbox.sandbox import Sandbox, SandboxLimits
@@ -154,6 +155,23 @@ def _unchanged(program: Program, code: str) -> bool:
         return ast.dump(ast.parse(_code(code))) == ast.dump(ast.parse(program.code))
     except (SyntaxError, ValueError):  # a null character is no error of syntax to Python 3.11
         return False
+
+
+def function_check(program: Program) -> Check:
+    """The check of an answer that it is the function at all; no test is run."""
+
+    def is_function(answer: Any, _: Trajectory) -> str | None:
+        try:
+            tree = ast.parse(_code(str(answer)))
+        except (SyntaxError, ValueError):
+            tree = ast.Module(body=[], type_ignores=[])
+        named = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        if program.name in named:
+            return None
+        start = f"def {program.name}("
+        return f"this is not {program.name} in Python: answer with all of it, from `{start}` on"
+
+    return is_function
 
 
 def tests_tool(program: Program) -> Tool:

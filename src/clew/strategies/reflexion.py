@@ -5,6 +5,7 @@ Shinn et al., arXiv 2303.11366: an actor, an evaluator, and self-reflection with
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Final
 
 import msgspec
@@ -107,6 +108,6 @@ class Reflexion:
 
 
 def _with_reflections(task: str, reflections: list[str]) -> str:
-    """The task, followed by the reflections on earlier trials."""
-    lines = "".join(f"\n- {' '.join(text.split())}" for text in reflections)
+    """The task, followed by the reflections on earlier trials, which may show code."""
+    lines = "".join(f"\n- {indent(text.strip(), '  ').lstrip()}" for text in reflections)
     return f"{task}\n\n{BEFORE}{lines}" if lines else task
