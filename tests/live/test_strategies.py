@@ -10,7 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
+import clew
+from clew import Agent, MemoryStore
 from clew.core.interfaces import Tool
+from clew.testing import ScriptedModel, finish
 from clew.toolbox.sandbox import kernel
 from live.strategies import goods, page, programs
 from live.strategies.configurations import FORMS
@@ -116,6 +119,18 @@ async def test_tests_judge_a_function(quixbugs: programs.Program) -> None:
     for words in ("It doubles.", "def twice(n): return '\0'"):
         assert "as it was given" not in await shown.call({"code": words}, "run:1.2")
     assert await shown.call({"code": positive}, "run:1.1") == "all of these tests passed"
+
+
+async def test_an_answer_that_is_no_function_goes_back(quixbugs: programs.Program) -> None:
+    wrong, null = "def twice(n):\n    return n", "def twice(n): return '\0'"
+    said = [finish(each) for each in ("It doubles.", "def thrice(n):\n    return n", null, wrong)]
+    agent = Agent(ScriptedModel(said), checks=[programs.function_check(quixbugs)], tries=3)
+    store = MemoryStore()
+    done = await clew.run(agent, quixbugs.case().question, store=store)
+    assert done.answer == wrong  # only tests know that it is wrong
+    record = await clew.read(done.run_id, store=store)
+    told = [call.observation.text for call in record.calls if call.observation is not None]
+    assert ["this is not twice in Python" in each for each in told] == [True, True, True, False]
 
 
 def answered(form: str, task: str, *, right: bool, **more: Any) -> Answered:

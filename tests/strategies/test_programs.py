@@ -108,6 +108,16 @@ async def test_reflexion_tries_again_with_what_it_told_itself() -> None:
     assert len(model.asked) == 5
 
 
+async def test_a_reflection_keeps_its_lines() -> None:
+    model, store = learner(), MemoryStore()
+    code = "def f(x):\n    if x:\n        return 1\n"
+    model.by["You worked on a task"] = lambda task: code
+    done = await run(reflexion(model, trials=2), "Which city?", store=store)
+    record = await read(done.run_id, store=store)
+    goals = [str(call.args["task"]) for call in record.calls if call.action.name == "solve"]
+    assert goals[1].endswith("\n- def f(x):\n      if x:\n          return 1")
+
+
 async def test_each_run_has_the_steps_of_the_agent_and_not_a_part_of_them() -> None:
     seen: list[str] = []
 
