@@ -30,7 +30,7 @@ EDITIONS: Final = {"quixbugs": 4}
 """2: `quixbugs` says last what to answer with, and its tool says what is no function, or as given.
 Before, all 59 answers were wrong: most were words about the bug, and code after words counted as
 none. 3: texts may be longer than 375 characters, as functions are. 4: an
-answer that is no such function goes back to the model; of 48 answers to edition 3 none was right,
+answer that is no such function goes back to the model; of 47 answers to edition 3 none was right,
 and most were words.
 """
 

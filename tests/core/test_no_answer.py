@@ -31,16 +31,22 @@ async def ended(
     [
         "ERROR: unreadable reply: the reply was empty: call a tool, or answer",
         "The reply was empty: call a tool, or answer",
-        "(nothing)",
         "error: unreadable reply: something else",
         '"Call a tool, or answer."',
-        "[the answer]",
     ],
 )
 async def test_clews_own_words_are_no_answer(said: str) -> None:
     result, thoughts = await ended(Reply(), say(said), say("It is 42."))
     assert (result.answer, result.steps) == ("It is 42.", 3)
     assert "repeats what you were told" in thoughts[1].fault
+
+
+@pytest.mark.parametrize("said", ["(nothing)", "[the answer]", "The answer."])
+async def test_what_stands_in_the_place_of_an_answer_is_named(said: str) -> None:
+    result, thoughts = await ended(say(said), say("It is 42."))
+    assert (result.answer, result.steps) == ("It is 42.", 2)
+    place = said.strip(".").lower()
+    assert thoughts[0].fault.startswith(f"'{place}' only stands in the place of an answer")
 
 
 @pytest.mark.parametrize("said", ["the tool", "Nothing.", "It was empty: the reply of the bank."])
@@ -61,7 +67,7 @@ async def test_a_text_format_takes_neither_for_an_answer(codec: str) -> None:
     lines = (finish("(nothing that counts)"), finish(CALL), finish("It is 42."))
     result, thoughts = await ended(*lines, codec=codec)
     assert (result.answer, result.steps) == ("It is 42.", 3)
-    assert "repeats what you were told" in thoughts[0].fault
+    assert "only stands in the place of an answer" in thoughts[0].fault
     assert "written as text" in thoughts[1].fault
 
 

@@ -46,6 +46,11 @@ _OF_THE_RUN: Final = (Note, Compacted, Rewound)
 
 def no_answer(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> str:
     """Why a text is no answer of the model's to what was asked; "" where it may be one."""
+    if _place(text) in _PLACES:
+        return (
+            f"{_place(text)!r} only stands in the place of an answer: write what answers the "
+            "question, or call a tool"
+        )
     if _echoes_prompt(codec, brief, so_far, text):
         return "that repeats what you were told, and is no answer: call a tool, or answer"
     if brief.answers_text and (called := as_calls(brief, text)) is not None:
@@ -58,9 +63,14 @@ def no_answer(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) ->
     return ""
 
 
+def _place(text: str) -> str:
+    """The text as it would stand in a form."""
+    return text.strip(" \n.\"'`*").lower()
+
+
 def _echoes_prompt(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> bool:
     """Whether the text is, begins with, or is taken from words of clew's own in the prompt."""
-    if text.strip(" \n.\"'`*").lower() in _PLACES or text.strip().lower().startswith(_OWN):
+    if text.strip().lower().startswith(_OWN):
         return True
     said = _bare(text)
     if len(said.split()) < WORDS or said == NOT_FOUND:
