@@ -41,10 +41,22 @@ class Spent:
 
 
 class Gateway:
-    """Serves one question at a time; `portal` is where the tools run."""
+    """Serves one question at a time; `portal` is where the tools run.
 
-    def __init__(self, address: str, key: str, portal: anyio.from_thread.BlockingPortal) -> None:
+    A call that fails gives the text of what is wrong. With `raises` it is refused, with that text
+    as the reason, so that the program of the other system raises an exception.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        key: str,
+        portal: anyio.from_thread.BlockingPortal,
+        *,
+        raises: bool = False,
+    ) -> None:
         self.model, self.key, self.portal = urlsplit(address), key, portal
+        self.raises = raises
         self.spent = Spent()
         self._tools: dict[str, Tool] = {}
         self._title = ""
@@ -95,17 +107,17 @@ class Gateway:
         spent.replies.append(reply["choices"][0]["message"])
 
     def call(self, name: str, args: dict[str, Any]) -> str:
-        """Call a tool of the question at hand; what is wrong is told as text."""
+        """Call a tool of the question at hand. Raises `ToolError` where it gives nothing."""
         if (tool := self._tools.get(name)) is None:
-            return f"there is no tool {name}: there are {', '.join(self._tools)}"
+            raise ToolError(f"there is no tool {name}: there are {', '.join(self._tools)}")
         if wrong := compile_schema(tool.parameters)(args):
             self.spent.refused[name] += 1
-            return "; ".join(wrong)
+            raise ToolError("; ".join(wrong))
         self.spent.calls[name] += 1
         try:
             found = self.portal.call(tool.call, self._placed(name, args), "others")
-        except ToolError as error:
-            return str(error)
+        except Exception as error:  # whatever a tool raises is told, as in clew
+            raise ToolError(str(error)) from error
         observation = found if isinstance(found, Observation) else Observation(content=found)
         self._keep(name, args, observation)
         return observation.text if isinstance(found, Observation) else encode(found).decode()
@@ -133,15 +145,22 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.path == "/tool":
-                asked = msgspec.json.decode(body)
-                status, said = 200, gateway.call(asked["tool"], asked["args"]).encode()
+                status, said, reason = self._tool(msgspec.json.decode(body))
             else:
-                status, said = gateway.complete(self.path, body)
-            self.send_response(status)
+                (status, said), reason = gateway.complete(self.path, body), None
+            self.send_response(status, reason)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(said)))
             self.end_headers()
             self.wfile.write(said)
+
+        def _tool(self, asked: dict[str, Any]) -> tuple[int, bytes, str | None]:
+            try:
+                return 200, gateway.call(asked["tool"], asked["args"]).encode(), None
+            except ToolError as error:
+                reason = " ".join(str(error).split()).encode("latin-1", "replace").decode("latin-1")
+                status, reason = (422, reason) if gateway.raises else (200, None)
+                return status, str(error).encode(), reason
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- theirs
             """Nobody reads it."""

@@ -30,7 +30,7 @@ class Others:
 
     def fingerprint(self, form: Form) -> str:
         """What tells a form's outcomes from others: the program that asks, and the versions."""
-        return self.running.fingerprint(BY_NAME[form.system], STEPS, TOKENS)
+        return f"{self.running.fingerprint(BY_NAME[form.system], STEPS, TOKENS)}-{form.edition}"
 
     async def ask(self, form: Form, task: Task, weights: Weights) -> Took:
         """Ask once. Raises `ConfigError` where the model or the framework cannot be had."""
@@ -56,7 +56,7 @@ class Others:
     async def _asked(self, form: Form, task: Task, weights: Weights) -> tuple[Said, Spent]:
         """What it said, and what that took; its tools are called in this event loop."""
         async with BlockingPortal() as portal:
-            gateway = Gateway(weights.address.removesuffix("/v1"), weights.key, portal)
+            gateway = Gateway(weights.address.removesuffix("/v1"), weights.key, portal, raises=True)
             gateway.begin(task.tools)
             try:
                 said = await anyio.to_thread.run_sync(

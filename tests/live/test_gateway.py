@@ -1,13 +1,16 @@
 """What other systems talk to: the tools as they are in a run of clew, and the model behind it."""
 
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import anyio.from_thread
+import pytest
 
+from clew import tool
 from clew.testing.servers import Fail, OpenAIServer, Say
 from clew.toolbox import calc
 from clew.toolbox.web import paper_tools
@@ -16,12 +19,22 @@ from live.others.gateway import Gateway
 PAGES = {"Loch Ness": "Loch Ness is a lake. Its monster is old. The monster is shy."}
 
 
+@tool(effect="read")
+def order(number: int) -> str:
+    """Look up an order.
+
+    Args:
+        number: Its number.
+    """
+    raise ValueError(f"there is no order {number} — at all\nin the book")
+
+
 @contextmanager
-def opened(address: str) -> Iterator[Gateway]:
+def opened(address: str, *, raises: bool = False) -> Iterator[Gateway]:
     """A gateway that serves one question."""
     with anyio.from_thread.start_blocking_portal() as portal:
-        gateway = Gateway(address, "key", portal)
-        gateway.begin((*paper_tools(PAGES), calc()))
+        gateway = Gateway(address, "key", portal, raises=raises)
+        gateway.begin((*paper_tools(PAGES), calc(), order))
         try:
             yield gateway
         finally:
@@ -37,23 +50,44 @@ def post(address: str, **body: Any) -> str:
 
 def test_a_lookup_goes_on_in_the_article_that_was_searched_last() -> None:
     with opened("http://127.0.0.1:9") as gateway:
-        tool = f"{gateway.address}/tool"
-        assert "Loch Ness is a lake" in post(tool, tool="search", args={"entity": "Loch Ness"})
-        first = post(tool, tool="lookup", args={"word": "monster"})
-        second = post(tool, tool="lookup", args={"word": "monster"})
+        at = f"{gateway.address}/tool"
+        assert "Loch Ness is a lake" in post(at, tool="search", args={"entity": "Loch Ness"})
+        first = post(at, tool="lookup", args={"word": "monster"})
+        second = post(at, tool="lookup", args={"word": "monster"})
         assert "is old" in first
         assert "is shy" in second
-        assert "no more sentences" in post(tool, tool="lookup", args={"word": "monster"})
+        assert "no more sentences" in post(at, tool="lookup", args={"word": "monster"})
         assert gateway.spent.calls == {"search": 1, "lookup": 3}
 
 
 def test_what_is_wrong_with_a_call_is_told_and_nothing_is_called() -> None:
     with opened("http://127.0.0.1:9") as gateway:
-        tool = f"{gateway.address}/tool"
-        assert "there is no tool fly" in post(tool, tool="fly", args={})
-        assert "query" in post(tool, tool="search", args={"query": "Loch Ness"})
-        assert "division by zero" in post(tool, tool="calc", args={"expression": "1 / 0"})
-        assert (gateway.spent.calls, gateway.spent.refused) == ({"calc": 1}, {"search": 1})
+        at = f"{gateway.address}/tool"
+        assert "there is no tool fly" in post(at, tool="fly", args={})
+        assert "query" in post(at, tool="search", args={"query": "Loch Ness"})
+        assert "division by zero" in post(at, tool="calc", args={"expression": "1 / 0"})
+        assert "there is no order 3" in post(at, tool="order", args={"number": 3})
+        calls = {"calc": 1, "order": 1}
+        assert (gateway.spent.calls, gateway.spent.refused) == (calls, {"search": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "why"),
+    [
+        ("fly", {}, "there is no tool fly"),
+        ("search", {"query": "Loch Ness"}, "query"),
+        ("calc", {"expression": "1 / 0"}, "division by zero"),
+        ("order", {"number": 3}, "there is no order 3 ? at all in the book"),
+    ],
+)
+def test_to_programs_a_call_that_fails_raises_with_its_reason(
+    name: str, args: dict[str, Any], why: str
+) -> None:
+    with opened("http://127.0.0.1:9", raises=True) as gateway:
+        at = f"{gateway.address}/tool"
+        with pytest.raises(urllib.error.HTTPError, match=why.replace("?", r"\?")):
+            post(at, tool=name, args=args)
+        assert "Loch Ness is a lake" in post(at, tool="search", args={"entity": "Loch Ness"})
 
 
 def test_replies_of_the_model_pass_through_and_are_counted() -> None:
