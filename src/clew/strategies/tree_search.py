@@ -175,7 +175,9 @@ class TreeSearch:
         if not result.ok or duplicates:
             child.branch = Branch(0)
             child.why = (
-                f"the same as branch {duplicates[0].number}" if duplicates else shorten(result.text)
+                f"the same as branch {duplicates[0].number}"
+                if duplicates
+                else shorten(result.problem)
             )
             runs.say(f"Branch {child.number}: {child.why}")
         else:
