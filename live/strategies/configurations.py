@@ -151,7 +151,7 @@ FORMS: Final[tuple[Form, ...]] = (
         "code",
         "the agent by itself writes programs (the codec `code`)",
         code=True,
-        edition=5,  # its grammar ended lines of programs at 100 characters, and their tenth
+        edition=6,  # its grammar ended lines of programs; then it let a program be repeated for ever
     ),
     Form(
         "CodeAgent",

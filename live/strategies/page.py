@@ -111,6 +111,14 @@ head; *a worked example's answer* is one that the prompt shows for another quest
   and 19 were when they were asked again without either; some of that is chance. (Other forms were
   asked when texts were ended at 375 characters; outside of `quixbugs` at most 11 of theirs reached
   that. These counts are from records that are not kept.)
+- **A small model gets stuck where nobody says what to do instead.** So tuning tasks of `quixbugs`
+  showed. The grammar of `code` let a program be written again that had been refused as a
+  repetition, where other forms are held to an answer. A program whose fence was not closed ran on
+  into the next thought, and was no Python any more; one that only defined a function was told that
+  it had printed nothing, and was written again. `reflexion` put reflections on one line, which
+  spoils code. "The answer", copied from the form, was refused, but not as what it is. All of this
+  is mended, and `code` was asked again. The others were not, outside of `quixbugs`: it would touch
+  5 tasks of `reflexion` at most, and the few replies that could not be read.
 - **The same prompt does not give the same reply**: the first trial of `reflexion` and `react` were
   sent the same 666 tokens of one task at temperature 0, and replied otherwise; what differed is how
   much of the prompt was in the server's cache. A single task proves nothing.
@@ -124,7 +132,9 @@ sum, whose answer was copied, and is loops over look-ups now; programs were not 
 result has, and `CodeAgent` was given results as text; replies of `code` had to begin with a label
 that its prompt did not show, and its programs were ended in the middle of a line; the question of
 `quixbugs` said first what to answer with, a function after words counted as none, and many were
-longer than a text might be: all 59 answers were wrong. They are not in the tables.
+longer than a text might be (all 59 answers were wrong), and then words instead of a function were
+taken for an answer (all 47 were wrong); `CodeAgent` was not told why a tool had raised an exception.
+They are not in the tables.
 """
 
 

@@ -1,6 +1,7 @@
 """What a grammar lets a model write is read as it was meant, whatever that is."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,6 +85,19 @@ def test_every_reply_of_the_grammar_is_read_without_a_repair(
             jsonschema_rs.validate(tool.parameters, action.args)
     others = {tool.name for tool in TOOLS} if calls == "auto" else set[str]()
     assert called - {"finish"} == others
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name != "native:strict"])
+def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -> None:
+    """A small model that repeats itself is held to an answer: it would write the same again."""
+    codec = by_name(name)
+    assert isinstance(codec, Constrains)
+    tools = [*TOOLS, run_code()] if name == "code" else TOOLS
+    brief = replace(clew.Agent(ScriptedModel([say("")]), tools, codec=name).brief, tools=())
+    draw, source = sampler(codec.grammar(brief, "auto", None)), random.Random(3)
+    for _ in range(100):
+        read = codec.parse(brief, Reply(draw(source)))
+        assert read.answer is not None or [one.name for one in read.actions] == ["finish"]
 
 
 @pytest.mark.parametrize("tokens", [40, 120, 4_000])

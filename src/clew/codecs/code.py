@@ -138,8 +138,8 @@ class Code:
         grammar = Grammar(tokens)
         answer = grammar.answer() if brief.answers_text else grammar.value(brief.answer)
         ends = [f"{literal('Answer: ')} {answer}"]
-        if calls != "none":
-            ends.append(f"{literal('```python' + chr(10))} {_code_rule(grammar, brief)} {_END}")
+        if calls != "none" and (code := _code_rule(grammar, brief)):
+            ends.append(f"{literal('```python' + chr(10))} {code} {_END}")
         said = f'{literal(_LABEL)} {grammar.prose(grammar.thought_chars)} "\\n" '
         return grammar.text((said if brief.thought else "") + either(ends))
 
@@ -262,12 +262,16 @@ _END: Final = literal("\n```")
 
 
 def _code_rule(grammar: Grammar, brief: PromptSpec) -> str:
-    """A program as a grammar: lines that close no fence; or one call with its arguments."""
-    tools = [tool for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE]
-    if _runs(brief) or not tools:
+    """A program as a grammar: lines that close no fence; or one call with its arguments.
+
+    "" where there is neither: without a tool, or where those that there are are withheld.
+    """
+    if _runs(brief):
         return grammar.code()
-    names = ((literal(f"{function_name(tool.name)}(**"), tool) for tool in tools)
-    return either(f'{name} {grammar.value(tool.parameters)} ")"' for name, tool in names)
+    tools = visible_tools(brief)[:-1]
+    names = [(literal(f"{function_name(tool.name)}(**"), tool) for tool in tools]
+    made = [f'{name} {grammar.value(tool.parameters)} ")"' for name, tool in names]
+    return either(made) if made else ""
 
 
 def _usual(brief: PromptSpec) -> str:
