@@ -25,6 +25,8 @@ from clew.models.openai.chat_reply import read_usage
 from clew.tools.schema import compile_schema
 
 TIMEOUT: Final = 3_600.0
+REFUSED: Final = 422
+"""The status of a call that gave nothing, to a program that is to raise an exception for it."""
 
 
 @dataclass
@@ -140,27 +142,30 @@ class Gateway:
             self._seen[args.get("title") or self._title, args["word"].casefold()] += 1
 
 
+def _reason(said: bytes) -> str:
+    """What a line of status can say of it."""
+    return " ".join(said.decode().split()).encode("latin-1", "replace").decode("latin-1")
+
+
 def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.path == "/tool":
-                status, said, reason = self._tool(msgspec.json.decode(body))
+                status, said = self._tool(msgspec.json.decode(body))
             else:
-                (status, said), reason = gateway.complete(self.path, body), None
-            self.send_response(status, reason)
+                status, said = gateway.complete(self.path, body)
+            self.send_response(status, _reason(said) if status == REFUSED else None)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(said)))
             self.end_headers()
             self.wfile.write(said)
 
-        def _tool(self, asked: dict[str, Any]) -> tuple[int, bytes, str | None]:
+        def _tool(self, asked: dict[str, Any]) -> tuple[int, bytes]:
             try:
-                return 200, gateway.call(asked["tool"], asked["args"]).encode(), None
+                return 200, gateway.call(asked["tool"], asked["args"]).encode()
             except ToolError as error:
-                reason = " ".join(str(error).split()).encode("latin-1", "replace").decode("latin-1")
-                status, reason = (422, reason) if gateway.raises else (200, None)
-                return status, str(error).encode(), reason
+                return REFUSED if gateway.raises else 200, str(error).encode()
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- theirs
             """Nobody reads it."""

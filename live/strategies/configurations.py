@@ -151,7 +151,7 @@ FORMS: Final[tuple[Form, ...]] = (
         "code",
         "the agent by itself writes programs (the codec `code`)",
         code=True,
-        edition=6,  # its grammar ended lines of programs; then it let a program be repeated for ever
+        edition=6,  # its grammar ended lines of programs, then let programs be repeated
     ),
     Form(
         "CodeAgent",

@@ -133,7 +133,7 @@ result has, and `CodeAgent` was given results as text; replies of `code` had to 
 that its prompt did not show, and its programs were ended in the middle of a line; the question of
 `quixbugs` said first what to answer with, a function after words counted as none, and many were
 longer than a text might be (all 59 answers were wrong), and then words instead of a function were
-taken for an answer (all 47 were wrong); `CodeAgent` was not told why a tool had raised an exception.
+taken for an answer (all 47 were wrong); `CodeAgent` was not told why a tool raised an exception.
 They are not in the tables.
 """
 
