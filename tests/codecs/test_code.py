@@ -97,6 +97,11 @@ def test_a_label_inside_of_a_program_does_not_end_it(code: str) -> None:
     assert made(f"```python\n{code}\n```").actions == program(code)
 
 
+def test_a_program_that_is_never_whole_keeps_all_of_its_labels() -> None:
+    code = "def f():\n" + " y = 2\n" * 1_000 + "(\n" + "Answer: a\n" * 1_000
+    assert made(f"```python\n{code}```").actions == program(code.removesuffix("\n"))
+
+
 def test_a_stream_shows_a_block_and_no_label_behind_it() -> None:
     shown: list[str] = []
     take = CODE.stream_filter(shown.append)

@@ -36,6 +36,7 @@ _CODE: Final = re.compile(
 )
 _SPOKEN: Final = ("Thought:", "Answer:", "Final Answer:", "Observation:")
 """What begins a line that is no Python any more: small models forget to close the fence."""
+_TRIES: Final = 3
 _TAGS: Final = ("execute", "code", "python")
 _HELD: Final = "observation"
 _LABEL: Final = "Thought: "
@@ -59,6 +60,7 @@ class Pieces(msgspec.Struct):
     over: bool = False
     """Whether what counts has ended: what follows is dropped."""
     dropped: str = ""
+    tries: int = 0
 
     def take(self, line: str) -> None:
         """The next line."""
@@ -84,11 +86,16 @@ class Pieces(msgspec.Struct):
         found = _FENCE.fullmatch(line)
         if found is not None and not found[2] and len(found[1]) >= len(self.fence):
             self.fence, self.over = "", True
-        elif line.startswith(_SPOKEN) and is_program("\n".join(self.code)):
+        elif line.startswith(_SPOKEN) and self._is_whole():
             self.over, self.dropped = True, _AFTER
             self.code = "\n".join(self.code).rstrip().split("\n")
         else:
             self.code.append(line)
+
+    def _is_whole(self) -> bool:
+        """Whether the code so far is a program, which is looked at a few times only."""
+        self.tries += 1
+        return self.tries <= _TRIES and is_program("\n".join(self.code))
 
 
 @dataclass(frozen=True)
@@ -365,19 +372,13 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
             code = _coded(whole_value(text))
         except UnreadableError:
             code = None
-        return (
-            code,
-            "" if code is not None else text,
-            "" if code is None else "program in an object",
-        )
+        return (None, text, "") if code is None else (code, "", "program in an object")
     lines = text.split("\n")
     for place, line in enumerate(lines):
         if (label := _CODE.match(line)) is not None:
-            found = Pieces(fence="```")
-            for each in [line[label.end() :], *lines[place + 1 :]]:
-                found.take(each)
-            code, thought = "\n".join(found.code).strip("\n"), "\n".join(lines[:place]).strip()
-            return code, thought, "no fence around the program"
+            found = _pieces("\n".join(["```", line[label.end() :], *lines[place + 1 :]]))
+            thought = "\n".join(lines[:place]).strip()
+            return "\n".join(found.code).strip("\n"), thought, "no fence around the program"
     return None, text, ""
 
 
