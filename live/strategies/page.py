@@ -107,8 +107,8 @@ head; *a worked example's answer* is one that the prompt shows for another quest
 - **A grammar can spoil what it is there to mend.** That of `code` began replies with `Thought:`,
   which its prompt did not show: the model answered out of its head on 16 of 22 tasks, and got 3
   right. It ended a line of a program at 100 characters, in the middle of a name: 20 of 104 programs
-  reached that, in 4 runs, and 12 of them were no Python any more. (Other forms were asked when texts
-  were ended at 375 characters; outside of `quixbugs` at most 11 of theirs reached that. These
+  reached that, in 4 runs, and 12 of them were no Python any more. (Other forms were asked when
+  texts were ended at 375 characters; outside of `quixbugs` at most 11 of theirs reached that. These
   counts are from records that are not kept.)
 - **A small model gets stuck where nobody says what to do instead.** So tuning tasks of `quixbugs`
   showed. The grammar of `code` let a program be written again that had been refused as a
