@@ -73,7 +73,8 @@ them were read, `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`, and all answe
 wording of `quixbugs`). `goods` are generated: prices
 and stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug,
 which tests judge; the first three test cases are a tool of the agent, and the evaluator of
-`reflexion`. Only {menders} get all of these; the
+`reflexion`. An answer that is no such function goes back to the model (not to `CodeAgent`, which
+has no such check here). Only {menders} get all of these; the
 other forms had the first few, for there is nothing to look up, and two programs are hardly ever
 equal votes.
 The others are those of [live](live.md). Elsewhere the model judges itself. `CodeAgent`

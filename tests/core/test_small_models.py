@@ -29,6 +29,7 @@ from clew.core.events import Action, Changed, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Line, ScriptedModel, act, finish, say
+from clew.toolbox.code import run_code
 from tests.core.watched import Watched, watched
 
 pytestmark = pytest.mark.anyio
@@ -345,6 +346,14 @@ async def test_the_grammar_leaves_it_out_too_and_what_is_declared_stays() -> Non
         sent = model.sent
         assert ["search" in prompt.grammar for prompt in sent] == [True, True, False]
         assert len({len(prompt.tools) for prompt in sent}) == 1
+
+
+async def test_a_program_written_again_in_vain_is_left_out_like_a_call() -> None:
+    same, tools = act("run_code", code="x = 1"), [*TOOLS, run_code()]
+    script = (same, same, finish("1850"))
+    model = watched(*script, codec="code", tools=tools, name=SMALL, params={"grammar": True})
+    await run(Agent(model, tools, codec="code"), "When?", store=MemoryStore())
+    assert ["```python" in prompt.grammar for prompt in model.sent] == [True, True, False]
 
 
 async def test_a_tool_is_offered_again_where_its_result_is_another() -> None:

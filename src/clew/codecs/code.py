@@ -34,7 +34,7 @@ _FENCE: Final = re.compile(r"[ \t]{0,3}(`{3,20})[ \t]{0,3}([\w+-]{0,20})[ \t]{0,
 _CODE: Final = re.compile(
     r"\s{0,8}[*_]{0,3}(?:code|action)[*_]{0,3}:[*_]{0,3}\s{0,8}", re.IGNORECASE
 )
-_SPOKEN: Final = ("Thought:", "Answer:", "Final Answer:", "Observation:")
+_NEXT_LABELS: Final = ("Thought:", "Answer:", "Final Answer:", "Observation:")
 """What begins a line that is no Python any more: small models forget to close the fence."""
 _TRIES: Final = 3
 _TAGS: Final = ("execute", "code", "python")
@@ -86,7 +86,7 @@ class Pieces(msgspec.Struct):
         found = _FENCE.fullmatch(line)
         if found is not None and not found[2] and len(found[1]) >= len(self.fence):
             self.fence, self.over = "", True
-        elif line.startswith(_SPOKEN) and self._is_whole():
+        elif line.startswith(_NEXT_LABELS) and self._is_whole():
             self.over, self.dropped = True, _AFTER
             self.code = "\n".join(self.code).rstrip().split("\n")
         else:
@@ -230,7 +230,9 @@ def _may_show(pieces: Pieces, line: str) -> bool:
     if not line:
         return True
     if pieces.fence:
-        return not (line.startswith(_SPOKEN) or any(word.startswith(line) for word in _SPOKEN))
+        return not (
+            line.startswith(_NEXT_LABELS) or any(word.startswith(line) for word in _NEXT_LABELS)
+        )
     word = line.lstrip(" \t*_#>").lower()
     begun = _HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word)
     return not (begun or _OBSERVATION.match(line))

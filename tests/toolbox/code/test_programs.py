@@ -26,7 +26,7 @@ from clew import (
 from clew.concurrency.resources import resources
 from clew.testing import ScriptedModel, act, acts, say
 from clew.toolbox.code import CodeLimits, Monty, code_tool, run_code
-from clew.toolbox.code.report import NOTHING
+from clew.toolbox.code.report import NOTHING_PRINTED
 
 SENT: list[str] = []
 
@@ -82,7 +82,7 @@ async def test_functions_are_tools_and_variables_stay() -> None:
         "f = lookup\n[f('c')['key'], total]",
         "x = 1",
     )
-    assert found == ["4", "['c', 4]", NOTHING]
+    assert found == ["4", "['c', 4]", NOTHING_PRINTED]
     args = [call.args for call in record.calls if call.action.name == "lookup"]
     assert args == [{"key": "a", "most": 2}, {"key": "b", "most": 2}, {"key": "c"}]
     assert record.spent.tool_calls == 6
@@ -184,7 +184,7 @@ async def test_what_has_no_end_is_ended_and_leaves_the_variables_of_before() -> 
         "x = 1", "x = 2\nwhile True: pass", "x", "x = 3\ny = 'a' * 10**10", "x",
         within=CodeLimits(stretch=0.2, seconds=1.0),
     )  # fmt: skip
-    assert found[0] == NOTHING
+    assert found[0] == NOTHING_PRINTED
     assert "time limit exceeded" in found[1]
     assert "Its variables are gone" in found[1]
     assert found[2] == "1"

@@ -13,7 +13,7 @@ LISTED: Final = 10
 
 LINE_CHARS: Final = 200
 
-NOTHING: Final = (
+NOTHING_PRINTED: Final = (
     "(the program printed nothing, and its last line has no value; what it defined is there for "
     "the next block)"
 )
@@ -38,7 +38,7 @@ def report(
         parts.append(reached.value if len(reached.value) <= most else f"{reached.value[:most]}…")
     said = [remark for one in call.asked for remark in one.remarks]
     parts += [f"Note: {remark}" for remark in [*remarks, *dict.fromkeys(said)][:LISTED]]
-    return "\n".join(filter(None, parts)) or NOTHING
+    return "\n".join(filter(None, parts)) or NOTHING_PRINTED
 
 
 def _effects(call: Call) -> list[str]:
