@@ -2,6 +2,11 @@
 
 import os
 import signal
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
 
 import pytest
 
@@ -121,6 +126,38 @@ async def test_an_interpreter_that_is_not_there_is_said(monkeypatch: pytest.Monk
     with pytest.raises(ToolError, match="the interpreter of programs does not start"):
         async with Monty().open(LIMITS, [], "seed"):
             pass
+
+
+ELSEWHERE = """
+import asyncio
+from clew import Agent, MemoryStore, read, run
+from clew.testing.models import ScriptedModel, act, finish
+from clew.toolbox.code import run_code
+
+async def main():
+    model = ScriptedModel([act("run_code", code="print(1)"), finish("done")])
+    store = MemoryStore()
+    done = await run(Agent(model, [run_code()]), "Count.", store=store)
+    print((await read(done.run_id, store=store)).calls[0].observation.text)
+
+asyncio.run(main())
+"""
+
+
+def test_packages_in_a_folder_without_programs_are_told_what_is_missing(tmp_path: Path) -> None:
+    """As where `pip install --target` put them: the program that runs programs is not beside."""
+    venv.create(tmp_path, with_pip=False, symlinks=True)
+    python = next(tmp_path.glob("[bS]*/python*"))  # bin, or Scripts
+    folders = os.pathsep.join(dict.fromkeys([*site.getsitepackages(), *filter(None, sys.path)]))
+    done = subprocess.run(
+        [python, "-c", ELSEWHERE], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": folders, "PATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert "the interpreter of programs does not start: " in line
+    assert "pip install pydantic-monty" in line
+    assert "Traceback" not in done.stderr
 
 
 async def test_a_value_that_holds_itself_many_times_does_not_come_out() -> None:

@@ -58,10 +58,10 @@ class Monty:
         self, limits: CodeLimits, functions: Sequence[str], seed: str
     ) -> AsyncGenerator[Session]:
         """A session in a process of its own."""
-        pool = monty.Monty(max_processes=1, request_timeout=limits.seconds + PATIENCE)
         try:
+            pool = monty.Monty(max_processes=1, request_timeout=limits.seconds + PATIENCE)
             await to_thread.run_sync(pool.__enter__)
-        except Exception as error:
+        except Exception as error:  # whatever it raises where its program is not found
             message = f"the interpreter of programs does not start: {message_of(error)}"
             raise ToolError(message) from error
         try:
