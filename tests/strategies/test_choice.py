@@ -16,6 +16,13 @@ from tests.strategies.test_programs import Rules, planner, population, reasons
         ("For each customer in the table, count the orders.", "code"),
         ("What do 3 tins and 4 jars of Dunn's cost together?", "code"),
         ("Together, how much do Ada and Bo have to pay?", "code"),
+        ("Which is the oldest, Ann, Bo or Cy?", "code"),
+        ("Who of Ann, Bo and Cy owns the fewest boats?", "code"),
+        ("Of Bonn, Jena and Celle, which is the coldest?", "code"),
+        ("Which is the warmest of Bonn, Jena and Celle?", "code"),
+        ("Which tower is the tallest: Ulm, Bern or Cologne?", "code"),
+        ("Which is the taller, Ulm or Bern?", "rewoo"),
+        ("Who owns the largest forest?", "react"),
         ("Write a detailed report on our suppliers.", "orchestrator"),
         ("Solve the puzzle with nine matches.", "tree_search"),
     ],
@@ -109,5 +116,6 @@ async def test_a_model_may_be_asked_and_the_rules_decide_where_it_fails(
 
 
 def test_rules_end_soon_whatever_the_task_is() -> None:
-    for part in ("of Aa ", "the a, ", "1, ", "first ", "is a or ", "write an a ", "how should a "):
+    parts = ("of Aa ", "the a, ", "1, ", "first ", "is a or ", "write an a ", "how should a ")
+    for part in (*parts, "of a, and ", "most of a, ", "most, a, "):
         assert choose(part * 10_000, GOOD_FOR).name in GOOD_FOR  # a pattern gone astray takes years

@@ -76,6 +76,13 @@ _TOTAL: Final = re.compile(
     re.IGNORECASE,
 )
 """A sum over what is looked up, each perhaps several times."""
+_MOST: Final = r"\b(least|most|fewest|best|worst|(?!\w*(for|inter|inv|requ)est\b)\w{3,}est)\b"
+_EXTREME: Final = re.compile(
+    rf"{_MOST}[^.?!,:]*[,:] [^.?!,]+, [^.?!]*\bor\b|{_MOST}( \w+)? of [^.?!,]+, [^.?!]*\band\b|"
+    rf"\bof [^.?!,]{{1,60}}, [^.?!]{{0,200}}\band [^.?!]{{0,60}}{_MOST}",
+    re.IGNORECASE,
+)
+"""The least or the most of three or more things, each of which is looked up."""
 _WIDE: Final = re.compile(
     r"\b((write|draft|prepare|compile|produce|give|create|make) (me )?(an? |the )?((\w+ ){0,3})"
     r"(report|analysis|overview|guide|handbook|dossier|proposals?|strategy|study|survey|plan|manual|"
@@ -139,6 +146,7 @@ def choose(task: str, ways: Collection[str], *, tested: bool = False) -> Chosen:
         ("orchestrator", bool(_WIDE.search(task)), "it is wide, and has several parts"),
         ("code", data and bool(_EACH.search(task)), "it does the same for many items"),
         ("code", bool(_TOTAL.search(task)), "it calculates with all that it looks up"),
+        ("code", bool(_EXTREME.search(task)), "it looks for the least or the most of several"),
         (
             "rewoo",
             bool(_SEVERAL.search(task) or _NAMES.search(task)),
