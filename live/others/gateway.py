@@ -9,7 +9,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -20,7 +20,8 @@ import msgspec
 
 from clew import ToolError
 from clew.core.events import Observation, Usage, encode
-from clew.core.interfaces import Tool
+from clew.core.interfaces import Check, Tool
+from clew.core.trajectory import Trajectory
 from clew.models.openai.chat_reply import read_usage
 from clew.tools.schema import compile_schema
 
@@ -61,15 +62,17 @@ class Gateway:
         self.raises = raises
         self.spent = Spent()
         self._tools: dict[str, Tool] = {}
+        self._checks: Sequence[Check] = ()
         self._title = ""
         self._seen = Counter[tuple[str, str]]()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def begin(self, tools: Sequence[Tool]) -> None:
-        """Serve another question, with these tools, from now on."""
+    def begin(self, tools: Sequence[Tool], checks: Sequence[Check] = ()) -> None:
+        """Serve another question, with these tools and checks of its answer, from now on."""
         self._tools, self.spent = {tool.name: tool for tool in tools}, Spent()
+        self._checks = checks
         self._title, self._seen = "", Counter()
 
     def close(self) -> None:
@@ -124,6 +127,16 @@ class Gateway:
         self._keep(name, args, observation)
         return observation.text if isinstance(found, Observation) else encode(found).decode()
 
+    def objection(self, answer: Any) -> str:
+        """What the checks say is wrong with an answer; "" where nothing is."""
+        return str(self.portal.call(self._objection, answer))
+
+    async def _objection(self, answer: Any) -> str:
+        record = Trajectory("others")  # what another system did is not on record
+        found = [check(answer, record) for check in self._checks]
+        said = [await each if isinstance(each, Awaitable) else each for each in found]
+        return "; ".join(filter(None, said))
+
     def _placed(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
         """A `lookup` is in the article that was searched last, and gives the next sentence."""
         if name != "lookup":
@@ -151,7 +164,9 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            if self.path == "/tool":
+            if self.path == "/check":
+                status, said = 200, gateway.objection(msgspec.json.decode(body)["answer"]).encode()
+            elif self.path == "/tool":
                 status, said = self._tool(msgspec.json.decode(body))
             else:
                 status, said = gateway.complete(self.path, body)

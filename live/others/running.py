@@ -40,9 +40,9 @@ class Running:
 
     def ask(
         self, system: System, address: str, question: str, tools: Sequence[Tool],
-        *, steps: int, tokens: int,
+        *, steps: int, tokens: int, checked: bool = False,
     ) -> Said:  # fmt: skip
-        """Have it answer; `address` is that of the model and the tools."""
+        """Have it answer; `address` is that of the model, the tools, and the check of an answer."""
         program = self._programs.get(system.name)
         if program is None or program.poll() is not None:
             program = self._programs[system.name] = start(system, self.environments)
@@ -57,7 +57,7 @@ class Running:
         ]
         asked = {
             "address": address, "question": question, "tools": described,
-            "steps": steps, "tokens": tokens, "form": system.form,
+            "steps": steps, "tokens": tokens, "form": system.form, "checked": checked,
         }  # fmt: skip
         assert program.stdin is not None and program.stdout is not None  # noqa: PT018 -- pipes
         program.stdin.write(json.dumps(asked) + "\n")

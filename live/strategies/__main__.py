@@ -34,6 +34,7 @@ def options() -> argparse.ArgumentParser:
         found.add_argument(name, type=names, default=usual, help=f"some of {', '.join(there)}")
     found.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
     found.add_argument("--first", type=int, help="the first so many tasks only")
+    found.add_argument("--asking", type=int, default=1, help="2: ask all once more, and so on")
     found.add_argument("--at-once", type=int, default=1, help="so many tasks at the same time")
     found.add_argument("--threads", type=int, default=0, help="0: one for each core")
     found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
@@ -51,7 +52,11 @@ async def work(args: argparse.Namespace) -> None:
             raise ConfigError(f"no {kind} {strange[0]!r}: there are {', '.join(there)}")
     if args.at_once < 1:
         raise ConfigError(f"--at-once {args.at_once}: give the number of tasks, 1 or more")
-    asker = Asker(args.gguf, args.records, args.threads, args.environments, args.at_once)
+    if args.asking < 1:
+        raise ConfigError(f"--asking {args.asking}: give the number of the asking, 1 or more")
+    asker = Asker(
+        args.gguf, args.records, args.threads, args.environments, args.at_once, args.asking
+    )
     try:
         left = with_progress(
             list(_left(asker, args)),
@@ -82,7 +87,8 @@ async def _work(asker: Asker, left: Iterator[tuple[Form, Task]], outcomes: Path)
 def _left(asker: Asker, args: argparse.Namespace) -> Iterator[tuple[Form, Task]]:
     """Two tasks in all forms, then the next two, source after source."""
     done = {one.key for one in read(args.outcomes) if one.stopped}
-    over = [task(one) for one in listed() if one.source in args.sources][: args.first]
+    some = [one for one in listed() if one.source in args.sources]
+    over = [task(one) for one in some[: args.first]]
     for at in range(0, len(over), BLOCK):
         for form in FORMS:
             for asked in over[at : at + BLOCK]:

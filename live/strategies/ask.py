@@ -34,9 +34,16 @@ class Asker:
     """A model's file, the store that its runs are recorded to, and the other frameworks."""
 
     def __init__(
-        self, gguf: Path, records: Path, threads: int, environments: Path, at_once: int
+        self,
+        gguf: Path,
+        records: Path,
+        threads: int,
+        environments: Path,
+        at_once: int,
+        asking: int = 1,
     ) -> None:
         self.gguf = gguf
+        self.asking = asking
         self.at_once = at_once
         self.settings = LocalSettings(CONTEXT, SLOTS, threads)
         self.sha256 = sum_of(gguf)
@@ -60,19 +67,20 @@ class Asker:
             print_ = form.fingerprint(self.model(form), task)
         if task.edition > 1:
             print_ += f"-{task.edition}"
-        return Key(self.sha256, form.name, print_, task.listed.id)
+        return Key(self.sha256, form.name, print_, task.listed.id, self.asking)
 
     async def ask(self, form: Form, task: Task) -> Answered:
         """Answer once, or go on with what was cut off."""
         key = self.key(form, task)
-        run_id = "st-" + hashlib.sha256("\n".join(key).encode()).hexdigest()[:20]
+        names = key[:4] if key.asking == 1 else map(str, key)
+        run_id = "st-" + hashlib.sha256("\n".join(names).encode()).hexdigest()[:20]
         load_before = os.getloadavg()[0]
         if form.system:
             took = await self.others.ask(form, task, weights_of(self.gguf, self.settings))
         else:
             took = await self._asked(form, task, run_id)
         return Answered(
-            *key[:1], self.gguf.stem, *key[1:], task.listed.source, task.listed.half,
+            *key[:1], self.gguf.stem, *key[1:4], task.listed.source, task.listed.half,
             took.status, took.reason[:300], took.answer, took.right, run_id,
             runs=took.counts.runs,
             calls=took.counts.calls,
@@ -93,6 +101,7 @@ class Asker:
             taken_up=took.taken_up,
             once=True,
             at_once=self.at_once,
+            asking=self.asking,
         )  # fmt: skip
 
     async def _asked(self, form: Form, task: Task, run_id: str) -> Took:

@@ -1,6 +1,11 @@
-"""Forms beside each other, over the tasks that both were asked."""
+"""Forms beside each other, over the tasks that both were asked.
 
-from collections.abc import Sequence
+A task asked several times counts once: what it took, and whether it was right, is the mean.
+"""
+
+from collections.abc import Callable, Sequence
+from math import fsum
+from statistics import fmean
 
 from clew.evals import Outcome
 from clew.evals.bootstrap import Difference, difference
@@ -30,19 +35,42 @@ def in_common(mine: Sequence[Answered], base: Sequence[Answered]) -> list[Answer
     return [one for one in mine if one.task in theirs]
 
 
-def prompt(found: Sequence[Answered]) -> int:
+def by_task(found: Sequence[Answered], measure: Callable[[Answered], float]) -> dict[str, float]:
+    """What is measured, the mean over the askings of each task."""
+    values: dict[str, list[float]] = {}
+    for one in found:
+        values.setdefault(one.task, []).append(measure(one))
+    return {task: fmean(there) for task, there in values.items()}
+
+
+def prompt(found: Sequence[Answered]) -> float:
     """Tokens that were sent."""
-    return sum(one.prompt for one in found)
+    return fsum(by_task(found, lambda one: one.prompt).values())
 
 
-def tokens(found: Sequence[Answered]) -> int:
+def tokens(found: Sequence[Answered]) -> float:
     """Tokens that were sent and written."""
-    return sum(one.prompt + one.written for one in found)
+    return fsum(by_task(found, sent_and_written).values())
 
 
-def rights(found: Sequence[Answered]) -> int:
-    """How many are right."""
-    return sum(one.right for one in found)
+def sent_and_written(one: Answered) -> int:
+    """The tokens of one."""
+    return one.prompt + one.written
+
+
+def rights(found: Sequence[Answered]) -> float:
+    """How many tasks are right."""
+    return fsum(by_task(found, lambda one: one.right).values())
+
+
+def right_of(found: Sequence[Answered]) -> str:
+    """How many tasks are right, and of how many; "" without any."""
+    return f"{number(rights(found))} of {len({one.task for one in found})}" if found else ""
+
+
+def number(value: float) -> str:
+    """With a decimal where it is no whole number."""
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def outcome(one: Answered) -> Outcome:

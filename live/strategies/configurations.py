@@ -157,7 +157,7 @@ FORMS: Final[tuple[Form, ...]] = (
         "CodeAgent",
         "smolagents' `CodeAgent` by itself: same tools, steps and tokens",
         system="smolagents CodeAgent",
-        edition=3,  # it was given the texts of results, and no values; then no reason for a failure
+        edition=4,  # it was given texts of results, no reasons of failures, no check of answers
     ),
     Form("vote of 3", f"three runs at temperature {WARM:g} vote", votes=3, mends=False),
     Form("auto", "`Auto` chooses one of the forms above by its rules", _auto, usual=False),

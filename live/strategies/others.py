@@ -9,7 +9,6 @@ import anyio.to_thread
 import msgspec
 from anyio.from_thread import BlockingPortal
 
-from clew.core.interfaces import Tool
 from clew.models.local.weights import Weights
 from live.others.gateway import Gateway, Spent
 from live.others.running import Running, Said
@@ -57,18 +56,23 @@ class Others:
         """What it said, and what that took; its tools are called in this event loop."""
         async with BlockingPortal() as portal:
             gateway = Gateway(weights.address.removesuffix("/v1"), weights.key, portal, raises=True)
-            gateway.begin(task.tools)
+            gateway.begin(task.tools, task.checks)
             try:
-                said = await anyio.to_thread.run_sync(
-                    self._say, form, gateway.address, task.case.question, task.tools
-                )
+                said = await anyio.to_thread.run_sync(self._say, form, gateway.address, task)
             finally:
                 await anyio.to_thread.run_sync(gateway.close)
         return said, gateway.spent
 
-    def _say(self, form: Form, address: str, question: str, tools: Sequence[Tool]) -> Said:
-        system = BY_NAME[form.system]
-        return self.running.ask(system, address, question, tools, steps=STEPS, tokens=TOKENS)
+    def _say(self, form: Form, address: str, task: Task) -> Said:
+        return self.running.ask(
+            BY_NAME[form.system],
+            address,
+            task.case.question,
+            task.tools,
+            steps=STEPS,
+            tokens=TOKENS,
+            checked=bool(task.checks),
+        )
 
     def _keep(self, form: Form, task: Task, replies: Sequence[object]) -> None:
         """Outside of the repository, beside clew's records: what the model wrote."""

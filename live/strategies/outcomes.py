@@ -20,6 +20,7 @@ class Key(NamedTuple):
     form: str
     fingerprint: str
     task: str
+    asking: int
 
 
 class Answered(Value, frozen=True):
@@ -28,9 +29,9 @@ class Answered(Value, frozen=True):
     `runs` counts all runs, that of the strategy too; `calls` are replies of the model, `prompt`,
     `cached` and `written` their tokens; `made` calls of tools. `seconds` are of the wall, `load`
     how many processes wanted the machine meanwhile. `edition` is that of the form, `question` that
-    of the task. `once` is false of the first ones, whose tokens were counted with a strategy's and
-    with those of its runs. This process asked up to `at_once` tasks at the same time, so their
-    seconds are longer.
+    of the task; `asking` is 2 where all was asked a second time. `once` is false of the first ones,
+    whose tokens were counted with a strategy's and with those of its runs. This process asked up to
+    `at_once` tasks at the same time, so their seconds are longer.
     """
 
     sha256: str
@@ -64,11 +65,12 @@ class Answered(Value, frozen=True):
     taken_up: bool = False
     once: bool = False
     at_once: int = 1
+    asking: int = 1
 
     @property
     def key(self) -> Key:
         """What it is of."""
-        return Key(self.sha256, self.form, self.fingerprint, self.task)
+        return Key(self.sha256, self.form, self.fingerprint, self.task, self.asking)
 
 
 def add(answered: Answered, folder: Path = FOLDER) -> None:

@@ -10,7 +10,7 @@ import anyio
 
 from benchmarks import strategies
 from clew.evals import accuracy
-from live.strategies import composed, why
+from live.strategies import askings, composed, why
 from live.strategies.compared import (
     against,
     in_common,
@@ -18,7 +18,7 @@ from live.strategies.compared import (
     of,
     outcome,
     prompt,
-    rights,
+    right_of,
     told,
 )
 from live.strategies.composed import LITTLE, complete
@@ -61,11 +61,13 @@ LIVE: Final = """
 
 `make strategies GGUF=path/to/model.gguf` asks; it can be stopped at any time, and goes on where it
 was. {count} outcomes of `{model}`
-at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machine},
-{threads}. **The machine was shared**: its load was {least:.1f} to {most:.1f}, and
+at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machines};
+{threads}. **The machines were shared**: their load was {least:.1f} to {most:.1f}, and
 {at_once} of the outcomes are of tasks that were asked up to {most_at_once} at once, so seconds say
-little. From 23:34 on 2026-11-25 the model ran in a build of xllamacpp for this processor (AVX-512),
-which rounds otherwise than the package that was used before.
+little. On 2 cores the model ran from 23:34 on 2026-11-25 in a build of xllamacpp for that processor
+(AVX-512), on 16 on an NVIDIA H100, in one for CUDA 13: each rounds otherwise. There everything was
+asked up to three times, and **the mean over all times counts**. (Not `code`: where that machine had
+its packages, the interpreter of programs could not be found, and its outcomes were thrown away.)
 
 {tasks} tasks were drawn beforehand (`python -m live.strategies.draw`): {drawn}.
 Half of each source are for tuning, the other half is to be left unseen (but records of three of
@@ -73,9 +75,8 @@ them were read, `goods-cheapest-3`, `goods-bill-4`, `teacher-odo`, and all answe
 wording of `quixbugs`). `goods` are generated: prices
 and stocks, of which several must be looked up, and a sum. `quixbugs` are functions with a bug,
 which tests judge; the first three test cases are a tool of the agent, and the evaluator of
-`reflexion`. An answer that is no such function goes back to the model (not to `CodeAgent`, which
-has no such check here). Only {menders} get all of these; the
-other forms had the first few, for there is nothing to look up, and two programs are hardly ever
+`reflexion`. An answer that is no such function goes back to the model. Only {menders}
+get these: for the others there is nothing to look up, and two programs are hardly ever
 equal votes.
 The others are those of [live](live.md). Elsewhere the model judges itself. `CodeAgent`
 is that of smolagents, through `live/others`: it is told the same as there, has its own prompt, and
@@ -90,7 +91,8 @@ comparisons here one may say so by chance; sums over the tasks that both were as
 
 {verdicts}
 
-{auto}**Why**, as far as the outcomes say it. *No tool called* counts answers out of the model's
+{again}{auto}\
+**Why**, as far as the outcomes say it. *No tool called* counts answers out of the model's
 head; *a worked example's answer* is one that the prompt shows for another question.
 
 {why}
@@ -179,7 +181,8 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         and one.edition == editions[one.form]
         and one.question == edition_of(one.source)
     ]
-    found = list({(one.form, one.task): one for one in now}.values())  # of one asked again the last
+    # Of what was asked again after a change that no edition says, the last counts.
+    found = list({(one.form, one.task, one.asking): one for one in now}.values())
     if not found:
         return
     loads, one = [each.load for each in found], found[-1]
@@ -190,7 +193,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         model=one.model,
         tokens=TOKENS,
         steps=STEPS,
-        machine=one.machine,
+        machines="; ".join(_machines(found)),
         threads=" or ".join(f"{each}" for each in sorted({each.threads for each in found}))
         + " thread(s)",
         least=min(loads),
@@ -213,6 +216,7 @@ def _seen(found: Sequence[Answered]) -> str:
     auto = "\n".join(composed.paragraphs(found))
     return SEEN.format(
         verdicts="\n".join(verdicts(found)),
+        again="\n".join((*askings.paragraphs(found), "")),
         auto=f"{auto}\n" if auto else "",
         why=why.rows(found),
         lines="\n".join(why.lines(found)),
@@ -220,52 +224,70 @@ def _seen(found: Sequence[Answered]) -> str:
 
 
 def _forms(found: Sequence[Answered]) -> str:
-    base = of(found, BASE)
+    base, machines = of(found, BASE), _machines(found)
     rows = [
-        _row(f"`{form.name}`", form.what, mine, base)
+        _row(f"`{form.name}`", form.what, mine, base, machines)
         for form in FORMS
         if form.usual and (mine := of(found, form.name))
     ]
     if mine := composed.composed(found):
-        rows.append(_row("`auto`, composed", "the form that its rules choose", mine, base))
-    heads = ["form", "what is set", "right", "share (95 %)", "against `react`, paired", "tuning",
-             "unseen", "replies", "prompt tokens", "of `react`'s, same tasks", "written", "seconds",
-             "load"]  # fmt: skip
+        what = "the form that its rules choose"
+        rows.append(_row("`auto`, composed", what, mine, base, machines))
+    heads = ["form", "what is set", "times asked", "right", "share (95 %)",
+             "against `react`, paired", "tuning", "unseen", "replies", "prompt tokens",
+             "of `react`'s, same tasks", "written",
+             *(f"seconds, {name.partition(',')[0]}" for name in machines)]  # fmt: skip
     return table(heads, rows)
 
 
-def _row(name: str, what: str, mine: Sequence[Answered], base: Sequence[Answered]) -> list[str]:
+def _machines(found: Sequence[Answered]) -> list[str]:
+    """Where it was measured, in that order."""
+    return list(dict.fromkeys(one.machine for one in found))
+
+
+def _row(
+    name: str,
+    what: str,
+    mine: Sequence[Answered],
+    base: Sequence[Answered],
+    machines: Sequence[str],
+) -> list[str]:
     found = accuracy([outcome(one) for one in mine], is_right)
     halves = [[one for one in mine if one.half == half] for half in ("tuning", "unseen")]
     return [
         name,
         what,
-        f"{rights(mine)} of {len(mine)}",
+        f"{len(mine)}",
+        right_of(mine),
         f"{found.value:.2f} ({found.low:.2f}–{found.high:.2f})",
         "" if mine[0].form == BASE else told(against(mine, base)),
-        *(f"{sum(one.right for one in half)} of {len(half)}" for half in halves),
+        *map(right_of, halves),
         f"{median(one.calls for one in mine):g}",
         f"{median(one.prompt for one in mine):,.0f}",
         "" if mine[0].form == BASE else _times(mine, base),
         f"{median(one.written for one in mine):,.0f}",
-        f"{median(one.seconds for one in mine):.0f}",
-        f"{median(one.load for one in mine):.1f}",
+        *(_seconds(mine, machine) for machine in machines),
     ]
+
+
+def _seconds(mine: Sequence[Answered], machine: str) -> str:
+    """How long a task took there; "" where it was not asked there."""
+    there = [one.seconds for one in mine if one.machine == machine]
+    return f"{median(there):.0f}" if there else ""
 
 
 def _sources(found: Sequence[Answered]) -> str:
     """How many are right, by what was asked."""
     rows = [
-        [f"`{form.name}`", *(_of_source(of(found, form.name), source) for source in SOURCES)]
+        [f"`{form.name}`", *(right_of(_of_source(mine, source)) for source in SOURCES)]
         for form in FORMS
-        if form.usual and of(found, form.name)
+        if form.usual and (mine := of(found, form.name))
     ]
     return table(["right, by source", *(f"`{source}`" for source in SOURCES)], rows)
 
 
-def _of_source(mine: Sequence[Answered], source: str) -> str:
-    there = [one for one in mine if one.source == source]
-    return f"{sum(one.right for one in there)} of {len(there)}" if there else ""
+def _of_source(mine: Sequence[Answered], source: str) -> list[Answered]:
+    return [one for one in mine if one.source == source]
 
 
 def _times(mine: Sequence[Answered], base: Sequence[Answered]) -> str:

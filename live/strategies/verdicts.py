@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from live.strategies.compared import against, in_common, of, rights, tokens, told
+from live.strategies.compared import against, in_common, number, of, rights, tokens, told
 from live.strategies.composed import LITTLE
 from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered
@@ -34,7 +34,8 @@ def _line(mine: Sequence[Answered], base: Sequence[Answered]) -> Iterator[str]:
         said = f"no difference from `{BASE}` is shown"
     little = "; few tasks" if came.cases < LITTLE else ""
     yield (
-        f"- `{mine[0].form}`: {said}, {rights(there)} right against {rights(theirs)}, "
+        f"- `{mine[0].form}`: {said}, {number(rights(there))} right against "
+        f"{number(rights(theirs))}, "
         f"{told(came)}, at {times:.1f} times its tokens, sent and written{little}."
     )
 
@@ -45,7 +46,9 @@ def _programs(code: Sequence[Answered], theirs: Sequence[Answered]) -> Iterator[
     if came is None:
         return
     mine, other = in_common(code, theirs), in_common(theirs, code)
+    times = tokens(mine) / tokens(other)
     yield (
-        f"- `code` beside smolagents' `CodeAgent`: {rights(mine)} right against {rights(other)} on "
-        f"the same tasks, {told(came)}, at {tokens(mine) / tokens(other):.1f} times its tokens."
+        f"- `code` beside smolagents' `CodeAgent`: {number(rights(mine))} right against "
+        f"{number(rights(other))} on the same tasks, {told(came)}, at {times:.1f} times its "
+        "tokens."
     )

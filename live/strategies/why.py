@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Final
 
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.program_examples import program_examples
 from clew.core.trajectory import Step
 from clew.strategies import normalise
-from live.strategies.compared import of, tokens
+from live.strategies.compared import by_task, of, sent_and_written
 from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered
 from live.strategies.tasks import SOURCES
@@ -21,7 +22,7 @@ OWN: Final = frozenset(
 """Calls that a strategy makes itself: none of them is one of a tool."""
 
 HEADS: Final = (
-    "why, by form", "tasks", "answered", "declined", "limit reached", "failed",
+    "why, by form", "times asked", "answered", "declined", "limit reached", "failed",
     "answered, and wrong", "no tool called", "a worked example's answer",
     "replies that could not be read", "replies a task", "tokens a task",
 )  # fmt: skip
@@ -64,7 +65,7 @@ def _row(mine: Sequence[Answered]) -> list[str]:
         f"{sum(copied(one) for one in mine)}",
         _of(unread, replies),
         f"{replies / len(mine):.1f}",
-        f"{tokens(mine) / len(mine):,.0f}",
+        f"{fmean(by_task(mine, sent_and_written).values()):,.0f}",
     ]
 
 
@@ -93,9 +94,9 @@ def _reflexion(mine: Sequence[Answered]) -> str:
     ]
     again = [one for one in mine if one.made.get("solve", 0) > 1]
     return (
-        f"its judge passed a trial on {_of(len(passed), len(mine))} tasks; of what it passed this "
+        f"its judge passed a trial on {_of(len(passed), len(mine))} times; of what it passed this "
         f"was wrong: {', '.join(parts) or 'nothing'} (tests judge `quixbugs`, else the model "
-        f"itself). It tried again on {len(again)} tasks, and {sum(one.right for one in again)} of "
+        f"itself). It tried again {len(again)} times, and {sum(one.right for one in again)} of "
         "these came out right."
     )
 
@@ -105,15 +106,16 @@ def _rewoo(mine: Sequence[Answered]) -> str:
     given_up = [one for one in mine if one.status != "answered"]
     other = [one for one in mine if one.made.get("find_another_way")]
     return (
-        f"the first plan was refused on {_of(len(refused), len(mine))} tasks, and it ended without "
-        f"an answer on {len(given_up)}. On {len(other)} a planned call failed and a run looked for "
-        f"another way. Where neither was so, {_clean(mine, refused, given_up, other)} are right."
+        f"the first plan was refused {_of(len(refused), len(mine))} times, and it ended without "
+        f"an answer {len(given_up)} times. {len(other)} times a planned call failed, and a run "
+        f"looked for another way. Where neither was so, "
+        f"{_clean(mine, refused, given_up, other)} are right."
     )
 
 
 def _clean(mine: Sequence[Answered], *others: Sequence[Answered]) -> str:
-    out = {one.task for every in others for one in every}
-    rest = [one for one in mine if one.task not in out]
+    out = {(one.task, one.asking) for every in others for one in every}
+    rest = [one for one in mine if (one.task, one.asking) not in out]
     return _of(sum(one.right for one in rest), len(rest))
 
 
@@ -122,7 +124,7 @@ def _plan_and_solve(mine: Sequence[Answered]) -> str:
     steps = sum(one.made.get("step", 0) for one in mine)
     return (
         f"{steps / len(mine):.1f} steps a task, each a run of its own; it planned anew on "
-        f"{_of(len(anew), len(mine))} tasks."
+        f"{_of(len(anew), len(mine))} times."
     )
 
 
@@ -131,8 +133,8 @@ def _tree_search(mine: Sequence[Answered]) -> str:
     one_only = [one for one in mine if one.made.get("branch", 0) <= 1]
     wrong = sum(not one.right for one in one_only)
     return (
-        f"{branches / len(mine):.1f} branches a task. On {len(one_only)} it took the first branch "
-        f"for the answer; {wrong} of these are wrong."
+        f"{branches / len(mine):.1f} branches a task. {len(one_only)} times it took the first "
+        f"branch for the answer; {wrong} of these are wrong."
     )
 
 
@@ -142,7 +144,7 @@ def _code(mine: Sequence[Answered]) -> str:
     calls = sum(sum(one.made.values()) for one in mine) - programs
     return (
         f"{programs} programs, and {calls} calls in them or alone; it answered without either on "
-        f"{_of(len(none), len(mine))} tasks."
+        f"{_of(len(none), len(mine))} times."
     )
 
 

@@ -3,14 +3,15 @@
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import anyio.from_thread
 import pytest
 
-from clew import tool
+from clew import Trajectory, tool
+from clew.interfaces import Check
 from clew.testing.servers import Fail, OpenAIServer, Say
 from clew.toolbox import calc
 from clew.toolbox.web import paper_tools
@@ -30,11 +31,13 @@ def order(number: int) -> str:
 
 
 @contextmanager
-def opened(address: str, *, raises: bool = False) -> Iterator[Gateway]:
+def opened(
+    address: str, *, raises: bool = False, checks: Sequence[Check] = ()
+) -> Iterator[Gateway]:
     """A gateway that serves one question."""
     with anyio.from_thread.start_blocking_portal() as portal:
         gateway = Gateway(address, "key", portal, raises=raises)
-        gateway.begin((*paper_tools(PAGES), calc(), order))
+        gateway.begin((*paper_tools(PAGES), calc(), order), checks)
         try:
             yield gateway
         finally:
@@ -88,6 +91,23 @@ def test_to_programs_a_call_that_fails_raises_with_its_reason(
         with pytest.raises(urllib.error.HTTPError, match=why.replace("?", r"\?")):
             post(at, tool=name, args=args)
         assert "Loch Ness is a lake" in post(at, tool="search", args={"entity": "Loch Ness"})
+
+
+async def long_enough(answer: str, _: Trajectory) -> str | None:
+    return "say more" if len(answer) < 3 else None
+
+
+def named(answer: str, _: Trajectory) -> str | None:
+    return None if "Ness" in answer else "name it"
+
+
+def test_what_checks_object_to_is_told() -> None:
+    with opened("http://127.0.0.1:9", checks=[long_enough, named]) as gateway:
+        at = f"{gateway.address}/check"
+        said = [post(at, answer=answer) for answer in ("It", "It is old", "Ness")]
+        assert said == ["say more; name it", "name it", ""]
+    with opened("http://127.0.0.1:9") as gateway:
+        assert not post(f"{gateway.address}/check", answer=1)
 
 
 def test_replies_of_the_model_pass_through_and_are_counted() -> None:

@@ -133,6 +133,9 @@ async def test_an_answer_that_is_no_function_goes_back(quixbugs: programs.Progra
     assert ["this is not twice in Python" in each for each in told] == [True, True, True, False]
 
 
+CODE = next(form.edition for form in FORMS if form.name == "code")
+
+
 def answered(form: str, task: str, *, right: bool, **more: Any) -> Answered:
     one = {
         "sha256": "0",
@@ -187,6 +190,27 @@ def test_the_section_compares_over_the_same_tasks_and_leaves_early_editions_out(
     assert "0\ntasks have been asked so far in every form of clew" in text
 
 
+def test_a_task_asked_several_times_counts_once_and_is_told_to_differ() -> None:
+    found = [
+        *(answered("react", "a", right=asking > 1, asking=asking) for asking in (1, 2, 3)),
+        *(answered("react", "b", right=False, asking=asking) for asking in (1, 2)),
+        answered("code", "a", right=True, edition=CODE),
+        answered("code", "a", right=True, edition=CODE, fingerprint="g", prompt=300),
+        answered("code", "b", right=False, edition=CODE, asking=2, machine="another, faster"),
+    ]
+    text = "\n".join(page.live(found))
+    react, code = (
+        next(line for line in text.splitlines() if line.startswith(f"| `{form}` | the agent"))
+        for form in ("react", "code")
+    )
+    assert "| 5 | 0.7 of 2 | 0.33 (" in react
+    assert "| 2 | 1 of 2 | 0.50 (" in code
+    assert "| 2.0 × |" in code  # of tokens: the last of the same asking
+    assert "| seconds, a machine | seconds, another |" in text
+    assert "`code`: no difference from `react` is shown, 1 right against 0.7, +0.17 (" in text
+    assert "alike each time: `react` 0, 1, 1 of 1, 0 alike." in text
+
+
 def test_the_section_is_written_in_the_place_of_the_old_one() -> None:
     before = "# A\n\nText.\n\n## Measured\n\nOld.\n\n### More\n\nOld too.\n\n## Next\n\nRest.\n"
     new = f"{page.HEADING}\n\nNew.\n"
@@ -231,6 +255,7 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     ("said", "told"),
     [
         ([], "no model: name its file (make strategies GGUF=path/to/model.gguf)\n"),
+        (["m.gguf", "--asking", "0"], "--asking 0: give the number of the asking, 1 or more\n"),
         (["m.gguf", "--at-once", "0"], "--at-once 0: give the number of tasks, 1 or more\n"),
         (
             ["m.gguf", "--sources", "good"],

@@ -1,6 +1,8 @@
 """smolagents: its `ToolCallingAgent` and its `CodeAgent`, with their own limit on steps."""
 
 import json
+import urllib.request
+from collections.abc import Callable
 from typing import Any
 
 import smolagents
@@ -55,6 +57,20 @@ def made(tool: dict[str, Any], address: str, *, values: bool) -> smolagents.Tool
     return kind()
 
 
+def checks(address: str) -> list[Callable[..., bool]]:
+    """The check of an answer, as smolagents has them: what it raises, the model is told."""
+
+    def check(final_answer: Any, *_: Any, **__: Any) -> bool:
+        body = json.dumps({"answer": final_answer}, default=str).encode()
+        request = urllib.request.Request(f"{address}/check", body, method="POST")
+        with urllib.request.urlopen(request, timeout=120) as found:
+            if wrong := found.read().decode():
+                raise ValueError(wrong)
+        return True
+
+    return [check]
+
+
 def answer(asked: dict[str, Any]) -> str | None:
     model = smolagents.OpenAIServerModel(
         "local",
@@ -73,6 +89,7 @@ def answer(asked: dict[str, Any]) -> str | None:
         instructions=ASK,
         max_steps=asked["steps"],
         verbosity_level=0,
+        final_answer_checks=checks(asked["address"]) if asked["checked"] else None,
     )
     return str(agent.run(asked["question"]))
 
