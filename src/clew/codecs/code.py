@@ -110,7 +110,7 @@ class Code:
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, functions and examples in one system part, then the question."""
-        thought = "what is known, what is missing, what to do next" if brief.thought else ""
+        thought = wording.thought_in_form(brief) if brief.thought else ""
         block = f"{_thought_line(thought)}```python\n{_usual(brief)}\n```"
         rules = (
             "You act by writing Python. Each of your replies is one step: a block of code, or the "

@@ -88,7 +88,7 @@ class Commands:
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
-        thought = "what is known, what is missing, what to do next\n" if brief.thought else ""
+        thought = f"{wording.thought_in_form(brief)}\n" if brief.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step, in this very form:\n\n"
             f"{thought}the command, on a line of its own\n\n"

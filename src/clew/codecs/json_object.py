@@ -52,7 +52,7 @@ class JsonObject:
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
-        said = "what is known, what is missing, what to do next"
+        said = wording.thought_in_form(brief)
         thought = f'"thought": "{said}", ' if brief.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step: one JSON object and nothing "

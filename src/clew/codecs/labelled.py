@@ -88,7 +88,7 @@ class Labelled:
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
         words = self.dialect
-        thought = f"{words.thought}: what is known, what is missing, what to do next\n"
+        thought = f"{words.thought}: {wording.thought_in_form(brief)}\n"
         thought = thought if brief.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step, in this very form:\n\n"

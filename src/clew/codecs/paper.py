@@ -47,7 +47,7 @@ class Paper:
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
-        thought = "Thought 1: what is known, what is missing, what to do next\n"
+        thought = f"Thought 1: {wording.thought_in_form(brief)}\n"
         rules = (
             "You work in numbered steps. Each of your replies is one step, in this very form:\n\n"
             f"{thought if brief.thought else ''}Action 1: tool[argument]\n\n"

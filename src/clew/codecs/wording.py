@@ -44,6 +44,7 @@ __all__ = [
     "render",
     "system",
     "tail",
+    "thought_in_form",
 ]
 
 FAULTY_CHARS: Final = 600
@@ -139,9 +140,28 @@ def one_by_one(steps: Iterable[Step]) -> list[Step]:
     return single
 
 
+def thought_in_form(brief: PromptSpec) -> str:
+    """What stands for the thought where the form of a reply is shown.
+
+    A worked example shows what a thought is. Without one a small model with tools takes words that
+    stand there for its thought, letter by letter (decision 0044).
+    """
+    return "..." if _thought_is_told(brief) else "what is known, what is missing, what to do next"
+
+
+def _thought_is_told(brief: PromptSpec) -> bool:
+    """Whether a rule says what a thought is, since neither form nor examples do."""
+    return brief.thought and bool(brief.tools) and not brief.examples
+
+
 def discipline(brief: PromptSpec, seen: str) -> str:
     """The rules that every format shares."""
     thinking = "" if brief.thought else "\n- Write the action alone, without any thought."
+    if _thought_is_told(brief):
+        thinking = (
+            "\n- In the thought, say in a sentence of your own what is known, what is missing, and "
+            "what you do next."
+        )
     return (
         "- One action in a reply, then stop. Nothing after it counts.\n"
         f"- Never write {seen} yourself: it comes from the tool, after your reply.\n"
