@@ -193,3 +193,28 @@ def test_calls_made_together_are_shown_one_after_the_other(codec: str) -> None:
     places = [head.index(text) for text in ("I look in both.", "calm in Aune", "calm in Ostrel")]
     assert places == sorted(places)
     assert head.count("I look in both.") == 1
+
+
+@pytest.mark.parametrize("codec", [name for name in CODECS if name != "native"])
+def test_without_an_example_the_form_has_no_words_that_could_pass_for_a_thought(
+    codec: str,
+) -> None:
+    """A model of 1.5B parameters took them for its thought, letter by letter."""
+
+    @tool(effect="pure")
+    def run_tests(code: str) -> str:
+        """Run some tests of a function."""
+        return code
+
+    moves = [acted("It runs.", (Action("run_tests", {"code": "1"}), "1")), finished("So.", "yes")]
+    words, rule = "what is missing, what to do next", "in a sentence of your own what is known"
+    for shown in ([], [worked("Does it run?", *moves)]):
+        prompt = PROMPT.replace(examples=shown, variants=())
+        model = ScriptedModel([], codec=codec, tools=[run_tests])
+        agent = Agent(model, [run_tests], codec=codec, prompt=prompt)
+        (head,) = [part.text for part in agent.first_prompt.head if part.role == "system"]
+        assert (words in head, rule in head) == (bool(shown), not shown)
+    silent = Agent(model, [run_tests], codec=codec, prompt=PROMPT.replace(thought=False))
+    (head,) = [part.text for part in silent.first_prompt.head if part.role == "system"]
+    assert words not in head
+    assert rule not in head
