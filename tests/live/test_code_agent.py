@@ -83,7 +83,8 @@ def asked(folder: Path, source: str, *more: str, **variables: str) -> None:
     told: list[str | Path] = [
         *("--sources", source, "--first", "1", "--only", "CodeAgent", "--threads", "1"),
         *("--outcomes", folder / "outcomes", "--records", folder / "runs.sqlite"),
-        *("--environments", folder / "environments", "--print", *more),
+        *("--environments", folder / "environments", "--print"),
+        *more,
     ]
     command = [sys.executable, "-m", "live.strategies", write_model(folder / "r.gguf"), *told]
     done = subprocess.run(
