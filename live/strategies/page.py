@@ -133,7 +133,8 @@ head; *a worked example's answer* is one that the prompt shows for another quest
   in the same way on 2 cores, came out alike on 43 of 44 tasks; before that it got 15 of these
   right, then 19 without the bound on lines (by itself that was a difference from `react` that the
   interval showed), then 17 when its repetitions were withheld too. Differences of that size say
-  little, and one more task right or wrong can move an interval past zero.
+  little: the interval of `code` begins above zero only since `react` was asked `quixbugs` anew, and
+  mended one function less.
 - **The same prompt does not give the same reply**: the first trial of `reflexion` and `react` were
   sent the same 666 tokens of one task at temperature 0, and replied otherwise; what differed is how
   much of the prompt was in the server's cache. A single task proves nothing.
