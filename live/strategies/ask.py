@@ -72,7 +72,7 @@ class Asker:
     async def ask(self, form: Form, task: Task) -> Answered:
         """Answer once, or go on with what was cut off."""
         key = self.key(form, task)
-        names = key[:4] if key.asking == 1 else map(str, key)
+        names = key[:4] if key.asking == 1 else map(str, key)  # the first as ever: it is taken up
         run_id = "st-" + hashlib.sha256("\n".join(names).encode()).hexdigest()[:20]
         load_before = os.getloadavg()[0]
         if form.system:

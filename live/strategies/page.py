@@ -60,7 +60,8 @@ LIVE: Final = """
 ### With a real small model
 
 `make strategies GGUF=path/to/model.gguf` asks; it can be stopped at any time, and goes on where it
-was. {count} outcomes of `{model}`
+was. `python -m live.strategies path/to/model.gguf --asking 2` asks all once more.
+{count} outcomes of `{model}`
 at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machines};
 {threads}. **The machines were shared**: their load was {least:.1f} to {most:.1f}, and
 {at_once} of the outcomes are of tasks that were asked up to {most_at_once} at once, so seconds say
@@ -125,7 +126,8 @@ head; *a worked example's answer* is one that the prompt shows for another quest
   thoughts there were the words that stood for the thought in the form. Dots stand there now, and a
   rule says what a thought is. `react` was asked these tasks anew: its thoughts are about the
   function since, and it mended none of 16 (before, 1 in the mean of four askings). `reflexion` was
-  not asked anew, since that takes hours on 2 cores: its outcomes there are of the old words.
+  not asked anew, since that takes hours on 2 cores: its outcomes there are of the old words. (The
+  thoughts were counted in records that are not kept.)
 - **`CodeAgent` mends more functions than any form of clew**, 3 of 16. Its model writes what is
   wrong and then the function, as plain text, and its last reply, where its steps are over, counts
   as it is. Forms of clew want the function in JSON, or by itself; most answers were words about it.
@@ -192,6 +194,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         and one.edition == editions[one.form]
         and one.question == edition_of(one.source)
     ]
+    # Of what was asked again after a change that no edition says, the last wording counts.
     last = {(one.form, one.task): one.fingerprint for one in now}
     found = [one for one in now if last[one.form, one.task] == one.fingerprint]
     if not found:

@@ -94,7 +94,7 @@ def _reflexion(mine: Sequence[Answered]) -> str:
     ]
     again = [one for one in mine if one.made.get("solve", 0) > 1]
     return (
-        f"its judge passed a trial on {_of(len(passed), len(mine))} times; of what it passed this "
+        f"its judge passed a trial {_of(len(passed), len(mine))} times; of what it passed this "
         f"was wrong: {', '.join(parts) or 'nothing'} (tests judge `quixbugs`, else the model "
         f"itself). It tried again {len(again)} times, and {sum(one.right for one in again)} of "
         "these came out right."
@@ -123,7 +123,7 @@ def _plan_and_solve(mine: Sequence[Answered]) -> str:
     anew = [one for one in mine if one.made.get("plan", 0) > 1]
     steps = sum(one.made.get("step", 0) for one in mine)
     return (
-        f"{steps / len(mine):.1f} steps a task, each a run of its own; it planned anew on "
+        f"{steps / len(mine):.1f} steps a task, each a run of its own; it planned anew "
         f"{_of(len(anew), len(mine))} times."
     )
 
@@ -143,7 +143,7 @@ def _code(mine: Sequence[Answered]) -> str:
     none = [one for one in mine if not one.made]
     calls = sum(sum(one.made.values()) for one in mine) - programs
     return (
-        f"{programs} programs, and {calls} calls in them or alone; it answered without either on "
+        f"{programs} programs, and {calls} calls in them or alone; it answered without either "
         f"{_of(len(none), len(mine))} times."
     )
 

@@ -187,13 +187,13 @@ def test_the_outcomes_say_why() -> None:
         answered("code", "b", right=True, made={"run_code": 2, "price": 3}),
     ]
     said = {line.split("`")[1]: line for line in lines(found)}
-    assert "passed a trial on 2 of 3 times" in said["reflexion"]
+    assert "passed a trial 2 of 3 times" in said["reflexion"]
     assert "`goods` 1 of 1, `quixbugs` 0 of 1" in said["reflexion"]
     assert "tried again 2 times, and 1 of these" in said["reflexion"]
     assert "refused 1 of 2 times, and it ended without an answer 1 times" in said["rewoo"]
     assert "Where neither was so, 1 of 1 are right" in said["rewoo"]
     assert "2 programs, and 3 calls in them or alone" in said["code"]
-    assert "without either on 1 of 2 times" in said["code"]
+    assert "without either 1 of 2 times" in said["code"]
     assert [copied(one) for one in found][-2:] == [True, False]
     row = next(line for line in rows(found).splitlines() if line.startswith("| `code`"))
     assert row == "| `code` | 2 | 2 | 0 | 0 | 0 | 1 of 2 | 1 | 1 | 0 of 4 | 2.0 | 110 |"
