@@ -1,5 +1,6 @@
 """What a model sees of the steps of a run: observations in part, and what is left of old steps."""
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -17,9 +18,16 @@ _TAIL_CHARS: Final = 20_000
 LINE_CHARS: Final = 400
 """A longer line is shown in part if it is no prose: minified code, encoded or binary data."""
 
+_LONG_LINE: Final = re.compile(rf"[^\n]{{{LINE_CHARS + 1},}}")
 _BEGINNING: Final = 200
 _PROSE: Final = 1 / 12
 """Prose and code have at least this share of spaces; minified code has some 3 in a hundred."""
+
+_WIDE: Final = re.compile(r"(?:(?=[\u2e80-\U0010ffff])[^\W_])+")
+"""Letters and digits of scripts that are written without spaces, such as Chinese."""
+
+_SAMPLE: Final = 10_000
+"""How many characters of a line say whether it is in such a script: a line may have millions."""
 
 _JSON: Final = ("{}", "[]")
 """How a line of JSON begins and ends."""
@@ -199,7 +207,7 @@ def trimmed(text: str, most: int, handle: str, *, data: bool = False) -> str:
     """
     if len(text) <= LINE_CHARS:
         return text
-    if not data and any(len(line) > LINE_CHARS and not _prose(line) for line in text.split("\n")):
+    if not data and not all(map(_prose, _LONG_LINE.findall(text))):
         text = _without_long_lines(text, handle)
     if len(text) <= most:
         return text
@@ -230,8 +238,7 @@ def _prose(line: str) -> bool:
     spaces, ends = line.count(" "), f"{line[:1]}{line[-1:]}"
     if ends in _JSON:
         return True
-    return spaces >= _PROSE * len(line) or sum(map(_wide, line)) > len(line) // 2
-
-
-def _wide(char: str) -> bool:
-    return char > "\u2e7f" and char.isalnum()
+    if spaces >= _PROSE * len(line):
+        return True
+    sample = line[:_SAMPLE]
+    return not line.isascii() and sum(map(len, _WIDE.findall(sample))) > len(sample) // 2
