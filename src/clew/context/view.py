@@ -13,7 +13,7 @@ from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec
 from clew.context.prompt_parts import Parts
 from clew.context.rewind import OWN
 from clew.context.visible import goal_of, visible_step
-from clew.core.events import EFFECTFUL, Code, Fingerprints, Json, Note, encode
+from clew.core.events import EFFECTFUL, Code, Compacted, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 
@@ -137,7 +137,8 @@ class View:
         self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
         self._rendered: list[_Rendered] = []
         self._parts = Parts()
-        self._compactions = self._rewinds = 0
+        self._compaction: Compacted | None = None
+        self._rewinds = 0
 
     def prompt(
         self,
@@ -214,11 +215,12 @@ class View:
         """Render what is new; the last step is rendered again when something was said after it."""
         done = self._rendered
         omitted = so_far.omitted
-        if omitted.compactions[self._compactions :]:
+        compaction = omitted.compactions[-1] if omitted.compactions else None
+        if compaction is not self._compaction:  # a new one, or one that a rewind undid
             self._forget(0)
         elif new := omitted.rewinds[self._rewinds :]:
             self._forget(1 + min(one.to for one in new))
-        self._compactions, self._rewinds = len(omitted.compactions), len(omitted.rewinds)
+        self._compaction, self._rewinds = compaction, len(omitted.rewinds)
         if done and done[-1].notices != len(_step(so_far, len(done) - 1).notices):
             stale = done.pop()
             self._parts = Parts(self._parts[: len(self._parts) - len(stale.parts)])

@@ -298,8 +298,15 @@ class Omitted(msgspec.Struct):
     hidden: set[int] = set()
 
     def rewind(self, event: Rewound, steps: int) -> None:
-        """Leave out a wrong branch, the end of so many `steps`."""
+        """Leave out a wrong branch, the end of so many `steps`.
+
+        What a compaction had left out of the steps before it is seen again, where that compaction
+        reached into the branch: its account tells of the branch.
+        """
         self.rewinds.append(event)
+        if self.upto > event.to:
+            self.compactions = [one for one in self.compactions if one.upto <= event.to]
+            self.cuts = {key: cut for one in self.compactions for key, cut in one.cuts.items()}
         self.hidden.update(range(max(0, event.to) + 1, steps + 1))
 
     @property

@@ -22,6 +22,9 @@ RECALL: Final = "recall"
 PAGE_CHARS: Final = 20_000
 """So much of a result is read at once, where so much of one is shown."""
 
+REWOUND: Final = "of a branch that was taken back as wrong"
+"""The mark of what was observed in steps that a rewind left out."""
+
 _HEADING: Final = 200
 _PIECE: Final = 600
 """Results are searched in pieces of some so many characters, cut at the end of a line or word."""
@@ -39,11 +42,13 @@ class Piece(NamedTuple):
     offset: int
     text: str
     trust: Trust
+    rewound: bool
 
     @property
     def line(self) -> str:
         """The piece, and how more of it is read."""
-        return f'read_more("{self.handle}", offset={self.offset}): {self.text}'
+        mark = f" ({REWOUND})" if self.rewound else ""
+        return f'read_more("{self.handle}", offset={self.offset}){mark}: {self.text}'
 
 
 def fitting_recalls(tools: Sequence[ToolSpec], codec: Codec, shown: int | None) -> tuple[Tool, ...]:
@@ -115,14 +120,15 @@ def read_more(so_far: Trajectory, handle: str, offset: int, query: str, page: in
         some = f"such as {known[-1]}" if known else "and there is none yet"
         raise ToolError(f"there is no result {handle!r}: a handle is a call's number, {some}")
     if query:
-        found = _best(list(_pieces(call)), query)
+        found = _best(list(_pieces(so_far, call)), query)
         text = "\n\n".join(piece.line for piece in found) or f"{call.key} has no words of {query!r}"
         return Observation(content=text, trust=seen.trust)
     if offset and offset >= len(seen.text):
         raise ToolError(f"{call.key} has {len(seen.text):,} characters: choose an offset below")
     end = min(offset + page, len(seen.text))
     rest = f'; go on with read_more("{call.key}", offset={end})' if end < len(seen.text) else ""
-    head = f"[{call.key}, characters {offset:,} to {end:,} of {len(seen.text):,}{rest}]"
+    mark = f", {REWOUND}" if _rewound(so_far, call) else ""
+    head = f"[{call.key}{mark}, characters {offset:,} to {end:,} of {len(seen.text):,}{rest}]"
     return Observation(content=f"{head}\n{seen.text[offset:end]}", trust=seen.trust)
 
 
@@ -132,7 +138,7 @@ def recall(so_far: Trajectory, query: str) -> Observation:
         piece
         for call in so_far.calls
         if call.action.name not in {FINISH, READ_MORE, RECALL}
-        for piece in _pieces(call)
+        for piece in _pieces(so_far, call)
     ]
     found = _best(pieces, query)
     if not found:
@@ -148,14 +154,18 @@ def _record() -> Trajectory:
     return made.record
 
 
-def _pieces(call: Call) -> Iterator[Piece]:
-    seen = call.observation or Observation()
+def _rewound(so_far: Trajectory, call: Call) -> bool:
+    return int(call.key.partition(".")[0]) in so_far.omitted.hidden
+
+
+def _pieces(so_far: Trajectory, call: Call) -> Iterator[Piece]:
+    seen, rewound = call.observation or Observation(), _rewound(so_far, call)
     text, at = seen.text, 0
     while at < len(text):
         end = at + _PIECE
         if end < len(text) and (cut := _END.search(text, at + _PIECE // 2, end)) is not None:
             end = cut.end()
-        yield Piece(call.key, at, text[at:end].strip(), seen.trust)
+        yield Piece(call.key, at, text[at:end].strip(), seen.trust, rewound)
         at = end
 
 
