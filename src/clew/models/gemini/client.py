@@ -113,8 +113,8 @@ class GeminiCarrier:
             yield exchange
         except errors.APIError as error:
             told: Any = error
-            trouble, after = read_error(error.code, told.details)
-            raise StatusError(trouble, {**self._take_response(exchange).headers} | after) from error
+            trouble = read_error(error.code, told.details)
+            raise StatusError(trouble, self._take_response(exchange).headers) from error
         except (ValueError, GoogleAuthError) as error:
             raise ModelError(f"{self.source.name}: {self.source.tell(error)}") from error
         finally:

@@ -11,13 +11,13 @@ would strip some). Thinking without a signature is for people only.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
 
 import msgspec
 
 from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
-from clew.models.http.failures import BadReplyError, StatusError, Trouble
+from clew.models.http.failures import BadReplyError, StatusError, Trouble, read_trouble
 from clew.models.tool_names import Toolbox
 from clew.models.usage import count, estimate
 
@@ -139,8 +139,7 @@ class Draft:
     def take(self, data: bytes, *, whole: bool) -> str:
         body = _decoder.decode(data)
         if body.error:
-            trouble, after = read_error(200, body.error)
-            raise StatusError(trouble, after)
+            raise StatusError(read_error(200, body.error))
         if body.feedback is not None and body.feedback.reason:
             self.blocked, self.why = True, body.feedback.why or body.feedback.reason
         if whole and not (body.candidates or self.blocked):
@@ -248,10 +247,9 @@ def _usage(usage: dict[str, Any]) -> Usage:
 
 
 class Detail(msgspec.Struct):
-    """A detail of an error: how long to wait, or what exactly is wrong."""
+    """A detail of an error: what exactly is wrong."""
 
     reason: str = ""
-    delay: str = msgspec.field(default="", name="retryDelay")
 
 
 class Error(msgspec.Struct):
@@ -269,19 +267,21 @@ class Wrapped(msgspec.Struct):
     error: Error
 
 
-def read_error(status: int, body: object) -> tuple[Trouble, dict[str, str]]:
-    """What an error's body says: the trouble, and the wait it asks for as a header would.
+def read_error(status: int, body: object) -> Trouble:
+    """What an error's body says.
 
     A wrong key comes with status 400, and counts as 401. With status 200 (an error inside a stream,
     or instead of a reply) the error's own code or name tells the status; else it counts as 500.
     """
+    told = read_trouble(status, body)
     try:
         error = _error(body)
     except msgspec.ValidationError:
-        return Trouble(500 if status == 200 else status, str(body or "")), {}
+        return told
+    if not error.message:
+        return told
     if status == 200:
-        told = error.code if 400 <= error.code < 600 else 0
-        status = told or STATUS.get(error.status, 500)
+        status = error.code if 400 <= error.code < 600 else STATUS.get(error.status, 500)
     code = next((detail.reason for detail in error.details if detail.reason), error.status)
     if code == "API_KEY_INVALID":
         status = 401
@@ -289,12 +289,12 @@ def read_error(status: int, body: object) -> tuple[Trouble, dict[str, str]]:
         code = "context_length_exceeded"
     elif status == 429 and "depleted" in error.message.lower():
         code = "insufficient_quota"
-    delay = next((detail.delay for detail in error.details if detail.delay), "")
-    after = {"retry-after": delay.removesuffix("s")} if delay else {}
-    return Trouble(status, error.message, code), after
+    return replace(told, status=status, code=code)
 
 
 def _error(body: object) -> Error:
+    if isinstance(body, list) and body:
+        return _error(cast("list[object]", body)[0])
     try:
         return msgspec.convert(body, Wrapped).error
     except msgspec.ValidationError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew.core.errors import ModelError, TooLongError
+from clew.models.http.error_body import all_said, message_in, unwrapped, wait_in
 from clew.models.http.retry import Busy, TryAgain, retry_after
 
 PASSING: Final = frozenset({408, 409, 425, 429})
@@ -15,11 +16,33 @@ PASSING: Final = frozenset({408, 409, 425, 429})
 OVERLOADED: Final = frozenset({503, 529})
 """Statuses that mean too many requests, by whomever, where they name a time to come back."""
 
+_CONTEXT: Final = re.compile(
+    r"context[ _-](?:length|window|size|limit)|maximum context", re.IGNORECASE
+)
 _TOO_LONG: Final = re.compile(
-    r"context[ _](?:length|window|size|limit)|maximum context|too many tokens|prompt is too long"
-    r"|exceeds the maximum size",
+    r"too many (?:input )?tokens"
+    r"|(?:prompt|input|request|conversation|messages?)(?: text| tokens?| length)? (?:is|are|was) "
+    r"(?:too (?:long|large)|longer than)|request too large|exceeds the maximum (?:size|length)"
+    r"|input is too long|prompt_too_long|reduce the length of|reduce your prompt"
+    r"|(?:tokens?|token count|input length|prompt length).{0,60}exceed(?:s|ed|ing)?\b"
+    r"|exceed(?:s|ed|ing)? (?:the |this |its )?(?:model'?s? |available |maximum |max |allowed )*"
+    r"(?:context|input|prompt|sequence|token)"
+    r"|range of input length|maximum (?:prompt|input|sequence) (?:length|tokens)",
     re.IGNORECASE,
 )
+"""How servers say that a prompt does not fit."""
+
+_NOT_TOO_LONG: Final = re.compile(
+    r"\bmax_(?:completion_|output_|new_)?tokens\b.{0,40}"
+    r"(?:must|should|at most|>|less|greater|large)"
+    r"|per (?:minute|day|hour)|\b[RT]P[MD]\b|rate.?limit|quota",
+    re.IGNORECASE,
+)
+"""What has such words and is about something else: the length of the reply, or a rate."""
+
+_LARGER_THAN_RATE: Final = re.compile(r"request too large", re.IGNORECASE)
+"""One request that no minute's allowance holds (Groq, OpenAI): waiting does not help."""
+
 _STATUS: Final = {
     "rate_limit_exceeded": 429,
     "insufficient_quota": 429,
@@ -40,12 +63,34 @@ _STATUS: Final = {
 
 @dataclass(frozen=True)
 class Trouble:
-    """An error as a provider told it: HTTP status, its message, code and the parameter it names."""
+    """An error as a provider told it: HTTP status, its message, code and the parameter it names.
+
+    `all` is everything that its body says: gateways put what matters anywhere. `after` are the
+    seconds that it asks to wait.
+    """
 
     status: int
     message: str = ""
     code: str = ""
     param: str = ""
+    all: str = ""
+    after: float | None = None
+
+    @property
+    def text(self) -> str:
+        """Where a complaint is looked for."""
+        return self.all or f"{self.message} '{self.param}' {self.code}"
+
+    @property
+    def too_long(self) -> bool:
+        """Whether it says that the prompt does not fit."""
+        if self.code == "context_length_exceeded" or self.status == 413:
+            return True
+        if self.status == 429:
+            return bool(_LARGER_THAN_RATE.search(self.text))
+        if _CONTEXT.search(self.text):
+            return True
+        return bool(_TOO_LONG.search(self.text)) and not _NOT_TOO_LONG.search(self.text)
 
 
 @dataclass(frozen=True)
@@ -90,20 +135,19 @@ def read_trouble(status: int, body: object) -> Trouble:
     With status 200 (an error inside a stream, or instead of a reply) its code tells the status; one
     that tells none counts as 500.
     """
-    fields: Any = body
-    for key in ("error", "detail"):
-        if isinstance(fields, dict) and key in fields:
-            fields = cast("dict[str, Any]", fields)[key]
-    if not isinstance(fields, dict):
-        return Trouble(status if status != 200 else 500, str(fields or ""))
-    known = cast("dict[str, Any]", fields)
+    error = unwrapped(body)
+    everything, after = all_said(body), wait_in(body)
+    if not isinstance(error, dict):
+        status = status if status != 200 else 500
+        return Trouble(status, message_in(error), all=everything, after=after)
+    known = cast("dict[str, Any]", error)
     code = known.get("code")
     if status == 200:
         named = (_STATUS.get(str(known.get(key)), 0) for key in ("code", "type"))
         told = code if isinstance(code, int) and 400 <= code < 600 else 0
         status = told or next(filter(None, named), 500)
-    message = known.get("message") or known
-    return Trouble(status, str(message), str(code or ""), str(known.get("param") or ""))
+    param = str(known.get("param") or "")
+    return Trouble(status, message_in(known), str(code or ""), param, everything, after)
 
 
 def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exception:
@@ -115,8 +159,11 @@ def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exc
     told = f" ({status}){': ' if said else ''}{said}"
     if trouble.code == "insufficient_quota" or status == 402:
         return ModelError(f"{source.name}: the account has no credit left{told}; top it up")
+    if trouble.too_long and status < 500:
+        return TooLongError(f"{source.name}: the prompt is too long for it{told}")
     if status in PASSING or status >= 500:
         after = retry_after(headers, time.time())
+        after = trouble.after if after is None else after
         if status == 429:
             return Busy(f"{source.name} is limiting the rate{told}", after)
         kind = Busy if status in OVERLOADED and after is not None else TryAgain
@@ -133,7 +180,4 @@ def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exc
             f"{source.name}: nothing of that name at {source.base_url}{told}; "
             "check the model's name and the address"
         )
-    long = trouble.code == "context_length_exceeded" or status == 413
-    if long or _TOO_LONG.search(trouble.message):
-        return TooLongError(f"{source.name}: the prompt is too long for it{told}")
     return ModelError(f"{source.name} refused the request{told}")

@@ -81,7 +81,7 @@ class Posting:
             yield
         except self.errors.status as error:
             status: Any = error
-            trouble = read_trouble(status.status_code, status.body)
+            trouble = read_trouble(status.status_code, _whole_body(status))
             raise StatusError(trouble, status.response.headers) from error
         except self.errors.silent as error:
             raise SilentError from error
@@ -89,3 +89,12 @@ class Posting:
             raise LostError(repr(error)) from (error.__cause__ or error)
         except self.errors.other as error:
             raise ModelError(f"{self.source.name}: {self.source.tell(error)}") from error
+
+
+def _whole_body(status: Any) -> object:
+    """The body of an error as it came: the client's own leaves out what is beside `error`."""
+    try:
+        text: str = status.response.text
+    except httpx2.ResponseNotRead:
+        return status.body
+    return text or status.body
