@@ -30,7 +30,7 @@ from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Changed, Entry, Json, Note
 from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import Journal, load
+from clew.core.journal import Journal, load, new_run_id
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.runner import drive, start, take_up
@@ -38,7 +38,7 @@ from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
 from clew.stores import MemoryStore, Where, store_at
 from clew.workers.broken_runs import is_set_aside
-from clew.workers.locks import claimed
+from clew.workers.locks import at_work
 
 __all__ = [
     "OpenRun", "Stream", "StreamSync", "Token", "batch", "batch_sync", "fork", "fork_sync",
@@ -76,8 +76,9 @@ async def resume(
     """Continue a run: after a crash, a ruling, a raised limit, or with a message (`say`).
 
     A stopped run without anything new returns its result again, unless a person interrupted it.
-    Raises `ConfigError` if the agent differs from the record's without `accept_change`, and if a
-    worker has the run; `take_over` fences that worker off.
+    While another call of this process works on the run, this one waits, and then continues from
+    what that recorded. Raises `ConfigError` if the agent differs from the record's without
+    `accept_change`, and if another process has the run; `take_over` fences off whoever has it.
     """
     async with open_run(
         agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
@@ -117,6 +118,7 @@ class OpenRun(Generic[A_co]):
     def __init__(self, agent: Agent[A_co], journal: Journal) -> None:
         self._agent = agent
         self._journal = journal
+        self._working = anyio.Lock()
 
     @property
     def run_id(self) -> str:
@@ -141,16 +143,18 @@ class OpenRun(Generic[A_co]):
         """Continue until the run stops, and return the result.
 
         `say` adds a message. Without it, a stopped run returns its result again, unless a person
-        interrupted it or it was set aside; then this continues it.
+        interrupted it or it was set aside; then this continues it. Of two calls at once the second
+        begins when the first has ended.
         """
-        if say.strip():
-            await self._journal.receive()  # what was posted before these words comes before them
-            await self._journal.record(Note(say))
-        elif (stop := self.record.stop) is not None and (
-            stop.status == "interrupted" or is_set_aside(stop)
-        ):
-            await self._journal.record(Changed(self._agent.setting))
-        return await drive(self._agent, self._journal)
+        async with self._working:
+            if say.strip():
+                await self._journal.receive()  # what was posted before these words comes first
+                await self._journal.record(Note(say))
+            elif (stop := self.record.stop) is not None and (
+                stop.status == "interrupted" or is_set_aside(stop)
+            ):
+                await self._journal.record(Changed(self._agent.setting))
+            return await drive(self._agent, self._journal)
 
 
 @asynccontextmanager
@@ -167,20 +171,22 @@ async def open_run(
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """Open a run to work on: a new one for a `goal`, or without it the run of this id.
 
-    For work that takes longer than one call of `run` or `resume`, such as a chat. The arguments and
-    errors are theirs; `origin` is an agent file's description of the agent, recorded if the run is
+    For work that takes longer than one call of `run` or `resume`, such as a chat: until it is
+    closed, other calls of this process that open the run wait. The arguments and errors are theirs;
+    `origin` is an agent file's description of the agent, recorded if the run is
     new or its agent has changed.
     """
     async with store_at(store) as place, resources():
         if goal is not None:
-            journal = await start(
-                agent, goal, place, run_id=run_id, listener=listener, origin=origin
-            )
-            yield OpenRun(agent, journal)
+            run_id = run_id or new_run_id()
+            async with at_work(place, run_id, "refuse"):
+                journal = await start(
+                    agent, goal, place, run_id=run_id, listener=listener, origin=origin
+                )
+                yield OpenRun(agent, journal)
             return
-        record = await load(place, run_id)
-        agent = agent if accept_change else as_begun(agent, record)
-        async with claimed(place, record, take_over=take_over):
+        async with at_work(place, run_id, "take over" if take_over else "wait"):
+            agent = agent if accept_change else as_begun(agent, await load(place, run_id))
             journal = await take_up(
                 agent, run_id, place,
                 accept_change=accept_change, listener=listener, origin=origin,
@@ -204,8 +210,12 @@ async def open_fork(
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     async with store_at(store) as place, resources():
         point = find_fork_point(await load(place, run_id), at, observations, say)
-        journal = await start_fork(agent, point, place, new_id, listener=listener, origin=origin)
-        yield OpenRun(agent, journal)
+        new_id = new_id or new_run_id()
+        async with at_work(place, new_id, "refuse"):
+            journal = await start_fork(
+                agent, point, place, new_id, listener=listener, origin=origin
+            )
+            yield OpenRun(agent, journal)
 
 
 async def result_of(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Result[A_co]:
@@ -336,8 +346,8 @@ async def batch(
     limiter = anyio.Semaphore(at_once)
 
     async def one(place: Store, index: int, goal: str) -> None:
-        async with limiter:
-            journal = await start(agent, goal, place)
+        async with limiter, at_work(place, run_id := new_run_id(), "refuse"):
+            journal = await start(agent, goal, place, run_id=run_id)
             try:
                 found = await drive(agent, journal)
             except ModelError as error:

@@ -196,7 +196,7 @@ def test_a_person_takes_a_run_over_on_purpose() -> None:
         os.kill(frozen.pid, signal.SIGSTOP)
         refused = clew("resume", run_id, env=env)
         assert refused.code == 2
-        assert "take the run over (--take-over" in refused.err
+        assert "clew resume --take-over" in refused.err
         taken = clew("resume", run_id, "--take-over", env=env)
         frozen.kill()
         frozen.wait()

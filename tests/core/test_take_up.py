@@ -6,7 +6,7 @@ from clew import Agent, ConfigError, MemoryStore, read, resume, run
 from clew.core.events import Note
 from clew.core.interfaces import Line
 from clew.core.journal import Journal
-from clew.core.runner import take_up
+from clew.core.runner import drive, take_up
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.scenarios import TOOLS
 
@@ -65,7 +65,9 @@ async def test_an_agent_that_another_worker_changed_meanwhile_is_asked_about_aga
         async def open(self, run_id: str) -> int:
             if self.changing:
                 self.changing = False
-                await resume(other, "run", say="And b?", store=self, accept_change=True)
+                journal = await take_up(other, "run", self, accept_change=True)
+                await journal.record(Note("And b?"))
+                await drive(other, journal)
             return await super().open(run_id)
 
         changing = False

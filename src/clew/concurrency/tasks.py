@@ -13,7 +13,7 @@ import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import anyio
 
@@ -94,7 +94,7 @@ async def run_with_deadline(
 async def _from_thread(call: "InThread", seconds: float, context: Context) -> TaskResult:
     """As `run_with_deadline`; but what is late, or cancelled, is left at once."""
     await anyio.lowlevel.checkpoint_if_cancelled()  # what is cancelled begins nothing
-    end = _end()
+    end = task_end()
     ended = call.begin(context, end.wake_from_thread)
     try:
         if not (ended or await end.wait(seconds)) and call.leave():
@@ -107,7 +107,7 @@ async def _from_thread(call: "InThread", seconds: float, context: Context) -> Ta
 
 def spawn(body: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
     """Start a task that is nobody's child; `body` must raise nothing."""
-    _end().spawn(body, context)
+    task_end().spawn(body, context)
 
 
 class Threaded:
@@ -209,7 +209,7 @@ class _Work:
         self.error: BaseException | None = None
         self.left = False
         self.late: Late | None = None
-        self.end = _end()
+        self.end = task_end()
         self.over = self.end.wait
 
     def start(self, context: Context) -> None:
@@ -266,7 +266,8 @@ def _on_trio() -> bool:
     return "trio" in sys.modules and anyio.get_cancelled_exc_class().__module__.startswith("trio")
 
 
-def _end() -> "_OnAsyncio | _OnTrio":
+def task_end() -> "TaskEnd":
+    """An end of work, to be waited for in this event loop."""
     return _OnTrio() if _on_trio() else _OnAsyncio()
 
 
@@ -312,6 +313,11 @@ class _OnAsyncio:
         with suppress(RuntimeError):  # the loop too
             self.loop.call_soon_threadsafe(self.wake)
 
+    @property
+    def alive(self) -> bool:
+        """Whether its event loop is still there; from any thread."""
+        return not self.loop.is_closed()
+
     def _look_up(self) -> None:
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
@@ -346,6 +352,18 @@ class _OnTrio:
         """It has ended, in another thread."""
         with suppress(RuntimeError):  # the loop too
             self.token.run_sync_soon(self.wake)
+
+    @property
+    def alive(self) -> bool:
+        """Whether its event loop is still there; from any thread."""
+        try:
+            self.token.run_sync_soon(_nobody_waits, idempotent=True)
+        except RuntimeError:
+            return False
+        return True
+
+
+TaskEnd: TypeAlias = _OnAsyncio | _OnTrio
 
 
 async def _awaiting(work: Awaitable[Any]) -> Any:

@@ -3,7 +3,7 @@
 Nothing here is to be inherited: a store can do what it has the methods of.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, runtime_checkable
 
@@ -28,6 +28,16 @@ class Locks(Protocol):
 
     async def due(self) -> list[RunInfo]:
         """Runs whose record does not end in a stop, or whose inbox is not empty, oldest first."""
+        ...
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A store that several objects of a process may have open at once."""
+
+    @property
+    def place(self) -> Hashable:
+        """Where its runs lie: the same for all of these objects, and for no others."""
         ...
 
 

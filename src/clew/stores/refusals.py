@@ -48,6 +48,13 @@ def known_run(run_id: str) -> RunExistsError:
     return RunExistsError(f"there is a run {run_id!r} already: choose another id, or open that one")
 
 
+def being_worked_on(run_id: str) -> RunExistsError:
+    """The id of a new run is that of one at work in this process."""
+    return RunExistsError(
+        f"run {run_id!r} is being worked on: choose another id, or resume that one, which waits"
+    )
+
+
 def no_base(base: Base, head: int) -> StoreError:
     """The base of a fork does not have that line."""
     return StoreError(

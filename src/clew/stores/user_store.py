@@ -3,7 +3,7 @@
 Stores that ship are taken as they are: they raise `StoreError` and nothing else.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from functools import cache
 from types import NoneType
 from typing import Any, Final, cast
@@ -12,6 +12,7 @@ import anyio
 
 from clew.core.errors import ClewError
 from clew.core.interfaces import Line, RunInfo, Store
+from clew.stores.interface import Placed
 from clew.support.parts import broken, of_kind
 
 _GIVES: Final[Mapping[str, tuple[type[Any], str]]] = {
@@ -35,6 +36,12 @@ _OF: Final[Mapping[str, type]] = {
 def guarded(store: Store) -> Store:
     """The store, with what it raises, and gives in the wrong type, made into a `PartError`."""
     return cast("Store", _guarded(type(store))(store))
+
+
+def place_of(store: Store) -> Hashable:
+    """What tells where a store keeps its runs, whatever object of this process has it open."""
+    store = store.store if isinstance(store, _Guarded) else store
+    return store.place if isinstance(store, Placed) else id(store)
 
 
 class _Guarded:

@@ -1,6 +1,7 @@
-"""Who may work on a run that stands in a queue: whoever has claimed it.
+"""Who may work on a run: whoever has claimed it.
 
-A claim is a lock in the store (`Locks`). Where its holder is frozen, a person may take the run
+A claim is a lock in the store (`Locks`). Workers claim the runs of their queue, and `at_work` every
+run that is worked on by a call of its own. Where its holder is frozen, a person may take the run
 over on purpose: that is a second lock, which all look at before they take the first for granted.
 """
 
@@ -12,10 +13,13 @@ from typing import Final, Protocol
 import anyio
 import msgspec
 
+from clew.concurrency.turns import IfBusy, TurnTakenError, turn
 from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Locks
+from clew.stores.refusals import being_worked_on
+from clew.stores.user_store import place_of
 
 LOG: Final = logging.getLogger("clew")
 
@@ -110,25 +114,40 @@ async def release_quietly(store: Locks, lock: str) -> None:
 
 
 @asynccontextmanager
-async def claimed(
-    store: Store, record: Trajectory, *, take_over: bool = False
-) -> AsyncGenerator[None]:
-    """Keep workers away from a run that stands in a queue while it is worked on here.
+async def at_work(store: Store, run_id: str, if_busy: IfBusy = "wait") -> AsyncGenerator[None]:
+    """Be the one who works on a run inside, in this process and, by a claim, among all of them.
 
-    Raises `ConfigError` where another has it.
+    Whoever works on it in this process is waited for; with "refuse" it is not, and with "take over"
+    it is fenced off, as is another process. A killed process has no claim.
+
+    Raises `ConfigError` where another process has the run, and where the caller itself is at work
+    on it; `RunExistsError` where it is not waited for.
     """
-    if not queue_of(record) or not isinstance(store, Locks):
-        yield
-        return
-    lock = await claim(store, record.run_id, take_over=take_over)
+    try:
+        async with turn((place_of(store), run_id), if_busy):
+            if not isinstance(store, Locks):
+                yield
+                return
+            async with _claimed(store, run_id, take_over=if_busy == "take over"):
+                yield
+    except TurnTakenError as taken:
+        if not taken.own:
+            raise being_worked_on(run_id) from None
+        message = f"run {run_id} waits for the call that asks for it: let that call end first"
+        raise ConfigError(message) from None
+
+
+@asynccontextmanager
+async def _claimed(store: Locks, run_id: str, *, take_over: bool) -> AsyncGenerator[None]:
+    """Keep other processes away from a run. Raises `ConfigError` where another has it."""
+    lock = await claim(store, run_id, take_over=take_over)
     if lock is None:
         message = (
-            f"run {record.run_id} is being worked on by another process: let it, or, where that "
-            "one hangs, take the run over (--take-over, take_over=True)"
+            f"run {run_id} is being worked on by another process: let it, or, where that "
+            "one hangs, take the run over (clew resume --take-over, take_over=True)"
         )
         raise ConfigError(message)
     try:
         yield
     finally:
-        with anyio.CancelScope(shield=True):
-            await store.release(lock)
+        await release_quietly(store, lock)

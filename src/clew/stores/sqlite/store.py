@@ -9,7 +9,7 @@ write lock that every append takes first.
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -133,6 +133,11 @@ class SqliteStore:
 
     def __repr__(self) -> str:
         return f"SqliteStore({str(self.path)!r})"
+
+    @property
+    def place(self) -> Hashable:
+        """The file, by whatever name it was opened."""
+        return self._identity or self.path
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         def insert() -> None:
