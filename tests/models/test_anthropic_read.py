@@ -126,7 +126,7 @@ def test_plain_and_streamed_are_the_same() -> None:
         (Say("Done.", finish="refusal"), "filter", "Done."),
         (Say("", refusal="I will not."), "refusal", "I will not."),
         (Say("", finish="refusal"), "refusal", ""),
-        (Say("Done.", finish="something_new"), "stop", "Done."),
+        (Say("Done.", finish="something_new"), "cut", "Done."),
         (Say(""), "stop", ""),
         (Say("", calls=[CALL]), "calls", ""),
         (Say("", calls=[CALL], finish="length"), "length", ""),
@@ -144,7 +144,7 @@ async def test_a_whole_message_that_does_not_say_how_it_ended() -> None:
     script: list[Turn] = [Send(msgspec.json.encode(body)) for body in bodies]
     async with over(script) as (model, _, _):
         replies = [await model.complete(talk()) for _ in bodies]
-    assert [(reply.text, reply.finish) for reply in replies] == [("", "cut"), ("Hm.", "stop")]
+    assert [(reply.text, reply.finish) for reply in replies] == [("", "cut"), ("Hm.", "cut")]
     assert replies[0].model == "scripted"
 
 

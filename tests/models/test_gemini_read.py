@@ -78,7 +78,7 @@ BLOCKED = Say(None, refusal="This is not allowed.")
             "Malformed function call: search(query=x)",
         ),
         (Say("", finish="OTHER"), "cut", ""),
-        (Say("Done.", finish="OTHER"), "stop", "Done."),
+        (Say("Done.", finish="OTHER"), "cut", "Done."),
         (Say("", finish="STOP"), "stop", ""),
         (Say("", calls=[("search", "{}")], finish="STOP"), "calls", ""),
     ],
@@ -138,7 +138,10 @@ async def test_text_is_shown_as_it_comes_and_thoughts_are_not() -> None:
 async def test_a_plain_reply_of_text_alone_needs_no_wire() -> None:
     body = {
         "candidates": [
-            {"content": {"parts": [{"text": ""}, {"text": "A"}, {"text": ""}, {"text": "B"}]}}
+            {
+                "content": {"parts": [{"text": ""}, {"text": "A"}, {"text": ""}, {"text": "B"}]},
+                "finishReason": "STOP",
+            }
         ]
     }
     async with over([Send(msgspec.json.encode(body))], retries=few(0)) as (model, _, _):

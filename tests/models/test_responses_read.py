@@ -147,7 +147,7 @@ def test_items_that_come_whole_or_only_in_pieces_count() -> None:
     shown.take(b"[DONE]", whole=False)
     assert shown.done
     reply = shown.reply(0)
-    assert (reply.text, reply.calls[0].arguments, reply.finish) == ("Hi.", '{"a":1}', "calls")
+    assert (reply.text, reply.calls[0].arguments, reply.finish) == ("Hi.", '{"a":1}', "cut")
 
 
 def test_thinking_in_the_text_is_no_part_of_what_was_said() -> None:

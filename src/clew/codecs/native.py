@@ -17,7 +17,7 @@ from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.text_answer import as_calls
-from clew.codecs.wording import CUT
+from clew.codecs.wording import incomplete
 from clew.core.events import (
     Action,
     Changed,
@@ -133,7 +133,7 @@ class Native:
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Calls are actions and the text beside them the thought; text alone is the answer."""
-        if (cut := CUT.get(reply.finish)) is not None:
+        if cut := incomplete(reply):
             return Parsed(text=reply.text, fault=cut)
         if reply.calls:
             repairs: list[str] = []

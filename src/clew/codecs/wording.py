@@ -310,7 +310,16 @@ def cut_short(reply: Reply, *, whole: bool) -> str:
 
     A reply that reached its length limit within an invented tail counts.
     """
-    return "" if whole and reply.finish == "length" else CUT.get(reply.finish, "")
+    return "" if whole and reply.finish == "length" else incomplete(reply)
+
+
+def incomplete(reply: Reply) -> str:
+    """Why a reply is not complete, by how the provider says it ended, or ""."""
+    if reply.finish == "cut" and reply.ending:
+        return (
+            f"the reply is not complete: the provider ended it with {reply.ending!r}; reply again"
+        )
+    return CUT.get(reply.finish, "")
 
 
 def nothing(reply: Reply, found: Sections, form: str) -> str:

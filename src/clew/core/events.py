@@ -147,7 +147,8 @@ class Reply(Value, frozen=True):
 
     `reasoning` is thinking that came as separate text; it is kept for people and never sent back.
     `mended` names what had to be repaired to read it. `note` is a remark for people beside the
-    answer; it is not part of the text, and never sent back.
+    answer; it is not part of the text, and never sent back. `ending` quotes the provider's word for
+    how the reply ended where `finish` is "cut" because of it ("null": it had to say, and did not).
     """
 
     text: str = ""
@@ -159,6 +160,7 @@ class Reply(Value, frozen=True):
     reasoning: str = ""
     mended: tuple[str, ...] = ()
     note: str = ""
+    ending: str = ""
 
 
 class Event(

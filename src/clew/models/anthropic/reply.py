@@ -11,18 +11,13 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
+from clew.core.events import Json, RawCall, Reply, Usage, Wire
+from clew.models.endings import ANTHROPIC, Ending
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.tool_names import Toolbox
 from clew.models.usage import count, estimate
 
-_FINISH: Final[Mapping[str, Finish]] = {
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "pause_turn": "cut",
-    "compaction": "cut",
-}
 _GROWS: Final[Mapping[str, str]] = {
     "text_delta": "text",
     "thinking_delta": "thinking",
@@ -110,7 +105,7 @@ class Draft:
     before: Callable[[], str]
     blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
-    reason: str | None = None
+    words: list[str] = field(default_factory=list[str])
     details: dict[str, Any] | None = None
     model: str = ""
     done: bool = False
@@ -121,10 +116,10 @@ class Draft:
 
     @property
     def ended(self) -> bool:
-        return self.reason is not None
+        return bool(self.words)
 
     def end_early(self) -> None:
-        self.reason = "end_turn"
+        self.words = ["end_turn"]
 
     def take(self, data: bytes, *, whole: bool) -> str:
         if whole:
@@ -162,7 +157,7 @@ class Draft:
 
     def _take_message(self, message: Message) -> None:
         self.model = message.model or self.model
-        self.reason = message.stop_reason or self.reason
+        ANTHROPIC.note(self.words, message.stop_reason)
         self.details = message.stop_details or self.details
         told = message.usage or {}
         self.usage |= {key: value for key, value in told.items() if value is not None}
@@ -194,10 +189,12 @@ class Draft:
         )
         text = self._text()
         thoughts = (block.text_at("thinking") for block in self._of("thinking"))
+        ending = self._ending(calls=bool(calls))
         return Reply(
             text=text or self._refusal(),
             calls=calls,
-            finish=self._finish(calls=bool(calls)),
+            finish=ending.finish,
+            ending=ending.word,
             usage=_usage(self.usage) if self.usage else estimate(sent, text, calls),
             model=self.model or self.source[1],
             reasoning="\n\n".join(filter(None, thoughts)),
@@ -217,16 +214,13 @@ class Draft:
     def _refusal(self) -> str:
         """Why nothing was said, if the provider tells."""
         told = (self.details or {}).get("explanation")
-        return str(told) if told and self.reason == "refusal" else ""
+        return str(told) if told and "refusal" in self.words else ""
 
-    def _finish(self, *, calls: bool) -> Finish:
-        if self.reason == "refusal":  # of the provider's classifiers, before or in the reply
-            return "refusal" if self.empty else "filter"
-        if (early := _FINISH.get(self.reason or "")) is not None:
-            return early
-        if self.reason is None and self.empty:
-            return "cut"
-        return "calls" if calls else "stop"
+    def _ending(self, *, calls: bool) -> Ending:
+        """How it ended; a refusal is of the provider's classifiers, before or in the reply."""
+        ending = ANTHROPIC.read(self.words, calls=calls, empty=self.empty)
+        within = ending.finish == "refusal" and not self.empty
+        return Ending("filter") if within else ending
 
     def _wire(self, text: str) -> Wire | None:
         """The blocks as they came, where text and calls alone would not say them again."""

@@ -10,39 +10,16 @@ would strip some). Thinking without a signature is for people only.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
+from clew.core.events import Json, RawCall, Reply, Usage, Wire
+from clew.models.endings import GEMINI, Ending
 from clew.models.http.failures import BadReplyError, StatusError, Trouble, read_trouble
 from clew.models.tool_names import Toolbox
 from clew.models.usage import count, estimate
-
-_FINISH: Final[Mapping[str, Finish]] = {
-    "MAX_TOKENS": "length",
-    "CONTINUATION": "length",
-    "SAFETY": "filter",
-    "RECITATION": "filter",
-    "LANGUAGE": "filter",
-    "BLOCKLIST": "filter",
-    "PROHIBITED_CONTENT": "filter",
-    "SPII": "filter",
-    "ESCALATION": "filter",
-    "MODEL_ARMOR": "filter",
-    "IMAGE_SAFETY": "filter",
-    "IMAGE_PROHIBITED_CONTENT": "filter",
-    "IMAGE_RECITATION": "filter",
-    "PUP_LIMITED_DISABLED": "refusal",
-    "MALFORMED_FUNCTION_CALL": "cut",
-    "UNEXPECTED_TOOL_CALL": "cut",
-    "TOO_MANY_TOOL_CALLS": "cut",
-    "MALFORMED_RESPONSE": "cut",
-    "MISSING_THOUGHT_SIGNATURE": "cut",
-}
-"""Why a reply is none that counts, by its finish reason."""
 
 _SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
 
@@ -118,7 +95,7 @@ class Draft:
     thoughts: list[str] = field(default_factory=list[str])
     calls: list[RawCall] = field(default_factory=list[RawCall])
     parts: list[dict[str, Json]] = field(default_factory=list[dict[str, Json]])
-    reason: str = ""
+    words: list[str] = field(default_factory=list[str])
     why: str = ""
     blocked: bool = False
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -131,10 +108,10 @@ class Draft:
 
     @property
     def ended(self) -> bool:
-        return bool(self.reason) or self.blocked
+        return bool(self.words) or self.blocked
 
     def end_early(self) -> None:
-        self.reason = "STOP"
+        self.words = ["STOP"]
 
     def take(self, data: bytes, *, whole: bool) -> str:
         body = _decoder.decode(data)
@@ -149,7 +126,7 @@ class Draft:
         if not body.candidates:
             return ""
         candidate = body.candidates[0]
-        self.reason = candidate.reason or self.reason
+        GEMINI.note(self.words, candidate.reason)
         self.why = candidate.why or self.why
         content = candidate.content or Content()
         return "".join(map(self._take_part, content.parts or ()))
@@ -189,27 +166,24 @@ class Draft:
 
     def reply(self, sent: int) -> Reply:
         text, calls = "".join(self.texts), tuple(self.calls)
-        finish = self._finish()
-        if not text and finish in {"cut", "filter", "refusal"}:
+        ending = self._ending()
+        if not text and ending.finish in {"cut", "filter", "refusal"}:
             text = self.why
         return Reply(
             text=text,
             calls=calls,
-            finish=finish,
+            finish=ending.finish,
+            ending=ending.word,
             usage=_usage(self.usage) if self.usage else estimate(sent, text, calls),
             model=self.model or self.source[1],
             reasoning="".join(self.thoughts),
             wire=self._wire(),
         )
 
-    def _finish(self) -> Finish:
+    def _ending(self) -> Ending:
         if self.blocked:
-            return "refusal"
-        if (early := _FINISH.get(self.reason)) is not None:
-            return early
-        if self.reason != "STOP" and self.empty:
-            return "cut"
-        return "calls" if self.calls else "stop"
+            return Ending("refusal")
+        return GEMINI.read(self.words, calls=bool(self.calls), empty=self.empty)
 
     def _wire(self) -> Wire | None:
         if not any(part.keys() - {"text", "call"} for part in self.parts):

@@ -287,9 +287,8 @@ class Endpoint:
         if ended:
             return name_repairs(draft.reply(len(content)), ask)
         if not draft.empty:
-            cut = msgspec.structs.replace(
-                name_repairs(draft.reply(len(content)), ask), finish="cut"
-            )
+            reply = name_repairs(draft.reply(len(content)), ask)
+            cut = msgspec.structs.replace(reply, finish="cut", ending="")
             ask.cut = priced(cut, self._price)
         raise TryAgain(f"{self.info.name} broke off its reply ({self._source.tell(why)})")
 

@@ -14,6 +14,7 @@ import msgspec
 
 from clew.core.events import Json, RawCall, Reply, encode
 from clew.core.interfaces import OnText, Prompt
+from clew.models.endings import LOCAL
 from clew.models.http.failures import Trouble
 from clew.models.http.reply_builder import Draft
 from clew.models.openai.chat import ChatApi
@@ -55,7 +56,9 @@ class LocalApi:
         return ""
 
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return self.chat.draft(prompt, without)
+        draft = self.chat.draft(prompt, without)
+        draft.endings = LOCAL
+        return draft
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
         plain = msgspec.structs.replace(prompt, tools=(), reply_schema=None)

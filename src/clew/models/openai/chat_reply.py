@@ -5,12 +5,12 @@ without ids, indices or arguments, whole calls in one chunk, the older `function
 pieces, and keys of their own that they want back with the next request.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire, encode
+from clew.core.events import Json, RawCall, Reply, Usage, Wire, encode
+from clew.models.endings import CHAT, Ending, Endings
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.think_tags import ThinkTagFilter
@@ -35,11 +35,6 @@ _JOINED: Final = frozenset({"text", "summary", "data"})
 """Keys of a numbered item that come in pieces."""
 
 _CALL: Final = frozenset({"id", "type", "function", "custom", "index"})
-_FINISH: Final[Mapping[str, Finish]] = {
-    "length": "length",
-    "content_filter": "filter",
-    "error": "cut",  # OpenRouter, where the server behind it broke off
-}
 
 
 class Choice(msgspec.Struct):
@@ -53,7 +48,7 @@ class Choice(msgspec.Struct):
     @property
     def ended_early(self) -> bool:
         """Whether it says why there is no message: Azure's filter sends none."""
-        return self.finish_reason in _FINISH
+        return CHAT.explains(self.finish_reason)
 
 
 class Body(msgspec.Struct):
@@ -129,7 +124,8 @@ class Draft(msgspec.Struct):
     slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
     more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     aloud: ThinkTagFilter = msgspec.field(default_factory=ThinkTagFilter)
-    reason: str | None = None
+    endings: Endings = CHAT
+    words: list[str] = msgspec.field(default_factory=list[str])
     usage: dict[str, Any] | None = None
     model: str = ""
     done: bool = False
@@ -140,10 +136,10 @@ class Draft(msgspec.Struct):
 
     @property
     def ended(self) -> bool:
-        return self.reason is not None
+        return bool(self.words)
 
     def end_early(self) -> None:
-        self.reason = "stop"
+        self.words = ["stop"]
 
     def take(self, data: bytes, *, whole: bool) -> str:
         if data == b"[DONE]":
@@ -161,8 +157,7 @@ class Draft(msgspec.Struct):
             self.model = body.model
         if choice is None:
             return ""
-        if choice.finish_reason:
-            self.reason = choice.finish_reason
+        self.endings.note(self.words, choice.finish_reason)
         if choice.message is not None:
             return self._take_message(choice.message, whole=True)
         return self._take_message(choice.delta or {}, whole=False)
@@ -233,24 +228,22 @@ class Draft(msgspec.Struct):
             )
             for call in self.calls
         )
+        ending = self._ending()
         return Reply(
             text=text or "".join(self.refusal),
             calls=calls,
-            finish=self._finish(),
+            finish=ending.finish,
+            ending=ending.word,
             usage=estimate(sent, text, calls) if self.usage is None else read_usage(self.usage),
             model=self.model or self.source[1],
             reasoning=self.aloud.thought or "".join(self.thinking) or self._thought(),
             wire=self._wire(),
         )
 
-    def _finish(self) -> Finish:
+    def _ending(self) -> Ending:
         if self.refusal:
-            return "refusal"
-        if (early := _FINISH.get(self.reason or "")) is not None:
-            return early
-        if self.reason not in {"stop", "tool_calls", "function_call"} and self.empty:
-            return "cut"
-        return "calls" if self.calls else "stop"
+            return Ending("refusal")
+        return self.endings.read(self.words, calls=bool(self.calls), empty=self.empty)
 
     def _thought(self) -> str:
         told = (self.more.get(key) for key in _THOUGHT)

@@ -1,19 +1,17 @@
 """Plain completions, the way back: a body or a stream of chunks as a `Reply`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from clew.core.events import Finish, Reply
+from clew.core.events import Reply
+from clew.models.endings import COMPLETIONS
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.openai.chat_reply import read_usage
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.usage import estimate
-
-_FINISH: Final[Mapping[str, Finish]] = {"length": "length", "content_filter": "filter"}
 
 
 class Choice(msgspec.Struct):
@@ -26,7 +24,7 @@ class Choice(msgspec.Struct):
     @property
     def ended_early(self) -> bool:
         """Whether it says why there is no text: a filter may send none."""
-        return self.finish_reason in _FINISH
+        return COMPLETIONS.explains(self.finish_reason)
 
 
 class Body(msgspec.Struct):
@@ -48,7 +46,7 @@ class Draft:
     model: str
     text: list[str] = field(default_factory=list[str])
     aloud: ThinkTagFilter = field(default_factory=ThinkTagFilter)
-    reason: str | None = None
+    words: list[str] = field(default_factory=list[str])
     usage: dict[str, Any] | None = None
     done: bool = False
 
@@ -58,10 +56,10 @@ class Draft:
 
     @property
     def ended(self) -> bool:
-        return self.reason is not None
+        return bool(self.words)
 
     def end_early(self) -> None:
-        self.reason = "stop"
+        self.words = ["stop"]
 
     def take(self, data: bytes, *, whole: bool) -> str:
         if data == b"[DONE]":
@@ -77,23 +75,19 @@ class Draft:
         self.model = body.model or self.model
         if choice is None:
             return ""
-        self.reason = choice.finish_reason or self.reason
+        COMPLETIONS.note(self.words, choice.finish_reason)
         if piece := self.aloud.take(choice.text or ""):
             self.text.append(piece)
         return piece
 
     def reply(self, sent: int) -> Reply:
         text = "".join(self.text) + self.aloud.rest()
+        ending = COMPLETIONS.read(self.words, calls=False, empty=not text)
         return Reply(
             text=text,
-            finish=self._finish(text),
+            finish=ending.finish,
+            ending=ending.word,
             usage=estimate(sent, text, ()) if self.usage is None else read_usage(self.usage),
             model=self.model,
             reasoning=self.aloud.thought,
         )
-
-    def _finish(self, text: str) -> Finish:
-        """How it ended: a reason nobody knows, with nothing said, is no end."""
-        if (early := _FINISH.get(self.reason or "")) is not None:
-            return early
-        return "stop" if text or self.reason == "stop" else "cut"

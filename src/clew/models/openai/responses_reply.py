@@ -1,12 +1,12 @@
 """OpenAI Responses, the way back: a response, or the events of a stream, as a `Reply`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Finish, Json, RawCall, Reply, Usage, Wire
+from clew.core.events import Json, RawCall, Reply, Usage, Wire
+from clew.models.endings import RESPONSES, Ending
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.think_tags import ThinkTagFilter
@@ -20,7 +20,6 @@ _LAST: Final = frozenset({"response.completed", "response.incomplete", "response
 _PASSING: Final = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
 """Codes of failed responses that may pass; the others are about the request."""
 
-_EARLY: Final[Mapping[str, Finish]] = {"max_output_tokens": "length", "content_filter": "filter"}
 _PIECES: Final = {
     "response.output_text.delta": "text",
     "response.refusal.delta": "refusal",
@@ -103,6 +102,7 @@ class Draft:
     aloud: ThinkTagFilter = field(default_factory=ThinkTagFilter)
     spoke: int | None = None
     last: Response | None = None
+    words: list[str] = field(default_factory=list[str])
     stopped: bool = False
     done: bool = False
 
@@ -131,7 +131,7 @@ class Draft:
             raise StatusError(read_trouble(200, {"error": event.error or told}))
         if event.type in _LAST and event.response is not None:
             self.done = True
-            self._end(event.response, whole=False)
+            self._end(event.response, whole=False, status=event.type.removeprefix("response."))
         elif event.item is not None:
             self.items[event.output_index] = event.item
             if event.type == "response.output_item.done":
@@ -159,7 +159,8 @@ class Draft:
         self.spoke = place
         return self.aloud.take(between + text)
 
-    def _end(self, response: Response, *, whole: bool) -> None:
+    def _end(self, response: Response, *, whole: bool, status: str = "") -> None:
+        """Take the response that ends the reply; `status` is what its event says of it."""
         if response.error:
             trouble = read_trouble(200, {"error": response.error})
             if response.status == "failed" and trouble.code not in _PASSING:
@@ -167,6 +168,8 @@ class Draft:
             raise StatusError(trouble)
         if whole and response.output is None:
             raise BadReplyError("sent a reply without output in it")
+        details = response.incomplete_details
+        RESPONSES.note(self.words, (details and details.reason) or response.status or status)
         self.last = response
         if response.output:
             self.items, self.pieces = dict(enumerate(response.output)), {}
@@ -189,26 +192,27 @@ class Draft:
         usage = self.last and self.last.usage
         provider, model = self.source
         kept = _items_to_send(items, said)
+        ending = self._ending(items, said)
         return Reply(
             text=text or said.refusal,
             calls=calls,
-            finish=self._finish(said),
+            finish=ending.finish,
+            ending=ending.word,
             usage=_usage(usage) if usage else estimate(sent, text, calls),
             model=(self.last and self.last.model) or model,
             reasoning=thought or "\n\n".join(said.thoughts),
             wire=Wire(provider, model, kept) if kept else None,
         )
 
-    def _finish(self, said: "_ReplyItems") -> Finish:
+    def _ending(self, items: list[dict[str, Any]], said: "_ReplyItems") -> Ending:
+        """How it ended; an item that is not complete counts too, whatever the response says."""
         if said.refusal:
-            return "refusal"
-        status = self.last and self.last.status
-        details = self.last and self.last.incomplete_details
-        if not self.stopped and status == "incomplete":
-            return _EARLY.get((details and details.reason) or "", "cut")
-        if not self.stopped and status in {"queued", "in_progress", "cancelled"}:
-            return "cut"
-        return "calls" if said.calls else "stop"
+            return Ending("refusal")
+        words = ["completed"] if self.stopped else self.words
+        if not self.stopped:
+            half = (item for item in items if item.get("type") in _SPOKEN)
+            words = [*words, *("incomplete" for item in half if item.get("status") == "incomplete")]
+        return RESPONSES.read(words, calls=bool(said.calls), empty=False)
 
 
 def _function(item: dict[str, Any]) -> dict[str, Any]:
