@@ -200,7 +200,7 @@ def test_without_run_code_a_lone_call_may_be_of_what_is_no_tool() -> None:
 
 def test_names_are_those_of_python() -> None:
     assert [function_name(name) for name in ("look", "my-tool", "in", "3d")] == [
-        "look", "my_tool", "in_", "3d_",
+        "look", "my_tool", "in_", "_3d",
     ]  # fmt: skip
     odd = Action("look", {"a-b": 1})
     assert written(odd) == "look(**{'a-b': 1})"

@@ -179,11 +179,24 @@ async def test_a_fork_changes_what_a_model_saw_and_not_what_its_call_saw() -> No
     store = MemoryStore()
     agent = asking(relayed(("lookup", "a")), say("ok"))
     await run(agent, "?", store=store, run_id="r")
-    with pytest.raises(ConfigError, match=r"1.2 is no call of step 1: its calls are 1.1"):
-        await fork(agent, "r", at=1, observations={"1.2": "other"}, store=store)
+    with pytest.raises(ConfigError, match=r"1.3 is no call of step 1: its calls are 1.1, 1.2"):
+        await fork(agent, "r", at=1, observations={"1.3": "other"}, store=store)
     forked = await fork(agent, "r", at=1, observations={"1.1": "other"}, store=store)
     record = await read(forked.run_id, store=store)
     assert [call.key for call in record.calls] == ["1.1", "1.2"]
     seen = record.call("1.1").observation
     assert seen is not None
     assert seen.content == "other"
+
+
+async def test_a_fork_changes_what_a_call_saw_and_with_it_what_the_model_saw() -> None:
+    store = MemoryStore()
+    agent = asking(relayed(("lookup", "a")), say("ok"))
+    await run(agent, "?", store=store, run_id="r")
+    forked = await fork(agent, "r", at=1, observations={"1.2": "other"}, store=store)
+    record = await read(forked.run_id, store=store)
+    seen = record.call("1.1").observation
+    assert seen is not None
+    assert "other" in seen.text
+    assert "the value of a" not in seen.text
+    await replay(agent, forked.run_id, store=store)

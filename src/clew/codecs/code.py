@@ -288,7 +288,7 @@ def _usual(brief: PromptSpec) -> str:
     tools = [tool for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE]
     if not tools:
         return "print(6 * 7)"
-    call = written(Action(tools[0].name, example(tools[0])))
+    call = written(Action(tools[0].name, example(tools[0])), tools[0])
     return f"found = {call}\nprint(found)" if _runs(brief) else call
 
 

@@ -28,19 +28,38 @@ _NO_IDENTIFIER: Final = re.compile(r"\W")
 _JSON_CALL: Final = re.compile(r"\s*([A-Za-z_]\w*)\(\*\*(\{.*\})\)\s*", re.DOTALL)
 
 
-def function_name(tool: str) -> str:
-    """The name by which a program calls a tool."""
-    name = _NO_IDENTIFIER.sub("_", tool)
-    return f"{name}_" if keyword.iskeyword(name) or not name.isidentifier() else name
+def function_name(name: str) -> str:
+    """The name of a tool or a parameter in a program, where it may be none of Python's."""
+    name = _NO_IDENTIFIER.sub("_", name)
+    if keyword.iskeyword(name):
+        return f"{name}_"
+    return name if name.isidentifier() else f"_{name}"
 
 
 def functions(tools: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
-    """The tools that a program may call, by their names in it; of two alike, the first."""
+    """The tools that a program may call, by their names in it; of two alike, the first shown one.
+
+    Hidden tools are among them: nobody describes those, but a call of one is answered.
+    """
     named: dict[str, ToolSpec] = {}
-    for tool in tools:
-        if tool.name not in {RUN_CODE, FINISH} and not tool.hidden:
+    for tool in sorted(tools, key=lambda one: one.hidden):
+        if tool.name not in {RUN_CODE, FINISH}:
             named.setdefault(function_name(tool.name), tool)
     return named
+
+
+def parameter_names(tool: ToolSpec) -> dict[str, str]:
+    """The names of the tool's parameters in a program, in their order there, and in its schema.
+
+    Those that a call must give come first. A name that no parameter of Python may have (`b-c`,
+    `class`) is changed (`b_c`, `class_`), unless another parameter has the changed name.
+    """
+    known, needed = fields(tool.parameters), required(tool.parameters)
+    names: dict[str, str] = {}
+    for field in sorted(known, key=lambda one: one not in needed):
+        changed = function_name(field)
+        names[field if changed in known or changed in names else changed] = field
+    return names
 
 
 # ------------------------------------------------------------------------------------- a lone call
@@ -105,11 +124,12 @@ def _action(
     if tool is None and name not in hidden and any(one.name == RUN_CODE for one in brief.tools):
         return None
     whole = hidden.get(name, name) if tool is None else tool.name
-    places = [] if tool is None else list(fields(tool.parameters))
-    if len(given) > len(places):
+    names = {} if tool is None else parameter_names(tool)
+    if len(given) > len(names):
         return None
-    args = dict(zip(places, given, strict=False))
-    if args.keys() & named.keys() or not _is_json({**args, **named}):
+    args: dict[str, Json] = dict(zip(names.values(), given, strict=False))
+    said, named = len(named), {names.get(one, one): value for one, value in named.items()}
+    if len(named) < said or args.keys() & named.keys() or not _is_json({**args, **named}):
         return None
     return Action(whole, {**args, **named})
 
@@ -126,12 +146,13 @@ def _is_json(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | str)
 
 
-def written(action: Action) -> str:
-    """A call as a program writes it."""
-    plain = all(name.isidentifier() and not keyword.iskeyword(name) for name in action.args)
-    if not plain:
-        return f"{function_name(action.name)}(**{action.args!r})"
-    args = ", ".join(f"{name}={value!r}" for name, value in action.args.items())
+def written(action: Action, tool: ToolSpec | None = None) -> str:
+    """A call as a program writes it, with the names that the parameters of its tool have there."""
+    names = {} if tool is None else {old: new for new, old in parameter_names(tool).items()}
+    given = {names.get(name, name): value for name, value in action.args.items()}
+    if not all(name.isidentifier() and not keyword.iskeyword(name) for name in given):
+        return f"{function_name(action.name)}(**{given!r})"
+    args = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return f"{function_name(action.name)}({args})"
 
 
@@ -144,21 +165,26 @@ def signature(tool: ToolSpec) -> str:
     A model reads there which fields a returned dict has, where the tool declares its result.
     """
     known, needed = fields(tool.parameters), required(tool.parameters)
-    ordered = sorted(known, key=lambda field: field not in needed)
-    types = Types(tool.parameters)
-    heads = [_parameter(field, types.name(known[field]), known[field], needed) for field in ordered]
+    names, types = parameter_names(tool), Types(tool.parameters)
+    heads = [
+        _parameter(name, types.name(known[field]), known[field], required=field in needed)
+        for name, field in names.items()
+    ]
     result = Types(tool.result or {})
     gives = "" if tool.result is None else f" -> {result.name(tool.result)}"
     head = f"def {function_name(tool.name)}({', '.join(heads)}){gives}:"
     about = [
-        (field, " ".join(str(known[field].get("description", "")).split())) for field in ordered
+        (name, " ".join(str(known[field].get("description", "")).split()))
+        for name, field in names.items()
     ]
     about.append(("returns", result.shape(tool.result or {})))
     lines = [head, f"    # {' '.join(tool.description.split())}"]
     lines += [f"    # {field}: {text}" for field, text in about if text]
-    lines += [f"    # for example: {written(Action(tool.name, args))}" for args in tool.examples]
+    lines += [
+        f"    # for example: {written(Action(tool.name, args), tool)}" for args in tool.examples
+    ]
     return "\n".join(lines)
 
 
-def _parameter(name: str, kind: str, schema: Mapping[str, Json], needed: list[str]) -> str:
-    return f"{name}: {kind}" + ("" if name in needed else f" = {schema.get('default')!r}")
+def _parameter(name: str, kind: str, schema: Mapping[str, Json], *, required: bool) -> str:
+    return f"{name}: {kind}" + ("" if required else f" = {schema.get('default')!r}")

@@ -1,6 +1,8 @@
 """Fork: a new run that shares another's entries up to a complete step."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +21,7 @@ from clew.core.events import (
     Note,
     Observation,
     Stop,
+    Suspended,
     Thought,
     encode,
 )
@@ -62,21 +65,20 @@ def find_fork_point(
 ) -> ForkPoint:
     """Cut where step number `at` was complete; 0 is before the first thought.
 
-    `observations` take the place of what calls of this step observed, by their keys. An answer that
-    the step gave is left out, to be judged anew, if it was accepted, or if what stands beside it is
-    another now; where a message follows (`say`) it stands if it ended the run, and is closed if it
-    did not. Raises `ConfigError` where the run cannot be forked like this.
+    `observations` take the place of what calls of this step observed, by their keys. A call that
+    had asked for one of these goes on with what it observes now, and asks for the rest anew. An
+    answer that the step gave is left out, to be judged anew, if it was accepted, or if what stands
+    beside it is another now; where a message follows (`say`) it stands if it ended the run, and is
+    closed if it did not. Raises `ConfigError` where the run cannot be forked like this.
     """
     step, spoken = _step(record, at), bool(say.strip())
-    known = {call.key: call.observation for call in step.calls if call.action.name != FINISH}
-    changed: dict[str, Observation] = {}
-    for key, value in (observations or {}).items():
-        if (was := known.get(key)) is None:
-            message = f"{key} is no call of step {at}: its calls are {', '.join(known) or '-'}"
-            raise ConfigError(message)
-        changed[key] = replaced(was, key, value)
+    changed = _changed(step, observations or {})
+    asked_anew = _asked_because_of(record, step, changed)
+    if both := sorted(asked_anew & changed.keys()):
+        raise ConfigError(f"{both[0]} will be asked for anew: leave it out, or fork again there")
     refused = {c.key for c in step.calls if c.observation is not None and not c.observation.ok}
-    counted = {*known, *(call.key for call in step.asked), *(() if changed else refused)}
+    counted = {call.key for call in step.all_calls if call.action.name != FINISH}
+    counted = (counted if changed else counted | refused) - asked_anew
     end = _last(record, at, counted)
     if spoken and not changed:
         end = _conclusion(record, step, end)
@@ -94,7 +96,7 @@ def find_fork_point(
     before = sum(isinstance(entry.event, Forked) for entry in shared)
     later = record.forks[before:]
     parent = later[0].parent if later else record.run_id
-    hidden = _hidden_effects(record, at, before, set(changed))
+    hidden = _hidden_effects(record, at, before, changed.keys() | asked_anew)
     replacements = tuple(f"observation {key}" for key in changed)
     return ForkPoint(parent, at, tuple(shared), tuple(again), replacements, hidden)
 
@@ -123,6 +125,49 @@ async def start_fork(
         store, point.base, point.shared, (first, *point.again), run_id,
         secrets=secrets(), listener=listener,
     )  # fmt: skip
+
+
+def _changed(step: Step, observations: Mapping[str, Any]) -> dict[str, Observation]:
+    """The observations that take the place of recorded ones, by call. Raises `ConfigError`."""
+    calls = {call.key: call for call in step.all_calls if call.action.name != FINISH}
+    changed: dict[str, Observation] = {}
+    for key, value in observations.items():
+        call = calls.get(key)
+        if call is None or call.observation is None:
+            known = ", ".join(calls) or "-"
+            raise ConfigError(f"{key} is no call of step {step.number}: its calls are {known}")
+        if call.suspended is not None and not call.suspended.actions:
+            inner = ", ".join(one.key for one in call.asked)
+            instead = (
+                f"change what it observed ({inner})" if inner else f"fork at {step.number - 1}"
+            )
+            raise ConfigError(f"{key} left variables, which would stay as they are: {instead}")
+        changed[key] = replaced(call.observation, key, value)
+    return changed
+
+
+def _asked_because_of(
+    record: Trajectory, step: Step, changed: Mapping[str, Observation]
+) -> set[str]:
+    """The calls that observed something else since an observation is another.
+
+    They are those that had asked for it, and what these asked for afterwards.
+    """
+    anew: set[str] = set()
+    for call in step.calls:
+        requests = [
+            entry.event.actions
+            for entry in record.entries
+            if isinstance(entry.event, Suspended) and entry.event.call == call.key
+        ]
+        asked = iter(call.asked)
+        reached = False
+        for actions in requests:
+            keys = {one.key for one in islice(asked, len(actions))}
+            anew |= {call.key, *keys} if reached else set()
+            reached = reached or not keys.isdisjoint(changed)
+        anew |= {call.key} if reached else set()
+    return anew
 
 
 def _of(event: AnyEvent) -> str:
@@ -173,7 +218,7 @@ def _closed(step: Step) -> list[Observation]:
 
 
 def _hidden_effects(
-    record: Trajectory, at: int, before: int, changed: set[str]
+    record: Trajectory, at: int, before: int, changed: AbstractSet[str]
 ) -> tuple[Done, ...]:
     """Effects that are out of sight after the cut: this run's, and those of runs it was cut from.
 

@@ -1,10 +1,12 @@
 """Functions of a program: the calls that they stand for, and what these give."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
 
+from clew.codecs.functions import parameter_names
 from clew.core.events import Action, Json
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
@@ -17,18 +19,23 @@ from clew.tools.types import plain
 def action(known: Mapping[str, ToolSpec], asked: Asked) -> Action:
     """The call that a function stands for. Raises `TypeError` for arguments that none has."""
     tool = known[asked.name]
-    fields: Mapping[str, Json] = tool.parameters.get("properties", {})
-    if len(asked.args) > len(fields):
-        takes = ", ".join(fields) or "none"
+    names = parameter_names(tool)
+    if len(asked.args) > len(names):
+        takes = ", ".join(names) or "none"
         message = f"{asked.name}() got {len(asked.args)} arguments without a name; it has: {takes}"
         raise TypeError(message)
-    named = dict(zip(fields, asked.args, strict=False))
-    if twice := named.keys() & asked.kwargs.keys():
-        raise TypeError(f"{asked.name}() got {', '.join(sorted(twice))} twice")
+    given = [*zip(names.values(), asked.args, strict=False)]
+    given += [(names.get(name, name), value) for name, value in asked.kwargs.items()]
+    named = dict(given)
+    if len(named) < len(given):
+        twice = sorted(
+            name for name, times in Counter(name for name, _ in given).items() if times > 1
+        )
+        raise TypeError(f"{asked.name}() got {', '.join(twice)} twice")
     if too_large([asked.args, asked.kwargs]):
         raise TypeError(f"{asked.name}() got over {LARGEST:,} characters or values")
     try:
-        args: dict[str, Json] = plain(_inside({**named, **asked.kwargs}))
+        args: dict[str, Json] = plain(_inside(named))
     except ValueError as error:
         raise TypeError(f"{asked.name}() got what JSON cannot carry: {message_of(error)}") from None
     return Action(tool.name, args)

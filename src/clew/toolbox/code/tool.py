@@ -47,7 +47,7 @@ def code_tool(executor: Executor, limits: CodeLimits | None = None) -> Tool:
 
 def _tool(executor: Executor, limits: CodeLimits, tools: Sequence[AnyTool]) -> Tool:
     known = functions(tools)
-    names = ", ".join(known)
+    names = ", ".join(name for name, tool in known.items() if not tool.hidden)
     return Tool(
         RUN_CODE,
         "Run a Python program. The other tools are functions in it"
