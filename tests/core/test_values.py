@@ -126,6 +126,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "blob": "",
         "images": (),
         "spent": None,
+        "versions": {},
     },
     "Note": {"source": "person", "trust": "trusted"},
     "Charged": {"why": ""},

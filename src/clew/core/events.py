@@ -441,7 +441,7 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     `content` is text or JSON; if it is too large for a line of the record, it is kept in the blob
     `blob` and restored on reading. `outcome` says what is known about the effect. `detail` is for
     people (a traceback). A tool may return an observation without `call` to set all of this.
-    `spent` is what a sub-run spent.
+    `spent` is what a sub-run spent. `versions` are those of the files that the call read or wrote.
     """
 
     call: str = ""
@@ -456,6 +456,7 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     blob: str = ""
     images: tuple[Image, ...] = ()
     spent: Spending | None = None
+    versions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
     @property
     def made(self) -> bool:

@@ -148,25 +148,26 @@ def begun(work: Work, place: Path) -> None:
     pytest.fail("no attempt of the patch has its hashes")
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"a.txt": "one\none and a half\ntwo\ntwo and a half\nthree\n"},
-         "the worker stopped between two files. Changes made: a.txt. Look at these first: new.txt"),
-        ({"a.txt": "a person was here\n"},
-         "a.txt is neither as it was nor as it was to be. Changes none was made for certain"),
-    ],
-)  # fmt: skip
-def test_what_is_half_done_or_was_changed_since_is_said(
-    tmp_path: Path, folder: Path, work: Work, change: dict[str, str], said: str
-) -> None:
+def test_a_patch_that_was_begun_is_completed(tmp_path: Path, folder: Path, work: Work) -> None:
     shutil.copytree(folder, tmp_path / "template")
     begun(work, tmp_path)
-    for name, text in change.items():
-        (tmp_path / "root" / name).write_text(text)
+    text = "one\none and a half\ntwo\ntwo and a half\nthree\n"
+    (tmp_path / "root" / "a.txt").write_text(text)  # as if killed after the first file
+    assert work(tmp_path)[0] == 0
+    seen = record_of(tmp_path).calls[2].observation
+    assert seen is not None
+    assert seen.text.startswith("begun before the worker stopped, and completed now")
+    judged(tmp_path)
+
+
+def test_a_file_that_was_changed_since_is_named(tmp_path: Path, folder: Path, work: Work) -> None:
+    shutil.copytree(folder, tmp_path / "template")
+    begun(work, tmp_path)
+    (tmp_path / "root" / "a.txt").write_text("a person was here\n")
     work(tmp_path)
     seen = record_of(tmp_path).calls[2].observation
     assert seen is not None
     assert (seen.ok, seen.outcome) == (False, "unknown")
+    said = "a.txt is neither as it was nor as it was to be. Changes none was made for certain"
     assert said in seen.text
-    assert (tmp_path / "root" / "a.txt").read_text().startswith(change["a.txt"][:9])
+    assert (tmp_path / "root" / "a.txt").read_text().startswith("a person")

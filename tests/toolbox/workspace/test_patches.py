@@ -259,7 +259,7 @@ async def test_a_diff_of_two_files_is_counted_file_by_file(code: Path) -> None:
     assert (code / "b.txt").read_text() == "a\n\nc\n"
 
 
-async def test_a_patch_that_fails_in_the_middle_says_what_was_made(
+async def test_a_patch_that_fails_in_the_middle_leaves_all_files_as_they_were(
     code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace = Root.replace
@@ -272,8 +272,10 @@ async def test_a_patch_that_fails_in_the_middle_says_what_was_made(
     monkeypatch.setattr(Root, "replace", full)
     patch = v4a("*** Add File: first.txt", "+a", "*** Add File: second.txt", "+b")
     seen = await patched(code, patch)
-    assert (seen.code, seen.outcome) == ("unknown", "unknown")
-    assert "Changes made: first.txt. Look at these first: second.txt" in seen.text
+    assert (seen.code, seen.outcome) == ("tool_error", "not_done")
+    assert "second.txt cannot be written: No space left" in seen.text
+    assert "all other files are as they were" in seen.text
+    assert not (code / "first.txt").exists()
 
 
 async def test_a_file_that_changed_meanwhile_is_left_as_it_is(

@@ -159,7 +159,7 @@ async def test_files_beyond_those_looked_at_are_not_listed(
 async def test_a_file_is_read_in_pages(tmp_path: Path) -> None:
     put(tmp_path, {"long.txt": "".join(f"line {n}\n" for n in range(1, 1001))})
     first = await looked(tmp_path, "read_file", path="long.txt")
-    assert first.startswith("long.txt: lines 1-300 of 1000\n")
+    assert first.startswith("long.txt: lines 1-300 of 1000, version ")
     assert first.endswith("[lines 301-1000: read on with first=301]")
     middle = await looked(tmp_path, "read_file", path="long.txt", first=500, last=501)
     assert middle.splitlines()[1].split() == ["500", "line", "500"]

@@ -85,14 +85,26 @@ async def test_a_file_that_is_neither_is_unknown(
     assert "a.txt is neither as it was nor as it was to be" in seen.text
 
 
-async def test_half_of_a_patch_is_told(tmp_path: Path) -> None:
+async def test_half_of_a_patch_is_completed(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     move = act("apply_patch", patch=PATCH)
     store = await begun(tmp_path, move)
     (tmp_path / "b.txt").unlink()
     seen = await settled(tmp_path, move, store)
+    assert seen.outcome == "done"
+    assert seen.text.startswith("begun before the worker stopped, and completed now")
+    assert (tmp_path / "b.txt").exists()
+
+
+async def test_half_of_a_patch_whose_rest_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    move = act("apply_patch", patch=PATCH)
+    store = await begun(tmp_path, move)
+    (tmp_path / "b.txt").write_text("a person's\n")
+    seen = await settled(tmp_path, move, store)
     assert seen.outcome == "unknown"
-    assert "the worker stopped between two files. Changes made: a.txt. Look" in seen.text
+    assert "b.txt is neither as it was nor as it was to be. Changes made: a.txt" in seen.text
+    assert (tmp_path / "b.txt").read_text() == "a person's\n"
 
 
 async def test_a_file_that_changes_under_a_patch_stops_it(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def apply_hunks(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
         end = place + len(hunk.old)
         if any(place < other and first < end for first, other in taken):
             raise ToolError(f"{patch.path}: hunk {number} changes lines that an earlier one has")
+        _check_end(text, lines, hunk, end, f"{patch.path}, hunk {number}")
         taken.append((place, end))
         places.append(place + 1)
         spans += _spans(text, starts, hunk, place)
@@ -35,6 +36,17 @@ def apply_hunks(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
     for hunk in patch.hunks:
         done = _with_end(done, ends_open=hunk.ends_open)
     return done, places
+
+
+def _check_end(text: Text, lines: list[str], hunk: Hunk, end: int, where: str) -> None:
+    """Hold what a hunk says of the end of the file against it."""
+    if hunk.was_open is None:
+        return
+    if end != len(lines):
+        raise ToolError(f"nothing was changed: {where} is not at the end of the file, as it says")
+    if hunk.old and hunk.was_open == text.body.endswith("\n"):
+        how = "with" if hunk.was_open else "without"
+        raise ToolError(f"nothing was changed: {where}: the file ends {how} a newline")
 
 
 def _starts(lines: list[str]) -> list[int]:

@@ -1,7 +1,8 @@
-"""Parse patches as models write them: V4A (`*** Begin Patch`) and unified diffs.
+"""Parse patches as models write them: V4A (`*** Begin Patch`) and unified diffs (`unified_diff`).
 
-V4A is the format that OpenAI published with its prompting guide for GPT-4.1; unified diffs are
-those of `diff -u` and git. Line numbers of a diff are ignored: lines are found by their text.
+V4A is the format that OpenAI published with its prompting guide for GPT-4.1. Every line of a patch
+is used, known to say nothing of the files, or refused by its number: what cannot be done is never
+dropped.
 """
 
 import re
@@ -12,15 +13,14 @@ from typing import Final, Literal, TypeAlias
 from clew.core.errors import ToolError
 
 Sign: TypeAlias = Literal[" ", "-", "+"]
+Kind: TypeAlias = Literal["Add", "Update", "Delete"]
 
 BEGIN: Final = "*** Begin Patch"
 END: Final = "*** End Patch"
 END_OF_FILE: Final = "*** End of File"
-NO_NEWLINE: Final = "\\ No newline at end of file"
-HEADER: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
 _SECTION: Final = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE: Final = re.compile(r"\*\*\* Move to: (.+)")
-_NOWHERE: Final = "/dev/null"
+_KINDS: Final[dict[str, Kind]] = {"Add": "Add", "Update": "Update", "Delete": "Delete"}
 
 
 @dataclass(slots=True)
@@ -30,62 +30,100 @@ class Hunk:
     anchors: tuple[str, ...] = ()
     lines: list[tuple[Sign, str]] = field(default_factory=list[tuple[Sign, str]])
     at_end: bool = False
+    was_open: bool | None = None
+    """Whether the old file must end without a newline; None leaves that open."""
     ends_open: bool | None = None
     """Whether the file is to end without a newline; None leaves that unchanged."""
+    returns: bool | None = None
+    """Whether the lines end with CRLF; None in an empty hunk."""
 
     @property
     def old(self) -> list[str]:
         """The lines that must be present."""
         return [line for sign, line in self.lines if sign != "+"]
 
+    @property
+    def new(self) -> list[str]:
+        """The lines that will be there."""
+        return [line for sign, line in self.lines if sign != "-"]
+
+    def add(self, line: str, where: str) -> Sign:
+        """Add a line with its sign, which is returned. Raises `ToolError`."""
+        sign: Sign
+        match line[:1]:
+            case " ":
+                sign = " "
+            case "-":
+                sign = "-"
+            case "+":
+                sign = "+"
+            case _:
+                raise ToolError(f"{where} begins with none of ' ', '-', '+': {line[:60]!r}")
+        text, returns = line[1:].removesuffix("\r"), line.endswith("\r")
+        if self.returns not in {None, returns}:
+            raise ToolError(
+                f"{where} ends otherwise than the lines above (LF, CRLF): line ends are not "
+                "changed by a patch, use edit_file or write_file"
+            )
+        self.returns = returns
+        self.lines.append((sign, text))
+        return sign
+
 
 @dataclass(slots=True)
 class FilePatch:
-    """The changes of one file; an added file has one hunk of added lines."""
+    """The changes of one file; an added file has one hunk of added lines.
 
-    kind: Literal["Add", "Update", "Delete"]
+    `move_to` is where the file will be; with `copy`, it stays where it is too. `exact` says that
+    the hunks of a removed file are its whole content. `executable` says who may run it in the end.
+    """
+
+    kind: Kind
     path: str
     move_to: str = ""
+    copy: bool = False
+    exact: bool = False
+    executable: bool | None = None
     hunks: list[Hunk] = field(default_factory=list[Hunk])
 
 
-def parse_patch(patch: str) -> list[FilePatch]:
-    """The files of a patch in either format. Raises `ToolError` that names the invalid line."""
-    lines = patch.replace("\r\n", "\n").strip("\n").split("\n")
-    found = list(_v4a(lines) if lines[0].rstrip() == BEGIN else _unified(lines))
-    if not found:
-        raise ToolError(
-            f"there is no file in the patch: begin it with {BEGIN!r}, then "
-            "'*** Update File: PATH', or with '--- a/PATH' and '+++ b/PATH'"
-        )
-    return found
+def split_lines(patch: str) -> list[str]:
+    """The lines of a patch. The CR of a patch with CRLF after every line says nothing."""
+    lines = patch.strip("\r\n").split("\n")
+    if len(lines) > 1 and all(line.endswith("\r") for line in lines[:-1]):
+        return [line.removesuffix("\r") for line in lines]
+    return lines
 
 
-def _v4a(lines: list[str]) -> Iterator[FilePatch]:
+def parse_v4a(lines: list[str]) -> Iterator[FilePatch]:
+    """The files of a V4A patch. Raises `ToolError` that names the invalid line."""
     if lines[-1].rstrip() != END:
         raise ToolError(f"the patch does not end with {END!r}")
     now: FilePatch | None = None
     for number, line in enumerate(lines[1:-1], 2):
+        where = f"line {number} of the patch"
         if section := _SECTION.fullmatch(line.rstrip()):
             if now is not None:
-                yield _complete(now)
-            kind: Literal["Add", "Update", "Delete"] = (
-                "Add" if section[1] == "Add" else "Delete" if section[1] == "Delete" else "Update"
-            )
-            now = FilePatch(kind, section[2].strip())
+                yield complete(now)
+            now = FilePatch(_KINDS[section[1]], section[2].strip())
         elif now is None:
-            raise ToolError(f"line {number} of the patch is below no '*** Update File: PATH'")
+            if line.strip():
+                raise ToolError(f"{where} is below no '*** Update File: PATH'")
         elif move := _MOVE.fullmatch(line.rstrip()):
+            if now.kind != "Update" or now.move_to or now.hunks:
+                raise ToolError(f"{where}: a move stands once, below '*** Update File: PATH'")
             now.move_to = move[1].strip()
         else:
-            _v4a_line(now, line, number)
+            _v4a_line(now, line, where)
     if now is not None:
-        yield _complete(now)
+        yield complete(now)
 
 
-def _v4a_line(now: FilePatch, line: str, number: int) -> None:
+def _v4a_line(now: FilePatch, line: str, where: str) -> None:
     if line.startswith("@@"):
         anchor = line[2:].strip()
+        if now.kind != "Update":
+            raise ToolError(f"{where}: '@@' stands below '*** Update File: PATH' only")
         if now.hunks and not now.hunks[-1].lines and not now.hunks[-1].at_end:
             now.hunks[-1].anchors += (anchor,) if anchor else ()
         else:
@@ -94,101 +132,35 @@ def _v4a_line(now: FilePatch, line: str, number: int) -> None:
     if not now.hunks:
         now.hunks.append(Hunk())
     if line.rstrip() == END_OF_FILE:
+        if now.kind != "Update" or now.hunks[-1].at_end or not now.hunks[-1].lines:
+            raise ToolError(f"{where}: {END_OF_FILE!r} stands once, below the last lines of a file")
         now.hunks[-1].at_end = True
         return
-    now.hunks[-1].lines.append(_signed(line, f"line {number} of the patch"))
+    if now.hunks[-1].at_end:
+        raise ToolError(f"{where} comes after {END_OF_FILE!r}")
+    now.hunks[-1].add(line, where)
 
 
-def _signed(line: str, where: str) -> tuple[Sign, str]:
-    match line[:1]:
-        case " ":
-            return " ", line[1:]
-        case "-":
-            return "-", line[1:]
-        case "+":
-            return "+", line[1:]
-        case _:
-            begin = "begins with none of ' ', '-', '+'"
-            raise ToolError(f"{where} {begin}: {line[:60]!r}")
-
-
-def _complete(now: FilePatch) -> FilePatch:
+def complete(now: FilePatch) -> FilePatch:
     """The file's part of a patch, validated."""
-    added = all(sign == "+" for hunk in now.hunks for sign, _ in hunk.lines)
-    if now.kind == "Add" and not added:
+    signs = {sign for hunk in now.hunks for sign, _ in hunk.lines}
+    if now.kind == "Add" and signs - {"+"}:
         raise ToolError(f"{now.path}: all lines of a file that is added begin with '+'")
-    if now.kind == "Delete" and now.hunks and not now.move_to:
-        now.hunks = []
-    if now.kind == "Update" and not now.move_to and not any(hunk.lines for hunk in now.hunks):
+    if now.kind == "Delete" and signs - {"-"}:
+        raise ToolError(f"{now.path}: all lines of a file that is removed begin with '-'")
+    if now.kind == "Delete" and now.hunks:
+        now.exact = True
+    if now.kind != "Update":
+        if len(now.hunks) > 1:
+            raise ToolError(f"{now.path}: a file that is added or removed has one hunk")
+        return now
+    if not (now.move_to or now.executable is not None or signs):
         raise ToolError(f"{now.path}: the patch has no lines for it")
     for hunk in now.hunks:
-        if now.kind == "Update" and all(sign == " " for sign, _ in hunk.lines):
+        if all(sign == " " for sign, _ in hunk.lines) and not _changes_end(hunk):
             raise ToolError(f"{now.path}: a hunk neither removes nor adds a line: leave it out")
     return now
 
 
-def _unified(lines: list[str]) -> Iterator[FilePatch]:
-    at = 0
-    while at < len(lines):
-        if not is_file_header(lines, at):
-            at += 1
-            continue
-        old, new = (_name(lines[at + place]) for place in (0, 1))
-        at += 2
-        now = FilePatch("Update", new if old == _NOWHERE else old)
-        if old == _NOWHERE:
-            now.kind = "Add"
-        elif new == _NOWHERE:
-            now.kind = "Delete"
-        elif new != old:
-            now.move_to = new
-        while at < len(lines) and lines[at].startswith("@@"):
-            at, hunk = _unified_hunk(lines, at)
-            now.hunks.append(hunk)
-        yield _complete(now)
-
-
-def is_file_header(lines: list[str], at: int) -> bool:
-    """Whether the two header lines of a file are here."""
-    pair = lines[at : at + 2]
-    return len(pair) == 2 and pair[0].startswith("--- ") and pair[1].startswith("+++ ")
-
-
-def _name(line: str) -> str:
-    """The path in a line `--- a/PATH` or `+++ b/PATH`, without a timestamp."""
-    path = line[4:].split("\t", maxsplit=1)[0].strip().strip('"')
-    return path[2:] if path[:2] in {"a/", "b/"} else path
-
-
-def _unified_hunk(lines: list[str], at: int) -> tuple[int, Hunk]:
-    header = HEADER.match(lines[at])
-    if header is None:
-        raise ToolError(f"line {at + 1} of the patch is no header '@@ -1,2 +1,3 @@'")
-    left = [int(header[group] or "1") for group in (2, 4)]
-    hunk, start = Hunk(), at
-    at += 1
-    while at < len(lines) and (any(left) or lines[at].startswith("\\")):
-        line = lines[at]
-        at += 1
-        if line.startswith("\\"):
-            hunk.ends_open = _ends_open(hunk)
-            continue
-        sign, text = _signed(line, f"line {at} of the patch")
-        hunk.lines.append((sign, text))
-        left[0] -= sign != "+"
-        left[1] -= sign != "-"
-    if any(left) or (at < len(lines) and lines[at][:1] in {" ", "-", "+"} and not _next(lines, at)):
-        raise ToolError(
-            f"the header in line {start + 1} of the patch counts other lines than it has"
-        )
-    return at, hunk
-
-
-def _ends_open(hunk: Hunk) -> bool | None:
-    """What a remark on the last line says of the end of the new file."""
-    sign = hunk.lines[-1][0] if hunk.lines else " "
-    return hunk.ends_open if sign == "-" and hunk.ends_open is not None else sign != "-"
-
-
-def _next(lines: list[str], at: int) -> bool:
-    return is_file_header(lines, at) or not lines[at].strip()
+def _changes_end(hunk: Hunk) -> bool:
+    return bool(hunk.lines) and hunk.was_open != hunk.ends_open

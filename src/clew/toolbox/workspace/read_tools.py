@@ -6,12 +6,12 @@ import msgspec
 from anyio import to_thread
 
 from clew.core.errors import ToolError
-from clew.core.events import Json, Trust, encode
+from clew.core.events import Json, Observation, Trust, encode
 from clew.core.interfaces import Parameters, Tool
 from clew.toolbox.sandbox.script import script
 from clew.toolbox.workspace.display import is_minified, number_lines, size
 from clew.toolbox.workspace.ignore import glob, walk
-from clew.toolbox.workspace.root import Root
+from clew.toolbox.workspace.root import File, Root, version
 from clew.toolbox.workspace.schemas import PATH, arguments
 from clew.toolbox.workspace.text import decode_text
 from clew.tools.run_process import environment, run_process
@@ -32,8 +32,8 @@ def read_tools(root: Root, trust: Trust) -> list[Tool]:
     async def list_files(args: dict[str, Json], key: str) -> str:
         return await to_thread.run_sync(list_folder, root, args)
 
-    async def read_file(args: dict[str, Json], key: str) -> str:
-        return await to_thread.run_sync(read_page, root, args)
+    async def read_file(args: dict[str, Json], key: str) -> Observation:
+        return await to_thread.run_sync(read_page, root, args, trust)
 
     async def grep(args: dict[str, Json], key: str) -> str:
         return await search(root, args)
@@ -68,9 +68,15 @@ def list_folder(root: Root, args: dict[str, Json]) -> str:
     return "\n".join(lines)
 
 
-def read_page(root: Root, args: dict[str, Json]) -> str:
+def read_page(root: Root, args: dict[str, Json], trust: Trust) -> Observation:
     """A range of a file's lines, with their numbers. Raises `ToolError`."""
     file = root.read(args["path"])
+    now = version(file.data)
+    content = _page(file, now, args)
+    return Observation(content=content, trust=trust, versions={file.path: now})
+
+
+def _page(file: File, now: str, args: dict[str, Json]) -> str:
     text = decode_text(file.data, file.path)
     lines = text.lines
     first = args.get("first") or 1
@@ -85,7 +91,8 @@ def read_page(root: Root, args: dict[str, Json]) -> str:
     if len(shown) > CHARS:
         shown = shown[:CHARS].rpartition("\n")[0]
         last = first + shown.count("\n")
-    said = [f"{file.path}: lines {first}-{last} of {len(lines)}", *filter(None, [text.description])]
+    about = f"{file.path}: lines {first}-{last} of {len(lines)}, version {now}"
+    said = [about, *filter(None, [text.description])]
     if is_minified(lines):
         said.append("minified code: search it with grep, and change what it was made of")
     more = f"\n[lines {last + 1}-{len(lines)}: read on with first={last + 1}]"

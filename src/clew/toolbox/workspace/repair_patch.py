@@ -8,7 +8,8 @@ import re
 from typing import Any, Final
 
 from clew.core.events import Json
-from clew.toolbox.workspace.patch import BEGIN, END, HEADER, is_file_header
+from clew.toolbox.workspace.patch import BEGIN, END
+from clew.toolbox.workspace.unified_diff import HEADER, is_file_header, is_signature
 
 _FENCE: Final = re.compile(r"\s*```[a-z]*\n(.*?)\n?```\s*", re.DOTALL)
 _HERE: Final = re.compile(r"\s*(?:apply_patch\s+)?<<\s*['\"]?(\w+)['\"]?\n(.*?)\n\1\s*", re.DOTALL)
@@ -28,7 +29,7 @@ def repair_patch(args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
     if text.lstrip().startswith("*** ") or _V4A.search(text):
         text = _framed(text, done)
     else:
-        text = _counted(text.replace("\r\n", "\n").split("\n"), done)
+        text = _counted(text.split("\n"), done)
     return ({**args, "patch": text}, "; ".join(dict.fromkeys(done))) if done else None
 
 
@@ -42,7 +43,7 @@ def _unwrapped(text: str, done: list[str]) -> str:
 
 def _framed(text: str, done: list[str]) -> str:
     """V4A with its first and last line, and prefixes on empty lines."""
-    lines = text.replace("\r\n", "\n").strip("\n").split("\n")
+    lines = text.strip("\r\n").split("\n")
     if lines[0].strip() != BEGIN:
         lines.insert(0, BEGIN)
         done.append("the first line of the patch was added")
@@ -58,7 +59,7 @@ def _framed(text: str, done: list[str]) -> str:
 
 def _blank(line: str, following: str, sign: str) -> str:
     """The prefix of an empty line; between two files it has none."""
-    return sign if not line and not following.startswith("*** ") else line
+    return sign + line if not line.rstrip("\r") and not following.startswith("*** ") else line
 
 
 def _added(lines: list[str], place: int) -> bool:
@@ -78,7 +79,7 @@ def _counted(lines: list[str], done: list[str]) -> str:
             continue
         header = len(found) - 1
         body, at = _body(lines, at)
-        kept = [line or " " for line in body]
+        kept = [line if line.rstrip("\r") else f" {line}" for line in body]
         if kept != body:
             done.append("empty lines got the sign that they lacked")
         found += kept
@@ -95,7 +96,7 @@ def _body(lines: list[str], at: int) -> tuple[list[str], int]:
     while at < len(lines) and not _ends(lines, at):
         at += 1
     end = at
-    while end > start and not lines[end - 1]:
+    while end > start and not lines[end - 1].rstrip("\r"):
         end -= 1
     return lines[start:end], at
 
@@ -104,14 +105,16 @@ def _ends(lines: list[str], at: int) -> bool:
     line = lines[at]
     if line.startswith(("@@", "diff --git ", "index ", "Index: ")) or is_file_header(lines, at):
         return True
-    return bool(line) and line[0] not in " -+\\"
+    if is_signature(lines, at):
+        return True
+    return bool(line.rstrip("\r")) and line[0] not in " -+\\"
 
 
 def _header(line: str, body: list[str]) -> str:
     """The header of a hunk with these lines; its start is left unchanged."""
     signs = [one[0] for one in body]
     old, new = (sum(sign in kept for sign in signs) for kept in (" -", " +"))
-    said = HEADER.match(line)
+    said = HEADER.match(line.rstrip("\r"))
     if said is not None and [int(said[group] or "1") for group in (2, 4)] == [old, new]:
         return line
     first = (said[1], said[3]) if said else ("1", "1")

@@ -1,11 +1,14 @@
 """The files of a folder that no path leads out of (`safe_path`).
 
-Only regular files are opened. A written file replaces the old one atomically, or not at all.
+Only regular files are opened. A written file replaces the old one atomically, or not at all. The
+caller holds the lock of the folder (`gate`) from reading a file until it is replaced.
 """
 
 import contextlib
+import errno
 import hashlib
 import os
+import re
 import secrets
 import stat
 from dataclasses import dataclass
@@ -20,18 +23,25 @@ MOST_BYTES: Final = 20_000_000
 ABSENT: Final = "-"
 """The hash of an absent file."""
 
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TEMPORARY: Final = ".clew-"
+_LEFT_OVER: Final = re.compile(r"\.clew-[0-9a-f]{16}")
+_VERSION: Final = 12
+
+PROTECTED: Final = re.compile(r"\.env(?:[.\-_~].*)?|\.envrc", re.IGNORECASE | re.DOTALL)
+"""Names of files with settings and keys of programs, clew among them, which no tool writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as read: its path below the root, bytes, permissions and owner."""
+    """A file as read: its path below the root, bytes, permissions, owner and number of names."""
 
     path: str
     data: bytes
     mode: int
     owner: tuple[int, int]
+    links: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +58,20 @@ def digest(data: bytes | None) -> str:
     return ABSENT if data is None else hashlib.sha256(data).hexdigest()[:32]
 
 
+def version(data: bytes | None) -> str:
+    """The version of a content, as a model is told it: the first digits of its hash."""
+    return digest(data)[:_VERSION]
+
+
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder, by its real path. All methods raise `ToolError` with nothing done."""
+    """A folder, by its real path. All methods raise `ToolError` with nothing done.
+
+    `protected` are files, by their real paths, that are not written.
+    """
 
     path: str
+    protected: tuple[str, ...] = ()
 
     def read(self, path: str) -> File:
         """A regular file of at most `MOST_BYTES`."""
@@ -94,7 +113,7 @@ class Root:
                 raise ToolError(f"{where} has {size}: use a command that reads a part of it")
             data = file.read(MOST_BYTES + 1)
         mode, owner = stat.S_IMODE(is_now.st_mode), (is_now.st_uid, is_now.st_gid)
-        return File(where, data[:MOST_BYTES], mode, owner)
+        return File(where, data[:MOST_BYTES], mode, owner, is_now.st_nlink)
 
     def entries(self, path: str) -> tuple[str, list[Entry]]:
         """The resolved path of a folder, and its entries by name."""
@@ -102,6 +121,8 @@ class Root:
             found: list[Entry] = []
             with os.scandir(folder) as inside:
                 for each in inside:
+                    if _LEFT_OVER.fullmatch(each.name):
+                        continue  # of a writer: the next change in this folder removes what is left
                     with contextlib.suppress(FileNotFoundError):
                         seen = each.stat(follow_symlinks=False)
                         kind = _KINDS.get(stat.S_IFMT(seen.st_mode), "other")
@@ -116,7 +137,55 @@ class Root:
         except ToolError:
             return False
 
-    def replace(self, path: str, data: bytes | None, *, before: str, like: File | None) -> None:
+    def refuse_protected(self, path: str) -> None:
+        """Refuse to write what holds settings or keys: `.env`, and the `protected` files."""
+        with open_parent(self.path, path, missing=True) as (folder, name, where):
+            own = os.path.join(self.path, where)
+            if PROTECTED.fullmatch(name):
+                why = "it holds keys and settings of programs"
+            elif own in self.protected or (folder != MISSING and self._is_protected(folder, name)):
+                why = "it says what this agent is and may do"
+            else:
+                return
+        raise ToolError(f"{where} is not written: {why}; ask the person to change it")
+
+    def _is_protected(self, folder: int, name: str) -> bool:
+        """Whether a protected file has this name too (a hard link, another case of letters)."""
+        try:
+            seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except (OSError, ValueError):
+            return False
+        for each in self.protected:
+            with contextlib.suppress(OSError):
+                if os.path.samestat(seen, os.stat(each)):
+                    return True
+        return False
+
+    def open_folder(self, path: str, *, make: bool) -> int | None:
+        """A descriptor of the folder that a path is in; None if there is none and none is made."""
+        with open_parent(self.path, path, make=make, missing=not make) as (folder, name, where):
+            if not name:
+                raise ToolError(f"{where} is a folder, not a file")
+            return None if folder == MISSING else os.open(".", _FOLDER, dir_fd=folder)
+
+    @staticmethod
+    def sweep(folder: int) -> None:
+        """Remove what writers that died left in a folder, whose lock the caller holds."""
+        with os.scandir(folder) as inside:
+            left = [each.name for each in inside if _LEFT_OVER.fullmatch(each.name)]
+        for name in left:
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+
+    def replace(
+        self,
+        path: str,
+        data: bytes | None,
+        *,
+        before: str,
+        like: File | None,
+        executable: bool | None = None,
+    ) -> None:
         """Replace a file's content if its current hash is `before`; None removes the file.
 
         On disk when this returns. Permissions come from `like`; missing folders are created.
@@ -131,10 +200,12 @@ class Root:
                 if data is None:
                     os.unlink(name, dir_fd=folder)
                 else:
-                    _write_file(folder, name, data, like, new=now is None)
+                    _write_file(folder, name, data, like, executable=executable, new=now is None)
                 os.fsync(folder)
             except FileExistsError as error:  # pragma: no cover - made just now
                 raise ToolError(f"{where} was made meanwhile: read it first") from error
+            except FileNotFoundError as error:  # pragma: no cover - removed just now
+                raise ToolError(f"{where} or its folder was removed meanwhile") from error
 
     def _suggestion(self, path: str) -> str:
         """A suggestion for a path that does not exist."""
@@ -149,7 +220,9 @@ class Root:
         return f": {hint}"
 
 
-def _write_file(folder: int, name: str, data: bytes, like: File | None, *, new: bool) -> None:
+def _write_file(
+    folder: int, name: str, data: bytes, like: File | None, *, executable: bool | None, new: bool
+) -> None:
     """Write a temporary file and rename it into place; a new file must not exist yet."""
     temporary = _TEMPORARY + secrets.token_hex(8)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -158,11 +231,10 @@ def _write_file(folder: int, name: str, data: bytes, like: File | None, *, new: 
         with os.fdopen(opened, "wb") as file:
             file.write(data)
             file.flush()
-            if like is not None:
-                _copy_permissions(opened, like)
+            _set_permissions(opened, like, executable=executable)
             os.fsync(opened)
         if new:
-            os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            _rename_new(folder, temporary, name)
         else:
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
@@ -170,11 +242,31 @@ def _write_file(folder: int, name: str, data: bytes, like: File | None, *, new: 
             os.unlink(temporary, dir_fd=folder)
 
 
-def _copy_permissions(opened: int, like: File) -> None:
-    """Copy permissions, and the owner as far as allowed, from another file."""
-    with contextlib.suppress(PermissionError):
-        os.fchown(opened, *like.owner)
-    os.fchmod(opened, like.mode & 0o777)
+def _rename_new(folder: int, temporary: str, name: str) -> None:
+    """Give a file its name. Raises `FileExistsError` if there is one of that name."""
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError as error:
+        if error.errno not in {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}:
+            raise
+        # A file system without hard links: the lock of the folder keeps other tools out.
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(name, dir_fd=folder)
+            raise FileExistsError(name) from error
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _set_permissions(opened: int, like: File | None, *, executable: bool | None) -> None:
+    """Permissions, and the owner as far as allowed, from another file; whether it may be run."""
+    mode = stat.S_IMODE(os.fstat(opened).st_mode)
+    if like is not None:
+        with contextlib.suppress(PermissionError):
+            os.fchown(opened, *like.owner)
+        mode = like.mode & 0o777
+    if executable is not None:
+        mode = mode | ((mode & 0o444) >> 2) if executable else mode & ~0o111
+    if like is not None or executable is not None:
+        os.fchmod(opened, mode)
 
 
 _KINDS: Final = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
