@@ -143,7 +143,7 @@ async def test_a_tool_of_the_agent_judges_and_is_no_longer_its_own(folder: Path)
     done = await run(load_agent(file).agent, QUESTION, store=store)
     assert (done.status, done.answer) == ("answered", "17 * 23 = 391")
     record = await read(done.run_id, store=store)
-    assert [call.action.name for call in record.calls] == ["solve", "evaluate", "finish"]
+    assert [call.action.name for call in record.calls] == ["solve", "passes", "finish"]
     solved = await read(f"{done.run_id}-1.1", store=store)
     assert "passes" not in solved.started.setting.tools
 

@@ -64,7 +64,7 @@ def branch_of(value: Json) -> Branch:
 @pytest.mark.parametrize(
     ("of", "at", "why"),
     [
-        ("9.1", None, "run o-9.1, which is to go on, is not in this store: bring it back"),
+        ("9.1", None, "the call 9.1 of run o has no run of its own"),
         ("1.1", 9, "run o-1.1 cannot be forked at 9: give 0 to 2"),
     ],
 )

@@ -142,8 +142,7 @@ def shorten(text: str) -> str:
 
 async def _begin_fork(agent: Agent, sub: SubRun, listener: Listener | None) -> Journal:
     """Start a branch as a fork of another run of the same strategy."""
-    root = sub.parent.rpartition(":")[0]
-    of = await _load(sub.store, f"{root}-{sub.args['of']}")
+    of = await load_sub_run(sub)
     try:
         at, say = int(sub.args.get("at", len(of.steps))), str(sub.args.get("say", ""))
         point = find_fork_point(of, at, say=say)
@@ -176,12 +175,24 @@ async def _done_elsewhere(sub: SubRun, of: Trajectory, point: ForkPoint) -> tupl
     return tuple(done for key, done in effects.items() if key not in visible)
 
 
+async def load_sub_run(sub: SubRun) -> Trajectory:
+    """The run of the call `of`, which the strategy's record names. Raises `ToolError` without one.
+
+    In a fork, calls before the fork point were made by the run that it was forked from.
+    """
+    root, of = sub.parent.rpartition(":")[0], str(sub.args["of"])
+    record = await _load(sub.store, root)
+    found = next((call for call in record.calls if call.key == of), None)
+    if found is None or not found.child:
+        raise ToolError(f"the call {of} of run {root} has no run of its own")
+    return await _load(sub.store, found.child)
+
+
 async def _load(store: Store, run_id: str) -> Trajectory:
     try:
         return await load(store, run_id)
     except RunNotFoundError as error:
-        message = f"run {run_id}, which is to go on, is not in this store: bring it back"
-        raise ToolError(message) from error
+        raise ToolError(f"run {run_id} is not in this store: bring it back") from error
 
 
 def request_args(task: str, of: str, at: int | None, say: str) -> dict[str, Json]:

@@ -4,7 +4,7 @@ A conversation shows failures and reminders as text, and an answer may be the sa
 result says what it is, and only what a person said is a user's part.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ import msgspec
 
 from clew.codecs import Native
 from clew.codecs.interface import SHOWN_CHARS, Parsed, PromptSpec
-from clew.core.events import Json, Note, RawCall, Reply, encode
+from clew.core.events import Code, Json, Note, Outcome, RawCall, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, Prompt
 from clew.core.trajectory import Call, Step
 from clew.strategies.interface import Request, RoleResult
@@ -27,6 +27,8 @@ class _Result(msgspec.Struct, frozen=True):
     content: Any
     cut: bool = False
     """Whether the content is too long, so that only its ends are there."""
+    code: Code = ""
+    outcome: Outcome = "done"
 
 
 class _CutShort(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,11 +51,11 @@ class StrategyCodec:
         return (Part("system", brief.prompt), Part("user", goal))
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The requests, their results, and what people have said since."""
+        """The requests as they were made, their results, and what people have said since."""
         parts: list[Part] = []
         if step.calls:
             calls = tuple(
-                RawCall(call.action.name, encode(call.args).decode(), call.key)
+                RawCall(call.action.name, encode(call.action.args).decode(), call.key)
                 for call in step.calls
             )
             thought = "" if step.thought is None else step.thought.text
@@ -87,7 +89,7 @@ def _result(call: Call) -> str:
     if seen is None:
         return ""
     cut = isinstance(seen.content, str) and len(seen.content) > SHOWN_CHARS
-    return encode(_Result(seen.ok, seen.content, cut)).decode()
+    return encode(_Result(seen.ok, seen.content, cut, seen.code, seen.outcome)).decode()
 
 
 def latest_task(prompt: Prompt) -> tuple[str, Sequence[Part]]:
@@ -100,19 +102,23 @@ def latest_task(prompt: Prompt) -> tuple[str, Sequence[Part]]:
 
 
 def exchanges(
-    parts: Sequence[Part], texts: frozenset[str], typed: frozenset[str]
+    parts: Sequence[Part],
+    roles: Mapping[str, str],
+    texts: frozenset[str],
+    typed: frozenset[str],
 ) -> Iterator[tuple[tuple[Request, ...], tuple[RoleResult, ...]]]:
     """The requests of each step, and their results.
 
-    The roles of `texts` answer with text, even if it looks like JSON, and those of `typed` with
-    JSON. A tool may return either.
+    `roles` are the roles of calls that have the name of a tool. The roles of `texts` answer with
+    text, even if it looks like JSON, and those of `typed` with JSON. A tool may return either.
     """
     results = {part.call_id: part for part in parts if part.role == "tool"}
     for part in parts:
         if part.role != "assistant":
             continue
         requests = tuple(
-            Request(call.name, msgspec.json.decode(call.arguments or "{}")) for call in part.calls
+            Request(roles.get(call.name, call.name), msgspec.json.decode(call.arguments or "{}"))
+            for call in part.calls
         )
         yield (
             requests,
@@ -129,7 +135,9 @@ def _ended(
     content: Json = found.content
     text = content if isinstance(content, str) else encode(content).decode()
     if not found.ok:
-        return RoleResult(made.id, ok=False, answer=None, text=text)
+        return RoleResult(
+            made.id, ok=False, answer=None, text=text, code=found.code, outcome=found.outcome
+        )
     if found.cut and made.name in typed:
         text = f"ERROR: {made.name} gave {len(text):,} characters, too long to be read"
         return RoleResult(made.id, ok=False, answer=None, text=text)
@@ -138,7 +146,7 @@ def _ended(
     try:
         early = msgspec.convert(content, _CutShort)
     except msgspec.ValidationError:
-        return RoleResult(made.id, ok=True, answer=content, text=text)
+        return RoleResult(made.id, ok=True, answer=content, text=text, partial=found.cut)
     return RoleResult(made.id, ok=True, answer=early.answer, text=text, cut_short=early.cut_short)
 
 

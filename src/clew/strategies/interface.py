@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
-from clew.core.events import Json
+from clew.core.events import Code, Json, Outcome
 from clew.guards.limits import Limits
 from clew.strategies.branches import request_args
 from clew.strategies.roles import WEIGHT, Role
@@ -62,7 +62,8 @@ class RoleResult:
 
     `answer` is the answer (None if there is none), `text` the observation as a model would read it,
     and `call` its key in the strategy's record. If a limit made the run answer early, `cut_short`
-    says why.
+    says why. For one without a result, `code` says what was wrong, and `outcome` whether it may
+    have had an effect. Of a `partial` one only the two ends of a long text are here.
     """
 
     call: str
@@ -70,6 +71,14 @@ class RoleResult:
     answer: Json
     text: str
     cut_short: str = ""
+    code: Code = ""
+    outcome: Outcome = "done"
+    partial: bool = False
+
+    @property
+    def forbidden(self) -> bool:
+        """Whether a guard, a limit or a person refused the call: it is not tried in another way."""
+        return self.code in {"denied", "cap"}
 
     @property
     def problem(self) -> str:

@@ -7,7 +7,7 @@ the function runs again from the beginning, over the results in the record. It k
 process that dies loses nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
@@ -30,6 +30,7 @@ from clew.strategies.interface import (
     Runs,
     Strategy,
 )
+from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
 from clew.strategies.roles import answers_text, tool_of
 from clew.support.error_text import described
 
@@ -91,6 +92,8 @@ class StrategyPolicy:
     strategy: Strategy
     like: Agent
     """The agent that answers by the strategy."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The names of calls in the record, by the roles that are tools."""
     texts: frozenset[str] = field(default_factory=frozenset[str])
     """The roles that answer with text, even if it looks like JSON."""
     typed: frozenset[str] = field(default_factory=frozenset[str])
@@ -106,14 +109,19 @@ class StrategyPolicy:
         """The strategy's next requests, or its answer."""
         await anyio.lowlevel.checkpoint()  # let other tasks run, as while a model replies
         task, parts = latest_task(prompt)
-        move = _next_move(self.strategy, task, exchanges(parts, self.texts, self.typed))
+        roles = {name: role for role, name in self.names.items()}
+        recorded = exchanges(parts, roles, self.texts, self.typed)
+        move = _next_move(self.strategy, task, recorded)
         if prompt.calls == "none" and move.requests:
             if move.best is None:
                 return Reply("a limit was reached before there was an answer", model=self.info.name)
             move = _Move("A limit was reached: the best answer so far.", answer=move.best)
         if move.failed:
             return Reply(move.failed, (), "declined", model=self.info.name)
-        calls = [RawCall(each.role, encode(each.args).decode()) for each in move.requests]
+        calls = [
+            RawCall(self.names.get(each.role, each.role), encode(each.args).decode())
+            for each in move.requests
+        ]
         if not calls:
             calls = [RawCall(FINISH, encode({"answer": move.answer}).decode())]
         return Reply(move.reason, tuple(calls), "calls", model=self.info.name)
@@ -129,10 +137,11 @@ def base_agent(agent: Agent) -> Agent:
 def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
     """An agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
 
-    Its answer type, checks, fallback and screens are those of the agent `like`. `limits` are those
-    of the whole strategy; by default those of `like`, with room for all runs that the strategy may
-    make. Each run gets a share of what is left. Raises `ConfigError` if a role has a name that no
-    tool may have, or the parts do not fit together.
+    Its answer type, checks, fallback, screens and bounds are those of the agent `like`. A tool that
+    the strategy calls itself is judged like a call of the agent whose tool it is: by its guards,
+    and its limits on calls. `limits` are those of the whole strategy; by default those of `like`,
+    with room for all runs that the strategy may make. Each run gets a share of what is left. Raises
+    `ConfigError` if a role has a name that no tool may have, or the parts do not fit together.
     """
     roles = strategy.roles
     for name, role in roles.items():
@@ -143,7 +152,9 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
                 "without a strategy"
             )
             raise ConfigError(message)
-    tools = [tool_of(name, role) for name, role in roles.items()]
+    names, own = tool_names(roles), base_agent(like)
+    owners = [base_agent(each) for each in role_agents(roles)]
+    tools = [tool_of(names.get(name, name), role) for name, role in roles.items()]
     agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
     texts = frozenset(name for name, role in roles.items() if answers_text(role))
     if limits is None:
@@ -153,7 +164,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
             else like.limits
         )
     return Agent(
-        model=StrategyPolicy(strategy, like, texts, frozenset(agents - texts)),
+        model=StrategyPolicy(strategy, like, names, texts, frozenset(agents - texts)),
         tools=tools,
         codec=StrategyCodec(),
         prompt=Instructions(
@@ -168,6 +179,8 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
         tries=0,
         fallback=like.fallback,
         limits=replace(limits, no_progress=None, calls_per_step=max(limits.calls_per_step, 64)),
+        bounds=own_bounds(own, owners, roles),
+        guards=own_guards(own, owners, roles),
         screens=like.screens,
         context=Context(compaction=None),
         seed=like.seed,

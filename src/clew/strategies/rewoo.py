@@ -12,11 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.agent import Agent
+from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.strategies.default_roles import solver, typed_agent, worker
-from clew.strategies.interface import NoAnswerError, RoleResult, Runs
+from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.policy import base_agent
 from clew.strategies.roles import Role
@@ -29,7 +30,20 @@ PLAN: Final = (
     "an argument needs the result of another call, write #E1 in its place, or #E1.name for one "
     "field of a result that has fields. Plan at most {most} calls, and none that is not needed."
 )
-_REFERENCE: Final = re.compile(r"#(E\d+)((?:\.[A-Za-z_]\w*)*)")
+FAILED: Final = "Find out: {what}. {tool} was tried and failed: {why}"
+IN_DOUBT: Final = (
+    "{tool} was called for this: {what}. Whether it happened is not known: {why}\n"
+    "Find out whether it did. Do not do it again, in this way or another."
+)
+VALUE: Final = (
+    "\nThe answer becomes an argument of another call: give the value itself (a name, a number, an "
+    "object), as short as it is, and no sentence. If you do not find it, give null and say why."
+)
+_ID: Final = re.compile(r"E[0-9]+")
+_REFERENCE: Final = re.compile(
+    r"#(E[0-9]+)(?![A-Za-z0-9_])((?:\.[A-Za-z_]\w*|\[[0-9]+\]|\['[^']*'\]|\[\"[^\"]*\"\])*)"
+)
+_PART: Final = re.compile(r"\.(\w+)|\[([0-9]+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -47,13 +61,34 @@ class Calls(msgspec.Struct, frozen=True):
     calls: list[Planned]
 
 
+class Found(msgspec.Struct, frozen=True):
+    """What a run found in place of a failed call: a value, or null and why there is none."""
+
+    value: Any = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What came of a planned call: the text for the solver, and the value for other calls."""
+
+    text: str
+    value: Json = None
+    """What references to it carry; None if there is nothing."""
+
+
+class _NoValueError(Exception):
+    """A reference has no value; the message says which."""
+
+
 @dataclass(frozen=True)
 class ReWOO:
     """The strategy `rewoo`: one plan of calls, made in parallel where possible, and one answer.
 
     A plan that cannot be executed (an unknown tool or #E, invalid arguments, a cycle, more than
     `most` calls) goes back to the planner with the error, at most `replans` times. For a call that
-    fails, a run of the agent looks for another way. `planner` answers with `Calls`.
+    fails, a run of the agent looks for another way, unless a guard, a limit or a person refused it.
+    A call is only made if all its references have values. `planner` answers with `Calls`.
     """
 
     agent: Agent
@@ -85,12 +120,16 @@ class ReWOO:
 
     @property
     def roles(self) -> Mapping[str, Role]:
-        return {
-            **self._tools,
+        runs = {
             "plan_calls": self.planner or self.defaults["planner"],
             "find_another_way": worker(self.agent),
+            "find_value": worker(base_agent(self.agent)).replace(answer=Found),
             "solve": solver(self.agent),
         }
+        if taken := sorted(runs.keys() & self._tools.keys()):
+            message = f"rewoo: a tool is called {taken[0]}, as one of its runs is: rename the tool"
+            raise ConfigError(message)
+        return {**self._tools, **runs}
 
     def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all planned calls, and for another way to the result of each."""
@@ -99,21 +138,30 @@ class ReWOO:
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` if no plan can be executed."""
         calls, tools = await self._plan(runs, task), self._tools
-        results: dict[str, str] = {}
+        needed = {id_ for call in calls for id_ in _dependencies(call)}
+        results: dict[str, _Result] = {}
         while left := [call for call in calls if call.id not in results]:
             ready = [call for call in left if _dependencies(call) <= results.keys()]
+            ready = ready[: base_agent(self.agent).limits.calls_per_step]
             runs.say(f"{', '.join(call.id for call in ready)} of {len(calls)} planned calls.")
-            requests = [
-                runs.call(call.tool, **_resolved_args(tools[call.tool], call, results))
-                for call in ready
-            ]
-            ended = await runs.together(requests)
-            for call, result in zip(ready, ended, strict=True):
+            requests, made = list[Request](), list[Planned]()
+            for call in ready:
+                try:
+                    requests.append(
+                        runs.call(call.tool, **_resolved_args(tools[call.tool], call, results))
+                    )
+                    made.append(call)
+                except _NoValueError as error:
+                    runs.say(f"{call.id} is not made: {error}.")
+                    results[call.id] = _Result(f"{call.tool} was not called: {error}")
+            for call, result in zip(made, await runs.together(requests), strict=True):
                 results[call.id] = (
-                    result.text if result.ok else await _find_another_way(runs, call, result)
+                    _Result(result.text, _value(result))
+                    if result.ok
+                    else await _instead(runs, call, result, needed)
                 )
         runs.say("All calls are made.")
-        lines = [f"{call.id} ({call.why or call.tool}): {results[call.id]}" for call in calls]
+        lines = [f"{call.id} ({call.why or call.tool}): {results[call.id].text}" for call in calls]
         solved = await runs.run("solve", "\n".join([task, "", "Results:", *lines]))
         if not solved.ok:
             raise NoAnswerError(solved.problem)
@@ -141,6 +189,8 @@ class ReWOO:
         resolved: set[str] = set()
         ids = [call.id for call in calls]
         for call in calls:
+            if _ID.fullmatch(call.id) is None:
+                return f"a call has the id {call.id!r}: ids are E1, E2 and so on"
             if call.tool not in tools:
                 return f"{call.id} calls {call.tool!r}: there are {', '.join(sorted(tools))}"
             if unknown := sorted(_dependencies(call) - {*ids}):
@@ -159,22 +209,40 @@ class ReWOO:
         return ""
 
 
-async def _find_another_way(runs: Runs, call: Planned, failed: RoleResult) -> str:
-    """What a run finds in place of a failed call."""
+async def _instead(runs: Runs, call: Planned, failed: RoleResult, needed: set[str]) -> _Result:
+    """What a run finds in place of a failed call; nothing is looked for where it was refused."""
+    if failed.forbidden:
+        runs.say(f"{call.id} was refused.")
+        return _Result(f"{call.tool} was not called: {failed.problem}")
     runs.say(f"{call.id} failed.")
-    task = f"Find out: {call.why or call.tool}. {call.tool} was tried and failed: {failed.problem}"
-    return (await runs.run("find_another_way", task)).text
+    told = IN_DOUBT if failed.outcome == "unknown" else FAILED
+    task = told.format(what=call.why or call.tool, tool=call.tool, why=failed.problem)
+    if call.id not in needed:
+        return _Result((await runs.run("find_another_way", task)).text)
+    result = await runs.run("find_value", task + VALUE)
+    if not result.ok or result.cut_short:
+        return _Result(f"{call.tool} failed: {failed.problem}. {result.text}")
+    found = msgspec.convert(result.answer, Found)
+    if found.value is None:
+        return _Result(f"{call.tool} failed: {failed.problem}. {found.why}")
+    return _Result(as_text(found.value), found.value)
 
 
 def _dependencies(call: Planned) -> set[str]:
     """The ids of the calls whose results it refers to."""
-    return {match[0] for match in _REFERENCE.findall(encode(call.args).decode())}
+    return {match[1] for match in _REFERENCE.finditer(encode(call.args).decode())}
 
 
-def _resolved_args(tool: AnyTool, call: Planned, results: Mapping[str, str]) -> dict[str, Json]:
+def _value(result: RoleResult) -> Json:
+    """What references to a result carry; None for a text of which only the ends are here."""
+    return None if result.partial or result.cut_short else result.answer
+
+
+def _resolved_args(tool: AnyTool, call: Planned, results: Mapping[str, _Result]) -> dict[str, Json]:
     """The arguments with references replaced by results: as text, if the tool accepts that.
 
     Otherwise an argument that is only a reference becomes the value itself (a number, a list …).
+    Raises `_NoValueError`.
     """
     as_texts: dict[str, Json] = _substitute(call.args, results, values=False)
     if not problems(tool.parameters, as_texts):
@@ -182,7 +250,7 @@ def _resolved_args(tool: AnyTool, call: Planned, results: Mapping[str, str]) -> 
     return _substitute(call.args, results, values=True)  # type: ignore[no-any-return]  # as it was given
 
 
-def _substitute(value: Any, results: Mapping[str, str], *, values: bool) -> Any:
+def _substitute(value: Any, results: Mapping[str, _Result], *, values: bool) -> Any:
     if isinstance(value, str):
         reference = _REFERENCE.fullmatch(value)
         if values and reference is not None:
@@ -190,7 +258,10 @@ def _substitute(value: Any, results: Mapping[str, str], *, values: bool) -> Any:
         return _REFERENCE.sub(lambda match: as_text(_lookup(match, results)), value)
     if isinstance(value, dict):
         fields = msgspec.convert(value, dict[str, Any])
-        return {key: _substitute(each, results, values=values) for key, each in fields.items()}
+        return {
+            _substitute(key, results, values=False): _substitute(each, results, values=values)
+            for key, each in fields.items()
+        }
     if isinstance(value, list):
         return [
             _substitute(each, results, values=values) for each in msgspec.convert(value, list[Any])
@@ -198,16 +269,18 @@ def _substitute(value: Any, results: Mapping[str, str], *, values: bool) -> Any:
     return value
 
 
-def _lookup(reference: re.Match[str], results: Mapping[str, str]) -> Json:
-    """The result that a reference names, or its field; the plain text if it has no such field."""
-    text, path = results[reference[1]], reference[2]
-    try:
-        value: Any = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text + path
-    for name in path.split(".")[1:]:
-        fields = msgspec.convert(value, dict[str, Any]) if isinstance(value, dict) else {}
-        if name not in fields:
-            return text + path
-        value = fields[name]
+def _lookup(reference: re.Match[str], results: Mapping[str, _Result]) -> Json:
+    """The result that a reference names, or its field. Raises `_NoValueError` without one."""
+    value: Any = results[reference[1]].value
+    for part in _PART.finditer(reference[2]):
+        name = next(each for each in part.groups() if each is not None)
+        if isinstance(value, dict):
+            value = msgspec.convert(value, dict[str, Any]).get(name)
+        elif isinstance(value, list) and part[2] is not None:
+            items = msgspec.convert(value, list[Any])
+            value = items[int(name)] if int(name) < len(items) else None
+        else:
+            value = None
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise _NoValueError(f"{reference[0]} has no value")
     return value

@@ -4,12 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from clew.core.agent import Agent
-from clew.core.errors import RunNotFoundError, ToolError
 from clew.core.events import Observation, Verdict
 from clew.core.interfaces import AgentTool, AnyTool, Parameters, SubRun, Tool
-from clew.core.journal import load
 from clew.core.runner import has_begun
-from clew.strategies.branches import Branches, branching
+from clew.strategies.branches import Branches, branching, load_sub_run
 from clew.strategies.transcript import transcript
 from clew.subagents import TASK, Delegation, delegate
 
@@ -83,10 +81,4 @@ class _ReadingRun:
         return await Delegation(self.agent, lambda _: task)(sub)
 
     async def _task(self, sub: SubRun) -> str:
-        run_id = f"{sub.parent.rpartition(':')[0]}-{sub.args['of']}"
-        try:
-            read = await load(sub.store, run_id)
-        except RunNotFoundError as error:
-            message = f"run {run_id}, which is to be read, is not in this store: bring it back"
-            raise ToolError(message) from error
-        return f"{sub.args['task']}\n\n{transcript(read)}"
+        return f"{sub.args['task']}\n\n{transcript(await load_sub_run(sub))}"

@@ -1,0 +1,84 @@
+"""One gateway calls tools: `core/execute.py`. What calls them elsewhere goes round all guards."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import clew
+
+SOURCE = Path(clew.__file__).parent
+
+GATEWAY = {
+    "core/execute.py": "makes every call, once it was judged",
+    "tools/fallback.py": "is itself a tool, and asks the guards of both tools",
+    "toolbox/mcp/tools.py": "`pinned.call` asks a server: it is what such a tool does",
+}
+
+NO_TOOLS = frozenset({
+    *("attempt", "entry.event", "event", "judged", "observation", "ruling", "verdict", "word"),
+    *("context.record", "end.record", "journal.trajectory", "of", "record", "root", "so_far"),
+    *("self.record", "self.so_far", "self.trajectory", "above", "runs"),
+})  # fmt: skip
+"""What has a `call` and is no tool: an event or an approval names one, a record finds one."""
+
+KNOWN = frozenset({
+    *("approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
+    *("core/pending.py: each", "core/trajectory.py: self", "evidence/support.py: each"),
+    *("serve/mcp/approvals.py: each", "serve/mcp/results.py: each"),
+    *("cli/audit.py: found", "cli/outcome.py: link", "cli/rulings.py: each"),
+    *("cli/rulings.py: waiting", "context/program_examples.py: one", "core/fork.py: e"),
+    *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),
+    *("evidence/support.py: calculation", "evidence/support.py: piece", "tools/process.py: found"),
+    *("evals/environments/database.py: was", "serve/mcp/server.py: calls"),
+    *("toolbox/code/tool.py: _Programs(executor, limits, known)",),
+    *("toolbox/mcp/connection.py: asked", "toolbox/mcp/pinned_server.py: self._failed"),
+})  # fmt: skip
+"""Other uses that were looked at: records, passages, processes, and what a tool is made of."""
+
+
+def uses(source: str) -> Iterator[tuple[int, str]]:
+    """The lines that take the attribute `call` of something that may be a tool."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(value=value, attr="call", ctx=ast.Load()):
+                if (of := ast.unparse(value)) not in NO_TOOLS:
+                    yield node.lineno, of
+            case ast.Call(func=ast.Name(id="getattr"), args=[of, ast.Constant("call"), *_]):
+                if ast.unparse(of) not in NO_TOOLS:
+                    yield node.lineno, ast.unparse(of)
+            case ast.Call(func=ast.Name(id="attrgetter"), args=[ast.Constant("call"), *_]):
+                yield node.lineno, "attrgetter"
+            case _:
+                pass
+
+
+def test_no_tool_is_called_outside_the_gateway() -> None:
+    found: list[str] = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        if name not in GATEWAY:
+            found += [
+                f"{name}:{line}: {of}.call"
+                for line, of in uses(path.read_text("utf-8"))
+                if f"{name}: {of}" not in KNOWN
+            ]
+    assert found == []
+
+
+def test_a_new_use_is_found() -> None:
+    lines = (
+        "tool.call(args, key)",
+        "await agent.by_name[name].call({}, '')",
+        "context.run(role.call, args)",
+        "self.tool.call(args, key)",
+        "partial(tools['a'].call, {})",
+        "getattr(it, 'call')(args, key)",
+        "call = tool.call",
+    )
+    for line in lines:
+        assert [*uses(line)] != [], line
+
+
+def test_the_gateway_still_calls_them() -> None:
+    for name in GATEWAY:
+        assert [*uses((SOURCE / name).read_text("utf-8"))] != [], name
