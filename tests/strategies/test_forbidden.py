@@ -1,6 +1,7 @@
 """What an agent forbids holds where a strategy calls its tools itself; references carry values."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -70,12 +71,12 @@ async def test_a_planned_call_is_judged_by_the_agents_guards(
 
 @pytest.mark.parametrize("allow", [True, False])
 @pytest.mark.parametrize("outer", [ReWOO, Auto, lambda a: Reflexion(strategy_agent(ReWOO(a), a))])
-async def test_a_held_planned_call_waits_for_a_person(outer: object, *, allow: bool) -> None:
+async def test_a_held_planned_call_waits_for_a_person(outer: Any, *, allow: bool) -> None:
     office, store = Post(), MemoryStore()
     model = planned(LOOK, step("E2", "send", to="#E1.email"))
     model.by[post.JUDGE] = lambda task: {"passed": True, "why": "fine"}
     agent = office.clerk(model, guards=[post.hold_letters])
-    whole = strategy_agent(outer(agent), agent)  # type: ignore[operator]
+    whole = strategy_agent(outer(agent), agent)
     goal = "Write to Ada and Bob, and then also tell me the mayor of Ulm and of Graz."
     held = await run(whole, goal, store=store, run_id="r")
     assert (held.status, office.letters) == ("held", [])

@@ -31,7 +31,7 @@ from clew.strategies.interface import (
     Strategy,
 )
 from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
-from clew.strategies.roles import answers_text, tool_of
+from clew.strategies.roles import Role, answers_text, tool_of
 from clew.support.error_text import described
 
 PROVIDER: Final = "strategy"
@@ -134,15 +134,8 @@ def base_agent(agent: Agent) -> Agent:
     return agent
 
 
-def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
-    """An agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
-
-    Its answer type, checks, fallback, screens and bounds are those of the agent `like`. A tool that
-    the strategy calls itself is judged like a call of the agent whose tool it is: by its guards,
-    and its limits on calls. `limits` are those of the whole strategy; by default those of `like`,
-    with room for all runs that the strategy may make. Each run gets a share of what is left. Raises
-    `ConfigError` if a role has a name that no tool may have, or the parts do not fit together.
-    """
+def _roles(strategy: Strategy) -> Mapping[str, Role]:
+    """The roles. Raises `ConfigError` if one branches over runs that have no branches."""
     roles = strategy.roles
     for name, role in roles.items():
         if isinstance(role, Branches) and isinstance(role.agent.model, StrategyPolicy):
@@ -152,6 +145,19 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
                 "without a strategy"
             )
             raise ConfigError(message)
+    return roles
+
+
+def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
+    """An agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
+
+    Its answer type, checks, fallback, screens and bounds are those of the agent `like`. A tool that
+    the strategy calls itself is judged like a call of the agent whose tool it is: by its guards,
+    and its limits on calls. `limits` are those of the whole strategy; by default those of `like`,
+    with room for all runs that the strategy may make. Each run gets a share of what is left. Raises
+    `ConfigError` if a role has a name that no tool may have, or the parts do not fit together.
+    """
+    roles = _roles(strategy)
     names, own = tool_names(roles), base_agent(like)
     owners = [base_agent(each) for each in role_agents(roles)]
     tools = [tool_of(names.get(name, name), role) for name, role in roles.items()]
