@@ -17,6 +17,7 @@ from clew.core.events import (
     EFFECTFUL,
     Cancel,
     Code,
+    Done,
     Effect,
     Evidence,
     Grant,
@@ -47,6 +48,9 @@ Watch: TypeAlias = Callable[[str], Listener | None]
 
 Begin: TypeAlias = Callable[[Agent, SubRun, Listener | None], Awaitable[Journal]]
 """Creates the record of a sub-run."""
+
+Earlier: TypeAlias = Callable[[SubRun], Awaitable[tuple[Done, ...]]]
+"""Finds the side effects of other runs that a sub-run must not repeat unasked."""
 
 DECLINED: Final = "the sub-run declined: "
 """What stands in an observation before the words of a sub-run that declined."""
@@ -133,6 +137,8 @@ class Delegation(msgspec.Struct, frozen=True):
     origin: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
     begin: Begin | None = None
     """How a sub-run is begun that is more than its goal, such as a fork."""
+    earlier: Earlier | None = None
+    """By default they are those that the run it serves must not repeat."""
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """Begin the sub-run, or take it up where it is; close it, where that is wanted.
@@ -185,10 +191,12 @@ class Delegation(msgspec.Struct, frozen=True):
             raise StoreError(message)
         if self.begin is not None and not begun:
             return await self.begin(self.agent, sub, listener)
+        goal = "" if begun else self._written(sub.args)
+        done = sub.done if begun or self.earlier is None else await self.earlier(sub)
         return await start_or_take_up(
-            self.agent, "" if begun else self._written(sub.args), sub.store, sub.run_id,
+            self.agent, goal, sub.store, sub.run_id,
             accept_change=True, listener=listener, origin=self.origin,
-            parent=sub.parent, grant=sub.grant, trust=sub.trust,
+            parent=sub.parent, grant=sub.grant, trust=sub.trust, done=done,
         )  # fmt: skip
 
     def _written(self, args: dict[str, Json]) -> str:

@@ -25,9 +25,10 @@ def last_words(brief: PromptSpec) -> str:
 
 
 def already_done(fork: Forked) -> str:
-    """One line for each effect that was had after the cut."""
+    """One line for each effect that was had after the cut, or by earlier runs for the task."""
+    by = "after this point, by the run this one was forked from"
     told = (
-        "Already done in the world, after this point, by the run this one was forked from "
+        f"Already done in the world, {by if fork.parent else 'by earlier runs for this task'} "
         "(do not do it again unless it is to happen twice):"
     )
     return "\n".join([told, *map(_line, fork.done)])

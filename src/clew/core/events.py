@@ -273,13 +273,27 @@ class Spending(Value, frozen=True):
     usage: Usage = Usage()
 
 
+class Done(Value, frozen=True):
+    """A side effect of another run: after the fork point, or in an earlier trial. It stays done.
+
+    `key` is the call's own (`run_id:step.index`), `hash` identifies its arguments, `text` is the
+    call as one line for people and models.
+    """
+
+    key: str
+    tool: str
+    hash: str
+    text: str
+    outcome: Outcome = "done"
+
+
 class Started(Event, frozen=True):
     """The first entry of every record.
 
     `origin` describes how to make the same agent again; nothing in the core reads it. `parent` is
     the call key (`run_id:step.index`) that a sub-run serves, `grant` its budget, and `trust` that
     of its goal: untrusted if a model wrote it after reading untrusted text. Workers of the `queue`
-    execute the run.
+    execute the run. `done` lists side effects of earlier runs for the same task.
     """
 
     goal: str
@@ -291,6 +305,7 @@ class Started(Event, frozen=True):
     queue: str = ""
     grant: Grant | None = None
     trust: Trust = "trusted"
+    done: tuple[Done, ...] = ()
 
 
 class Changed(Event, frozen=True):
@@ -302,20 +317,6 @@ class Changed(Event, frozen=True):
     setting: AgentSpec
     what: tuple[str, ...] = ()
     origin: dict[str, Json] = {}
-
-
-class Done(Value, frozen=True):
-    """An effect that was had in the run a fork was cut from, after the cut: it stays done.
-
-    `key` is the call's own (`run_id:step.index`), `hash` identifies its arguments, `text` is the
-    call as one line for people and models.
-    """
-
-    key: str
-    tool: str
-    hash: str
-    text: str
-    outcome: Outcome = "done"
 
 
 class Forked(Event, frozen=True):

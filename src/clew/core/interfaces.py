@@ -13,6 +13,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import (
+    Done,
     Effect,
     Entry,
     Grant,
@@ -135,7 +136,8 @@ class SubRun(msgspec.Struct, frozen=True):
     (`run_id:step.index`) and may spend at most `grant`. The tool returns the call's observation,
     with what was `spent`, or a verdict that holds the call while the sub-run is held. With `close`,
     end the run for that reason instead, unless it has ended. If it `waited`, its record must exist.
-    `trust` is that of what its arguments were made from.
+    `trust` is that of what its arguments were made from; `done` are the side effects of other runs
+    that neither run may repeat unasked.
     """
 
     run_id: str
@@ -147,6 +149,7 @@ class SubRun(msgspec.Struct, frozen=True):
     close: str = ""
     waited: bool = False
     trust: Trust = "trusted"
+    done: tuple[Done, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

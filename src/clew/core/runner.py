@@ -11,6 +11,7 @@ from clew.core.events import (
     AnyEvent,
     Changed,
     Charged,
+    Done,
     Grant,
     Json,
     Started,
@@ -52,18 +53,22 @@ async def start(
     queue: str = "",
     grant: Grant | None = None,
     trust: Trust = "trusted",
+    done: tuple[Done, ...] = (),
 ) -> Journal:
     """Begin a run's record without thinking yet.
 
     `parent` is the call that a sub-run serves, `grant` what it may take and `trust` that of its
-    goal; a run with a `queue` is left to whoever serves that.
+    goal; a run with a `queue` is left to whoever serves that. `done` are side effects of earlier
+    runs for the same task: the model is told of them, and their repetition is held.
     """
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
-    started = Started(goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust)
+    started = Started(
+        goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust, done
+    )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
 
@@ -112,6 +117,7 @@ async def start_or_take_up(
     parent: str = "",
     grant: Grant | None = None,
     trust: Trust = "trusted",
+    done: tuple[Done, ...] = (),
 ) -> Journal:
     """Open the run of this id for work: begun now, or taken up where its record is.
 
@@ -121,7 +127,7 @@ async def start_or_take_up(
     if not await has_begun(store, run_id):
         return await start(
             agent, goal, store, run_id=run_id, parent=parent,
-            listener=listener, origin=origin, grant=grant, trust=trust,
+            listener=listener, origin=origin, grant=grant, trust=trust, done=done,
         )  # fmt: skip
     so_far = await load(store, run_id)
     served = so_far.parent_call or so_far.started.parent

@@ -94,6 +94,7 @@ async def _end(
     sub = SubRun(
         call.child, f"{journal.run_id}:{call.key}", call.args, grant, journal.store,
         close=close, waited=waited, trust=journal.trajectory.trust,
+        done=tuple(journal.trajectory.done_elsewhere),
     )  # fmt: skip
     try:
         return await tool.run(sub)

@@ -19,6 +19,7 @@ from clew.core.events import (
     Charged,
     Code,
     Compacted,
+    Done,
     Entry,
     Evidence,
     Forked,
@@ -80,6 +81,8 @@ class Trajectory:
         self.cancel: Cancel | None = None
         self.forks: list[Forked] = []
         """The forks it descends from, the last one last; empty for a run that is not a fork."""
+        self.done_elsewhere: list[Done] = []
+        """Side effects of other runs that it must not repeat unasked."""
         self.pending_input: list[str] = []
         """A person's messages that no model has seen yet and that were not refused."""
         self.grant: Grant | None = None
@@ -246,10 +249,7 @@ class Trajectory:
                 self.rejected, self.faults_in_row = [], 0
                 self._go_on()
             case Started():
-                self.setting, self.visible_goal = event.setting, event.goal
-                self.grant, self.trust = event.grant, event.trust
-                self.untainted = event.trust == "trusted"
-                self.pending_input.append(event.goal)
+                self._start(event)
             case Landing():
                 self.landing = event
                 self.step.notices += (event,)
@@ -276,6 +276,16 @@ class Trajectory:
             case _:
                 self._change(event)
 
+    def _start(self, event: Started) -> None:
+        """A new run; effects of earlier runs for its task are told as those of a fork's parent."""
+        self.setting, self.visible_goal = event.setting, event.goal
+        self.grant, self.trust = event.grant, event.trust
+        self.untainted = event.trust == "trusted"
+        self.pending_input.append(event.goal)
+        self.done_elsewhere += event.done
+        if event.done:
+            self.step.notices += (Forked("", 0, event.setting, done=event.done),)
+
     def _change(self, event: Changed) -> None:
         """Another agent from here on: a stop for want of an answer is taken back.
 
@@ -300,6 +310,7 @@ class Trajectory:
         if event.grant is not None:
             self.grant, self.total, self.spent = event.grant, Totals(), Totals()
         self.forks.append(event)
+        self.done_elsewhere += event.done
         self.step.notices += (event,) if event.done else ()
 
     def _judge(self, event: Judged) -> None:

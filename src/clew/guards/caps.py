@@ -42,19 +42,19 @@ class Caps(msgspec.Struct, frozen=True):
 
 
 class AlreadyDone(msgspec.Struct, frozen=True):
-    """A guard: holds a call that repeats a side effect from after a fork point.
+    """A guard: holds a call that repeats a side effect of another run.
 
-    A repeat is the same tool with the same arguments. It does nothing in a run that is not a fork.
+    That is an effect after a fork point, or in an earlier run for the same task. A repeat is the
+    same tool with the same arguments.
     """
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
-        for fork in so_far.forks:
-            for done in fork.done:
-                if done.tool == call.action.name and done.hash == call.hash:
-                    was = "may have been done" if done.outcome == "unknown" else "was done"
-                    reason = f"this {was} already, by {done.key}: allow it if it is to happen twice"
-                    return Verdict("hold", reason)
+        for done in so_far.done_elsewhere:
+            if done.tool == call.action.name and done.hash == call.hash:
+                was = "may have been done" if done.outcome == "unknown" else "was done"
+                reason = f"this {was} already, by {done.key}: allow it if it is to happen twice"
+                return Verdict("hold", reason)
         return None
 
 

@@ -17,6 +17,7 @@ from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
 from clew.core.journal import Journal, load
 from clew.core.runner import has_begun
 from clew.core.trajectory import Step, Trajectory
+from clew.strategies.earlier import done_before
 from clew.subagents import TASK, Delegation, delegate
 
 MAX_CHARS: Final = 200
@@ -93,7 +94,7 @@ class _BranchRun:
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """The branch's result, or the verdict that holds it."""
         begin = _begin_fork if "of" in sub.args else None
-        end = await Delegation(self.agent, _task, begin=begin)(sub)
+        end = await Delegation(self.agent, _task, begin=begin, earlier=done_before)(sub)
         if isinstance(end, Verdict) or not await has_begun(sub.store, sub.run_id):
             return end
         return _branch_observation(end, await load(sub.store, sub.run_id))
@@ -160,18 +161,11 @@ async def _begin_fork(agent: Agent, sub: SubRun, listener: Listener | None) -> J
 
 
 async def _done_elsewhere(sub: SubRun, of: Trajectory, point: ForkPoint) -> tuple[Done, ...]:
-    """The side effects that the branch cannot see: after the fork point, and in other branches."""
-    root = await _load(sub.store, sub.parent.rpartition(":")[0])
-    effects = {done.key: done for done in point.done}
-    branch = root.call(sub.parent.rpartition(":")[2]).action.name
-    for call in root.calls:
-        if call.action.name == branch and call.child and call.child != sub.run_id:
-            other = await _load(sub.store, call.child)
-            effects |= {
-                done.key: done for done in (described_effect(other, e) for e in other.effects)
-            }
+    """The side effects that the branch cannot see: after the fork point, and in earlier runs."""
+    effects = {done.key: done for done in (*point.done, *await done_before(sub))}
     shared = Trajectory(of.run_id, point.shared)
     visible = {described_effect(shared, call).key for call in shared.effects}
+    visible |= {done.key for done in shared.done_elsewhere}
     return tuple(done for key, done in effects.items() if key not in visible)
 
 

@@ -9,7 +9,7 @@ process that dies loses nothing.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import anyio.lowlevel
 
@@ -21,6 +21,7 @@ from clew.core.interfaces import AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.strategies.branches import Branches
 from clew.strategies.codec import StrategyCodec, exchanges, latest_task
+from clew.strategies.earlier import PROVIDER
 from clew.strategies.interface import (
     ExtendsLimits,
     NoAnswerError,
@@ -34,7 +35,6 @@ from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_
 from clew.strategies.roles import Role, answers_text, tool_of
 from clew.support.error_text import described
 
-PROVIDER: Final = "strategy"
 _Exchange: TypeAlias = tuple[tuple[Request, ...], tuple[RoleResult, ...]]
 """The requests of one step, and their results."""
 

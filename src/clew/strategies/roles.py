@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from clew.core.agent import Agent
-from clew.core.events import Observation, Verdict
+from clew.core.events import Json, Observation, Verdict
 from clew.core.interfaces import AgentTool, AnyTool, Parameters, SubRun, Tool
 from clew.core.runner import has_begun
 from clew.strategies.branches import Branches, branching, load_sub_run
+from clew.strategies.earlier import done_before
 from clew.strategies.transcript import transcript
 from clew.subagents import TASK, Delegation, delegate
 
@@ -48,7 +49,7 @@ def tool_of(name: str, role: Role) -> AnyTool:
             name=name,
             description=f"A run of {name}, which is shown the run of the call `of`.",
             parameters=_READS,
-            goal=lambda args: str(args["task"]),
+            goal=_task,
         )
         return replace(made, run=_ReadingRun(role.agent))
     made = delegate(
@@ -56,9 +57,13 @@ def tool_of(name: str, role: Role) -> AnyTool:
         name=name,
         description=f"A run of {name}.",
         parameters=_RUNS,
-        goal=lambda args: str(args["task"]),
+        goal=_task,
     )
-    return replace(made, weight=WEIGHT)
+    return replace(made, weight=WEIGHT, run=Delegation(role, _task, earlier=done_before))
+
+
+def _task(args: dict[str, Json]) -> str:
+    return str(args["task"])
 
 
 def answers_text(role: Role) -> bool:
@@ -78,7 +83,7 @@ class _ReadingRun:
         task = ""
         if not await has_begun(sub.store, sub.run_id):
             task = await self._task(sub)
-        return await Delegation(self.agent, lambda _: task)(sub)
+        return await Delegation(self.agent, lambda _: task, earlier=done_before)(sub)
 
     async def _task(self, sub: SubRun) -> str:
         return f"{sub.args['task']}\n\n{transcript(await load_sub_run(sub))}"
