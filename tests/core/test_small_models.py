@@ -306,7 +306,7 @@ def names_in(form: Any) -> list[str]:
     return [branch["properties"]["action"]["enum"][0] for branch in branches]
 
 
-async def test_after_a_repeated_call_nothing_is_offered_that_only_reads() -> None:
+async def test_after_a_repeated_call_only_its_tool_is_not_offered() -> None:
     same = act("search", query="mill")
     agent = small(same, same, act("write_note", title="Mill"), same, finish("1850"))
     agent = agent.replace(tools=[*TOOLS, write_note])
@@ -314,9 +314,12 @@ async def test_after_a_repeated_call_nothing_is_offered_that_only_reads() -> Non
     sent = sent_by(agent)
     offered = [names_in(prompt.reply_schema) for prompt in sent]
     everything = ["search", "read_note", "write_note", "finish"]
-    some = ["write_note", "finish"]
-    assert offered == [everything, everything, some, everything, some]
-    assert "this call was made before, with the same result: finish now" in (sent[2].parts[-1].text)
+    others = ["read_note", "write_note", "finish"]
+    assert offered == [everything, everything, others, everything, everything]
+    said = sent[2].parts[-1].text
+    assert "this call was made before, with the same result. Open what was found and not" in said
+    assert "(Elsewhere)" in said
+    assert "not found" not in said
     assert len({texts(prompt.head) for prompt in sent}) == 1
     for step in range(1, 6):
         assert (await prompt_of(result.run_id, step, store=store)).differs == ()
@@ -331,7 +334,7 @@ async def test_a_call_that_cannot_be_made_is_not_offered_a_third_time(name: str)
     offered = [names_in(prompt.reply_schema) for prompt in sent_by(agent)]
     left = {
         "write_note": ["search", "read_note", "finish"],
-        "search": ["write_note", "finish"],
+        "search": ["read_note", "write_note", "finish"],
     }
     everything = ["search", "read_note", "write_note", "finish"]
     assert offered == [everything, everything, left[name]]
@@ -353,7 +356,10 @@ async def test_a_program_written_again_in_vain_is_left_out_like_a_call() -> None
     script = (same, same, finish("1850"))
     model = watched(*script, codec="code", tools=tools, name=SMALL, params={"grammar": True})
     await run(Agent(model, tools, codec="code"), "When?", store=MemoryStore())
-    assert ["```python" in prompt.grammar for prompt in model.sent] == [True, True, False]
+    grammars = [prompt.grammar for prompt in model.sent]
+    assert grammars[0] == grammars[1]
+    assert "search(**" not in grammars[1], "in any program"
+    assert "search(**" in grammars[2], "alone"
 
 
 async def test_a_tool_is_offered_again_where_its_result_is_another() -> None:

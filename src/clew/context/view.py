@@ -261,18 +261,15 @@ def _step(so_far: Trajectory, number: int) -> Step:
 
 def _withheld(so_far: Trajectory, brief: PromptSpec) -> frozenset[str]:
     """Tools that the last step called once more in vain: refused as a repetition, or with a hint
-    that it is one, and with the same result as before. If one of them only reads, all that only
-    read: small models go from one to the other, and never to another question. After a rewind of
-    the run's own: those with which the branch began, where others read too.
+    that it is one, and with the same result as before. After a rewind of the run's own: those with
+    which the branch began, where others read too.
     """
     step, rewound = so_far.step, so_far.omitted.hidden
     if not so_far.steps or step.person_spoke:
         return frozenset()
     if step.number in rewound:
         return _began(so_far, brief)
-    vain = frozenset(call.action.name for call in step.calls if _in_vain(so_far, call))
-    reading = frozenset(tool.name for tool in brief.tools if tool.effect not in EFFECTFUL)
-    return vain | reading if vain & reading else vain
+    return frozenset(call.action.name for call in step.calls if _in_vain(so_far, call))
 
 
 def _began(so_far: Trajectory, brief: PromptSpec) -> frozenset[str]:

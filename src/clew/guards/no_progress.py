@@ -2,13 +2,17 @@
 
 Only repeats *with the same result* count, and only in a row or in a short cycle: recorded runs of
 real models repeat calls usefully (a changed result, paging, measure-fix-measure), so no rule looks
-at calls alone. A tool that only reads and gives the same result in step after step is asked the
-same in other words: that counts too, and is borne longer. The ladder is hint, refusal, landing.
+at calls alone. An effect is no repetition: each press of a button does something, whatever the tool
+says of it, and what was read before it may be read again. Calls of a program are compared with its
+other calls only: a program that was mended makes the calls of the one before.
+
+A tool that only reads and gives the same result in step after step is asked the same in other
+words. That counts too, with a higher threshold. The ladder is hint, refusal, landing.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import ClassVar, Final
 
 import msgspec
@@ -16,6 +20,7 @@ import msgspec
 from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
+from clew.guards.unopened import unopened
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"
@@ -34,18 +39,33 @@ def backwards(so_far: Trajectory) -> Iterator[Step]:
             yield step
 
 
-def _closed(so_far: Trajectory, most: int) -> list[Call]:
-    """The last calls that have an observation, at most so many, oldest first."""
+def _closed(so_far: Trajectory, most: int, *, asked_by: Call | None = None) -> list[Call]:
+    """The last calls that have an observation, at most so many, oldest first.
+
+    They are those that the model wrote, or those that one program asked for; those before the last
+    effect are left out.
+    """
     found: list[Call] = []
     for step in backwards(so_far):
+        calls, written = step.all_calls, len(step.calls)
         if step is so_far.step:  # which may have many that are not closed
-            last = (step.all_calls[place - 1] for place in reversed(tally_of(so_far).closed))
-        else:
-            last = (call for call in reversed(step.all_calls) if call.action.name != FINISH)
-        found += islice((call for call in last if call.observation is not None), most)
-        if len(found) >= most:
-            break
-    return found[:most][::-1]
+            calls = tuple([calls[place - 1] for place in tally_of(so_far).closed])
+        for call in reversed(calls):
+            seen = call.observation
+            if seen is None or call.action.name == FINISH:
+                continue
+            if seen.effect in EFFECTFUL and seen.ok:
+                return found[::-1]
+            if call.place <= written if asked_by is None else call in asked_by.asked:
+                found.append(call)
+                if len(found) == most:
+                    return found[::-1]
+    return found[::-1]
+
+
+def _asked_by(so_far: Trajectory, call: Call) -> Call:
+    """The program that asked for a call."""
+    return next(one for one in so_far.step.calls if call.key in {asked.key for asked in one.asked})
 
 
 def _same(one: Call, other: Call) -> bool:
@@ -104,6 +124,13 @@ def repeats(calls: list[Call], hash_: str) -> int:
     return most
 
 
+def _instead(so_far: Trajectory) -> str:
+    """What to do instead of a repetition: the beginning of a sentence."""
+    if names := unopened(so_far):
+        return f"Open what was found and not opened yet ({', '.join(names)}), ask something else,"
+    return "Ask something else, use another tool,"
+
+
 @dataclass(frozen=True)
 class NoProgress:
     """Guard against repetition: a hint on call number `hint`, a refusal from number `refuse` on.
@@ -112,9 +139,8 @@ class NoProgress:
     returns the same result whatever the arguments. Tools in `polling` may return the same result as
     often as the limits allow.
 
-    With `withhold`, a hint asks for the answer, and a tool that was called again to no avail is not
-    in the schema and the grammar of the next reply, where the model is held to one; if it only
-    reads, no tool that only reads is.
+    With `withhold`, a hint asks for another call or the answer, and a tool that was called again to
+    no avail is not in the schema and the grammar of the next reply, where the model is held to one.
     """
 
     hint: int = 3
@@ -138,20 +164,20 @@ class NoProgress:
         if call.action.name in self.polling or call.action.name == FINISH:
             return None
         hash_ = args_hash(call.action.name, call.action.args)
-        if hash_ not in [last.hash for last in _closed(so_far, LONGEST_CYCLE)]:
+        by = None if call.place <= len(so_far.step.calls) else _asked_by(so_far, call)
+        if hash_ not in [last.hash for last in _closed(so_far, LONGEST_CYCLE, asked_by=by)]:
             return self._reworded(call.action.name, so_far)
-        made = repeats(_closed(so_far, LONGEST_CYCLE * self.refuse), hash_)
+        made = repeats(_closed(so_far, LONGEST_CYCLE * self.refuse, asked_by=by), hash_)
         if made + 1 >= self.refuse:
             reason = (
                 f"{call.action.name} gave the same result {self.refuse - 1} times: it will not be "
-                "called again like this. Use what is known, try something else, or finish."
+                f"called again like this. {_instead(so_far)} or finish with what is known."
             )
             return Verdict("deny", reason, code=REFUSED)
         if made + 1 >= self.hint and self.withhold:
             reason = (
-                "this call was made before, with the same result: finish now, with what the "
-                "observations say, in the form that the question asks for, or say that it was not "
-                "found."
+                f"this call was made before, with the same result. {_instead(so_far)} or finish "
+                "with what the observations say, in the form that the question asks for."
             )
             return Verdict("hint", reason, code=REFUSED)
         if made + 1 >= self.hint:
