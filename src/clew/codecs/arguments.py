@@ -49,6 +49,12 @@ def tool_named(brief: PromptSpec, name: str) -> ToolSpec | None:
     return brief.later.get(name) if found is None else found
 
 
+def may_act(brief: PromptSpec, name: str) -> bool:
+    """Whether a call of that name may have an effect: by its tool, or because nobody knows it."""
+    tool = tool_named(brief, name)
+    return name in brief.known if tool is None else tool.effect not in {"pure", "read"}
+
+
 def matched(brief: PromptSpec, written: str) -> tuple[str, bool]:
     """A tool's name as declared, and whether it had to be matched without case and separators.
 
@@ -106,7 +112,7 @@ def typed(text: str, schema: Parameters) -> Json:
     if "string" in allowed:
         return text
     if allowed and allowed <= {"array", "object"}:
-        return first_value(text).value if text[:1] in {"{", "["} else text
+        return _value_alone(text) if text[:1] in {"{", "["} else text
     try:
         value = whole_value(text)
     except UnreadableError:
@@ -116,6 +122,14 @@ def typed(text: str, schema: Parameters) -> Json:
         return value if kind in {"array", "object"} else text
     fits = kind in allowed or (kind == "integer" and "number" in allowed)
     return value if fits else text
+
+
+def _value_alone(text: str) -> Json:
+    """The JSON that a text is, mended if need be. Raises `UnreadableError`."""
+    found = first_value(text)
+    if text[found.end :].strip():
+        raise UnreadableError("there is text behind the JSON value")
+    return found.value
 
 
 def bare(tool: ToolSpec | None, text: str) -> dict[str, Json]:

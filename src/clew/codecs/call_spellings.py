@@ -4,21 +4,29 @@ Servers turn these into native calls where they know the model's template; where
 come as text. One grammar reads them all: marks (special tokens, tags, brackets) only say that a
 call follows, and the call itself is an object, a tag with parameters, a name with an object behind
 it, or an expression of Python.
+
+Values are read from the text as it came: nothing is removed or unescaped but by the rules of the
+spelling. A call that is not closed says so (`Written.open`), for a reply that was cut looks the
+same; what could be read in two ways is a problem.
 """
 
 import ast
+import json
 import re
 import warnings
-from collections.abc import Iterator
-from typing import Any, Final, Protocol, TypeAlias, cast
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, Protocol, cast
 
 import msgspec
 
 from clew.codecs.arguments import fields, object_args, tool_named, typed
 from clew.codecs.interface import PromptSpec
-from clew.codecs.mend import UnreadableError, first_value, whole_value
+from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.core.events import FINISH, Json
 from clew.support.lazy_regex import Lazy
+from clew.support.surrogates import HALF
 
 MOST: Final = 64
 """Calls that are read in one reply."""
@@ -26,8 +34,11 @@ MOST: Final = 64
 _PYTHON_CHARS: Final = 20_000
 """Longer text is no call as in a program."""
 
+_PREFIX: Final = r"(?:[\w-]{1,20}:|[|｜ ]{0,3}DSML[|｜ ]{0,3})?"
+"""What may stand ahead of a tag's name: a namespace, or DeepSeek's word between bars."""
+
 MARK: Final = Lazy(
-    r"</?\|?/?(?:[\w-]{1,20}:)?(?:tool|function)[_-]?(?:calls?|use)\|?>"
+    rf"</?\|?/?{_PREFIX}(?:tool|function)[_-]?(?:calls?|use)\|?>"
     r"|</?tools>(?=\s*(?:[\[{<]|$))"
     r"|</?(?:start|end)_function_call>"
     r"|<[|｜][^|｜<>\n]{1,40}[|｜]>"
@@ -38,23 +49,32 @@ MARK: Final = Lazy(
 """What says that a call begins, goes on or ends."""
 
 TAG: Final = Lazy(
-    r"<(?P<tag>(?:[\w-]{1,20}:)?(?:function|invoke))"
+    rf"<(?P<prefix>{_PREFIX})(?P<tag>function|invoke)"
     r"(?:(?:=|\s+name=)[\"']?(?P<name>[\w./:-]{1,64})[\"']?[^<>]{0,80})?>"
 )
+PIECE: Final = Lazy(
+    rf"</?{_PREFIX}(?:parameters?|param|arg|arg_key|arg_value|function|invoke)"
+    r"(?:(?:=|\s+name=)[^<>\n]{1,120})?>"
+)
+"""A piece of a tagged call: beside a call that was read it is left over."""
+
 _TURN: Final = Lazy(
     r"(?:\s|</?s>|<[|｜](?:im_end|im_start|eot_id|eom_id|end|endoftext|end_of_text|begin_of_text"
     r"|end▁of▁sentence|assistant)[|｜]>|<\|start_header_id\|>\w{0,20}<\|end_header_id\|>)++"
 )
-_BETWEEN: Final = Lazy(rf"(?:[\s,;]|`{{3,}}[\w+-]{{0,20}}|(?m:{MARK.pattern}))++", re.IGNORECASE)
-_PARAMETER: Final = Lazy(
-    r"<(?:[\w-]{1,20}:)?(?:parameter|param|arg)(?:=|\s+name=)[\"']?([\w.-]{1,64})[\"']?[^<>]{0,80}>"
-)
-_KEY: Final = Lazy(r"<arg_key>([^<]{1,64})</arg_key>\s*<arg_value>")
+_FENCE: Final = r"`{3,}[\w+-]{0,20}"
+_BETWEEN: Final = Lazy(rf"(?:[\s,;]|{_FENCE}|(?m:{MARK.pattern}))++", re.IGNORECASE)
+_NEAR: Final = 200
+_RUN: Final = Lazy(rf"(?:[\s,;\[]|{_FENCE}|(?m:{MARK.pattern}))++\Z", re.IGNORECASE)
+_MARKS: Final = Lazy(rf"{_FENCE}|(?m:{MARK.pattern})", re.IGNORECASE)
+_KEY: Final = Lazy(r"\s*<arg_key>([^<]{1,64})</arg_key>\s*<arg_value>")
+_ARG: Final = Lazy(r"</?arg_(?:key|value)>|</?tool_call>")
 _CHILD: Final = Lazy(r"\s*<([\w-]{1,64})>")
+_SPACE: Final = Lazy(r"\s*+")
 _NAMED: Final = Lazy(
     r"(?:function(?:\s|<[|｜][^|｜<>\n]{1,40}[|｜]>)+)?(?:(?:[a-z]{1,12} )?to=)?(?:call:)?"
     r"(?:functions?\.|default_api\.)?(?P<name>[\w./-]{1,64})(?::\d{1,4})?"
-    rf"(?:\s|json\b|`{{3,}}\w{{0,20}}|{MARK.pattern})*+(?=\{{|<arg_key>)",
+    rf"(?P<marks>(?:\s|(?:json|commentary|analysis)\b|{_FENCE}|{MARK.pattern})*+)(?=\{{|<arg_key>)",
     re.IGNORECASE,
 )
 _OBJECT: Final = Lazy(
@@ -64,6 +84,17 @@ _OBJECT: Final = Lazy(
 _DOUBLED: Final = Lazy(r'"(?:[^"\\]|\\.)*+"?|\{\{|\}\}')
 """Doubled braces, as some chat templates show them by mistake, and strings, in which they stay."""
 
+_QUOTED: Final = Lazy(r"\{\s*[\w.-]{1,64}\s*:[\s\[\]{}\w.:,-]*+(?P<quote><escape>|<\|\"\|>)")
+"""An object whose texts stand between tokens, as Gemma writes them."""
+
+_PLAIN: Final = Lazy(r"\s++|[{}\[\]:,]|[\w.+-]++(?P<key>\s*+:)?")
+_LITERAL: Final = Lazy(
+    r"'{3}(?:[^'\\]|\\.|'(?!''))*+'{3}|\"{3}(?:[^\"\\]|\\.|\"(?!\"\"))*+\"{3}"
+    r"|'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|[()\[\]{}]",
+    re.DOTALL,
+)
+_EXPRESSION: Final = Lazy(r"\[?\s{0,20}(?:print\()?[\w.]{1,80}\(")
+
 _OUTER: Final = ("tool_calls", "tool_call", "function_call", "function")
 _NAMES: Final = ("name", "tool", "tool_name", "function", "function_name", "action")
 _ARGS: Final = (
@@ -71,22 +102,35 @@ _ARGS: Final = (
 )  # fmt: skip
 _BESIDE: Final = frozenset({"id", "type", "thought", "index", "tool_call_id", "call_id"})
 
+_UNCLOSED: Final = "it is never closed"
+_HALF: Final = "half a character stands in it"
+_UNCLEAR: Final = "its arguments cannot be read"
+_STRAY: Final = "something else stands among its parameters"
+_UNEVEN: Final = "only some of its values stand on lines of their own"
+
 
 class Written(msgspec.Struct, frozen=True):
-    """A call that stands in a text; `problem` says why its arguments cannot be read."""
+    """A call that stands in a text; `problem` says why its arguments cannot be read.
+
+    `open` says what leaves in doubt whether all of it is there.
+    """
 
     name: str
     args: dict[str, Json] = {}
     problem: str = ""
+    open: str = ""
 
 
-Reading: TypeAlias = tuple[list[Written], int]
-"""Calls, and where they end."""
+class Reading(msgspec.Struct, frozen=True):
+    """Calls, where they end, and the marks that stood within them."""
+
+    calls: Sequence[Written]
+    end: int
+    marks: str = ""
 
 
 def plain(text: str) -> str:
-    """The text without the ends of turns around it, and with quotes where tokens stand for them."""
-    text = text.replace("｜DSML｜", "").replace("<escape>", '"').replace('<|"|>', '"')
+    """The text without the ends of turns around it."""
     begun = _TURN.match(text)
     text = text[begun.end() :] if begun else text
     end = len(text)
@@ -95,87 +139,238 @@ def plain(text: str) -> str:
     return text[:end].strip()
 
 
+def check_thought(thought: str) -> None:
+    """Raise `UnreadableError` where a tagged call begins ahead of what was found.
+
+    What looks like an action of a text format may then stand within one of its values.
+    """
+    if (piece := PIECE.search(thought)) is not None:
+        raise UnreadableError(f"{piece[0]!r} stands ahead of it: write one call, in this form only")
+
+
 def declared(brief: PromptSpec, name: str) -> bool:
     """Whether it is the name of a tool that can be called."""
     return name == FINISH or name in brief.known or tool_named(brief, name) is not None
 
 
-def calls_at(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading:
+def calls_at(brief: PromptSpec, text: str, at: int, *, marked: bool) -> tuple[list[Written], int]:
     """The calls that stand one behind the other from `at` on, and where they end.
 
     Behind a mark any name is one of a tool; without one, only what could hardly be anything else
     is a call.
     """
     calls: list[Written] = []
+    marks = _Marks()
     while len(calls) < MOST:
         if (between := _BETWEEN.match(text, at)) is not None:
             at = between.end()
+            marks.take(between[0])
         found = next(
             filter(None, (read(brief, text, at, marked=marked) for read in _READERS)), None
         )
         if found is None:
             break
-        calls += found[0]
-        at = found[1]
+        marks.take(found.marks)
+        calls += found.calls
+        at = found.end
+    if why := marks.open:
+        calls = [each if each.open else msgspec.structs.replace(each, open=why) for each in calls]
     return calls, at
+
+
+# ------------------------------------------------------------------------------------ marks
+
+
+class _Marks(msgspec.Struct):
+    """Which marks are open: those that come in pairs, and fences."""
+
+    opened: list[str] = []
+    uneven: bool = False
+
+    def take(self, text: str) -> None:
+        """Go through the marks in a text that holds nothing else."""
+        for mark in _MARKS.finditer(text):
+            self._take(mark[0])
+
+    @property
+    def open(self) -> str:
+        """Why a call between these marks may not be whole; "" where it is."""
+        if self.uneven:
+            return "its tags do not match"
+        return f"{self.opened[-1]} around it is never closed" if self.opened else ""
+
+    def _take(self, mark: str) -> None:
+        if mark.startswith("`"):
+            pair, closes = "the fence", not mark.strip("`") and "the fence" in self.opened
+        elif (found := _pair(mark)) is not None:
+            pair, closes = found
+        else:
+            return
+        if not closes:
+            self.opened.append(pair)
+        elif pair in self.opened:
+            while self.opened.pop() != pair:
+                self.uneven = True
+        else:
+            self.uneven = True
+
+
+def unclosed(text: str, start: int, end: int) -> str:
+    """Why the marks directly around a stretch of the text do not match; "" where they do."""
+    marks = _Marks()
+    for run in (_RUN.search(text[max(0, start - _NEAR) : start]), _BETWEEN.match(text, end)):
+        marks.take("" if run is None else run[0])
+    return marks.open
+
+
+_BEGINS: Final = Lazy(r"(?<![a-z])(?:begin|start|prefix|end|suffix)(?![a-z])", re.IGNORECASE)
+_CALLS: Final = Lazy(r"tool|call|action|python|function|plugin", re.IGNORECASE)
+
+
+def _pair(mark: str) -> tuple[str, bool] | None:
+    """Which pair of marks one belongs to, and whether it closes it; None where it stands alone."""
+    inner = mark.strip("<>")
+    ahead, behind = inner[:1] in {"|", "｜"}, inner[-1:] in {"|", "｜"}
+    if mark[0] != "<" or (word := _BEGINS.search(inner)) is None:
+        if mark[0] != "<" or (ahead and behind):
+            return None
+        return f"<{inner.strip('/|')}>", inner.startswith("/") or behind
+    if "argument" in inner or not _CALLS.search(inner):
+        return None
+    key = (inner[: word.start()] + inner[word.end() :]).strip("/|｜_▁ ")
+    return f"<{key}>", word[0].lower() in {"end", "suffix"}
 
 
 # ------------------------------------------------------------------------------------- tags
 
 
+@cache
+def _parameter(prefix: str) -> re.Pattern[str]:
+    """What opens a parameter of a tag with this prefix."""
+    return re.compile(
+        rf"<{re.escape(prefix)}(?P<kind>parameter|param|arg)(?P<style>=|\s+name=)"
+        r"[\"']?(?P<name>[\w.-]{1,64})[\"']?[^<>]{0,80}>"
+    )
+
+
+@cache
+def _structure(prefix: str) -> re.Pattern[str]:
+    """Every tag that such a call is made of: within a value none of them may stand."""
+    own = re.escape(prefix)
+    return re.compile(
+        rf"<{own}(?:parameter|param|arg|function|invoke)(?:=|\s+name=)[^<>\n]{{1,120}}>"
+        rf"|</{own}(?:parameter|param|arg|function|invoke)>"
+        rf"|</?{own}(?:tool|function)_?calls?>"
+    )
+
+
 def _tagged(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
-    """`<function=NAME>…</function>`, `<invoke name="NAME">…</invoke>`, or `<NAME>…</NAME>`."""
+    """`<function=NAME>…</function>` or `<invoke name="NAME">…</invoke>`."""
     opening = TAG.match(text, at)
-    own = None if opening else _CHILD.match(text, at)
-    if opening is None and (own is None or not declared(brief, own[1])):
+    if opening is None:
         return None
-    tag = opening["tag"] if opening else own[1] if own else ""
-    start = opening.end() if opening else own.end() if own else at
-    closing = f"</{tag}>"
-    end = text.find(closing, start)
-    if own is not None and end < 0:
-        return None
-    body = text[start:] if end < 0 else text[start:end]
-    after = len(text) if end < 0 else end + len(closing)
-    name = opening["name"] if opening else tag
+    prefix, closing = opening["prefix"], f"</{opening['prefix']}{opening['tag']}>"
+    start = _skip(text, opening.end())
+    if not opening["name"]:
+        return _named_inside(brief, text, start, closing)
+    name = opening["name"]
+    if text.startswith("{", start):
+        try:
+            found = first_value(text[start:])
+        except UnreadableError as error:
+            return Reading([Written(name, problem=str(error))], len(text))
+        call, end = _with_value(name, found), start + found.end
+    elif _parameter(prefix).match(text, start) is not None:
+        call, end = _with_parameters(brief, name, prefix, text, start)
+    else:
+        inner, end = _children(text, start)
+        call = _with_texts(brief, name, inner)
+    return _closed(call, text, end, closing)
+
+
+def _closed(call: Written, text: str, end: int, closing: str) -> Reading:
+    """A call whose tag must be closed where its arguments end."""
+    end = _skip(text, end)
+    if text.startswith(closing, end):
+        return Reading([call], end + len(closing))
+    if end < len(text) and not closing.startswith(text[end:]):
+        why = _STRAY if call.args else _UNCLEAR
+        return Reading([Written(call.name, problem=call.problem or why)], len(text))
+    return Reading([msgspec.structs.replace(call, open=call.open or _UNCLOSED)], len(text))
+
+
+def _with_parameters(
+    brief: PromptSpec, name: str, prefix: str, text: str, at: int
+) -> tuple[Written, int]:
+    """A call with a tag for each parameter, and where the last of them ends.
+
+    A value ends at the first tag of such a call, which must be the one that closes it. Behind `=`
+    values stand on lines of their own, or all of them do not.
+    """
+    given: list[tuple[str, str]] = []
+    lines: set[tuple[bool, bool]] = set()
+    whole = True
+    while (opened := _parameter(prefix).match(text, at)) is not None:
+        token = _structure(prefix).search(text, opened.end())
+        end = len(text) if token is None else token.start()
+        value = text[opened.end() : end]
+        closed = token is not None and token[0] == f"</{prefix}{opened['kind']}>"
+        whole = whole and closed
+        if opened["style"] == "=":
+            edges = value.startswith("\n"), value.endswith("\n") and len(value) > 1
+            lines.add(edges)
+            value = value[1:-1] if all(edges) else value
+        given.append((opened["name"], value))
+        at = _skip(text, token.end() if token is not None and closed else end)
+    call = _with_texts(brief, name, given)
+    uneven = _UNEVEN if len(lines) > 1 or lines & {(True, False), (False, True)} else ""
+    return msgspec.structs.replace(call, open=uneven if whole else _UNCLOSED), at
+
+
+def _named_inside(brief: PromptSpec, text: str, start: int, closing: str) -> Reading | None:
+    """`<invoke><tool_name>NAME</tool_name><parameters>…</parameters></invoke>`."""
+    outer, end = _children(text, start)
+    inner = dict(outer)
+    name, body = inner.get("tool_name", "").strip(), inner.get("parameters", "")
     if not name:
-        inner = dict(_children(body) or ())
-        name, body = inner.get("tool_name", "").strip(), inner.get("parameters", "")
-    if own is not None and _children(body) is None:
         return None
-    return ([_with_body(brief, name, body)], after) if name else None
+    children, inner_end = _children(body, 0)
+    if body[inner_end:].strip():
+        return Reading([Written(name, problem=_UNCLEAR)], len(text))
+    return _closed(_with_texts(brief, name, children), text, end, closing)
 
 
-def _with_body(brief: PromptSpec, name: str, body: str) -> Written:
-    """A call of `name` with what stands in its tag."""
-    body = body.strip()
-    if body.startswith("{"):
-        return _with_text(brief, name, body)
-    pieces = _PARAMETER.split(body)
-    if len(pieces) > 1:
-        values = [re.split(r"</(?:[\w-]{1,20}:)?(?:parameter|param|arg)>", each)[0]
-                  for each in pieces[2::2]]  # fmt: skip
-        return _with_texts(brief, name, zip(pieces[1::2], values, strict=True))
-    children = _children(body)
-    if children is None:
-        return Written(name, problem="its arguments cannot be read")
-    return _with_texts(brief, name, children)
+def _own_tag(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
+    """`<NAME><parameter>…</parameter></NAME>`."""
+    own = _CHILD.match(text, at)
+    if own is None or not declared(brief, own[1]):
+        return None
+    children, end = _children(text, own.end())
+    end, closing = _skip(text, end), f"</{own[1]}>"
+    if not text.startswith(closing, end):
+        return None
+    return Reading([_with_texts(brief, own[1], children)], end + len(closing))
 
 
-def _children(body: str) -> list[tuple[str, str]] | None:
-    """Tags that stand one behind the other, with what is in them; None where others stand there."""
+def _children(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
+    """Tags that stand one behind the other from `at` on, with what is in them, and their end."""
     found: list[tuple[str, str]] = []
-    at = 0
-    while (child := _CHILD.match(body, at)) is not None:
-        end = body.find(f"</{child[1]}>", child.end())
+    while (child := _CHILD.match(text, at)) is not None:
+        end = text.find(f"</{child[1]}>", child.end())
         if end < 0:
-            return None
-        found.append((child[1], body[child.end() : end]))
+            break
+        found.append((child[1], text[child.end() : end]))
         at = end + len(child[1]) + 3
-    return None if body[at:].strip() else found
+    return found, at
 
 
-def _with_texts(brief: PromptSpec, name: str, given: Any) -> Written:
+def _skip(text: str, at: int) -> int:
+    """Where the next sign stands that is no space."""
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+def _with_texts(brief: PromptSpec, name: str, given: Sequence[tuple[str, str]]) -> Written:
     """A call with its arguments as texts: each a value of its parameter's type."""
     tool = tool_named(brief, name)
     schemas = fields(tool.parameters) if tool is not None else {}
@@ -183,9 +378,8 @@ def _with_texts(brief: PromptSpec, name: str, given: Any) -> Written:
     for key, text in given:
         if key in args:
             return Written(name, problem=f"the parameter {key!r} is given twice")
-        value = text.removeprefix("\n").removesuffix("\n")
         try:
-            args[key] = typed(value, schemas.get(key, {}))
+            args[key] = typed(text, schemas.get(key, {}))
         except UnreadableError as error:
             return Written(name, problem=str(error))
     return Written(name, args)
@@ -198,22 +392,43 @@ def _object(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
     """Objects that name a tool and its arguments, alone or in a list."""
     if text[at : at + 1] not in {"{", "["}:
         return None
-    rest = text[at:]
+    rest, starts = text[at:], [(0, 0)]
     if rest.startswith("{{"):
-        rest = _DOUBLED.sub(_single, rest)
+        rest, starts = _undoubled(rest)
     try:
         found = first_value(rest)
     except UnreadableError as error:
         meant = _OBJECT.match(rest)
-        return None if meant is None else ([Written(meant["name"], problem=str(error))], len(text))
+        if meant is None:
+            return None
+        return Reading([Written(meant["name"], problem=str(error))], len(text))
     calls = _in_value(brief, found.value)
-    end = at + found.end if rest == text[at:] else len(text)
-    return None if calls is None else (calls, end)
+    if calls is None:
+        return None
+    new, old = starts[bisect_right(starts, (found.end, len(text))) - 1]
+    half = _HALF if HALF in found.repairs else ""
+    calls = [msgspec.structs.replace(call, open=half) for call in calls]
+    return Reading(calls, at + old + found.end - new)
 
 
-def _single(found: re.Match[str]) -> str:
-    """One brace for two; a string as it is."""
-    return found[0][:1] if found[0] in {"{{", "}}"} else found[0]
+def _with_value(name: str, found: Value) -> Written:
+    """A call with an object of arguments."""
+    half = _HALF if HALF in found.repairs else ""
+    return Written(name, cast("dict[str, Json]", found.value), open=half)
+
+
+def _undoubled(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """One brace for two, outside of strings; and where each stretch came from."""
+    out: list[str] = []
+    starts = [(0, 0)]
+    at = length = 0
+    for found in _DOUBLED.finditer(text):
+        if found[0] in {"{{", "}}"}:
+            piece = text[at : found.start() + 1]
+            out.append(piece)
+            length, at = length + len(piece), found.end()
+            starts.append((length, at))
+    return "".join(out) + text[at:], starts
 
 
 def _in_value(brief: PromptSpec, value: Json) -> list[Written] | None:
@@ -247,10 +462,10 @@ def _in_object(brief: PromptSpec, said: dict[str, Json]) -> list[Written] | None
         if tool is None or not own or not own.keys() <= fields(tool.parameters).keys():
             return None
         return [Written(name, own)]
-    return _with_value(brief, name, said[given])
+    return _with_args(brief, name, said[given])
 
 
-def _with_value(brief: PromptSpec, name: str, value: Json) -> list[Written] | None:
+def _with_args(brief: PromptSpec, name: str, value: Json) -> list[Written] | None:
     """A call with what stands for its arguments; no call, where that cannot be arguments."""
     if isinstance(value, dict):
         return [Written(name, cast("dict[str, Json]", value))]
@@ -280,54 +495,100 @@ def _named(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | 
     found = _NAMED.match(text, at)
     if found is None or not (marked or declared(brief, found["name"])):
         return None
-    name = found["name"]
-    if text.startswith("<", found.end()):
-        pieces = _KEY.split(text[found.end() :])
-        values = [each.partition("</arg_value>") for each in pieces[2::2]]
-        rest = values[-1][2] if values else ""
-        given = zip(pieces[1::2], (value for value, _, _ in values), strict=True)
-        return [_with_texts(brief, name, given)], len(text) - len(rest)
+    name, start = found["name"], found.end()
+    if text.startswith("<", start):
+        return _with_keys(brief, name, text, start)
     try:
-        value = first_value(text[found.end() :])
+        quoted = _QUOTED.match(text, start)
+        if quoted is not None:
+            args, end = _between_tokens(text, start, quoted["quote"])
+            call = Written(name, args)
+        else:
+            value = first_value(text[start:])
+            call, end = _with_value(name, value), start + value.end
     except UnreadableError as error:
-        return [Written(name, problem=str(error))], len(text)
-    return [Written(name, value.value)], found.end() + value.end
+        return Reading([Written(name, problem=str(error))], len(text))
+    return Reading([call], end, found["marks"])
+
+
+def _with_keys(brief: PromptSpec, name: str, text: str, at: int) -> Reading:
+    """`<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>`, once for each parameter."""
+    given: list[tuple[str, str]] = []
+    while (key := _KEY.match(text, at)) is not None:
+        token = _ARG.search(text, key.end())
+        end = len(text) if token is None else token.start()
+        given.append((key[1], text[key.end() : end]))
+        if token is None or token[0] != "</arg_value>":
+            call = _with_texts(brief, name, given)
+            return Reading([msgspec.structs.replace(call, open=_UNCLOSED)], end)
+        at = token.end()
+    call, end = _with_texts(brief, name, given), _skip(text, at)
+    whole = given and text.startswith("</tool_call>", end)
+    return Reading([msgspec.structs.replace(call, open="" if whole else _UNCLOSED)], end)
+
+
+def _between_tokens(text: str, at: int, quote: str) -> tuple[dict[str, Json], int]:
+    """An object whose texts stand between `quote`, and where it ends. Raises `UnreadableError`."""
+    out: list[str] = []
+    depth = 0
+    while True:
+        if text.startswith(quote, at):
+            end = text.find(quote, at + len(quote))
+            if end < 0:
+                break
+            out.append(json.dumps(text[at + len(quote) : end]))
+            at = end + len(quote)
+            continue
+        piece = _PLAIN.match(text, at)
+        if piece is None:
+            break
+        word = piece[0]
+        if piece["key"]:
+            word = json.dumps(word.rstrip(": \t\r\n")) + ":"
+        out.append(word)
+        at = piece.end()
+        depth += (word in "{[") - (word in "}]")
+        if not depth:
+            return cast("dict[str, Json]", whole_value("".join(out))), at
+    raise UnreadableError("the arguments end before they are closed")
 
 
 # -------------------------------------------------------------------------------------- Python
 
 
 def _python(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
-    """`NAME(key=value)`, `[NAME(…), NAME(…)]` or `print(default_api.NAME(…))`, on one line each."""
-    if not re.match(r"\[?\s*(?:print\()?[\w.]{1,80}\(", text[at : at + 120]):
-        return None
-    mark = MARK.search(text, at)
-    end = mark.start() if mark else len(text)
-    code = text[at:end].strip().rstrip("`").strip()
-    if len(code) > _PYTHON_CHARS:
+    """`NAME(key=value)`, `[NAME(…), NAME(…)]` or `print(default_api.NAME(…))`."""
+    if _EXPRESSION.match(text, at) is None or (end := _expression_end(text, at)) is None:
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Python thinks of the model's escapes
-            body = ast.parse(code).body
+            value = ast.parse(text[at:end].strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "print" and value.args:
+        value = value.args[0]
     found: list[Written] = []
-    for call in _python_calls(body):
+    for call in value.elts if isinstance(value, ast.List) else [value]:
         if (read := _python_call(brief, call)) is None:
             return None
         if not (marked or declared(brief, read.name)):
             return None
         found.append(read)
-    return (found, end) if found else None
+    return Reading(found, end) if found else None
 
 
-def _python_calls(body: list[ast.stmt]) -> Iterator[ast.expr]:
-    for line in body:
-        value = line.value if isinstance(line, ast.Expr) else ast.Constant(None)
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "print" and value.args:
-            value = value.args[0]
-        yield from value.elts if isinstance(value, ast.List) else [value]
+def _expression_end(text: str, at: int) -> int | None:
+    """Where the brackets that an expression opens are all closed."""
+    depth = 0
+    for found in _LITERAL.finditer(text[at : at + _PYTHON_CHARS]):
+        if found[0] in "([{":
+            depth += 1
+        elif found[0] in ")]}":
+            depth -= 1
+            if depth <= 0:
+                return at + found.end()
+    return None
 
 
 def _python_call(brief: PromptSpec, call: ast.expr) -> Written | None:
@@ -363,4 +624,4 @@ class _Reader(Protocol):
     ) -> Reading | None: ...
 
 
-_READERS: Final[tuple[_Reader, ...]] = (_tagged, _object, _named, _python)
+_READERS: Final[tuple[_Reader, ...]] = (_tagged, _own_tag, _object, _named, _python)

@@ -3,11 +3,11 @@
 import re
 from typing import Final
 
-from clew.codecs.arguments import bare, fields, matched, object_args, tool_named
+from clew.codecs.arguments import bare, fields, matched, may_act, object_args, tool_named
 from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
 from clew.core.events import FINISH, Action
-from clew.core.interfaces import ToolSpec
+from clew.support.surrogates import HALF
 
 CANONICAL_FINISH: Final = "Finish"
 """How the paper writes the tool that ends a run."""
@@ -17,7 +17,8 @@ TRAILING: Final = "trailing text dropped"
 
 _OPENING: Final = re.compile(r"[\[(]")
 _NAME: Final = re.compile(r"[\w./-]{1,64}")
-_KEYWORD: Final = re.compile(r"\s*(\w{1,64})\s*=")
+_KEYWORD: Final = re.compile(r"\s*(\w{1,64})\s*(?:=(?!=)|:\s*[\"'])")
+_QUOTES: Final = frozenset("{\"'")
 _CALL: Final = re.compile(r"\w ?\[")
 _DECORATION: Final = " \t\r\n*_`."
 
@@ -43,7 +44,7 @@ def read_call(brief: PromptSpec, text: str) -> tuple[Action, list[str]]:
     if opening is None:
         raise UnreadableError("the action has no brackets with its argument")
     name, repairs = tool_name(brief, text[: opening.start()])
-    tool = tool_named(brief, name)
+    tool, acts = tool_named(brief, name), may_act(brief, name)
     rest = text[opening.end() :].lstrip()
     closing = "]" if opening[0] == "[" else ")"
     if closing == ")":
@@ -52,20 +53,29 @@ def read_call(brief: PromptSpec, text: str) -> tuple[Action, list[str]]:
         args, found = given
         after = rest[found.end :].lstrip()
         repairs += found.repairs
+        if acts and HALF in found.repairs:
+            raise UnreadableError("a string holds half a character")
         if after.startswith(closing):
-            return Action(name, args), repairs + _trailing(after[1:])
+            return Action(name, args), repairs + _trailing(after[1:], name, acts=acts)
         if not after:
-            return Action(name, args), repairs + _closed(tool, name, rest)
+            return Action(name, args), repairs + _closed(name, rest, acts=acts)
     end = balanced(rest, opening[0], closing)
     if end is None:
-        repairs += _closed(tool, name, rest)
+        repairs += _closed(name, rest, acts=acts)
         inside = rest
     else:
         inside = rest[:end]
-        repairs += _trailing(rest[end + 1 :])
+        repairs += _trailing(rest[end + 1 :], name, acts=acts)
     inside = inside.strip()
+    keyword = _KEYWORD.match(inside)
+    if keyword is not None and tool is not None and keyword[1] in fields(tool.parameters):
+        raise UnreadableError("arguments are not written with an equals sign, or behind a colon")
+    if acts and inside[:1] in _QUOTES and closing == "]":
+        raise UnreadableError(
+            f"what {inside[0]} opens is no JSON object, and {name} changes things: nothing was done"
+        )
     if closing == ")":
-        inside = _unquoted(tool, inside)
+        inside = _unquoted(inside)
     return Action(name, bare(tool, inside)), repairs
 
 
@@ -79,7 +89,7 @@ def balanced(text: str, opening: str, closing: str) -> int | None:
     return None
 
 
-def _closed(tool: ToolSpec | None, name: str, rest: str) -> list[str]:
+def _closed(name: str, rest: str, *, acts: bool) -> list[str]:
     """Close a bracket that the model forgot, where a wrong guess can do no harm.
 
     A reply that a server cut without saying so looks the same, so an effect is never built on it;
@@ -87,25 +97,29 @@ def _closed(tool: ToolSpec | None, name: str, rest: str) -> list[str]:
     """
     if "\n" in rest.strip():
         raise UnreadableError("the action's bracket is never closed")
-    if name != FINISH and tool is not None and tool.effect not in {"pure", "read"}:
+    if acts:
         raise UnreadableError(
             f"the action's bracket is never closed, and {name} changes things: nothing was done"
         )
     return ["closing bracket added"]
 
 
-def _trailing(text: str) -> list[str]:
-    """What is dropped behind the bracket: often a second call on the same line."""
+def _trailing(text: str, name: str, *, acts: bool) -> list[str]:
+    """What is dropped behind the bracket: often a second call on the same line.
+
+    For an effect nothing is: the bracket may have stood within the argument.
+    """
+    if acts and text.strip(_DECORATION):
+        raise UnreadableError(
+            f"there is text behind the bracket of {name}, which changes things: nothing was done"
+        )
     if _CALL.search(text):
         return ["second action dropped"]
     return [TRAILING] if text.strip(_DECORATION) else []
 
 
-def _unquoted(tool: ToolSpec | None, text: str) -> str:
+def _unquoted(text: str) -> str:
     """The text of a call in program notation, without its quotes."""
-    keyword = _KEYWORD.match(text)
-    if keyword is not None and tool is not None and keyword[1] in fields(tool.parameters):
-        raise UnreadableError("arguments are not written with an equals sign")
     if text[:1] in {'"', "'"}:
         found = first_value(text)
         if found.end == len(text) and isinstance(found.value, str):

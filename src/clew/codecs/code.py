@@ -13,7 +13,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.codecs import wording
-from clew.codecs.arguments import example, visible_tools
+from clew.codecs.arguments import example, may_act, visible_tools
+from clew.codecs.call_spellings import check_thought
 from clew.codecs.functions import RUN_CODE, function_name, is_program, lone_call, signature, written
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
@@ -157,6 +158,8 @@ class Code:
         try:
             if why := wording.cut_short(reply, whole=bool(found.dropped)):
                 raise UnreadableError(why)
+            if found.coded or found.answer is not None:
+                check_thought(thought)
             return _read(brief, reply, found, thought)
         except UnreadableError as error:
             shown = f"```python\n{_usual(brief)}\n```"
@@ -334,7 +337,21 @@ def _read(brief: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parse
         return Parsed(actions=(_answered(brief, thought),), repairs=(*repairs,))
     if not code.strip():
         raise UnreadableError("the block is empty")
+    if found.fence and not found.over and (name := _acting(brief, code)):
+        raise UnreadableError(f"the block is never closed, and {name} changes things")
     return Parsed(thought, (_made(brief, code),), repairs=tuple(repairs))
+
+
+def _acting(brief: PromptSpec, code: str) -> str:
+    """The first function with an effect that a program names, "" where it names none."""
+    acting = {function_name(tool.name): tool.name for tool in _acting_tools(brief)}
+    words = (acting.get(word, "") for word in re.findall(r"[^\W\d]\w*", code))
+    return next(filter(None, words), "")
+
+
+def _acting_tools(brief: PromptSpec) -> tuple[ToolSpec, ...]:
+    tools = (*visible_tools(brief), *brief.more)
+    return tuple(each for each in tools if each.name != RUN_CODE and may_act(brief, each.name))
 
 
 def _made(brief: PromptSpec, code: str) -> Action:
@@ -364,11 +381,10 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
     for tag in _TAGS:
         before, opened, rest = text.partition(f"<{tag}>")
         if opened:
-            return (
-                rest.partition(f"</{tag}>")[0].strip("\n"),
-                before.strip(),
-                "tags around the program",
-            )
+            inside, closed, _ = rest.partition(f"</{tag}>")
+            if not closed and (name := _acting(brief, inside)):
+                raise UnreadableError(f"<{tag}> is never closed, and {name} changes things")
+            return inside.strip("\n"), before.strip(), "tags around the program"
     if text.startswith("{"):
         try:
             code = _coded(whole_value(text))
@@ -380,6 +396,8 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
         if (label := _CODE.match(line)) is not None:
             found = _pieces("\n".join(["```", line[label.end() :], *lines[place + 1 :]]))
             thought = "\n".join(lines[:place]).strip()
+            if found.fence and not found.over and (name := _acting(brief, "\n".join(found.code))):
+                raise UnreadableError(f"the program is never closed, and {name} changes things")
             return "\n".join(found.code).strip("\n"), thought, "no fence around the program"
     return None, text, ""
 

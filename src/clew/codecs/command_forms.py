@@ -256,6 +256,24 @@ class _Reading:
         return end
 
 
+def ends(command: Command, schemas: Mapping[str, Parameters]) -> bool:
+    """Whether it can be seen that all of such a command came.
+
+    Its form has words behind its last value, or that value is JSON, or there is none.
+    """
+    shape = shaped(command.form)
+    if not shape.names or shape.between[-1].strip():
+        return True
+    allowed = types(schemas.get(shape.names[-1], {"type": "string"}))
+    return bool(allowed) and allowed <= {"array", "object"}
+
+
+def stands_twice(command: Command, rest: str) -> bool:
+    """Whether what closes a command stands behind it again, so that either may be its end."""
+    shape = shaped(command.form)
+    return shape.closed and shape.closing[-1].search(f"\n{rest}") is not None
+
+
 def filled(command: Command, values: Mapping[str, Json]) -> str:
     """The form with these values."""
     shape = shaped(command.form)

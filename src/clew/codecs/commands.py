@@ -4,21 +4,23 @@ Such a form is `GET {url}`, or a code block.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from clew.codecs import wording
-from clew.codecs.arguments import example, fields, tool_named, visible_tools
+from clew.codecs.arguments import example, fields, may_act, tool_named, visible_tools
 from clew.codecs.calls import TRAILING
 from clew.codecs.command_forms import (
     FENCE,
     Command,
     end_of_command,
+    ends,
     filled,
     match_opening,
     read,
     shaped,
+    stands_twice,
 )
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
@@ -28,6 +30,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
+from clew.support.surrogates import HALF
 
 __all__ = ["Command", "Commands"]
 
@@ -182,10 +185,14 @@ class Commands:
             tool = tool_named(brief, command.tool)
             schemas = fields(tool.parameters) if tool is not None else {}
             if (found := read(command, schemas, text, start.at)) is not None:
+                if may_act(brief, command.tool):
+                    _check_whole(command, schemas, text[found.end :])
                 return _Call(Action(command.tool, found.values), found.end, found.repairs)
         if start.commands or (plain := _PLAIN.match(text, start.at)) is None:
             return None
         value = first_value(text[plain.end() :])
+        if HALF in value.repairs and may_act(brief, plain[1]):
+            raise UnreadableError("a string holds half a character")
         return _Call(Action(plain[1], value.value), plain.end() + value.end, value.repairs)
 
     def _parse_call(
@@ -262,8 +269,10 @@ class Commands:
         return parsed == Parsed("", (Action(action.name, action.args),))
 
     def _heading(self, tool: ToolSpec) -> str:
+        acts = tool.effect not in {"pure", "read"}
         for command in self.commands:
-            if command.tool == tool.name:
+            fits = not acts or ends(command, fields(tool.parameters))
+            if command.tool == tool.name and fits:
                 return filled(command, {name: f"<{name}>" for name in shaped(command.form).names})
         inside = ", ".join(f'"{name}": ...' for name in fields(tool.parameters))
         return f"@{tool.name} {{{inside}}}"
@@ -280,3 +289,17 @@ class Commands:
     def _example(self, brief: PromptSpec) -> str:
         tool = visible_tools(brief)[0]
         return self._call(brief, Action(tool.name, example(tool)))
+
+
+def _check_whole(command: Command, schemas: Mapping[str, Parameters], rest: str) -> None:
+    """Hold an effect to a command that ends where its form says. Raises `UnreadableError`."""
+    if not ends(command, schemas):
+        raise UnreadableError(
+            f"{command.tool} changes things, and nothing shows where its command ends: call it as "
+            f"@{command.tool} with its values as JSON"
+        )
+    if rest.partition("\n")[0].strip(_OUTER) or stands_twice(command, rest):
+        raise UnreadableError(
+            f"{command.tool} changes things, and its command may end in two places: call it as "
+            f"@{command.tool} with its values as JSON"
+        )

@@ -16,11 +16,13 @@ from clew.codecs.arguments import (
     bare,
     example,
     fields,
+    may_act,
     object_args,
     text_field,
     tool_named,
     visible_tools,
 )
+from clew.codecs.call_spellings import check_thought, unclosed
 from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.gbnf import Grammar
 from clew.codecs.interface import Parsed, PromptSpec
@@ -99,7 +101,10 @@ class JsonObject:
             said, thought = _thought(found.value, prose)
             if why := wording.cut_short(reply, whole=True):
                 raise UnreadableError(why)
+            check_thought(prose)
             action, mended = _action(brief, found.value)
+            if may_act(brief, action.name):
+                _check_closed(reply.text, start or 0, (start or 0) + found.end)
         except UnreadableError as error:
             return Parsed(text=thought, fault=wording.fault(error, _example(brief)))
         repairs += _fence(reply.text[line:start])
@@ -129,6 +134,15 @@ def _object(reply: Reply, start: int | None, end: int) -> Value:
         raise UnreadableError("the reply was empty")
     ahead = " ahead of an observation it invented" if end < len(text) else ""
     raise UnreadableError(f'no line of the reply begins with an object {{"action": ...}}{ahead}')
+
+
+def _check_closed(text: str, start: int, end: int) -> None:
+    """Hold an effect to a list, a fence and tags that are closed. Raises `UnreadableError`."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if "[" in line and "]" not in text[end:]:
+        raise UnreadableError("the list around the object is never closed")
+    if why := unclosed(text, start, end):
+        raise UnreadableError(why)
 
 
 def _prose(text: str) -> tuple[str, list[str]]:

@@ -13,12 +13,15 @@ from clew.codecs import wording
 from clew.codecs.arguments import (
     bare,
     example,
+    fields,
+    may_act,
     object_args,
     text_field,
     tool_named,
     typed,
     visible_tools,
 )
+from clew.codecs.call_spellings import check_thought
 from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
@@ -28,6 +31,7 @@ from clew.codecs.sections import Sections, sections, unfenced
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
+from clew.support.surrogates import HALF
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -139,10 +143,14 @@ class Labelled:
         A reply without any label is a fault and not an answer: it may be half a thought or a
         question.
         """
-        found = sections(self.dialect.labels, reply.text)
+        return self.read(brief, reply, sections(self.dialect.labels, reply.text))
+
+    def read(self, brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
+        """The step that a reply holds, once it was taken apart."""
         try:
             if why := wording.cut_short(reply, whole=found.whole):
                 raise UnreadableError(why)
+            check_thought(found.thought)
             action, repairs = self._read(brief, reply, found)
         except UnreadableError as error:
             return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
@@ -233,6 +241,8 @@ def _action(
     """An action from what stands behind its label and behind its input's."""
     first, _, below = text.partition("\n")
     below = below.strip()
+    if first.startswith("```"):
+        raise UnreadableError("the action is a block of code, and names no tool")
     if given is None and below[:1] in {"{", "`"}:
         action, repairs = _action(brief, first, below, words)
         return action, [f"{words.input} label missing", *repairs]
@@ -249,8 +259,41 @@ def _action(
         repairs.append("brackets behind the tool's name dropped")
     if below:
         repairs.append(TRAILING)
+    if may_act(brief, name):
+        inside = first.partition(bracket)[2].strip("()[] \t") if bracket else ""
+        _check_whole(brief, name, given, inside or below, words)
     args, mended = _args(tool_named(brief, name), given or "", words)
     return Action(name, args), repairs + mended
+
+
+def _check_whole(
+    brief: PromptSpec, name: str, given: str | None, rest: str, words: Dialect
+) -> None:
+    """Hold an effect to arguments that are closed, with nothing beside them.
+
+    Of a bare text nobody knows whether all of it came. Raises `UnreadableError`.
+    """
+    tool = tool_named(brief, name)
+    fence, _, text = (given or "").strip().partition("\n")
+    fenced = fence.startswith("```")
+    text = text.strip() if fenced else (given or "").strip()
+    if given is not None and void(text) and tool is not None and not fields(tool.parameters):
+        text = ""
+    elif text[:1] in {"{", '"'}:
+        value = first_value(text)
+        if HALF in value.repairs:
+            raise UnreadableError("a string holds half a character")
+        text = text[value.end :].strip()
+        fenced, text = fenced and not text.startswith("```"), text.removeprefix("```").strip()
+    else:
+        bare(tool, "" if void(text) else text)  # it may have a better complaint
+        raise UnreadableError(
+            f"{name} changes things, so its {words.input} must be one JSON object"
+        )
+    if rest or text or fenced:
+        raise UnreadableError(
+            f"something is left over or not closed beside the call of {name}, which changes things"
+        )
 
 
 def _args(tool: ToolSpec | None, text: str, words: Dialect) -> tuple[dict[str, Json], list[str]]:

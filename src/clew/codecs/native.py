@@ -16,6 +16,7 @@ from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
+from clew.codecs.schema_references import resolved
 from clew.codecs.text_answer import as_calls
 from clew.codecs.wording import incomplete
 from clew.core.events import (
@@ -38,6 +39,9 @@ UNREADABLE: Final = "ERROR: unreadable reply:"
 """How the model is told that a reply counted for nothing."""
 
 _OPEN: Final = re.compile(r"<tool_call>\s*(?=\{)")
+_FENCED: Final = re.compile(
+    r"`{3,}[\w+-]{0,20}[ \t]*\r?\n(?P<body>.*?)\r?\n?[ \t]*`{3,}\.?", re.DOTALL
+)
 _CLOSE: Final = re.compile(r"\}\s*</tool_call>")
 """How Qwen and its relatives write a call as text (Hermes format)."""
 
@@ -169,17 +173,45 @@ def _text_answer(text: str, brief: PromptSpec) -> Parsed:
     answer = text.strip()
     if not answer:
         return Parsed(fault="the reply was empty: call a tool, or answer")
-    if not brief.answers_text:
-        try:
-            _read(answer, Any)
-            wrong = repeated_key(answer) and "gives a key twice"
-        except msgspec.DecodeError as error:
-            wrong = f"is not JSON ({error})"
-        if wrong:
-            schema = encode(brief.answer).decode()
-            fault = f"the answer {wrong}: call finish, or reply with JSON of {schema}"
-            return Parsed(text=answer, fault=fault)
-    return Parsed(answer=answer)
+    if brief.answers_text:
+        return Parsed(answer=answer)
+    bare, repairs = _without_dressing(answer)
+    try:
+        _read(bare, Any)
+        wrong = repeated_key(bare) and "gives a key twice"
+    except msgspec.DecodeError as error:
+        if (word := _word(bare.rstrip("."), brief)) is not None:
+            return Parsed(answer=word, repairs=("a bare word read as JSON",))
+        wrong = f"is not JSON ({error})"
+    if wrong:
+        schema = encode(brief.answer).decode()
+        fault = f"the answer {wrong}: call finish, or reply with JSON of {schema}"
+        return Parsed(text=answer, fault=fault)
+    return Parsed(answer=bare, repairs=repairs)
+
+
+def _without_dressing(text: str) -> tuple[str, tuple[str, ...]]:
+    """A typed answer without the fence or the emphasis around it, and the full stop behind it."""
+    repairs: list[str] = []
+    fence = _FENCED.fullmatch(text)
+    if fence is not None:
+        text = fence["body"].strip()
+        repairs.append("code fence removed")
+    for sign in ("**", "`"):
+        inner = text.rstrip(".").removeprefix(sign).removesuffix(sign)
+        if len(inner) == len(text.rstrip(".")) - 2 * len(sign):
+            text = inner.strip()
+            repairs.append("emphasis removed")
+    if text.endswith(".") and text[:-1].rstrip(".") == text[:-1]:
+        text = text[:-1].rstrip()
+        repairs.append("full stop removed")
+    return text, tuple(dict.fromkeys(repairs))
+
+
+def _word(text: str, brief: PromptSpec) -> str | None:
+    """A word without quotes as JSON, where the answer is one of certain words and this is it."""
+    choices = resolved(brief.answer, brief.answer).get("enum", ())
+    return encode(text).decode() if text in choices else None
 
 
 def _action(call: RawCall, repairs: list[str]) -> Action:

@@ -8,6 +8,7 @@ from typing import Final
 
 from clew.codecs import wording
 from clew.codecs.arguments import example, fields, text_field, visible_tools
+from clew.codecs.call_spellings import check_thought
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
@@ -126,11 +127,14 @@ def _read(brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
     thought, call, repairs = found.thought, found.action, list(found.repairs)
     if why := wording.cut_short(reply, whole=found.whole):
         raise UnreadableError(why)
+    check_thought(thought)
     if call is None and (unlabelled := bare_call(brief, thought)) is not None:
         thought, call = unlabelled
         repairs.append("action label missing")
     if call is None:
         raise UnreadableError(wording.nothing(reply, found, "Action 1: tool[argument]"))
+    if call.startswith("```"):
+        raise UnreadableError("the action is a block of code, and names no tool")
     action, mended = read_call(brief, call)
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 

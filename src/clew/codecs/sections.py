@@ -33,9 +33,12 @@ class Sections(msgspec.Struct, frozen=True):
     repairs: tuple[str, ...] = ()
 
 
-def sections(labels: Labels, text: str) -> Sections:
-    """Take a reply apart. Total, and linear in its length."""
-    scanned = scan(labels, text)
+def sections(labels: Labels, text: str, searched: str | None = None) -> Sections:
+    """Take a reply apart. Total, and linear in its length.
+
+    Labels are looked for in `searched`, as long as the text, in which some of it may be blank.
+    """
+    scanned = scan(labels, text if searched is None else searched)
     marks, beside = _answer_last(scanned.marks)
     pieces, repairs = _unfenced(_pieces(marks, scanned.kept, text))
     thoughts = [piece for place, piece in pieces if place in {"prose", "thought"} and piece]

@@ -6,12 +6,14 @@ other words, is a fault that says how to call. What only talks about calls is an
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from clew.codecs.arguments import example, fields, required, tool_named, types
-from clew.codecs.call_spellings import MARK, TAG, Written, calls_at, declared, plain
+from clew.codecs.arguments import example, fields, may_act, required, tool_named, types
+from clew.codecs.call_spellings import MARK, PIECE, TAG, Written, calls_at, declared, plain
+from clew.codecs.call_traces import CODE, MEANT, is_example, trace, without_code
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.schema_references import resolved
@@ -20,22 +22,22 @@ from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.support.lazy_regex import Lazy
 
 READ: Final = "calls written as text were read as calls"
-SHORT: Final = 240
-"""So many characters ahead of a call announce it; more of them are prose with an example in it."""
 
-_CODE: Final = Lazy(r"(?<!`)(`{3,}+)[^`]*+(?:`(?!``)[^`]*+)*+\1|(?<!`)`[^`\n]{1,400}+`")
-_FENCED: Final = Lazy(r"`{3,}(?P<word>[\w+-]{0,20})[ \t]*\r?\n(?P<body>.*)", re.DOTALL)
-_BEGUN: Final = Lazy(r"^[ \t]*(?:`{3,}[\w+-]{0,20}[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
+_BEGUN: Final = Lazy(r"^[ \t]*(?=(?:`{3,}[\w+-]{0,20}[ \t]*\r?\n\s{0,80})?[\[{])", re.MULTILINE)
 _LABEL: Final = Lazy(r"\s*Action\s*:\s*(?=[`\[{])", re.IGNORECASE)
-_EXAMPLE: Final = Lazy(
-    r"\b(?:examples?|instance|syntax|formats?|schema|you (?:can|could|would|should|may))\b|e\.g\.",
-    re.IGNORECASE,
+_MARKED_FENCE: Final = Lazy(
+    rf"`{{3,}}[\w+-]{{0,20}}\s{{1,80}}(?:{MARK.pattern}|{TAG.pattern})",
+    re.IGNORECASE | re.MULTILINE,
 )
+_OPENED: Final = Lazy(r"`{3,}[\w+-]{0,20}[ \t]*\r?\n\s{0,20}\Z")
+_MEANT_FENCE: Final = Lazy(rf"`{{3,}}(?:{'|'.join(sorted(MEANT))})\s")
 _EDGES: Final = "`} \r\n\t"
 """What may stand behind a call and means nothing: a fence, and a brace too many."""
 
-_MAYBE: Final = Lazy(r"[{\[(<]|^\W{0,8}action", re.IGNORECASE | re.MULTILINE)
-_MEANT: Final = frozenset({"tool_call", "tool_calls", "tool_code", "function_call", "tool_use"})
+_MAYBE: Final = Lazy(
+    r"[{\[(<]|`{3}|\bto=|\bcall:|^\W{0,8}(?:action|tool|function|call)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LABELS: Final = DIALECTS[0].labels
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array",
                  dict: "object", type(None): "null"}  # fmt: skip
@@ -44,7 +46,8 @@ _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number"
 class _Found(msgspec.Struct, frozen=True):
     """Calls in a text, and what stands around them; `marked` where they can be nothing else.
 
-    Behind a mark at the start of a line a call counts, and what stands around it is the thought.
+    Behind a mark at the start of a line (`aloud`) a call counts, and what stands around it is the
+    thought. `loose` says that signs stand behind it that close nothing.
     """
 
     calls: list[Written]
@@ -52,111 +55,157 @@ class _Found(msgspec.Struct, frozen=True):
     after: str
     marked: bool
     aloud: bool = True
+    loose: bool = False
 
     @property
     def inline(self) -> bool:
         """Whether the call may only be talked about."""
         return not self.marked or (bool(self.after) and not self.aloud)
 
-    @property
-    def thought(self) -> str:
-        """The words around the calls."""
-        return "\n".join(filter(None, (self.before, self.after)))
-
 
 def as_calls(brief: PromptSpec, text: str) -> Parsed | None:
     """A text read as the calls that it is, or as a fault; None where it is an answer."""
     if not MARK.search(text) and not _MAYBE.search(text):
         return None
-    if (labelled := _labelled(brief, text)) is not None:
-        return labelled
-    found = _find(brief, plain(text))
-    if found is None or _is_answer(brief, text):
+    if _is_answer(brief, text):
         return None
+    called = _labelled(brief, text) or _written(brief, plain(text))
+    if called is None and (name := trace(brief, text)):
+        return _fault(brief, text, f"a call of {name} stands in the text and cannot be read", name)
+    return called
+
+
+def _fault(brief: PromptSpec, text: str, problem: str, name: str) -> Parsed:
+    return Parsed(text=text.strip(), fault=f"{problem}. {_teach(brief, name)}")
+
+
+def _written(brief: PromptSpec, text: str) -> Parsed | None:
+    """The calls that stand in a text, or why they cannot be made; None where none stand there."""
+    if (found := _find(brief, text)) is None:
+        return None
+    name = found.calls[0].name
     problem = next(filter(None, (_problem(brief, call) for call in found.calls)), "")
     around = found.after or found.before
-    if around and not found.marked and (problem or _talks(found)):
+    if around and not found.marked and (problem or is_example(found.before)):
         return None
-    if around and found.inline and not problem:
-        if _only_reads(brief, found):
-            return Parsed(found.before, _actions(found), repairs=(READ, *_dropped(found)))
-        problem = f"a call of {found.calls[0].name} stands as text beside other words"
-    if problem:
-        return Parsed(text=text.strip(), fault=f"{problem}. {_teach(brief, found.calls[0].name)}")
-    return Parsed(found.thought, _actions(found), repairs=(READ,))
+    if problem := problem or _doubt(brief, found):
+        return _fault(brief, text, problem, name)
+    if around and found.inline:
+        if found.marked or not _only_reads(brief, found.calls):
+            problem = f"a call of {name} stands as text beside other words"
+            return _fault(brief, text, problem, name)
+        dropped = ("text behind the calls dropped",) if found.after else ()
+        return Parsed(found.before, _actions(found), repairs=(READ, *dropped))
+    return _beside(found)
+
+
+def _beside(found: _Found) -> Parsed:
+    """Marked calls, with the words around them as the thought; behind an answer they are none."""
+    if found.after and any(call.name == FINISH for call in found.calls):
+        return Parsed(
+            found.before, _actions(found), repairs=(READ, "text behind the answer dropped")
+        )
+    thought = "\n".join(filter(None, (found.before, found.after)))
+    return Parsed(thought, _actions(found), repairs=(READ,))
+
+
+def _doubt(brief: PromptSpec, found: _Found) -> str:
+    """Why not all of what was written can be known: for an effect, or a piece that is left over.
+
+    A reply that a server cut without saying so looks like one that its model did not close.
+    """
+    around = f"{found.before}\n{found.after}"
+    piece = MARK.search(found.after) or PIECE.search(around)
+    if piece is not None:
+        return f"beside the call of {found.calls[0].name} stands {piece[0]!r}"
+    for call in found.calls:
+        if call.open and (found.after or may_act(brief, call.name)):
+            return f"the call of {call.name} is not whole: {call.open}"
+    acting = [call for call in found.calls if may_act(brief, call.name)]
+    if acting and (found.loose or found.after):
+        return f"something is left over behind the call of {acting[0].name}"
+    return ""
 
 
 def _actions(found: _Found) -> tuple[Action, ...]:
     return tuple(Action(call.name, call.args) for call in found.calls)
 
 
-def _only_reads(brief: PromptSpec, found: _Found) -> bool:
+def _only_reads(brief: PromptSpec, calls: Sequence[Written]) -> bool:
     """Whether the calls may be made though they stand beside other words: no harm can come of it.
 
     Small models announce a call, or go on with a result that they invent, as in text formats.
     """
-    tools = [tool_named(brief, call.name) for call in found.calls]
-    return not found.marked and all(tool and tool.effect in {"pure", "read"} for tool in tools)
-
-
-def _dropped(found: _Found) -> tuple[str, ...]:
-    return ("text behind the calls dropped",) if found.after else ()
+    return all(tool_named(brief, call.name) and not may_act(brief, call.name) for call in calls)
 
 
 def _find(brief: PromptSpec, text: str) -> _Found | None:
     """The calls in a text: all of it, behind a mark, or at its beginning or end."""
     if (label := _LABEL.match(text)) is not None:
         text = text[label.end() :]
-    fence = _FENCED.fullmatch(text)
-    meant = fence is not None and fence["word"] in _MEANT
-    body = fence["body"] if fence is not None else text
-    calls, end = calls_at(brief, body, 0, marked=meant or MARK.match(body) is not None)
+    first = MARK.match(text) or TAG.match(text) or _MARKED_FENCE.match(text)
+    calls, end = calls_at(
+        brief, text, 0, marked=first is not None or _MEANT_FENCE.match(text) is not None
+    )
     if calls:
-        marked = MARK.match(body) is not None or TAG.match(body) is not None
-        return _Found(calls, "", body[end:].strip(_EDGES), marked)
-    bare = _CODE.sub(lambda code: " " * len(code[0]), text)
-    for mark in (MARK.search(bare), TAG.search(bare)):
+        return _whole(calls, "", text[end:], marked=first is not None)
+    bare = without_code(text)
+    for mark in (MARK.search(bare), TAG.search(bare), _MEANT_FENCE.search(bare)):
         if mark is not None:
-            before, line = text[: mark.start()].strip(), bare.rfind("\n", 0, mark.start()) + 1
-            calls, end = calls_at(brief, text, mark.start(), marked=True)
+            line = bare.rfind("\n", 0, mark.start()) + 1
+            opened = _OPENED.search(text[max(0, mark.start() - 60) : mark.start()])
+            start = mark.start() - (len(opened[0]) if opened is not None else 0)
+            before = text[:start].strip()
+            calls, end = calls_at(brief, text, start, marked=True)
             if calls:
                 aloud = not bare[line : mark.start()].strip()
-                return _Found(calls, before, text[end:].strip(), marked=True, aloud=aloud)
+                return _whole(calls, before, text[end:], marked=True, aloud=aloud)
             if not before and "tool" in mark[0].lower():
                 return _Found([Written("", problem="the call cannot be read")], "", "", marked=True)
     begun = [each.end() for each in _BEGUN.finditer(text)]
     for start in begun[:1] + begun[-1:]:
         calls, end = calls_at(brief, text, start, marked=False)
-        if calls and not (before := text[:start]).strip("` \n") and before:
-            return _Found(calls, "", text[end:].strip(_EDGES), marked=False)
-        if calls and not text[end:].strip(_EDGES):
-            before = re.sub(r"`{3,}[\w+-]{0,20}\s*$", "", text[:start]).strip()
-            return _Found(calls, before, "", marked=False)
+        before = text[:start].strip("` \n")
+        if calls and (not before or not text[end:].strip(_EDGES)):
+            return _whole(calls, before, text[end:], marked=False)
     return None
 
 
-def _talks(found: _Found) -> bool:
-    """Whether the words ahead of a call are prose, of which it is an example."""
-    return len(found.before) > SHORT or _EXAMPLE.search(found.before) is not None
+def _whole(
+    calls: list[Written], before: str, rest: str, *, marked: bool, aloud: bool = True
+) -> _Found:
+    after = rest.strip(_EDGES)
+    return _Found(calls, before, after, marked, aloud, bool(rest.strip()) and not after)
 
 
 def _labelled(brief: PromptSpec, text: str) -> Parsed | None:
-    """A step as text formats have it: `Action:` with `Action Input:`, or a call on its line."""
-    outside = text if text.lstrip().startswith("```") else _CODE.sub("", text)
-    found = sections(_LABELS, outside)
+    """A step as text formats have it: `Action:` with `Action Input:`, or a call on its line.
+
+    Labels are looked for outside of code, and what stands behind them is read as it was written.
+    """
+    outside = text if text.lstrip().startswith("```") else _without_labels(text)
+    found = sections(_LABELS, text, outside)
     if found.action is None or _LABEL.match(found.action.join(("Action:", ""))):
         return None
     name = re.match(r"[`\"'*]*([\w./-]{1,64})", found.action)
     if found.input is None and (name is None or not _called(brief, name[1], found.action)):
         return None
-    read = Labelled().parse(brief, Reply(outside))
+    read = Labelled().read(brief, Reply(text), found)
     if read.fault:
         why = read.fault.partition("\n")[0].partition(". The right form")[0]
-        return Parsed(text=text.strip(), fault=f"{why}. {_teach(brief, name[1] if name else '')}")
+        return _fault(brief, text, why, name[1] if name else "")
     [action] = read.actions
     if problem := _problem(brief, Written(action.name, action.args)):
-        return Parsed(text=text.strip(), fault=f"{problem}. {_teach(brief, action.name)}")
+        return _fault(brief, text, problem, action.name)
     return Parsed(read.text, read.actions, repairs=(READ, *read.repairs))
+
+
+def _without_labels(text: str) -> str:
+    """The text, as long as it was, with blanks for code in which a label could stand."""
+    return CODE.sub(
+        lambda code: " " * len(code[0]) if code["word"] is not None or ":" in code[0] else code[0],
+        text,
+    )
 
 
 def _called(brief: PromptSpec, name: str, action: str) -> bool:
