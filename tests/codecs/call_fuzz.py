@@ -149,7 +149,7 @@ def tried(name: str, call: Action, cuts: int | None, seed: int) -> Counter[str]:
             if why:
                 counts["wrong"] += 1
                 if counts["wrong"] <= SHOWN:
-                    print(f"{name} {spelling}: {text[:cut]!r}: {why}", file=sys.stderr)  # noqa: T201
+                    sys.stderr.write(f"{name} {spelling}: {text[:cut]!r}: {why}\n")
     return counts
 
 
@@ -177,4 +177,4 @@ if __name__ == "__main__":
     parser.add_argument("--real", type=int, default=20)
     parser.add_argument("--cuts", type=int)
     parser.add_argument("--codec", action="append")
-    print(json.dumps(report(parser.parse_args()), indent=2, sort_keys=True))  # noqa: T201
+    sys.stdout.write(json.dumps(report(parser.parse_args()), indent=2, sort_keys=True) + "\n")
