@@ -90,8 +90,9 @@ async def _damaged(place: Path, sample: int) -> tuple[Found, Found]:
 
 async def _look(found: Found, place: Path, what: str, data: bytes, hashes: dict[str, str]) -> None:
     """Verify a damaged copy; export what is left of it, and import that elsewhere."""
-    for name in ("copy.sqlite", "copy.sqlite-wal", "copy.sqlite-shm", "archive", "new.sqlite"):
-        (place / name).unlink(missing_ok=True)
+    for name in ("copy.sqlite", "archive", "new.sqlite"):
+        for suffix in ("", "-wal", "-shm", ".heads"):
+            (place / f"{name}{suffix}").unlink(missing_ok=True)
     copy, archive, new = (place / name for name in ("copy.sqlite", "archive", "new.sqlite"))
     copy.write_bytes(data)
     found.copies += 1

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import clew
 from clew import MemoryStore, open_store
-from clew.core.errors import ClewError
+from clew.core.errors import ClewError, StoreDamagedError
 from clew.core.interfaces import Append, Store
 from clew.core.journal import load
 from clew.retention import import_runs
@@ -33,7 +33,8 @@ TEXT: Final = f"""\
 The write-ahead log of an SQLite file is cut at every byte of what the last {LAST} entries took, as
 a power cut or a full disk would; a copy of the whole is opened each time. It has to open, and to
 have every entry that was whole before the cut, no more. After every {ON}th cut the run goes on, to
-its end. The log ends at its last whole commit, and nobody can see that there was more.
+its end: the file of heads ends there too, as after a power cut. As it was before the cut, it shows
+what is lost; then the run has to be refused.
 """
 
 VERSIONS: Final = """\
@@ -48,15 +49,19 @@ class Cuts:
 
     cuts: int = 0
     on: int = 0
+    refused: int = 0
     wrong: list[str] = field(default_factory=list[str])
 
 
 class Measured:
-    """A store that notes how long a file is after each append: (last entry, bytes)."""
+    """A store that notes how long its log is after each append, (last entry, bytes), and which
+    entries are barriers.
+    """
 
     def __init__(self, store: Store, file: Path) -> None:
         self.store, self.file = store, file
         self.marks: list[tuple[int, int]] = []
+        self.barriers: list[int] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
@@ -64,6 +69,8 @@ class Measured:
     async def append(self, append: Append) -> bool:
         quiet = await self.store.append(append)
         self.marks.append((append.lines[-1].seq, self.file.stat().st_size))
+        if append.barrier:
+            self.barriers.append(append.lines[-1].seq)
         return quiet
 
 
@@ -75,6 +82,8 @@ def torn(sample: int) -> Part:
         count("SQLite: cuts after which it did not open, or had other entries",
               len(found.wrong), found.cuts, exactly=0),
         count("SQLite: cuts after which the run went on to its end", found.on, found.on),
+        count("SQLite: cuts after which the heads showed a loss, and the run was refused",
+              found.refused, found.refused),
     ]  # fmt: skip
     return Part("Torn writes", TEXT, figures, [f"SQLite: {line}" for line in found.wrong])
 
@@ -92,7 +101,13 @@ async def _cut(place: Path, sample: int) -> Cuts:
         _restore(place, kept, log, cut)
         entries = max((seq for seq, size in marks if size <= cut), default=0)
         try:
-            await _opened(found, place, entries, agent, on=number % ON == 0)
+            await _opened(found, place, entries, agent, on=False)
+            if number % ON == 0:
+                lost = any(entries < seq for seq in store.barriers)
+                await _gone_on(found, place, agent, lost=lost)
+                _restore(place, kept, log, cut)
+                (place / "runs.sqlite.heads").unlink()
+                await _opened(found, place, entries, agent, on=True)
         except ClewError as error:
             found.wrong.append(f"cut at byte {cut} of {ends[-1]}: {error}")
         found.cuts += 1
@@ -128,6 +143,21 @@ async def _opened(found: Cuts, place: Path, entries: int, agent: clew.Agent, *, 
             found.on += 1
             if done.stop is None or done.stop.status != "answered":
                 found.wrong.append(f"after {had} entries it went on to {done.stop}")
+    finally:
+        await store.close()
+
+
+async def _gone_on(found: Cuts, place: Path, agent: clew.Agent, *, lost: bool) -> None:
+    """Go on beside heads that are whole: refused where they show that an entry is lost."""
+    store = open_store(place / "runs.sqlite")
+    try:
+        await carry(KnownAgents({"agent": agent}), store, "run")
+        if lost:
+            found.wrong.append("it went on although an entry of an effect is lost")
+    except StoreDamagedError as error:
+        found.refused += 1
+        if not lost:
+            found.wrong.append(f"it was refused, and nothing is lost: {error}")
     finally:
         await store.close()
 

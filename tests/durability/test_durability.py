@@ -19,6 +19,7 @@ from durability import (
     code,
     damaged,
     entries,
+    lost_ends,
     mcp,
     mcp_leaks,
     outages,
@@ -105,6 +106,10 @@ def test_writes_are_torn() -> None:
 
 def test_a_database_is_damaged() -> None:
     whole(damaged.damaged(40))
+
+
+def test_files_of_an_open_run_are_damaged() -> None:
+    whole(lost_ends.lost_ends(100))
 
 
 def test_earlier_versions_are_read() -> None:

@@ -212,8 +212,14 @@ async def test_a_run_whose_stop_is_lost_may_have_lost_more() -> None:
         connection.execute("DELETE FROM entries WHERE key = (1 << 32) + ?", (end,))
     done = await export_runs(io.BytesIO(), store=store)
     assert done.runs == ("whole",)
-    file, lost = [told.why for told in done.unreadable]
+    file, head, lost = [told.why for told in done.unreadable]
     assert file == "endless.sqlite is damaged: run 'r' has lost its end"
+    assert head == lost
+    assert f"run 'r' lost its last entries (entry {end} was on the disk)" in lost
+    path.with_name("endless.sqlite.heads").unlink()
+    done = await export_runs(io.BytesIO(), store=store)
+    assert done.runs == ("whole",)
+    file, lost = [told.why for told in done.unreadable]
     assert lost == f"run 'r' may have lost what stood behind entry {end - 1}"
     await store.close()
 

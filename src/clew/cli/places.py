@@ -5,13 +5,13 @@ import logging
 import os
 import shlex
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from clew import ConfigError, StoreError
+from clew import ConfigError, RunNotFoundError, StoreError
 from clew.interfaces import Store
-from clew.stores import default_place, scheme_of, store_at, without_password
+from clew.stores import SqliteStore, default_place, scheme_of, store_at, without_password
 
 LOG: Final = logging.getLogger("clew")
 
@@ -46,12 +46,14 @@ def shared_place(store: str | None) -> str:
 def exists(store: str | None) -> bool:
     """Whether anything is at the place of the store. Raises `StoreError` where one may not look.
 
-    An address is taken for there: whoever opens it hears whether it is.
+    An address is taken for there: whoever opens it hears whether it is. So does whoever opens a
+    file that is lost, while others of its store are there.
     """
     if scheme_of(place(store)):
         return True
     try:
-        return Path(place(store)).expanduser().exists()
+        path = Path(place(store)).expanduser()
+        return path.exists() or SqliteStore.was_at(path)
     except OSError as error:
         message = f"{place(store)} cannot be looked at ({error.strerror}): name another store"
         raise StoreError(message) from error
@@ -84,6 +86,9 @@ async def find_run(store: Store, given: str) -> str:
         count = f"{len(fitting)}" if len(fitting) < MANY else f"{MANY} or more"
         message = f"{given!r} fits {count} runs ({some} …): write more of the id"
         raise ConfigError(message)
+    if given and _is_text(given):
+        with suppress(RunNotFoundError):
+            await store.epoch(given)  # raises where the run was lost
     known = [info.run_id for info in await store.runs(NEAR)]
     near = difflib.get_close_matches(given, known, n=1, cutoff=0.6)
     hint = f"did you mean {near[0]}?" if near else "`clew runs` lists them"

@@ -9,13 +9,14 @@ import anyio
 import click
 
 from clew import StoreError
-from clew.cli.errors import ANSWERED
+from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.safe_text import inert, json_text
 from clew.cli.watch import watch
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
+from clew.retention import verify
 from clew.stores.listing import summary
 from clew.workers import is_set_aside
 
@@ -53,12 +54,19 @@ def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json:
     if watching:
         anyio.run(partial(_watch, most, store, as_json=as_json))
         return ANSWERED
-    found = anyio.run(partial(_list, most, store, broken=broken)) if exists(store) else []
+    listing = partial(_list, most, store, broken=broken)
+    found, lost = anyio.run(listing) if exists(store) else ([], [])
+    code = FAILED if lost else ANSWERED
     if as_json:
         click.echo(json_text(found))
-        return ANSWERED
-    _show(found, store, broken=broken)
-    return ANSWERED
+        return code
+    for line in lost:
+        click.echo(f"clew: {inert(line)}", err=True)
+    if lost:
+        click.echo(f"no run can be listed at {inert(shown_place(store))}: it is damaged", err=True)
+    else:
+        _show(found, store, broken=broken)
+    return code
 
 
 def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
@@ -92,14 +100,19 @@ async def _watch(most: int, store: str | None, *, as_json: bool) -> None:
         await unless_interrupted(partial(watch, found, most, as_json=as_json))
 
 
-async def _list(most: int, store: str | None, *, broken: bool) -> list[dict[str, Any]]:
+async def _list(
+    most: int, store: str | None, *, broken: bool
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The runs to show; where there is none, also what of a damaged store is lost."""
     async with existing(store) as found:
         if broken:
             aside = [info for info in await found.runs(status="failed") if _is_broken(info)]
             infos = aside[: most if most > 0 else None]
         else:
             infos = await found.runs(max(most, 0))
-        return [_described(info, await _fork_of(found, info)) for info in infos]
+        _, lost = ([], []) if infos else await verify(store=found)
+        described = [_described(info, await _fork_of(found, info)) for info in infos]
+        return described, [remark.why for remark in lost]
 
 
 async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:

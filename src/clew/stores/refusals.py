@@ -71,6 +71,15 @@ def lost_base(run_id: str, base: Base) -> StoreDamagedError:
     )
 
 
+def lost_entries(run_id: str, seq: int, heads: object) -> StoreDamagedError:
+    """A run has lost its last entries: effects that they record would be repeated."""
+    return StoreDamagedError(
+        f"run {run_id!r} lost its last entries (entry {seq} was on the disk): put all files "
+        f"of the store back from a copy; or find out what they did, and delete {heads} to go on "
+        "without them"
+    )
+
+
 def still_shared(run_id: str, fork: str) -> StoreError:
     """A run cannot be deleted because a fork shares its lines."""
     return StoreError(

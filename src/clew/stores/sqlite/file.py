@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
 from clew.stores.sqlite.delete import find_uses
+from clew.stores.sqlite.heads import SUFFIX
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
 from clew.stores.sqlite.truncated import missing, rebuilt
 from clew.support.private_files import make_file, make_folder
@@ -71,9 +72,14 @@ PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """
 
+SQLITE_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises here: of a damaged file even its error message may be no text."""
+
 _UNWRITABLE: Final = "cannot be opened for writing: change its rights or name another store"
 
 _SAVE: Final = "save it with `clew records export --archive` and import that into a new store"
+
+_RESTORE: Final = "Put all files of the store back from a copy"
 
 _MEANING: Final = {
     sqlite3.SQLITE_AUTH: f"was cut off and is only read: {_SAVE}",
@@ -119,22 +125,26 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
     """
     try:
         make_folder(path.parent)
+        _refuse_remains(path)
     except OSError as error:
         raise failed(path, error) from error
     with suppress(OSError):  # it is there; or cannot be, which SQLite tells
         make_file(path)  # and what SQLite makes beside it gets its rights
     try:
         return _open(path, patience)
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    except SQLITE_ERRORS as error:
+        code = error_code(error)
         if code == sqlite3.SQLITE_CORRUPT and (why := missing(path, _OURS)):
             LOG.warning("%s was cut off: %s. What is left can be read: %s", path, why, _SAVE)
             return rebuilt(path, _TABLES, f"it was cut off: {why}")
+        if code == sqlite3.SQLITE_NOTADB and _remains(path):
+            message = f"{path} is damaged: it is no database any more. {_RESTORE}"
+            raise StoreDamagedError(message) from error
         if code not in _MAYBE_READABLE or not os.access(path, os.R_OK) or _log(path).exists():
             raise explain(path, error) from error
     try:
         return _open(path, patience, "?mode=ro&immutable=1")
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         raise explain(path, error) from error
 
 
@@ -179,11 +189,48 @@ def explain(path: Path, error: Exception) -> Exception:
     """Turn an error of SQLite into ours, with what to do about it; leave any other as it is."""
     if isinstance(error, OverflowError):
         return StoreError(f"{path} cannot hold a number of this size: {error}")
-    if not isinstance(error, sqlite3.Error):
+    if not isinstance(error, SQLITE_ERRORS):
         return error
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # errors of the binding itself have none
+    code = error_code(error)
     kind = _KIND.get(code, StoreError)
     return kind(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
+
+
+def error_code(error: Exception) -> int:
+    """SQLite's primary error code; 0 for the binding's own errors, except for a text that is none.
+
+    The binding cannot decode such a text of a row, or of an error message that quotes the schema.
+    """
+    if isinstance(error, UnicodeDecodeError):
+        return sqlite3.SQLITE_CORRUPT
+    undecoded = isinstance(error, sqlite3.OperationalError)  # any other of these has a code
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT if undecoded else 0)
+    return code & 0xFF
+
+
+def lost_file(path: Path) -> bool:
+    """Whether a store was here: its file is gone or empty, and what stands beside it is not."""
+    try:
+        return (not path.exists() or path.stat().st_size == 0) and bool(_remains(path))
+    except OSError:
+        return False
+
+
+def _remains(path: Path) -> list[Path]:
+    """The files that only a store which was written to has beside it."""
+    files = (_log(path), sibling(path, SUFFIX))
+    return [file for file in files if file.exists() and file.stat().st_size > 0]
+
+
+def _refuse_remains(path: Path) -> None:
+    """Raise `StoreDamagedError` for a store whose file is lost: SQLite would delete its log."""
+    if lost_file(path):
+        files = " and ".join(map(str, _remains(path)))
+        message = (
+            f"{path} is missing or empty, and {files} tell of runs in it: put all files of the "
+            f"store back from a copy, or delete {files} to begin a new store"
+        )
+        raise StoreDamagedError(message)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> None:
@@ -196,7 +243,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
             break
         except sqlite3.OperationalError as error:
             # SQLite's own wait does not cover two processes that turn one new file to WAL at once.
-            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            busy = error_code(error) == sqlite3.SQLITE_BUSY
             if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
@@ -275,7 +322,7 @@ def _bring_up(connection: sqlite3.Connection, version: int) -> None:
         _make(connection, version)
     except sqlite3.DatabaseError as error:
         connection.rollback()
-        if not version or (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in _AS_IT_IS:
+        if not version or error_code(error) not in _AS_IT_IS:
             raise
         if version < _WITH_FORKS:
             connection.execute(_FORKS.format("TEMP "))

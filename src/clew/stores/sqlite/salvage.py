@@ -8,7 +8,7 @@ number. Whoever reads must hold lines and blobs against their hashes.
 import sqlite3
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.blobs import stops
 from clew.stores.listing import matching, page
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
+from clew.stores.sqlite.file import error_code
 
 Tell: TypeAlias = Callable[[Callable[[], Any]], Any]
 """Does work on the connection; errors of SQLite come out as `StoreError`."""
@@ -105,20 +106,27 @@ def damage(connection: sqlite3.Connection) -> str:
             if row is not None:
                 return what.format(row[0])
     except sqlite3.DatabaseError as error:
-        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in _DAMAGE:
+        if error_code(error) not in _DAMAGE:
             raise
         return str(error)
+    except UnicodeDecodeError:
+        return "its schema cannot be read"
     return "" if said == "ok" else " ".join(str(said).split())
 
 
 def salvaged(
-    path: Path, tell: Tell, connection: sqlite3.Connection
+    path: Path, tell: Tell, connection: sqlite3.Connection, behind: Mapping[str, str]
 ) -> tuple[Store, list[str], list[str]] | None:
-    """Where to read what is left, all ids that are, and what is lost; None where all is well."""
-    if not (said := tell(partial(damage, connection))):
+    """Where to read what is left, all ids that are, and what is lost; None where all is well.
+
+    `behind` are the runs that are known to have lost their last entries, with what to say of it.
+    """
+    said = tell(partial(damage, connection))
+    if not (said or behind):
         return None
-    rest = Salvaged(path, tell, connection)
-    return rest, [*rest.numbers], [f"{path} is damaged: {said}", *rest.lost]
+    rest = Salvaged(path, tell, connection, behind)
+    lost = [f"{path} is damaged: {said}"] if said else []
+    return rest, [*rest.numbers], [*lost, *behind.values(), *rest.lost]
 
 
 class Salvaged(msgspec.Struct):
@@ -127,6 +135,7 @@ class Salvaged(msgspec.Struct):
     path: Path
     tell: Tell
     connection: sqlite3.Connection
+    behind: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     numbers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     known: dict[int, str] = msgspec.field(default_factory=dict[int, str])
     order: list[int] = msgspec.field(default_factory=list[int])
@@ -159,6 +168,8 @@ class Salvaged(msgspec.Struct):
         """The inbox. Raises `StoreError` also where the run may have lost its last lines: whoever
         reads it whole asks for both, and knows by then whether those that are there are right.
         """
+        if run_id in self.behind:
+            raise StoreError(self.behind[run_id])
         number = self._number(run_id)
         lines = await self.read(run_id)
         ends = self.cut or not lines  # of a file that was cut, its lines tell themselves

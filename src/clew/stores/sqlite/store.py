@@ -2,14 +2,15 @@
 
 A line is committed as it happens, so a killed process loses none of them (WAL, `synchronous`
 NORMAL); an append with a barrier is committed with `synchronous` FULL, which syncs the log with all
-before it. There is no second copy of a run's head: it is the last of its lines, read under the
-write lock that every append takes first.
+before it. The database has no second copy of a run's head: it is the last of its lines, read under
+the write lock that every append takes first. The file of `heads` has one, against which a run is
+held when it is taken up: a store that has lost the end of a run must not repeat its effects.
 """
 
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,13 +25,22 @@ from clew.stores.listing import matching
 from clew.stores.refusals import (
     file_replaced,
     known_run,
+    lost_entries,
     missing_blob,
     no_base,
     refusal,
     unknown_run,
 )
 from clew.stores.sqlite.delete import USE, forget, size
-from clew.stores.sqlite.file import connect, explain, identity, sibling
+from clew.stores.sqlite.file import (
+    SQLITE_ERRORS,
+    connect,
+    explain,
+    identity,
+    lost_file,
+    sibling,
+)
+from clew.stores.sqlite.heads import SUFFIX, Head, Heads
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.salvage import salvaged
 
@@ -69,6 +79,8 @@ _INBOX: Final = """
 _CREATE: Final = "INSERT INTO runs (run_id, epoch) VALUES (?, 1)"
 _KEEP: Final = "INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)"
 _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
+_HASH: Final = """
+    SELECT hash FROM runs JOIN entries ON key = (number << 32) + ? WHERE run_id = ?"""
 _POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
 
 
@@ -126,10 +138,21 @@ class SqliteStore:
         self._lock = threading.Lock()
         self._group = Group()
         self._durability = "NORMAL"
+        self._heads = Heads(sibling(self.path, SUFFIX), self.path)
+        self._heads.compact()
+        self._warn_if_behind()
 
     @cached_property
     def _claims(self) -> FileClaims:
         return FileClaims(self._claims_at, self.path)
+
+    @staticmethod
+    def was_at(path: Path) -> bool:
+        """Whether a store was written here whose file is gone, while others of its files are left.
+
+        Opening it raises `StoreDamagedError`.
+        """
+        return lost_file(path)
 
     def __repr__(self) -> str:
         return f"SqliteStore({str(self.path)!r})"
@@ -145,6 +168,8 @@ class SqliteStore:
                 number = self._connection.execute(_CREATE, (run_id,)).lastrowid
             except sqlite3.IntegrityError as error:
                 raise known_run(run_id) from error
+            if (head := self._heads.of(run_id)) is not None:
+                raise lost_entries(run_id, head.seq, self._heads.path)
             add_run(self._connection, number or 0)
             if base is not None:
                 self._share(number or 0, base)
@@ -156,6 +181,7 @@ class SqliteStore:
     async def open(self, run_id: str) -> int:
         def bump() -> int:
             number, epoch, _ = self._place(run_id)
+            self._check_head(run_id)
             self._connection.execute(_BUMP, (number,))
             return epoch + 1
 
@@ -174,6 +200,7 @@ class SqliteStore:
         # would march many runs in step, all at work and then all waiting for a model.
         at_once = (group.alone(append) or not append.barrier) and not group.gathering
         if at_once and self._run_alone(partial(self._write_next, append)):
+            self._note_heads((append,))
             return True
         mine = Waiting(append)
         group.waiting.append(mine)
@@ -219,7 +246,7 @@ class SqliteStore:
         def messages() -> list[tuple[int, bytes]]:
             rows = self._connection.execute(_INBOX, (run_id,)).fetchall()
             if not rows:
-                raise unknown_run(run_id)
+                raise self._unknown(run_id)
             return [] if rows[0][0] is None else rows
 
         return self._run_alone(messages)
@@ -253,27 +280,84 @@ class SqliteStore:
         self._claims.release(name)
 
     async def forget(self, run_id: str) -> None:
-        self._within("FULL", lambda: forget(self._connection, run_id, self._place(run_id)[0]))
+        def remove() -> None:
+            forget(self._connection, run_id, self._place(run_id)[0])
+            self._heads.note([Head(run_id, 0)])  # before the commit: killed here, nothing is missed
+
+        self._within("FULL", remove)
 
     async def size(self) -> int:
         return self._run_alone(partial(size, self._connection))
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
-        return salvaged(self.path, self._run_alone, self._connection)
+        behind = {
+            head.run_id: str(lost_entries(head.run_id, head.seq, self._heads.path))
+            for head in self._run_alone(self._behind)
+        }
+        found = salvaged(self.path, self._run_alone, self._connection, behind)
+        if unreadable := self._heads.unreadable():
+            why = f"{self._heads.path} is damaged: {unreadable} of its lines cannot be read"
+            runs = [info.run_id for info in await self.runs()] if found is None else []
+            found = (self, runs, [why]) if found is None else (*found[:2], [*found[2], why])
+        return found
 
     async def close(self) -> None:
         """Release the file; the last process to do so merges the write-ahead log into it."""
         self._claims.release_all()
         with self._lock:
             self._connection.close()
+            self._heads.close()
+
+    def _has(self, head: Head) -> bool:
+        row = self._connection.execute(_HASH, (head.seq, head.run_id)).fetchone()
+        return row is not None and bool(row[0] == head.hash)
+
+    def _behind(self) -> list[Head]:
+        """The runs that have lost their last durable entries, as far as the file can be read."""
+        with suppress(*SQLITE_ERRORS):  # of a damaged file, which is told elsewhere
+            if not all(map(self._has, self._heads.all())):
+                return [head for head in self._heads.all() if not self._has(head)]  # none forgotten
+        return []
+
+    def _warn_if_behind(self) -> None:
+        """Say that entries are lost: a store loses the last of all, so the last heads tell."""
+        with suppress(*SQLITE_ERRORS):
+            if all(map(self._has, self._heads.recent())) or not (behind := self._behind()):
+                return
+            more = f" and {len(behind) - 1:,} more" if len(behind) > 1 else ""
+            LOG.warning(
+                "%s is damaged: run %r%s lost its last entries; `clew records verify` says more",
+                self.path,
+                behind[-1].run_id,
+                more,
+            )
+
+    def _check_head(self, run_id: str) -> None:
+        """Raise `StoreDamagedError` where the run does not have its last durable entry."""
+        head = self._heads.of(run_id)
+        if head is not None and not self._has(head):
+            raise lost_entries(run_id, head.seq, self._heads.path)
+
+    def _note_heads(self, appends: Iterable[Append]) -> None:
+        """Note, once they are committed and before an effect, what may not be lost of them."""
+        durable = [(one.run_id, one.lines[-1]) for one in appends if one.barrier]
+        if durable:
+            self._heads.note(Head(run_id, line.seq, line.hash) for run_id, line in durable)
 
     def _place(self, run_id: str) -> tuple[int, int, int]:
         """A run's number, epoch and last line's number (0 when it has none)."""
         row: tuple[int, int, int] | None
         row = self._connection.execute(_PLACE, (run_id,)).fetchone()
         if row is None:
-            raise unknown_run(run_id)
+            raise self._unknown(run_id)
         return row
+
+    def _unknown(self, run_id: str) -> StoreError:
+        """There is no such run, or it was lost."""
+        head = self._heads.of(run_id)
+        if head is None:
+            return unknown_run(run_id)
+        return lost_entries(run_id, head.seq, self._heads.path)
 
     def _fork(self, number: int) -> tuple[int, int, int] | None:
         """What a fork shares: the number of a run, that of a line, and the run with line 1."""
@@ -284,6 +368,7 @@ class SqliteStore:
     def _share(self, number: int, base: Base) -> None:
         """Let a run begin with lines of another; those belong to the run that wrote them."""
         of, _, head = self._place(base.run_id)
+        self._check_head(base.run_id)
         if not 1 <= base.seq <= head:
             raise no_base(base, head)
         root = of
@@ -311,7 +396,7 @@ class SqliteStore:
         with self._lock:
             try:
                 return work()
-            except (sqlite3.Error, OverflowError) as error:
+            except (*SQLITE_ERRORS, OverflowError) as error:
                 raise explain(self.path, error) from error
 
     def _within(self, durability: Literal["NORMAL", "FULL"], work: Callable[[], T]) -> T:
@@ -355,12 +440,14 @@ class SqliteStore:
         try:
             if len(waiting) == 1 and self._write_next(waiting[0].append):
                 waiting[0].error, waiting[0].quiet = None, True
+                self._note_heads((waiting[0].append,))
                 return
             self._sync("FULL" if any(one.append.barrier for one in waiting) else "NORMAL")
             self._connection.execute("BEGIN IMMEDIATE")
             for one in waiting:
                 one.error = self._write(one.append)
             self._connection.execute("COMMIT")
+            self._note_heads(one.append for one in waiting if one.error is None)
         except sqlite3.OperationalError as error:
             self._rollback()  # a full disk, a lock: no append is to blame
             for one in waiting:

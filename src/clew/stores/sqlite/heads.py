@@ -1,0 +1,199 @@
+"""The last durable entry of each run, in a file of its own beside the store: `runs.sqlite.heads`.
+
+SQLite drops what stands behind a damaged frame of its write-ahead log without an error, and an
+older copy of its file is as good as the file to it. A run that lost its last entries that way
+would repeat their effects. So each append with a barrier leaves a line in this file: once it is
+committed, and before its caller goes on to the effect. A store that does not have what stands here
+is behind: it has lost entries.
+
+A line is `CHECKSUM SEQ HASH "RUN"`; the last line of a run counts, and SEQ 0 says that the run was
+forgotten. Lines are only appended, each by one call of the system, so that processes need no lock.
+The file is not synced: a killed process loses nothing of it, and a power cut that takes its end
+leaves a store that is ahead of it, which is no damage. A file that is missing says nothing.
+"""
+
+import logging
+import os
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+LOG: Final = logging.getLogger("clew")
+
+SUFFIX: Final = ".heads"
+
+RECENT: Final = 64
+"""So many of the last lines are held against a store when it is opened: processes may have written
+theirs in another order than they committed."""
+
+_LINE: Final = 80  # bytes of a line, about
+_SLACK: Final = 1 << 20
+"""A file gets so many bytes longer than twice what it needs before it is written anew."""
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The last durable entry of a run; `seq` is 0 for a run that was forgotten."""
+
+    run_id: str
+    seq: int
+    hash: bytes = b""
+
+
+class Heads:
+    """The file of one store. It is made by the first append with a barrier."""
+
+    def __init__(self, path: Path, store: Path) -> None:
+        self.path = path
+        self._store = store
+        self._descriptor: int | None = None
+        self._told = False
+        self._lines: dict[bytes, bytes] = {}  # the last line of each run, by its name
+        self._identity: tuple[int, int] | None = None
+        self._read = 0  # so many bytes of that file are in `_lines`
+
+    def note(self, heads: Iterable[Head]) -> None:
+        """Add lines. Where that fails it is said once: the store itself is whole."""
+        data = b"".join(map(_line, heads))
+        try:
+            self._write(data)
+            if os.fstat(self._opened()).st_nlink == 0:  # somebody removed it, or wrote it anew
+                self.close()
+                self._write(data)
+        except OSError as error:
+            self.close()
+            if not self._told:
+                self._told = True
+                LOG.warning(
+                    "%s cannot be written (%s): if the store is damaged, nobody will see it",
+                    self.path,
+                    error.strerror,
+                )
+
+    def of(self, run_id: str) -> Head | None:
+        """The last durable entry of a run; None where nothing is known."""
+        self._read_on()
+        line = self._lines.get(msgspec.json.encode(run_id))
+        head = None if line is None else _head(line)
+        return head if head is not None and head.seq else None
+
+    def recent(self) -> list[Head]:
+        """The last entries of the runs that were written last."""
+        lines: dict[bytes, bytes] = {}
+        with suppress(OSError), self.path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - RECENT * _LINE))
+            _sort_in(file.read(), lines)
+        return _heads(lines.values())
+
+    def all(self) -> list[Head]:
+        """The last durable entry of every run."""
+        self._read_on()
+        return _heads(self._lines.values())
+
+    def unreadable(self) -> int:
+        """How many lines of the file are damaged."""
+        with suppress(OSError):
+            lines = self.path.read_bytes().splitlines()
+            return sum(bool(line) and _head(line) is None for line in lines)
+        return 0
+
+    def compact(self) -> None:
+        """Write the file anew where most of it is of no use any more.
+
+        What others append meanwhile is brought along: they look whether the file is still there
+        when they have written, and this looks for new lines once it no longer is.
+        """
+        with suppress(OSError):
+            if self.path.stat().st_size < _SLACK:
+                return
+            lines = b"".join(map(_line, self.all()))
+            if self._read < 2 * len(lines) + _SLACK:
+                return
+            draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+            with self.path.open("rb") as before:
+                before.seek(self._read)
+                descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                try:
+                    draft.chmod(self._rights())
+                    os.write(descriptor, lines)
+                finally:
+                    os.close(descriptor)
+                draft.replace(self.path)
+                self.close()
+                self._write(before.read())
+
+    def close(self) -> None:
+        """Let go of the file; whoever writes next opens it again."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _write(self, data: bytes) -> None:
+        os.write(self._opened(), data)
+
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            there = self.path.exists()
+            self._descriptor = os.open(self.path, flags, 0o600)
+            if not there:
+                self.path.chmod(self._rights())
+            if os.lseek(self._descriptor, 0, os.SEEK_END):
+                os.lseek(self._descriptor, -1, os.SEEK_END)
+                whole = os.read(self._descriptor, 1) == b"\n"
+            else:
+                whole = True
+            if not whole:
+                os.write(self._descriptor, b"\n")  # behind a line that was cut off
+        return self._descriptor
+
+    def _rights(self) -> int:
+        """Those of the store: whoever may write there may write here."""
+        return self._store.stat().st_mode & 0o666
+
+    def _read_on(self) -> None:
+        """Sort in the lines that were added since; all where another file has its place."""
+        try:
+            with self.path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                identity = (found.st_dev, found.st_ino)
+                if identity != self._identity or found.st_size < self._read:
+                    self._identity, self._read, self._lines = identity, 0, {}
+                file.seek(self._read)
+                data = file.read()
+        except OSError:  # there is none, or it may not be read
+            self._identity, self._read, self._lines = None, 0, {}
+            return
+        self._read += _sort_in(data, self._lines)
+
+
+def _line(head: Head) -> bytes:
+    body = b"%d %b %b" % (head.seq, head.hash.hex().encode(), msgspec.json.encode(head.run_id))
+    return b"%08x %b\n" % (zlib.crc32(body), body)
+
+
+def _head(line: bytes) -> Head | None:
+    """What a line says; None for one that is damaged."""
+    checksum, _, body = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(body):
+        return None
+    seq, hash_, name = body.split(b" ", 2)
+    return Head(msgspec.json.decode(name, type=str), int(seq), bytes.fromhex(hash_.decode()))
+
+
+def _sort_in(data: bytes, lines: dict[bytes, bytes]) -> int:
+    """Keep the last whole line of each run by its name; the bytes of all whole lines."""
+    end = data.rfind(b"\n") + 1
+    for line in data[:end].split(b"\n"):
+        name = line.split(b" ", 3)[-1]
+        lines.pop(name, None)  # so that they stand in the order of the last lines
+        lines[name] = line
+    return end
+
+
+def _heads(lines: Iterable[bytes]) -> list[Head]:
+    """What the lines say, without those of forgotten runs, and damaged ones."""
+    return [head for line in lines if (head := _head(line)) is not None and head.seq]
