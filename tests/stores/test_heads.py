@@ -334,8 +334,8 @@ async def test_damaged_heads_are_told_by_verify(place: Path) -> None:
     assert [one.ok for one in found] == [True, True]
     assert "1 of its lines cannot be read" in lost[0].why
     shutil.copy(await grown(place.with_name("other.sqlite")), place.with_name("other.sqlite"))
-    data = beside(place.with_name("other.sqlite"), ".heads").read_bytes()
-    beside(place.with_name("other.sqlite"), ".heads").write_bytes(data + b"?\n")
+    other = beside(place.with_name("other.sqlite"), ".heads").read_bytes()
+    beside(place.with_name("other.sqlite"), ".heads").write_bytes(other + b"?\n")
     _, lost = await verify(store=place.with_name("other.sqlite"))
     assert len(lost) == 2
 
