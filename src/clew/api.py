@@ -8,12 +8,14 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
     Callable,
+    Coroutine,
     Generator,
     Iterator,
     Mapping,
     Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
 
@@ -23,7 +25,7 @@ from clew.codecs.interface import Codec, Shape
 from clew.compare import as_begun
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.concurrency.resources import resources
-from clew.concurrency.tasks import one_error
+from clew.concurrency.tasks import OwnTask, one_error
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import A_co, Agent
 from clew.core.errors import ConfigError, ModelError
@@ -284,6 +286,49 @@ class Stream(Generic[A_co]):
         return self._shown
 
 
+class _Work(Generic[A_co]):
+    """A run at work in a task that is nobody's child, and what it shows.
+
+    So the context of its stream may be left in another task than it was entered in, as servers do
+    with the generators of clients that went away.
+    """
+
+    def __init__(self, work: Callable[[Listener], Coroutine[Any, Any, Result[A_co]]]) -> None:
+        self._send, self._receive = anyio.create_memory_object_stream[Shown](float("inf"))
+        self._work = work
+        self._told = False
+        self.events: Stream[A_co] = Stream(self)
+        self.task = OwnTask(self._until_stop())
+        self.task.start(copy_context())
+
+    async def _until_stop(self) -> None:
+        with self._send:
+            self.events.result = await self._work(_Forward(self._send.send_nowait))
+
+    def __aiter__(self) -> "_Work[A_co]":
+        return self
+
+    async def __anext__(self) -> Shown:
+        """What is shown next; what ended the run is raised."""
+        try:
+            return await self._receive.receive()
+        except anyio.EndOfStream:
+            await self.task.stop()  # it is about to end
+            self.raise_error()
+            raise StopAsyncIteration from None
+
+    async def stop(self) -> None:
+        """Stop working on the run, once no effect of it is under way."""
+        await self.task.stop()
+        self._receive.close()
+
+    def raise_error(self) -> None:
+        """Raise what ended the run, once."""
+        if self.task.error is not None and not self._told:
+            self._told = True
+            raise self.task.error
+
+
 class _Forward:
     """A listener that passes everything on."""
 
@@ -303,21 +348,20 @@ async def stream(
 ) -> AsyncGenerator[Stream[A_co]]:
     """Answer a goal and yield every entry and token: `async with … as events`, `async for`.
 
-    Leaving early cancels the run; its record stays open.
+    Leaving early stops the work, not the run: its record stays open and can be resumed. A call with
+    an effect that is under way is seen to its end and recorded first, within the tool's timeout;
+    whatever else is under way is cut.
     """
-    send, receive = anyio.create_memory_object_stream[Shown](float("inf"))
-    events: Stream[A_co] = Stream(receive)
 
-    async def work() -> None:
-        with send:
-            listener = _Forward(send.send_nowait)
-            events.result = await run(agent, goal, store=store, run_id=run_id, listener=listener)
+    def work(listener: Listener) -> Coroutine[Any, Any, Result[A_co]]:
+        return run(agent, goal, store=store, run_id=run_id, listener=listener)
 
-    with receive, one_error():
-        async with anyio.create_task_group() as group:
-            group.start_soon(work)
-            yield events
-            group.cancel_scope.cancel()
+    working = _Work(work)
+    try:
+        yield working.events
+    finally:
+        await working.stop()
+    working.raise_error()
 
 
 @dataclass

@@ -13,11 +13,13 @@ import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import anyio
 
 from clew.concurrency.threads import THREADS, Tell
+from clew.concurrency.uncut import Uncut
 
 
 class TaskResult(NamedTuple):
@@ -57,32 +59,35 @@ async def run_with_deadline(
     grace: float,
     late: Late | None = None,
     context: Context | None = None,
+    uncut: Uncut | None = None,
 ) -> TaskResult:
     """Await the work for at most so many seconds, and `grace` more once it is told to stop.
 
     Whatever it raises is in what comes back, its own cancellation too. Ours stops the work, and is
     raised once that ended, or was let go; unless it gave a value all the same, and a scope will
-    raise it at the next occasion: then there is time to keep that value.
+    raise it at the next occasion: then there is time to keep that value. With `uncut` the work goes
+    on to its end, or its deadline, whoever cancels us: that is kept there.
     """
     context = copy_context() if context is None else context
     if isinstance(work, InThread):
-        return await _from_thread(work, seconds, context)
-    mine = _Work(work)
+        return await _from_thread(work, seconds, context, uncut)
+    mine = OwnTask(work)
     mine.start(context)
+    over = mine.end.wait if uncut is None else partial(_wait_uncut, uncut, mine.end)
     try:
-        if await mine.over(seconds):
+        if await over(seconds):
             return TaskResult(mine.value, mine.error)
         mine.scope.cancel()
-        if await mine.over(grace):
+        if await over(grace):
             return TaskResult(
                 mine.value, mine.error, late=True, responded=mine.scope.cancelled_caught
             )
     except anyio.get_cancelled_exc_class():
-        over = False
+        ended = False
         mine.scope.cancel()
         with anyio.CancelScope(shield=True):
-            over = await mine.over(grace)
-        gave = over and mine.error is None and not mine.scope.cancelled_caught
+            ended = await mine.end.wait(grace)
+        gave = ended and mine.error is None and not mine.scope.cancelled_caught
         if gave and anyio.current_effective_deadline() == -math.inf:
             return TaskResult(mine.value)
         mine.let_go(None)
@@ -91,13 +96,22 @@ async def run_with_deadline(
     return TaskResult(late=True, responded=False, left=True)
 
 
-async def _from_thread(call: "InThread", seconds: float, context: Context) -> TaskResult:
+async def _wait_uncut(uncut: Uncut, end: "TaskEnd", seconds: float) -> bool:
+    """Wait for an end, at most so long, whoever cancels meanwhile; whether it came."""
+    until = anyio.current_time() + seconds
+    return await uncut.wait(lambda: end.wait(max(0.0, until - anyio.current_time())))
+
+
+async def _from_thread(
+    call: "InThread", seconds: float, context: Context, uncut: Uncut | None = None
+) -> TaskResult:
     """As `run_with_deadline`; but what is late, or cancelled, is left at once."""
     await anyio.lowlevel.checkpoint_if_cancelled()  # what is cancelled begins nothing
     end = task_end()
+    over = end.wait if uncut is None else partial(_wait_uncut, uncut, end)
     ended = call.begin(context, end.wake_from_thread)
     try:
-        if not (ended or await end.wait(seconds)) and call.leave():
+        if not (ended or await over(seconds)) and call.leave():
             return TaskResult(late=True)
     except anyio.get_cancelled_exc_class():
         if call.leave() or call.error or anyio.current_effective_deadline() != -math.inf:
@@ -197,8 +211,8 @@ def _nobody_waits() -> None:
     """Nobody is to be told."""
 
 
-class _Work:
-    """Work in a task of its own."""
+class OwnTask:
+    """Work in a task of its own, which is nobody's child; `value` or `error` is what came of it."""
 
     def __init__(self, work: Awaitable[Any]) -> None:
         self.coroutine: Coroutine[Any, Any, Any] = (
@@ -210,7 +224,6 @@ class _Work:
         self.left = False
         self.late: Late | None = None
         self.end = task_end()
-        self.over = self.end.wait
 
     def start(self, context: Context) -> None:
         """Start the task."""
@@ -226,6 +239,13 @@ class _Work:
         self.end.wake()
         if self.late is not None and not self.scope.cancelled_caught:
             self.late(TaskResult(self.value, self.error, late=True, responded=False))
+
+    async def stop(self) -> None:
+        """Cancel it and wait until it has ended, whoever cancels us meanwhile."""
+        self.scope.cancel()
+        uncut = Uncut()
+        await _wait_uncut(uncut, self.end, math.inf)
+        uncut.raise_kept()
 
     def let_go(self, late: Late | None) -> None:
         """Wait for it no longer."""

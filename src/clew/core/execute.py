@@ -14,6 +14,7 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import TaskResult, run_with_deadline
+from clew.concurrency.uncut import Uncut
 from clew.core.agent import Agent
 from clew.core.errors import ToolError
 from clew.core.events import (
@@ -46,7 +47,7 @@ LATE_CHARS: Final = 2_000
 
 
 async def perform(agent: Agent, journal: Journal, call: Call) -> None:
-    """Make a judged call, repeat it if its effect allows, and record its observation."""
+    """Make a judged call, unless it must not be made, and record its observation."""
     tool = agent.by_name.get(call.action.name)
     if tool is None:  # begun by an agent that had it
         text = IN_DOUBT.format(tool=call.action.name)
@@ -61,33 +62,66 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
         lost = refusal(call, "invalid_arguments", NOT_KEPT)
         await journal.record(lost if unmade is None else unmade)
         return
+    await _make(agent, journal, tool, call, whole)
+
+
+async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: Call) -> None:
+    """Make the call, repeat it if its effect allows, and record what came of it."""
     number, after = len(call.attempts), ""
     if number:
         after = "nobody saw the end of the attempt before"
         after = "a person answered" if _asked(tool, call) else after
     delay, task = tool.retry.delay, call.attempts[-1].task if call.attempts else ""
+    uncut = Uncut() if tool.effect in EFFECTFUL else None
     while True:
         number += 1
         most = agent.budget.deadline(tool, journal.trajectory)
         attempt = Attempt(call.key, tool.name, call.hash, most, number, after, task=task)
-        if tool.effect in EFFECTFUL or number > 1:
+        if uncut is not None:
+            await uncut.give_way()  # what is cancelled begins nothing
+        if uncut is not None or number > 1:
             await journal.record(attempt)
-        observation = await _attempt(agent, tool, whole, journal, attempt)
-        if not isinstance(observation, Observation):
-            await journal.record(observation)
+        came = await _attempt(agent, tool, whole, journal, attempt, uncut)
+        if isinstance(came, Observation):
+            came = await _found(agent, journal, tool, call.key, came)
+        if (
+            not isinstance(came, Observation)
+            or came.ok
+            or number > tool.retry.times
+            or not _repeatable(tool, came)
+        ):
+            await _record(journal, came, uncut)
             return
-        late = (observation.code, observation.outcome) == ("timeout", "unknown")
-        if late and tool.probe is not None:
-            begun = journal.trajectory.call(call.key)
-            found = await _probe(agent, journal, tool, begun, tool.probe)
-            if found is not None and found.outcome != "unknown":  # one it does not find may come
-                observation = found
-        if observation.ok or number > tool.retry.times or not _repeatable(tool, observation):
-            await journal.record(observation)
-            return
-        after, task = observation.text, ""
-        await anyio.sleep(delay)
+        after, task = came.text, ""
+        try:
+            if uncut is not None:
+                uncut.raise_kept()
+            await anyio.sleep(delay)
+        except anyio.get_cancelled_exc_class():  # it is known how that attempt ended
+            await _record(journal, came, uncut)
+            raise
         delay = min(delay * 2, tool.retry.most)
+
+
+async def _found(
+    agent: Agent, journal: Journal, tool: Tool, key: str, came: Observation
+) -> Observation:
+    """What the tool's probe says of a call that was late, or else what came of it."""
+    if (came.code, came.outcome) != ("timeout", "unknown") or tool.probe is None:
+        return came
+    found = await _probe(agent, journal, tool, journal.trajectory.call(key), tool.probe)
+    if found is None or found.outcome == "unknown":  # one that it does not find may come
+        return came
+    return found
+
+
+async def _record(
+    journal: Journal, came: Observation | Judged | Suspended, uncut: Uncut | None
+) -> None:
+    """Record what came of a call, and only then give way to who cancelled it meanwhile."""
+    await journal.record(came)
+    if uncut is not None:
+        await uncut.give_way()
 
 
 def _repeatable(tool: Tool, observation: Observation) -> bool:
@@ -169,9 +203,12 @@ async def _probe(
 
 
 async def _attempt(
-    agent: Agent, tool: Tool, call: Call, journal: Journal, attempt: Attempt
+    agent: Agent, tool: Tool, call: Call, journal: Journal, attempt: Attempt, uncut: Uncut | None
 ) -> Observation | Judged | Suspended:
-    """One attempt within its deadline; whatever the tool raises becomes an observation."""
+    """One attempt within its deadline; whatever the tool raises becomes an observation.
+
+    An effect that has begun is not cut by a cancellation: `uncut` keeps that.
+    """
     trust, most = trust_of(tool, journal.trajectory), attempt.timeout
     post = partial(_post_late_result, journal, tool, call)
 
@@ -197,7 +234,7 @@ async def _attempt(
         return _raised(tool, call, error, trust)
     if hasattr(value, "__await__"):
         heard = partial(_report_late_end, post)
-        ended = await run_with_deadline(value, most, agent.limits.grace, heard, context)
+        ended = await run_with_deadline(value, most, agent.limits.grace, heard, context, uncut)
         if ended.late:
             return _late(tool, call, most, ended, post)
         if ended.error is not None:

@@ -9,11 +9,13 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final, Self
 
 import anyio
 import msgspec
 
+from clew.concurrency.uncut import Uncut
 from clew.core.errors import (
     PartError,
     RunExistsError,
@@ -257,27 +259,27 @@ class Journal:
         What several tasks record while a commit is under way is committed together next. Shielded
         from cancellation. Raises `StoreError`; then nothing was recorded and the writer goes on.
         """
-        waiting = _Waiting(events, taken)
+        waiting, uncut = _Waiting(events, taken), Uncut()
         self._queue.append(waiting)
         if self._writing:
             waiting.done = anyio.Event()
-            with anyio.CancelScope(shield=True):
-                await waiting.done.wait()
+            await uncut.wait(waiting.done.wait)
         else:
-            await self._write()  # shielded by the store, wherever that has to wait
+            await self._write(uncut)  # the store sees an append to its end
         if waiting.error is not None:
             raise waiting.error
+        uncut.raise_kept()
 
-    async def _write(self) -> None:
+    async def _write(self, uncut: Uncut) -> None:
         self._writing = True
         batch: list[_Waiting] = []
         try:
             if not self.trajectory.step.alone:  # what other calls of the step say shares the commit
-                await anyio.lowlevel.cancel_shielded_checkpoint()
+                await uncut.wait(anyio.lowlevel.cancel_shielded_checkpoint)
             while self._queue:
                 batch, self._queue = self._queue, []
                 try:
-                    entries = await self._commit(batch)
+                    entries = await self._commit(batch, uncut)
                 except Exception as error:  # noqa: BLE001 - handed to each task that waits for it
                     _fail(batch, error)
                     entries = []
@@ -326,7 +328,7 @@ class Journal:
         except BaseException:
             LOG.exception("run %s: a listener failed; the run goes on", self.run_id)
 
-    async def _commit(self, batch: Sequence[_Waiting]) -> list[Entry]:
+    async def _commit(self, batch: Sequence[_Waiting], uncut: Uncut) -> list[Entry]:
         last = self.trajectory.entries[-1] if self.trajectory.entries else None
         seq, before = (last.seq, last.hash) if last is not None else (0, b"")
         at = self._clock()
@@ -345,9 +347,14 @@ class Journal:
                 entries.append(Entry(seq, at, self._epoch, kept, before))
                 urgent = urgent or barrier(event)
         step = self.trajectory.step
-        self.quiet = await self.store.append(
-            Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, step.alone)
-        )
+        append = Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, step.alone)
+        try:
+            self.quiet = await self.store.append(append)
+        except anyio.get_cancelled_exc_class() as cancelled:
+            uncut.kept, self.quiet = cancelled, False
+            stored = await uncut.wait(partial(self.store.read, self.run_id, lines[0].seq - 1))
+            if stored != lines:
+                raise
         return entries
 
     def _encode(self, event: AnyEvent, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:

@@ -171,6 +171,11 @@ class _Replaying(Journal):
         self._moved.set()
         self._moved = anyio.Event()
 
+    async def outlive(self) -> None:
+        """Wait until the record says that the worker's life ended: then nothing more counts."""
+        while not self.scope.cancel_called:
+            await self._moved.wait()
+
     def take_inputs(self) -> None:
         """Take what came from outside at this very place."""
         while (entry := self.upcoming) is not None and _from_outside(entry.event):
@@ -323,8 +328,9 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
             found = journal.next_about(key)
         if isinstance(found, Attempt):
             return Observation(content=found.after, ok=False, outcome="not_done")
-        while found is None:  # the worker of the time did not live to see it
-            await anyio.sleep_forever()
+        if found is None:  # the worker of the time did not live to see it
+            await journal.outlive()
+            raise LookupError(key)
         return found.verdict if isinstance(found, Judged) else found
 
     async def probe(_args: dict[str, Json], key: str) -> Observation | None:

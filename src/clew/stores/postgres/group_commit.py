@@ -10,9 +10,9 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-import anyio
 import psycopg
 
+from clew.concurrency.uncut import Uncut
 from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Line
 from clew.stores.blobs import stops
@@ -70,10 +70,11 @@ class Commits:
             self._writer is None
         ):  # it begins with the loop's next turn: whoever is ready comes along
             self._writer = asyncio.create_task(self._write_all())
-        with anyio.CancelScope(shield=True):
-            await mine.done
+        uncut, ended = Uncut(), mine.done  # which a wait for itself alone would cancel
+        await uncut.wait(lambda: asyncio.wait([ended]))
         if mine.error is not None:
             raise mine.error
+        uncut.raise_kept()
         return mine.quiet
 
     async def close(self) -> None:

@@ -18,6 +18,7 @@ from typing import Final, Literal, TypeVar
 
 import anyio
 
+from clew.concurrency.uncut import Uncut
 from clew.core.errors import StoreDamagedError, StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
@@ -202,23 +203,22 @@ class SqliteStore:
         if at_once and self._run_alone(partial(self._write_next, append)):
             self._note_heads((append,))
             return True
-        mine = Waiting(append)
+        mine, uncut = Waiting(append), Uncut()
         group.waiting.append(mine)
         if group.gathering:
             mine.done = anyio.Event()
-            with anyio.CancelScope(shield=True):
-                await mine.done.wait()
+            await uncut.wait(mine.done.wait)
         elif at_once:
             self._commit_group(group)
         else:
             group.gathering = True
             try:
-                with anyio.CancelScope(shield=True):  # whoever is ready shares the disk's wait
-                    await anyio.lowlevel.checkpoint()
+                await uncut.wait(anyio.lowlevel.checkpoint)  # who is ready shares the disk's wait
             finally:
                 self._commit_group(group)
         if mine.error is not None:
             raise mine.error
+        uncut.raise_kept()
         return mine.quiet
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
