@@ -211,15 +211,56 @@ def test_a_key_is_never_recorded_nor_shown() -> None:
     assert KEY.encode() not in stored
 
 
-def test_the_env_file_is_found_above_and_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CLEW_STORE")
-    here = Path.cwd()
-    Path(".env").write_text(f"CLEW_STORE={here}/other.sqlite\n")
+def test_the_env_file_is_found_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".env").write_text(f"OPENAI_API_KEY={KEY}\n")
     Path("deep/below").mkdir(parents=True)
     monkeypatch.chdir("deep/below")
-    assert clew("ask", "What is 2+3?").code == 0
-    assert (here / "other.sqlite").exists()
-    assert "What is 2+3?" in clew("runs").out
+    with OpenAIServer([Say("Hello.")]) as server:
+        assert clew("ask", "Hm?", env={"OPENAI_BASE_URL": server.base_url}).code == 0
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL", "OLLAMA_BASE_URL"),
+        *("HTTPS_PROXY", "http_proxy", "ALL_PROXY", "NO_PROXY"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
+        *(
+            "CLEW_WEB_HOSTS",
+            "CLEW_STORE",
+            "CLEW_MEMORY",
+            "HF_ENDPOINT",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+        ),
+    ],
+)
+def test_a_folder_names_no_address(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever can write a folder's `.env` would get the environment's key, and every question."""
+    monkeypatch.delenv(name, raising=False)
+    with OpenAIServer([Say("mine")] * 3) as server, OpenAIServer([Say("yours")] * 3) as other:
+        Path(".env").write_text(f"{name}={other.base_url}\n")
+        env = {"OPENAI_API_KEY": KEY}
+        if name != "OPENAI_BASE_URL":
+            env["OPENAI_BASE_URL"] = server.base_url
+        store = [] if name != "CLEW_STORE" else ["--store", "here"]
+        options = (*store, "--model", "openai:test" if len(env) > 1 else "offline")
+        done = clew("ask", "What is 2+3?", *options, env=env)
+        assert done.code == 0, done.err
+        assert not other.requests
+    assert f".env: {name} not taken: a folder gives keys only" in done.err
+
+
+def test_other_lines_of_an_env_file_set_nothing_and_say_nothing() -> None:
+    Path(".env").write_text("DATABASE_URL=postgres://x\nPATH=/nowhere\nPYTHONPATH=.\nFOO_TOKEN=x\n")
+    done = clew("ask", "What is 2+3?", "--model", "offline")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_the_model_line_names_another_address() -> None:
+    with OpenAIServer([Say("Hello.")]) as server:
+        done = clew("ask", "Hm?", env=with_model(server))
+    assert f"at {server.base_url}, by OPENAI_BASE_URL)" in done.err
 
 
 def test_a_users_own_tools_are_imported_from_the_working_folder() -> None:

@@ -1,6 +1,7 @@
 """The tools that keys of an agent file describe: programs, processes, other agents, wings."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
@@ -93,9 +94,18 @@ def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[An
         said = spec.workspace
         table = WorkspaceTable(root=said) if isinstance(said, str) else said
         given: dict[str, Any] = {k: it for k, it in msgspec.structs.asdict(table).items() if it}
+        given["protected"] = _own_files(spec)
         with part("workspace"):
             tools = [*require(WORKSPACE, "tools")(**given)]
         yield ("workspace",), tools
+
+
+def _own_files(spec: Spec) -> list[str]:
+    """The file of the agent and the modules beside it that it names, which say what it may do."""
+    named = [*(spec.tools or ()), *spec.guards, *spec.checks, *spec.screens]
+    modules = {name.partition(":")[0].replace(".", "/") for name in named if ":" in name}
+    beside = [str(Path(spec.folder, f"{name}.py")) for name in sorted(modules)]
+    return [*filter(None, [spec.file]), *beside]
 
 
 def inner_spec(name: str, file: str, spec: Spec) -> Spec:

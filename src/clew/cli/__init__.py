@@ -2,14 +2,12 @@
 
 import contextlib
 import logging
-from pathlib import Path
 from typing import Final
 
 import click
-from dotenv import find_dotenv, load_dotenv
-from dotenv.parser import parse_stream
 
-from clew import ConfigError, __version__
+from clew import __version__
+from clew.cli.env_file import read_env
 from clew.cli.errors import Shell
 from clew.cli.groups import Entry, Program
 from clew.cli.safe_text import inert
@@ -134,34 +132,6 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
     ),
 }
 """All commands, in the order in which somebody new wants them; each is imported when it is used."""
-
-
-def read_env() -> str:
-    """Read the `.env` of this folder or the nearest above it; return its path, or "" for none.
-
-    What the environment says already stays as it is. A line that cannot be read is passed over, and
-    told.
-    """
-    place = find_dotenv(usecwd=True)
-    try:
-        if place:
-            _tell_broken(place)
-        load_dotenv(place)
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{place} cannot be read ({error}): mend it or move it away"
-        raise ConfigError(message) from error
-    return place
-
-
-def _tell_broken(place: str) -> None:
-    """Tell the lines that say nothing: without their text, which may hold a key."""
-    logging.getLogger("dotenv").addHandler(logging.NullHandler())  # which names no file
-    with Path(place).open(encoding="utf-8") as file:
-        for one in parse_stream(file):
-            if one.error:
-                text = one.original.string
-                line = one.original.line + len(text) - len(text.lstrip("\n"))
-                LOG.warning("%s, line %d is passed over: write NAME=value", place, line)
 
 
 class StderrWarnings(logging.Handler):

@@ -127,7 +127,7 @@ class Assembled:
 async def assemble(spec: Spec, screen: Screen) -> Assembled:
     """Make the agent; the screen hears which model was chosen, and what is seldom wise."""
     spec, why = await with_model(spec)
-    tell_model(spec.model, why)
+    tell_model(spec.model, why, spec.connection.base_url or "")
     docs = make_library(spec, screen.indexing)
     agent = make_agent(spec, docs)
     screen.warn(agent)

@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 
 from clew import ClewError
 from clew.agent_files import tool_names
-from clew.cli import read_env
+from clew.cli.env_file import read_env
 from clew.cli.places import LAST, existing
 from clew.cli.safe_text import inert
 from clew.codecs import names as format_names

@@ -1,5 +1,6 @@
 """A run on a terminal, as it happens."""
 
+import os
 import time
 from types import TracebackType
 from typing import Final, Self
@@ -13,6 +14,7 @@ from clew.cli.errors import debugging
 from clew.cli.render import Block, render_event
 from clew.cli.safe_text import inert
 from clew.interfaces import Attempt, Stop, Thought
+from clew.models import aliases, available
 from clew.toolbox.docs import IndexReport
 
 TAIL: Final = 6
@@ -194,7 +196,27 @@ def watching(*, as_json: bool, quiet: bool) -> Screen:
     return Screen(progress if debug or progress.is_terminal else None, debug=debug)
 
 
-def tell_model(model: str, why: str) -> None:
-    """Say which model was chosen, and why, where nobody named one."""
-    if why:
-        console(stderr=True).print(f"Model: {model} ({why})", style="dim")
+def tell_model(model: str, why: str, base_url: str = "") -> None:
+    """Say which model was chosen and why, where nobody named one, and at which address it is.
+
+    `base_url` is that of the agent file. Another address than the provider's own is told in a
+    terminal where somebody named the model too.
+    """
+    screen = console(stderr=True)
+    address = _address(model, base_url)
+    if why or (address and screen.is_terminal):
+        said = "; ".join(filter(None, [why, address]))
+        screen.print(f"Model: {model} ({inert(said)})", style="dim")
+
+
+def _address(model: str, base_url: str) -> str:
+    """Where a model is and who says so; "" for the address that its provider has."""
+    if base_url:
+        scheme, mark, rest = base_url.rpartition("://")
+        return f"at {scheme}{mark}{rest.rpartition('@')[2]}, by the agent file"
+    asked = model.partition(":")[0]
+    name = aliases().get(asked, asked)
+    for info in available(os.environ):
+        if info.custom and (name == info.name or name.rpartition("-")[0] == info.name):
+            return f"at {info.shown_url}, by {info.variable}"
+    return ""

@@ -119,9 +119,9 @@ class Sandbox:
     """A sandbox around one folder.
 
     Programs can read the system's programs, the current Python and `readable` places. They can
-    write `root` (if it is `writable`), except what is `protected` there, and a private `/tmp` in
-    memory. Without `network` they reach no address, not even on this machine. They see no other
-    processes.
+    write `root` (if it is `writable`), the `writable_places`, except what is `protected` below
+    `root`, and a private `/tmp` in memory. Without `network` they reach no address, not even on
+    this machine. They see no other processes.
 
     A `single_process` may start threads, but no other process. The kernel then enforces its memory:
     it can write to at most `limits.memory` bytes, and map 256 MB more (code of libraries, read-only
@@ -133,6 +133,7 @@ class Sandbox:
 
     root: str
     writable: bool = True
+    writable_places: tuple[str, ...] = ()
     network: bool = False
     single_process: bool = False
     readable: tuple[str, ...] = ()
@@ -163,7 +164,7 @@ class Sandbox:
         known = [*SYSTEM, sys.base_prefix, sys.prefix, *self.readable]
         if self.network:
             known += [NAMES, os.path.realpath(NAMES)]
-        writable = [self.root] if self.writable else []
+        writable = [*([self.root] if self.writable else []), *self.writable_places]
         if not self.writable:
             known.append(self.root)
         return {

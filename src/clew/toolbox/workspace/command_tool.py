@@ -3,14 +3,18 @@
 import os
 import time
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
+
+from anyio import to_thread
 
 from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Trust
 from clew.core.interfaces import Guard, Tool
 from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxError
 from clew.toolbox.workspace.display import head_and_tail
-from clew.toolbox.workspace.root import Root
+from clew.toolbox.workspace.gate import Watch, watch_changes
+from clew.toolbox.workspace.root import Root, version
 from clew.toolbox.workspace.safe_path import GIT_FOLDER
 from clew.toolbox.workspace.schemas import arguments
 from clew.tools.run_process import SLACK
@@ -34,14 +38,18 @@ def command_tool(
         if folder:
             folder = root.entries(folder)[0]
         seconds = args.get("seconds") or SECONDS
+        kept = await to_thread.run_sync(root.protected_files)
+        box = replace(sandbox, protected=(*sandbox.protected, *kept))
         had, begun = _has_git(root), time.monotonic()
-        try:
-            ended = await sandbox.run(argv, seconds=seconds, limit=KEPT, cwd=folder, env=env)
-        except SandboxError as error:
-            raise ToolError(f"nothing was run: {error}") from error
+        with watch_changes(root) as watch:
+            try:
+                ended = await box.run(argv, seconds=seconds, limit=KEPT, cwd=folder, env=env)
+            except SandboxError as error:
+                raise ToolError(f"nothing was run: {error}") from error
         took = time.monotonic() - begun
-        made = _REMARK if _has_git(root) and not had else ""
-        return _observation(ended, seconds, took, made, trust)
+        remarks = [_REMARK] if _has_git(root) and not had else []
+        remarks += await to_thread.run_sync(_remarks, root, kept, watch)
+        return _observation(ended, seconds, took, _note(remarks), trust)
 
     return Tool(
         "run_command",
@@ -53,6 +61,28 @@ def command_tool(
         guard=guard,
         timeout=MOST_SECONDS + SLACK,
     )
+
+
+def _remarks(root: Root, kept: Collection[str], watch: Watch) -> list[str]:
+    """What the program did to files that tools do not write, or wrote meanwhile."""
+    made = [each for each in root.protected_files() if each not in kept]
+    names = ", ".join(os.path.relpath(each, root.path) for each in made)
+    said = [f"the command made {names}: look into it before a program reads it"] if made else []
+    for path, left in watch.changed.items():
+        try:
+            file = root.find(path)
+        except ToolError:
+            file = None
+        if version(None if file is None else file.data) != left:
+            said.append(
+                f"{path} was changed by a tool while the command ran, and by the command after "
+                "that: read it, for the change of the tool may be lost"
+            )
+    return said
+
+
+def _note(remarks: Collection[str]) -> str:
+    return "\n".join(["--- note", *remarks]) if remarks else ""
 
 
 def _has_git(root: Root) -> bool:
@@ -90,7 +120,7 @@ def _observation(
     return Observation(content=f"{how}, after {took:.1f} s\n{output}", trust=trust)
 
 
-_REMARK: Final = "--- note\nthe command made a .git folder: look into it before you use git there"
+_REMARK: Final = "the command made a .git folder: look into it before you use git there"
 _ABOUT: Final = (
     "Run a program, or a line of the shell, inside the folder: it can change files there, except "
     "in .git, and reaches no network. Its output is shown, of much the beginning and the end."

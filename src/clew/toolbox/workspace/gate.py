@@ -75,6 +75,23 @@ async def exclusive(root: Root, paths: Sequence[tuple[str, bool]]) -> AsyncGener
                 os.rmdir(os.path.join(root.path, folder_path))
 
 
+@asynccontextmanager
+async def exclusive_folder(path: str) -> AsyncGenerator[None]:
+    """Hold one folder, by its real path, whatever is in it. Raises `ToolError` as `exclusive`."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    identity = _identity(folder)
+    try:
+        await _lock(folder, identity, time.monotonic() + WAIT)
+        try:
+            await to_thread.run_sync(Root.sweep, folder)
+            yield
+        finally:
+            with _guard:
+                _in_use.discard(identity)
+    finally:
+        os.close(folder)
+
+
 def _open_folders(root: Root, paths: Sequence[tuple[str, bool]]) -> dict[Identity, int]:
     found: dict[Identity, int] = {}
     try:

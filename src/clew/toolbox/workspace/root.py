@@ -29,8 +29,16 @@ _TEMPORARY: Final = ".clew-"
 _LEFT_OVER: Final = re.compile(r"\.clew-[0-9a-f]{16}")
 _VERSION: Final = 12
 
-PROTECTED: Final = re.compile(r"\.env(?:[.\-_~].*)?|\.envrc", re.IGNORECASE | re.DOTALL)
-"""Names of files with settings and keys of programs, clew among them, which no tool writes."""
+_PROTECTED: Final = (
+    (re.compile(r"\.env(?:[.\-_~].*)?|\.envrc", re.IGNORECASE | re.DOTALL),
+     "it holds keys and settings of programs"),
+    (re.compile(r".*\.mcp\.json", re.IGNORECASE | re.DOTALL),
+     "it says which tools of MCP servers were approved"),
+)  # fmt: skip
+"""Names of files that decide what programs, clew among them, may do: no tool writes them."""
+
+_PASSED: Final = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__"})
+_LOOKED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +149,29 @@ class Root:
         """Refuse to write what holds settings or keys: `.env`, and the `protected` files."""
         with open_parent(self.path, path, missing=True) as (folder, name, where):
             own = os.path.join(self.path, where)
-            if PROTECTED.fullmatch(name):
-                why = "it holds keys and settings of programs"
+            if found := next((why for known, why in _PROTECTED if known.fullmatch(name)), ""):
+                why = found
             elif own in self.protected or (folder != MISSING and self._is_protected(folder, name)):
                 why = "it says what this agent is and may do"
             else:
                 return
         raise ToolError(f"{where} is not written: {why}; ask the person to change it")
+
+    def protected_files(self) -> list[str]:
+        """The absolute paths of all files that no tool writes, as far as they are there."""
+        found = [each for each in self.protected if os.path.lexists(each)]
+        looked = 0
+        for folder, folders, names in os.walk(self.path):
+            folders[:] = [name for name in folders if name not in _PASSED]
+            found += [
+                os.path.join(folder, name)
+                for name in names
+                if any(known.fullmatch(name) for known, _ in _PROTECTED)
+            ]
+            looked += len(names)
+            if looked > _LOOKED:
+                break
+        return found
 
     def _is_protected(self, folder: int, name: str) -> bool:
         """Whether a protected file has this name too (a hard link, another case of letters)."""

@@ -59,6 +59,7 @@ def workspace_tools(
     limits: SandboxLimits | Mapping[str, int] | None = None,
     default_branch: bool = False,
     author: str = AUTHOR,
+    protected: Sequence[str | Path] = (),
     trusted: bool = False,
     unsafe_kernel: bool = False,
 ) -> tuple[Tool, ...]:
@@ -66,7 +67,8 @@ def workspace_tools(
 
     `only` selects tools by name (of `NAMES`). Programs may use the `network`, read the places in
     `readable`, and get the environment variables named in `env`. `default_branch` allows commits to
-    the default branch; `author` is their author. File content and program output are untrusted
+    the default branch; `author` is their author. No tool writes the `protected` files, nor `.env`
+    and the pins of MCP servers. File content and program output are untrusted
     unless `trusted`. If the kernel cannot build the whole sandbox, calls that run programs are held
     for approval, unless `unsafe_kernel`. Raises `ConfigError` for invalid settings.
     """
@@ -79,7 +81,7 @@ def workspace_tools(
         raise ConfigError(
             f"there is no workspace tool {unknown[0]!r}: there are {', '.join(NAMES)}"
         )
-    place = Root(os.path.realpath(folder))
+    place = Root(os.path.realpath(folder), tuple(os.path.realpath(one) for one in protected))
     trust: Trust = "trusted" if trusted else "untrusted"
     box = Sandbox(
         root=place.path,

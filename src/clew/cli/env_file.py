@@ -1,0 +1,83 @@
+"""The `.env` of a folder: keys of providers are taken from it, and nothing that says where to.
+
+Whoever can write to a folder can write its `.env`. An address, a proxy or a file of certificates
+from there could send the keys of the environment, and all questions, to somebody else.
+"""
+
+import logging
+import os
+import re
+from collections.abc import Iterable
+from io import StringIO
+from pathlib import Path
+from typing import Final
+
+from dotenv import dotenv_values, find_dotenv
+from dotenv.parser import parse_stream
+
+from clew import ConfigError
+from clew.models import available
+
+LOG: Final = logging.getLogger("clew")
+
+_KEY: Final = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
+_NUMBERS: Final = frozenset({"CLEW_RATE", "CLEW_TIMEOUT"})
+"""Settings that say how often and how long a server is asked, and not which one."""
+
+_OF_CONNECTIONS: Final = re.compile(
+    r"CLEW_.*|OTEL_.*|(?:HTTPS?|ALL|NO|FTP)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE"
+    r"|HF_ENDPOINT|.*_(?:BASE_URL|ENDPOINT|API_BASE)",
+    re.IGNORECASE,
+)
+"""Variables that somebody may miss if they are passed over in silence."""
+
+
+def read_env() -> str:
+    """Read the `.env` of this folder or the nearest above it; return its path, or "" for none.
+
+    Only keys of providers, CLEW_RATE and CLEW_TIMEOUT are taken from it, and only what the
+    environment does not say already. A line that cannot be read is passed over, and told; so is a
+    setting of clew's that is not taken.
+    """
+    place = find_dotenv(usecwd=True)
+    if not place:
+        return place
+    try:
+        text = Path(place).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{place} cannot be read ({error}): mend it or move it away"
+        raise ConfigError(message) from error
+    _tell_broken(place, text)
+    said = dotenv_values(stream=StringIO(text), interpolate=False)
+    taken = _taken(said)
+    for name in taken:
+        os.environ.setdefault(name, said[name] or "")
+    _tell_passed(place, [name for name in said if name not in taken and name not in os.environ])
+    return place
+
+
+def _taken(names: Iterable[str]) -> set[str]:
+    """The names of keys that providers of clew have, and of what says how often they are asked."""
+    found = {name for name in names if _KEY.fullmatch(name) or name in _NUMBERS}
+    rest = [name for name in names if name not in found and name.endswith(("KEY", "TOKEN"))]
+    return found | {name for name in rest for info in available({name: "?"}) if info.key == name}
+
+
+def _tell_passed(place: str, names: Iterable[str]) -> None:
+    """Tell which settings of clew's, and of connections, are not taken from a folder."""
+    missed = [name for name in names if _OF_CONNECTIONS.fullmatch(name)]
+    if missed:
+        LOG.warning(
+            "%s: %s not taken: a folder gives keys only; set it in the environment",
+            place, ", ".join(missed),
+        )  # fmt: skip
+
+
+def _tell_broken(place: str, text: str) -> None:
+    """Tell the lines that say nothing: without their text, which may hold a key."""
+    logging.getLogger("dotenv").addHandler(logging.NullHandler())  # which names no file
+    for one in parse_stream(StringIO(text)):
+        if one.error:
+            lost = one.original.string
+            line = one.original.line + len(lost) - len(lost.lstrip("\n"))
+            LOG.warning("%s, line %d is passed over: write NAME=value", place, line)
