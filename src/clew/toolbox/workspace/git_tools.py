@@ -229,8 +229,10 @@ async def _staged_tree(
     """The tree of a commit, and a remark on it. Raises `ToolError` for what must not be in it."""
     unmerged = await git("ls-files", "--unmerged", "-z", staged=staged)
     if unmerged:
-        names = dict.fromkeys(one.partition("\t")[2] for one in unmerged.split("\0") if one)
-        raise ToolError(f"{', '.join(names)}: a conflict is not resolved; nothing was committed")
+        conflicts = dict.fromkeys(one.partition("\t")[2] for one in unmerged.split("\0") if one)
+        raise ToolError(
+            f"{', '.join(conflicts)}: a conflict is not resolved; nothing was committed"
+        )
     await git("add", "--all", "--", *paths, writable=["objects"], staged=staged)
     base = head or await git("hash-object", "-t", "tree", "/dev/null")
     raw = await git(
