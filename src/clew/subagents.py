@@ -96,10 +96,9 @@ def delegate(
     if (parameters is None) is not (goal is None):
         message = f"{name}: parameters and the goal that is written from them go together"
         raise ConfigError(message)
-    acts = any(tool.effect in EFFECTFUL for tool in agent.tools)
     return replace(
         delegation_spec(name, description, parameters),
-        effect=effect or ("unsafe" if acts else "read"),
+        effect=effect or ("unsafe" if _acts(agent) else "read"),
         version=f"1+{agent.setting.fingerprint[:16]}",  # another agent is another tool
         run=Delegation(agent, goal or _task, watch, origin or {}),
         most=_most(agent),
@@ -109,6 +108,10 @@ def delegate(
 def delegation_spec(name: str, description: str, parameters: Parameters | None = None) -> AgentTool:
     """The tool as a model is shown it, with nobody to hand on to: a replay needs no more."""
     return checked(AgentTool(name, description, parameters or TASK, run=_nobody))
+
+
+def _acts(agent: Agent) -> bool:
+    return any(tool.effect in EFFECTFUL for tool in agent.tools)
 
 
 async def _nobody(sub: SubRun) -> Observation:
@@ -192,12 +195,18 @@ class Delegation(msgspec.Struct, frozen=True):
         if self.begin is not None and not begun:
             return await self.begin(self.agent, sub, listener)
         goal = "" if begun else self._written(sub.args)
-        done = sub.done if begun or self.earlier is None else await self.earlier(sub)
+        done = () if begun else await self._done(sub)
         return await start_or_take_up(
             self.agent, goal, sub.store, sub.run_id,
             accept_change=True, listener=listener, origin=self.origin,
             parent=sub.parent, grant=sub.grant, trust=sub.trust, done=done,
         )  # fmt: skip
+
+    async def _done(self, sub: SubRun) -> tuple[Done, ...]:
+        """The side effects of other runs; what cannot act needs to know of none."""
+        if not _acts(self.agent):
+            return ()
+        return sub.done if self.earlier is None else await self.earlier(sub)
 
     def _written(self, args: dict[str, Json]) -> str:
         """The goal. Raises `ToolError` whatever is wrong with it: a model wrote the arguments."""
