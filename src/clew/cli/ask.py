@@ -11,7 +11,7 @@ from clew.cli.memory import tell_memories
 from clew.cli.options import LOG_DIR, QUESTION, STORE, agent_options
 from clew.cli.outcome import Outcome, run_command
 from clew.cli.screen import Screen
-from clew.cli.votes import NO_LOG, VoteRequest, carry_vote
+from clew.cli.votes import NO_LOG, VoteRequest, assemble_vote, carry_vote
 from clew.interfaces import Json
 from clew.stores import store_at
 
@@ -61,7 +61,7 @@ async def ask(
     If QUESTION is -, it is read from stdin.
     """
     spec, wish = options(given), _vote_request(votes, verifier, log_dir)
-    made = await assemble(spec, screen)
+    made = await (assemble if wish is None else assemble_vote)(spec, screen)
     store = store or made.spec.store or None
     async with store_at(store) as place:
         if wish is not None:

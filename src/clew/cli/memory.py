@@ -11,7 +11,7 @@ from clew import ConfigError
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, named
 from clew.cli.safe_text import inert, json_text
-from clew.interfaces import Store, encode
+from clew.interfaces import Note, Store, encode
 from clew.memory import Memory, Source, SqliteMemory, memory_place, note_of, open_memory
 
 PERSON: Final = Source(by="person")
@@ -169,13 +169,18 @@ def forget(memory_id: str, file: str | None, *, as_json: bool) -> int:
 
 async def tell_memories(file: str, words: str, run_id: str, store: Store) -> None:
     """Tell a run what of a file of memories fits a person's words."""
+    for note in notes_for(file, words):
+        await store.post(run_id, encode(note))
+
+
+def notes_for(file: str, words: str) -> tuple[Note, ...]:
+    """What of a file of memories fits a person's words, as notes for a run."""
     memories = open_memory(file)
     try:
         note = note_of(memories.search(words))
     finally:
         memories.close()
-    if note is not None:
-        await store.post(run_id, encode(note))
+    return () if note is None else (note,)
 
 
 def _existing(file: str | None, embed: str | None = None) -> SqliteMemory:

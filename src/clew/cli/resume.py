@@ -11,7 +11,7 @@ from clew.cli.outcome import Outcome, run_command
 from clew.cli.places import existing, find_run
 from clew.cli.screen import Screen
 from clew.cli.settings import RecordCommand, Settings, settings_option
-from clew.cli.votes import NO_LOG, carry_vote, refuse_part, vote_request_of
+from clew.cli.votes import NO_LOG, assemble_vote, carry_vote, refuse_part, vote_request_of
 
 EPILOG = """\b
 Examples:
@@ -77,7 +77,7 @@ async def resume(
         if votes is not None and (say or log_dir or rewind_to is not None):
             message = NO_LOG if log_dir else "a vote takes no further word: ask anew"
             raise ConfigError(message)
-        made = await assemble(spec, screen)
+        made = await (assemble if votes is None else assemble_vote)(spec, screen)
         if rewind_to is not None:
             await rewind(run_id, to=rewind_to, lesson=lesson, store=place)
         elif lesson:

@@ -1,15 +1,18 @@
 """Votes on the command line: `clew ask --votes K`, and commands that continue a vote."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
+
+import msgspec
 
 from clew import ConfigError, Entry, Observation, StoreError, Trajectory, read
 from clew.agent_files import Spec, make_model, origin
 from clew.approvals import root_of
-from clew.cli.agents import VOTES, Assembled
+from clew.cli.agents import VOTES, Assembled, assemble
 from clew.cli.foreground import read_all, run_to_end
+from clew.cli.memory import notes_for
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
 from clew.cli.render import Block, render_event
@@ -101,6 +104,12 @@ class VoteRunListener:
             self._screen.put(Block(f"{self._name} · {piece.label}", piece.text, piece.style))
 
 
+async def assemble_vote(spec: Spec, screen: Screen) -> Assembled:
+    """The agent of a vote, which is told of memories and keeps none: each run would write them."""
+    made = await assemble(msgspec.structs.replace(spec, memory=""), screen)
+    return replace(made, spec=msgspec.structs.replace(made.spec, memory=spec.memory))
+
+
 async def carry_vote(
     wish: VoteRequest,
     question: str,
@@ -120,7 +129,8 @@ async def carry_vote(
     except StoreError:
         if error is None:
             raise
-        raise error from None  # nothing was recorded yet: there is no more to say
+        getattr(error, "__notes__", []).clear()  # there is no record to go on with
+        raise error from None
     result = None if done is None else done.result
     return Outcome(record, result, store, made.why, reason, error, stands, made.spec.references)
 
@@ -131,6 +141,7 @@ async def _go(
     await read_all(made.docs, screen)
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
     verifier = Spec(model=wish.verifier, tools=())
+    notes = notes_for(made.spec.memory, question) if made.spec.memory else ()
     return await vote(
         made.agent,
         question,
@@ -141,4 +152,5 @@ async def _go(
         listener=VoteListener(screen),
         watch=partial(VoteRunListener, screen),
         origin={**origin(made.spec), VOTES: votes},
+        notes=notes,
     )

@@ -240,7 +240,7 @@ class Auto:
         return result.answer
 
     async def _choose(self, runs: Runs, task: str) -> Chosen:
-        rule = partial(choose, task, self.ways, tested=self.evaluator is not None)
+        rule = partial(choose, runs.question or task, self.ways, tested=self.evaluator is not None)
         if self.chooser is None and not self.asks:
             return rule()
         reply = await runs.run("choose", task)

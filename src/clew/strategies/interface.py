@@ -107,7 +107,9 @@ class Runs:
     gives the reason that the record shows with the next requests.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, question: str = "") -> None:
+        self.question = question
+        """What a person asked last; the task may begin with the conversation before it."""
         self.reasons: list[str] = []
         self.best: Json = None
 

@@ -20,7 +20,7 @@ from clew.core.events import FINISH, Json, RawCall, Reply, encode
 from clew.core.interfaces import AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.strategies.branches import Branches
-from clew.strategies.codec import StrategyCodec, exchanges, latest_task
+from clew.strategies.codec import Asked, StrategyCodec, exchanges, last_asked
 from clew.strategies.earlier import PROVIDER
 from clew.strategies.interface import (
     ExtendsLimits,
@@ -50,10 +50,10 @@ class _Move:
     best: Json = None
 
 
-def _next_move(strategy: Strategy, task: str, recorded: Iterator[_Exchange]) -> _Move:
+def _next_move(strategy: Strategy, asked: Asked, recorded: Iterator[_Exchange]) -> _Move:
     """Run the strategy from the beginning, over the recorded results."""
-    runs = Runs()
-    coroutine = strategy(runs, task)
+    runs = Runs(asked.question)
+    coroutine = strategy(runs, asked.task)
     results: tuple[RoleResult, ...] | None = None
     try:
         while True:
@@ -108,10 +108,10 @@ class StrategyPolicy:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The strategy's next requests, or its answer."""
         await anyio.lowlevel.checkpoint()  # let other tasks run, as while a model replies
-        task, parts = latest_task(prompt)
+        asked = last_asked(prompt)
         roles = {name: role for role, name in self.names.items()}
-        recorded = exchanges(parts, roles, self.texts, self.typed)
-        move = _next_move(self.strategy, task, recorded)
+        recorded = exchanges(asked.parts, roles, self.texts, self.typed)
+        move = _next_move(self.strategy, asked, recorded)
         if prompt.calls == "none" and move.requests:
             if move.best is None:
                 return Reply("a limit was reached before there was an answer", model=self.info.name)

@@ -1,6 +1,6 @@
 """The runs of a vote while it is in progress: start, resume, verify and interrupt them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -9,7 +9,7 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.errors import ModelError, ToolError
-from clew.core.events import Json, Verdict
+from clew.core.events import Json, Note, Verdict
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run
@@ -64,6 +64,8 @@ class VoteRuns:
     store: Store
     watch: Watch | None = None
     origin: dict[str, Json] = field(default_factory=dict[str, Json])
+    notes: Sequence[Note] = ()
+    """What each run is told beside the question, such as memories."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     so_far: Trajectory = field(default_factory=lambda: Trajectory(""))
     """The vote's own record."""
@@ -128,9 +130,13 @@ class VoteRuns:
         """Create the record of a run, or continue it."""
         listener = None if self.watch is None else self._listener(self.watch, number)
         origin = self.origin if number else {}
-        return await start_or_take_up(
+        begun = await has_begun(self.store, run_id)
+        journal = await start_or_take_up(
             agent, goal, self.store, run_id, parent=key, listener=listener, origin=origin
         )
+        if self.notes and number and not begun:
+            await journal.record(*self.notes)
+        return journal
 
     def _listener(self, watch: Watch, number: int) -> Listener | None:
         with using(f"what watches run {number} of the vote"):

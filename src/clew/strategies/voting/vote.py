@@ -4,6 +4,7 @@ Wang et al., arXiv 2203.11171, over whole runs with tools. The vote's record con
 was decided from; each run has its own record.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic
@@ -13,7 +14,7 @@ import msgspec
 from clew.concurrency.portal import twin
 from clew.core.agent import A_co, Agent, is_agent
 from clew.core.errors import ConfigError, RunExistsError
-from clew.core.events import EFFECTFUL, Changed, Json, Usage
+from clew.core.events import EFFECTFUL, Changed, Json, Note, Usage
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run
@@ -22,6 +23,7 @@ from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.result import Result, result
 from clew.stores import Where, store_at
+from clew.strategies.policy import base_agent
 from clew.strategies.voting.decision import Ballot, Choice, Count, Decision, How, ballot
 from clew.strategies.voting.policy import (
     RUN,
@@ -35,6 +37,7 @@ from clew.strategies.voting.policy import (
 from clew.strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
 from clew.strategies.voting.verifier import Verifier
 from clew.support.parts import stable_name
+from clew.validate import tool_grants
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +76,20 @@ async def vote(
     listener: Listener | None = None,
     watch: Watch | None = None,
     origin: dict[str, Json] | None = None,
+    notes: Sequence[Note] = (),
 ) -> Vote[A_co]:
     """Answer with `k` runs of the agent at once; decide by agreement, verifier or majority.
 
     `limits` (by default the agent's) apply to the whole: tokens, cost and calls are divided among
     the runs, and a verifying agent. With the `run_id` of an existing vote, the vote continues, and
     finished runs are not paid again. `listener` observes the vote's record, `watch` returns a
-    listener for each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records remain.
+    listener for each run. `notes`, such as memories, are told to each run. Raises `ConfigError`,
+    `ModelError` or `StoreError`; all records remain.
     """
     planned = plan(agent, k, verifier, limits)
     async with store_at(store) as place:
-        return await _vote(planned, goal, place, run_id, listener, watch, origin or {})
+        runs = VoteRuns(planned.agent, k, verifier is not None, place, watch, origin or {}, notes)
+        return await _vote(planned, goal, runs, run_id, listener)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +133,10 @@ def plan(
         message = f"k is {k!r}: give a whole number of runs, 1 or more"
         raise ConfigError(message)
     if acting := [tool.name for tool in agent.tools if tool.effect in EFFECTFUL]:
+        inner = [tool.name for tool in base_agent(agent).tools if tool.effect in EFFECTFUL]
         message = (
-            f"{k} runs would each do what {', '.join(acting)} does: leave it out of the vote and "
-            'act on its answer, or declare effect="read" if it changes nothing'
+            f"{k} runs would each do what {', '.join(inner or acting)} does: leave it out of the "
+            'vote and act on its answer, or declare effect="read" if it changes nothing'
         )
         raise ConfigError(message)
     whole = agent.limits if limits is None else limits
@@ -147,8 +154,14 @@ def _payers(k: int, verifier: Verifier | None) -> int:
 
 
 def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
-    """One run's share: tokens, cost and calls are divided; steps and time are not."""
-    cost = whole.most_cost if agent.resolved_model.info.priced else whole.cost
+    """One run's share: tokens, cost and calls are divided; steps and time are not.
+
+    Where the price of the model or of a sub-agent is not known, only a limit on cost that somebody
+    set is divided.
+    """
+    below = tool_grants(agent.tools).values()
+    priced = agent.resolved_model.info.priced and all(most.cost is not None for most in below)
+    cost = whole.most_cost if priced else whole.cost
     calls = {"tool_calls": whole.tool_calls}
     calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
     for name, number in (*calls.items(), ("tokens", whole.tokens)):
@@ -195,16 +208,12 @@ async def _nothing(args: dict[str, Json], key: str) -> Json:
 async def _vote(
     planned: VotePlan,
     goal: str,
-    store: Store,
+    runs: VoteRuns,
     run_id: str,
     listener: Listener | None,
-    watch: Watch | None,
-    origin: dict[str, Json],
 ) -> Vote:
-    verified = planned.verifier is not None
-    runs = VoteRuns(planned.agent, planned.k, verified, store, watch, origin)
-    own = planned.own(runs)
-    journal = await _open_vote(own, goal, store, run_id, listener, origin)
+    own, store = planned.own(runs), runs.store
+    journal = await _open_vote(own, goal, store, run_id, listener, runs.origin)
     runs.load(journal.trajectory)
     with runs.scope:
         await run(own, journal)
