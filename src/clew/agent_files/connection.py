@@ -6,8 +6,10 @@ from typing import Any, Final, cast
 
 from clew.agent_files.spec import PriceTable, Spec, part
 from clew.core.errors import ConfigError
+from clew.core.interfaces import Model
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price
+from clew.models.resolve import resolve
 from clew.models.validate import check_header, check_settings
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
@@ -29,6 +31,24 @@ def model_settings(spec: Spec) -> dict[str, Any]:
         if (said := getattr(reached, name)) is not None:
             settings[name] = _reached(name, said)
     return settings
+
+
+def model_beside(spec: Spec, name: str) -> Model:
+    """Another model that the file names, such as a parser.
+
+    One of the same provider is reached in the same way: what is meant for a server of one's own,
+    and the key for it, goes to no other. Raises `ConfigError`.
+    """
+    same = _provider(name) == _provider(spec.model)
+    settings = model_settings(spec) if same else {}
+    settings.pop("params", None)  # they are those of the agent's model
+    return resolve(name, **settings)
+
+
+def _provider(model: str) -> str:
+    """The provider that a model's name begins with, whichever of its formats is asked for."""
+    name = model.partition(":")[0]
+    return name.removesuffix("-responses").removesuffix("-completions")
 
 
 def _price(said: tuple[str, PriceTable]) -> tuple[str, Price]:

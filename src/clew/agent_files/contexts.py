@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from clew.agent_files.connection import model_beside
 from clew.agent_files.imports import imported_function
 from clew.agent_files.spec import Spec, part
 from clew.context import Compaction, Context, Rewinds
@@ -29,7 +30,7 @@ def _rewinds(spec: Spec) -> Rewinds | None:
         return None
     settings = msgspec.structs.asdict(said)
     with part("rewinds", "critic"):
-        settings["critic"] = Critic(said.critic) if said.critic else None
+        settings["critic"] = Critic(model_beside(spec, said.critic)) if said.critic else None
     with part("rewinds"):
         return Rewinds(**settings)
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from clew.agent_files.connection import model_settings
+from clew.agent_files.connection import model_beside, model_settings
 from clew.agent_files.contexts import context_of
 from clew.agent_files.fallbacks import with_fallbacks
 from clew.agent_files.imports import imported, imported_function, imported_tools
@@ -139,7 +139,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         agent = with_examples(agent, spec.examples)
     if spec.parser:
         with part("parser"):
-            agent = with_parser(agent, spec.parser)
+            agent = with_parser(agent, model_beside(spec, spec.parser))
     planned = spec.planned
     return agent if planned is None else with_strategy(spec, planned, agent, make_agent)
 

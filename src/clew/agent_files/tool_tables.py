@@ -10,6 +10,7 @@ from clew.agent_files.imports import imported_function
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import (
     AgentTable,
+    Connection,
     ProcessTable,
     Program,
     Spec,
@@ -111,11 +112,17 @@ def _own_files(spec: Spec) -> list[str]:
 def inner_spec(name: str, file: str, spec: Spec) -> Spec:
     """What another file says of an agent, with the model of this one where it names none.
 
+    That model is reached as this file says, unless the other one says it too.
+
     Raises `ConfigError` where the files lead round in a circle.
     """
     _check_circle(name, file, (spec.file,))
     inner = read_agent_file(file)
-    return inner if inner.model else inner.replace({"model": spec.model})
+    if inner.model:
+        return inner
+    reached = spec.connection if inner.connection == Connection() else inner.connection
+    inner = msgspec.structs.replace(inner, connection=reached, prices=inner.prices or spec.prices)
+    return inner.replace({"model": spec.model})
 
 
 def _check_circle(name: str, file: str, above: tuple[str, ...]) -> None:

@@ -140,7 +140,9 @@ async def _go(
 ) -> Vote:
     await read_all(made.docs, screen)
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
-    verifier = Spec(model=wish.verifier, tools=())
+    same = wish.verifier.partition(":")[0] == made.spec.model.partition(":")[0]
+    reached = made.spec.connection if same else Spec().connection
+    verifier = Spec(model=wish.verifier, tools=(), connection=reached)
     notes = notes_for(made.spec.memory, question) if made.spec.memory else ()
     return await vote(
         made.agent,
