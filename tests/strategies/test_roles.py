@@ -63,7 +63,7 @@ class TextOnly:
         text = "\n".join(part.text for part in prompt)
         self.prompts.append(text)
         if self.codec != "native" and (prompt.tools or any(part.calls for part in prompt)):
-            raise ModelError("400: this server takes no tools", status=400)
+            raise ModelError("400: this server takes no tools")
         value = next((said for known, said in SAID.items() if known in text), "Ulm has 130000.")
         scripted = ScriptedModel([finish(value)], self.codec, self.tools, type(value))
         return await replace(scripted, script=[finish(value)] * 9).complete(prompt, on_text)

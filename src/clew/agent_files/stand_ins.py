@@ -72,6 +72,9 @@ def stand_ins(
     order = [*setting.tools, *found]
     parts = _parts(spec, setting, agent)
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
+    if planned is not None:  # one written before strategies had them has none
+        parts["guards"] = _strategy_guards(spec, setting, agent)
+        bounds = setting.parts["bounds"][len(agent.replace(bounds=()).all_bounds) :]
     apart = {f"tools.{name}" for name in lacking}
     apart |= {"parts.rewinds"} if _has_critic(spec) else set()
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
@@ -120,7 +123,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
 def _whole(spec: Spec) -> Spec:
     """What of the spec holds for a strategy's own record: the rest is its agents'."""
     return spec.replace({
-        "guards": (), "bounds": (), "retrieval": None, "rewinds": None, "compaction": None,
+        "guards": (), "retrieval": None, "rewinds": None, "compaction": None,
         "agents": (), "programs": (), "processes": (), "prompt": None,
     })  # fmt: skip
 
@@ -162,6 +165,16 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
         )
         parts["context"] = agent.context.replace(retrieval=found)
     return parts
+
+
+def _strategy_guards(spec: Spec, setting: AgentSpec, agent: Agent) -> list[Guard]:
+    """What a strategy's record names beside the guards that every agent and each tool has.
+
+    Which of them there are depends on the tools that the strategy called, as records tell.
+    """
+    usual = {name for name, _ in agent.replace(guards=()).named_guards}
+    usual |= {repr(guard) for guard in _server_guards(spec).values()}
+    return [_Named(name) for name in setting.parts["guards"] if name not in usual]
 
 
 def _server_guards(spec: Spec) -> dict[str, Guard]:

@@ -55,14 +55,12 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
     - `steps`, where it may have fewer than the agent.
     """
     base = base_agent(agent)
-    model, parser = base.model, None
-    if isinstance(model, WithParser):
-        model, parser = model.model, model.parser
+    with_one = base.model if isinstance(base.model, WithParser) else None
     words = base.instructions.replace(
         persona=prompt, constraints=(), output="", verbatim=True, examples=None
     )
     role = base.replace(
-        model=model,
+        model=base.model if with_one is None else with_one.model,
         tools=(),
         codec="json" if isinstance(base.resolved_codec, Code | Commands) else base.codec,
         prompt=words,
@@ -74,7 +72,7 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
         context=base.context.replace(retrieval=None, rewinds=None),
         limits=replace(base.limits, steps=steps or base.limits.steps),
     )
-    return role if parser is None else with_parser(role, parser)
+    return role if with_one is None else with_parser(role, with_one.parser)
 
 
 def typed_agent(agent: Agent, prompt: str, answer: type) -> Agent:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import mcp_types as types
 
-from clew.core.agent import Agent
+from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, Json
 from clew.tools.finish import answer_schema
@@ -99,11 +99,18 @@ class ServedAgent:
         )
 
     def _default_description(self) -> str:
-        names = [tool.name for tool in self.agent.tools]
+        names = [tool.name for tool in _worker(self.agent).tools if not tool.hidden]
         more = " …" if len(names) > _MAX_NAMED_TOOLS else ""
         tools = ", ".join(names[:_MAX_NAMED_TOOLS]) + more
         has = f" Its tools: {tools}." if names else ""
         return f"Ask the agent {self.name}. It works in several steps and may take minutes.{has}"
+
+
+def _worker(agent: Agent) -> Agent:
+    """The agent that does the work. The tools of one that answers by a strategy are its runs."""
+    while is_agent(like := getattr(agent.model, "like", None)):
+        agent = like
+    return agent
 
 
 def output_schema(agent: Agent) -> dict[str, Any]:
