@@ -128,7 +128,8 @@ def test_memories_are_told_to_the_runs_of_a_vote_and_of_a_strategy(folder: Path)
             return Say(calls=[("finish", '{"answer": {"passed": true, "why": "it is"}}')])
         return Say("Minka." if "is called Minka" in text else "I do not know.")
 
-    for more in (("--votes", "2"), ("--strategy", "reflexion"), ("--strategy", "rewoo")):
+    wishes: list[tuple[str, str]] = [("--votes", "2"), ("--strategy", "reflexion")]
+    for more in [*wishes, ("--strategy", "rewoo")]:
         with OpenAIServer(reply) as server:
             wish = ("ask", "What is the cat called?", "--model", "openai:m", "--memory", memory)
             done = clew(*wish, *more, env=env(server))

@@ -1,6 +1,7 @@
 """An agent as a tool: one call is one run, in both eras of the protocol."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,15 @@ from clew import (
 )
 from clew.interfaces import CALL
 from clew.serve.mcp import ServedAgent, server
+from clew.strategies import (
+    Auto,
+    EvaluatorOptimizer,
+    PlanAndSolve,
+    Reflexion,
+    ReWOO,
+    TreeSearch,
+    strategy_agent,
+)
 from clew.testing import ScriptedModel, act, finish
 from clew.toolbox import HoldQuestions, ask_person
 from tests.serve.served import CORE, ERAS, STATELESS, Letters, Person, keeper, words, writer
@@ -48,6 +58,22 @@ async def test_a_call_is_a_run_and_its_answer(era: str) -> None:
     assert (await read(said["run_id"], store=store)).goal == "Who keeps it?"
     assert tool.output_schema is not None
     jsonschema_rs.validate(tool.output_schema, said)
+
+
+@pytest.mark.parametrize("made", [Reflexion, ReWOO, PlanAndSolve, TreeSearch, Auto])
+async def test_an_agent_that_answers_by_a_strategy_shows_the_tools_that_it_works_with(
+    made: Callable[[Agent], Any],
+) -> None:
+    inner = keeper().agent
+    whole = strategy_agent(made(inner), inner)
+    nested = strategy_agent(EvaluatorOptimizer(whole), whole)
+    served = [ServedAgent("one", whole), ServedAgent("two", nested)]
+    async with Client(server(served, store=MemoryStore()), mode=CORE) as client:
+        tools = (await client.list_tools()).tools
+    assert [str(tool.description).partition("minutes.")[2] for tool in tools] == [
+        " Its tools: look.",
+        " Its tools: look.",
+    ]
 
 
 @eras
