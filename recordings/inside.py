@@ -72,7 +72,7 @@ class Strict:
         form = self.service.find(seen)
         if isinstance(form, (Send, Fail)):
             raise StatusError(Trouble(404, f"nothing at {path}"))
-        if (fail := form.refuse(seen)) is not None:
+        if isinstance(fail := form.refuse(seen), Fail):
             self.refused.append(fail.message)
             raise _error(fail)
         if isinstance(said := self.say(body), Fail):

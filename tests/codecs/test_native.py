@@ -97,11 +97,11 @@ def test_the_providers_ids_and_items_go_back_as_they_came() -> None:
     assert (answer[0].text, answer[0].wire) == ("It is a.", wire)
 
 
-def test_of_a_reply_that_was_mended_only_text_and_calls_go_back() -> None:
+def test_of_a_reply_that_was_mended_what_must_go_back_does() -> None:
     wire = Wire("openai", "gpt", {"reasoning": "sealed"})
     reply = Reply(calls=(RawCall("lookup", None, "c9"),), finish="calls", wire=wire)
     assistant, _ = CODEC.render(brief(), step(reply))
-    assert (assistant.wire, assistant.calls[0].arguments) == (None, "{}")
+    assert (assistant.wire, assistant.calls[0].arguments) == (wire, "{}")
 
 
 def test_what_is_said_after_a_step_follows_it() -> None:

@@ -9,7 +9,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import Wire
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.chat import openai_chat
-from clew.models.openai.chat_prompt import IDS, NAMES, declare, message
+from clew.models.openai.chat_prompt import NAMES, declare, message
 from clew.models.tool_names import toolbox
 from clew.testing.servers.openai_rules import check
 from clew.testing.servers.openai_server import Fail, Say, Turn
@@ -150,7 +150,7 @@ def test_aliases_are_legal_unique_and_reversible(names: list[str]) -> None:
 def test_every_part_decodes_to_what_it_said(text: str, calls: bool) -> None:
     made = (call("search"),) if calls else ()
     part = Part("assistant", text, calls=made)
-    said = msgspec.json.decode(message(part, toolbox((), NAMES, declare), IDS, None, sees=True))
+    said = msgspec.json.decode(message(part, toolbox((), NAMES, declare), None, sees=True))
     assert (said["content"] or "") == text
     assert ("tool_calls" in said) == calls
 

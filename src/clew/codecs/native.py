@@ -96,7 +96,7 @@ class Native:
             told = Part("user", f"{UNREADABLE} {thought.fault}")
             said = thought.reply.text.strip()
             return [Part("assistant", said), told] if said else [told]
-        wire = None if thought.repairs else thought.reply.wire  # signed is what was not mended
+        wire = thought.reply.wire  # whatever was repaired: the provider may demand it back
         if thought.answer is not None:
             return [Part("assistant", thought.answer, wire=wire)]
         raw = _raw_calls(step, prefix)

@@ -142,6 +142,16 @@ class Wire(Value, frozen=True):
     items: Json = None
 
 
+class Adapted(Value, frozen=True):
+    """How requests to `model` (`provider:model`) differ from their prompts in this run.
+
+    `what` names what the provider refused, and what is left out or repaired since then.
+    """
+
+    model: str
+    what: tuple[str, ...] = ()
+
+
 class Reply(Value, frozen=True):
     """What a model sent back, before any codec parses it.
 
@@ -149,6 +159,7 @@ class Reply(Value, frozen=True):
     `mended` names what had to be repaired to read it. `note` is a remark for people beside the
     answer; it is not part of the text, and never sent back. `ending` quotes the provider's word for
     how the reply ended where `finish` is "cut" because of it ("null": it had to say, and did not).
+    `adapted` says how its request differed from the prompt, which later requests of the run do too.
     """
 
     text: str = ""
@@ -161,6 +172,7 @@ class Reply(Value, frozen=True):
     mended: tuple[str, ...] = ()
     note: str = ""
     ending: str = ""
+    adapted: Adapted | None = None
 
 
 class Event(

@@ -13,6 +13,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import (
+    Adapted,
     Done,
     Effect,
     Entry,
@@ -216,7 +217,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     sequence. `reply_schema` is a JSON Schema for the reply's text, for providers that can enforce
     one. `seed` is the agent's, for a model whose replies follow from the prompt and a seed.
     `grammar` is all that the reply may be, in GBNF, for a model that has `"grammar": true` in its
-    `params`.
+    `params`. `adapted` is how the last request of the run had to differ from its prompt.
     """
 
     head: tuple[Part, ...]
@@ -228,6 +229,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     reply_schema: Parameters | None = None
     seed: int = 0
     grammar: str = ""
+    adapted: Adapted | None = None
 
     def __iter__(self) -> Iterator[Part]:
         """All parts in order."""

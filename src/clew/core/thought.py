@@ -35,6 +35,9 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
     except BaseException as error:
         raise broken(who, error) from error
     model, limits = agent.resolved_model, agent.limits
+    last = so_far.step.thought
+    if last is not None and last.reply.adapted is not None:
+        prompt = msgspec.structs.replace(prompt, adapted=last.reply.adapted)
     reply = await complete(model, prompt, hear, limits.reply_seconds, limits.grace)
     parsed = _read(agent, so_far, reply, who)
     if landing and any(action.name != FINISH for action in parsed.actions):

@@ -8,6 +8,7 @@ from typing import Final
 
 from clew.core.events import Json, encode
 from clew.core.interfaces import ToolSpec
+from clew.models.tool_schema import LEVELS, reduced
 
 BOXES: Final = 64
 """How many sets of tools are kept encoded."""
@@ -118,13 +119,18 @@ class Boxes:
 
     rule: Names
     declare: Callable[[ToolSpec, str], Json]
-    _made: dict[tuple[int, ...], Toolbox] = field(default_factory=dict[tuple[int, ...], Toolbox])
+    _made: dict[tuple[object, ...], Toolbox] = field(
+        default_factory=dict[tuple[object, ...], Toolbox]
+    )
 
-    def of(self, tools: tuple[ToolSpec, ...]) -> Toolbox:
-        """The box of these tools."""
-        key = tuple(map(id, tools))
+    def of(self, tools: tuple[ToolSpec, ...], repairs: frozenset[str] = frozenset()) -> Toolbox:
+        """The box of these tools, their schemas as far as `repairs` leave them."""
+        levels = repairs & LEVELS if tools else repairs & frozenset()
+        key = (*map(id, tools), *sorted(levels))
         if (box := self._made.get(key)) is None:
+            declare = self.declare
             if len(self._made) >= BOXES:
                 self._made.clear()
-            box = self._made[key] = toolbox(tools, self.rule, self.declare)
+            box = toolbox(tools, self.rule, lambda tool, name: declare(reduced(tool, levels), name))
+            self._made[key] = box
         return box

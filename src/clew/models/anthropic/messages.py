@@ -18,9 +18,11 @@ from clew.models.anthropic.client import anthropic_carrier, anthropic_source
 from clew.models.anthropic.prompt import NAMES, Manner, body, declare, head, write
 from clew.models.anthropic.reply import Draft
 from clew.models.anthropic.schema import reply_schema
+from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Trouble
 from clew.models.tool_names import Boxes
+from clew.models.tool_schema import LEVELS
 
 __all__ = ["anthropic_messages"]
 
@@ -31,7 +33,11 @@ FEWER: Final = 4_096
 """The same for a model that refuses so many: none is known to write less."""
 
 _OPTIONAL: Final = (
-    ("thinking", re.compile(r"must start with a thinking block|Expected `thinking`")),
+    ("unsigned", re.compile(r"thinking\.signature: (?:Field|Input should)")),
+    (
+        "thinking",
+        re.compile(r"must start with a thinking block|Expected `thinking`|content\[\]\.thinking"),
+    ),
     ("moved", re.compile(r"bound to a different conversation")),
     ("signed", re.compile(r"`signature`|`redacted_thinking`|bound to a different")),
     ("max_tokens", re.compile(r"max_tokens: \d+ > \d+")),
@@ -87,6 +93,7 @@ class MessagesApi:
 
     - what this model sent earlier, where something before it has changed (`moved`; it then goes
       back as text and calls only), or at all (`signed`);
+    - thinking that came without a signature (`unsigned`), which doors of other models want back;
     - `thinking` where the conversation has steps without any, made by another model;
     - so many tokens (`max_tokens`), forced calls (`tool_choice`), a schema to hold the reply to
       (`form`), marks for the cache (`cache_control`), `stop_sequences` (codecs cut by themselves)
@@ -98,7 +105,8 @@ class MessagesApi:
     params: Mapping[str, Json]
     cache: bool = True
     hint: str = "that of a server of Anthropic's Messages API"
-    said: frozenset[str] = frozenset({"thinking", "moved", "signed", "images"})
+    said: frozenset[str] = frozenset({"thinking", "moved", "unsigned", "signed", "images"})
+    repairs: frozenset[str] = ON_PARTS | LEVELS | {"thought"}
     _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
 
     def __post_init__(self) -> None:
@@ -123,7 +131,7 @@ class MessagesApi:
     def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
-        named = (name for name, pattern in _OPTIONAL if pattern.search(trouble.message))
+        named = (name for name, pattern in _OPTIONAL if pattern.search(trouble.text))
         return next((name for name in named if name not in without), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
@@ -147,10 +155,12 @@ class MessagesApi:
     def _manner(self, prompt: Prompt, without: frozenset[str]) -> Manner:
         return Manner(
             (self.provider, self.model),
-            self._boxes.of(prompt.tools),
+            self._boxes.of(prompt.tools, without),
             sees="images" not in without,
             signed="signed" not in without,
             moved="moved" in without,
+            unsigned="unsigned" not in without,
+            fill="thought" in without,
         )
 
     def _choice(self, prompt: Prompt, without: frozenset[str]) -> str:

@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, Final, cast
 
 import msgspec
@@ -22,6 +22,7 @@ import msgspec
 from clew.core.events import Image, Json, RawCall, encode
 from clew.core.interfaces import Part, Prompt, ToolSpec
 from clew.models.anthropic.schema import input_schema
+from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.tool_names import Names, Toolbox, described
 
@@ -52,6 +53,7 @@ _SIDES: Final = {
     "user": b'{"role":"user","content":[',
     "assistant": b'{"role":"assistant","content":[',
 }
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
@@ -66,7 +68,8 @@ class Manner:
 
     `source` is (provider, model). `sees` says whether pictures are shown or named; `signed` whether
     what the model sent goes back whole; `moved` that it does not where something before it has
-    changed.
+    changed; `unsigned` whether thinking without a signature goes back; `fill` that what was said
+    without thinking has a stand-in for it.
     """
 
     source: tuple[str, str]
@@ -74,11 +77,14 @@ class Manner:
     sees: bool = True
     signed: bool = True
     moved: bool = False
+    unsigned: bool = True
+    fill: bool = False
 
     @property
     def key(self) -> str:
         """The name under which a part keeps its bytes."""
-        return f"{':'.join(self.source)}/messages{'' if self.sees else '!'}{self.box.clash}"
+        how = f"{'' if self.sees else '!'}{'' if self.unsigned else '-'}{'+' if self.fill else ''}"
+        return f"{':'.join(self.source)}/messages{how}{self.box.clash}"
 
 
 @dataclass(slots=True)
@@ -193,20 +199,30 @@ def _add_reply(
     for said in () if stands else tail:
         written.add("user", said)
     if (blocks := part.encoded.get(own)) is None:
-        blocks = part.encoded[own] = _reply(part, kept, manner.box, ids)
+        blocks = part.encoded[own] = _reply(part, kept, manner, ids)
     written.add("assistant", blocks)
 
 
 def _wire_blocks(part: Part, manner: Manner) -> dict[str, Any]:
-    """What this very model sent: its blocks, if they belong to the part's calls."""
+    """What this very model sent: its blocks, or its thinking if the calls were read elsewhere."""
     wire = part.wire
     if wire is None or not manner.signed or (wire.provider, wire.model) != manner.source:
         return {}
     kept = wire.items
     items = cast("dict[str, Any]", kept) if isinstance(kept, dict) else {}
     content: list[dict[str, Any]] = items.get("content") or []
-    calls = sum(block.get("type") == "tool_use" for block in content)
-    return items if calls == len(part.calls) else {}
+    if sum(block.get("type") == "tool_use" for block in content) != len(part.calls):
+        content = [*takewhile(lambda block: block.get("type") in _THINKING, content)]
+        content += [{"type": "text"}] if content and part.text.strip() else []
+        content += [{"type": "tool_use"} for _ in part.calls] if content else []
+    if not manner.unsigned:
+        content = [block for block in content if _signed(block)]
+    return items | {"content": content} if content else {}
+
+
+def _signed(block: dict[str, Any]) -> bool:
+    """Whether Anthropic itself takes the block: thinking has a signature there."""
+    return block.get("type") != "thinking" or bool(block.get("signature"))
 
 
 def _ids(calls: Iterable[RawCall], taken: set[str]) -> Mapping[str, str]:
@@ -250,13 +266,14 @@ def _image(image: Image) -> Json:
     }
 
 
-def _reply(part: Part, kept: dict[str, Any], box: Toolbox, ids: Mapping[str, str]) -> bytes:
+def _reply(part: Part, kept: dict[str, Any], manner: Manner, ids: Mapping[str, str]) -> bytes:
     """The blocks of what a model said."""
-    calls = (encode(_call(call, box, ids)) for call in part.calls)
+    calls = (encode(_call(call, manner.box, ids)) for call in part.calls)
+    content: list[dict[str, Any]] = kept["content"] if kept else []
+    thinks = any(block["type"] in _THINKING for block in content)
+    blocks = [encode(GOES_BACK["thought"].stand_in)] if manner.fill and not thinks else []
     if not kept:
-        return b",".join(filter(None, [_texts([part.text]), *calls]))
-    content: list[dict[str, Any]] = kept["content"]
-    blocks: list[bytes] = []
+        return b",".join(filter(None, [*blocks, _texts([part.text]), *calls]))
     for block in content:
         if block["type"] == "tool_use":
             more = encode({key: value for key, value in block.items() if key != "type"})[1:]

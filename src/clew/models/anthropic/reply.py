@@ -224,11 +224,15 @@ class Draft:
 
     def _wire(self, text: str) -> Wire | None:
         """The blocks as they came, where text and calls alone would not say them again."""
-        content = [block for block in map(_block_to_send, self.blocks.values()) if block]
-        signed = any(block["type"] in _SIGNED for block in content)
+        ending = self._ending(calls=bool(self._of("tool_use"))).finish
+        whole = ending in {"stop", "calls"}  # else a signature may have been still to come
+        sent = ((block, _block_to_send(block)) for block in self.blocks.values())
+        content = [told for block, told in sent if told and (whole or not _unsigned(block))]
+        thought = any(block["type"] in _SIGNED for block in content)
+        signed = any(block.get("signature") or block.get("data") for block in content)
         spoken: list[Json] = [{"type": "text", "text": text.strip()}] if text.strip() else []
         calls = [{"type": "tool_use"} for _ in self._of("tool_use")]
-        if not signed and (content == spoken + calls or not self.box.declared):
+        if not thought and (content == spoken + calls or not self.box.declared):
             return None
         for block in content:
             if spoken and block == spoken[0]:
@@ -257,9 +261,13 @@ def _block_to_send(block: _Block) -> dict[str, Any]:
         case "text":
             return whole if block.text_at("text").strip() else {}
         case "thinking":
-            return whole if block.text_at("signature") else {}
+            return whole if block.text_at("thinking") or block.text_at("signature") else {}
         case _:
             return whole
+
+
+def _unsigned(block: _Block) -> bool:
+    return block.kind == "thinking" and not block.text_at("signature")
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

@@ -23,6 +23,7 @@ from clew.models.http.failures import Source, Trouble
 from clew.models.http.request import stop_sequences
 from clew.models.http.server import address, find_key
 from clew.models.tool_names import Boxes, Toolbox
+from clew.models.tool_schema import LEVELS
 
 __all__ = ["google_gemini"]
 
@@ -108,6 +109,7 @@ class GeminiApi:
     params: Mapping[str, Json]
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
     said: frozenset[str] = frozenset({"wire", "stand-in", "images"})
+    repairs: frozenset[str] = LEVELS | {"text"}
     _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
     _sent: set[str] = field(default_factory=set[str])
 
@@ -121,19 +123,19 @@ class GeminiApi:
         return f"/models/{self.model}:{'streamGenerateContent' if stream else 'generateContent'}"
 
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
+        return Draft((self.provider, self.model), self._boxes.of(prompt.tools, without))
 
     def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status != 400:
             return ""
         left = self._sent - without
-        if _SIGNATURE.search(trouble.message):
+        if _SIGNATURE.search(trouble.text):
             return next((key for key in _SIGNATURES if key in left), "")
-        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(trouble.message))
+        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(trouble.text))
         return next((key for key in named if key in left), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
-        box = self._boxes.of(prompt.tools)
+        box = self._boxes.of(prompt.tools, without)
         source = f"{self.provider}:{self.model}"
         key = f"{source}/gemini{','.join(sorted(without & _PER_PART))}{box.clash}"
         how = Writing(

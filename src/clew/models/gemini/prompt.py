@@ -13,13 +13,14 @@ import msgspec
 
 from clew.core.events import Image, Json, RawCall, Wire, encode
 from clew.core.interfaces import Calls, Part, ToolSpec
+from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.tool_names import Names, Toolbox, described
 
 STOPS: Final = 5
 """How many stop sequences the API takes."""
 
-STAND_IN: Final = "skip_thought_signature_validator"
+STAND_IN: Final[str] = GOES_BACK["signature"].stand_in["google"]["thought_signature"]
 """What Google's documentation has sent with a call that no signature came with: one that another
 model made, say. Without any, the models from Gemini 3 on refuse the calls of the current turn."""
 

@@ -19,9 +19,17 @@ import anyio.lowlevel
 import httpx2
 import msgspec
 
-from clew.core.errors import ModelError
+from clew.core.errors import ModelError, TooLongError
 from clew.core.events import Json, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Retry
+from clew.models.complaints import (
+    about_the_prompt,
+    answer,
+    demanded,
+    last_resort,
+    takes_no_tools,
+)
+from clew.models.history import WORDS, History, family
 from clew.models.http.failures import (
     BadReplyError,
     LostError,
@@ -123,6 +131,11 @@ class Api(Protocol):
         """What of the last request this refusal is about that a run can do without, or ""."""
         ...
 
+    @property
+    def repairs(self) -> frozenset[str]:
+        """Which repairs of a conversation (`clew.models.history`) make a difference here."""
+        ...
+
 
 class Carrier(Protocol):
     """An official client, for one event loop.
@@ -179,7 +192,8 @@ class Endpoint:
         )
         self._sleep = settings.get("sleep", anyio.sleep)
         self._made: tuple[object, Carrier] | None = None
-        self._left_out = LeftOut(self.info.name, api.said)
+        self._left_out = LeftOut(self.info.name, api.said, family(self.info.name) & api.repairs)
+        self._history = History()
 
     def _validate(self, prompt: Prompt) -> None:
         """Raise `ConfigError` where the prompt has what the provider cannot take."""
@@ -214,17 +228,21 @@ class Endpoint:
         if ask.left <= 0:
             raise self._overdue()
         ask.cut, ask.mended = None, False
+        made: frozenset[str] = frozenset()
         while True:
             ask.without = without = self._left_out.of(ask.prompt)
-            content = self._api.body(ask.prompt, stream=ask.on_text is not None, without=without)
+            ask.sent = self._history.repaired(ask.prompt, without)
+            content = self._api.body(ask.sent, stream=ask.on_text is not None, without=without)
             await self._pace.pass_through(ask.ticket, len(content), self._sleep)
             try:
                 return await self._within(ask, content)
             except StatusError as error:
-                if left := self._api.degrade(error.trouble, without):
-                    self._left_out.add(ask.prompt, left)
+                if repair := self._answer(error.trouble, ask):
+                    self._left_out.add(ask.prompt, repair)
+                    made |= {repair}
                     continue
-                problem = failure(self._source, error.trouble, error.headers)
+                self._left_out.withdraw(ask.prompt, made)
+                problem = self._refusal(error, ask, made)
                 if not isinstance(problem, Busy):
                     raise problem from error
                 self._pace.refuse(ask.ticket, problem, self._retries, self._patience)
@@ -247,6 +265,38 @@ class Endpoint:
             except BadReplyError as error:
                 raise TryAgain(f"{self.info.name} {self._source.tell(error)}") from error
 
+    def _answer(self, trouble: Trouble, ask: Ask) -> str:
+        """What to leave out or to repair after this refusal, which was not yet; or ""."""
+        said, prompt, without = trouble.text, ask.prompt, ask.without
+        if not about_the_prompt(trouble.status, said) or trouble.too_long:
+            return ""
+        left = self._api.repairs - without
+        if repair := demanded(said, left) or self._api.degrade(trouble, without):
+            return repair
+        if prompt.tools and takes_no_tools(said):
+            return ""
+        return answer(said, prompt, left) or last_resort(said, trouble.message, prompt, left)
+
+    def _refusal(self, error: StatusError, ask: Ask, made: frozenset[str]) -> Exception:
+        """The error of a request that no repair helped: what was tried, and what else may help."""
+        trouble = error.trouble
+        refused = about_the_prompt(trouble.status, trouble.text)
+        if ask.prompt.tools and refused and takes_no_tools(trouble.text):
+            return ModelError(
+                f"{self.info.name} takes no tools at {self._source.base_url} "
+                f"({self._source.tell(trouble.message)}): choose a codec that writes calls as "
+                "text, such as codec='labelled' (--codec labelled)"
+            )
+        problem = failure(self._source, trouble, error.headers)
+        tried = (made | ask.without) & WORDS.keys()
+        if isinstance(problem, TryAgain | TooLongError) or not tried:
+            return problem
+        words = "; ".join(WORDS[name] for name in sorted(tried))
+        return ModelError(
+            f"{problem} (tried: {words}); another model can go on with the run (resume it with "
+            "--set model=NAME --accept-change), or a fork of an earlier step (clew fork RUN --at K)"
+        )
+
     async def _within(self, ask: Ask, content: bytes) -> Reply:
         """Make the request in the time that the completion has left."""
         begun = anyio.current_time()
@@ -254,6 +304,8 @@ class Endpoint:
             post = self._streamed if ask.on_text else self._plain
             try:
                 reply = priced(await post(ask, content), self._price)
+                if adapted := self._left_out.adapted(ask.without):
+                    reply = msgspec.structs.replace(reply, adapted=adapted)
             finally:
                 ask.left -= anyio.current_time() - begun
             self._pace.answered(ask.ticket, reply.usage)
@@ -267,13 +319,13 @@ class Endpoint:
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
         data = await self._carrier().send(self._api.path(stream=False), content)
-        draft = self._api.draft(ask.prompt, ask.without)
+        draft = self._api.draft(ask.sent, ask.without)
         take(draft, data, ask, whole=True)
         return name_repairs(draft.reply(len(content)), ask)
 
     async def _streamed(self, ask: Ask, content: bytes) -> Reply:
         incoming = await self._carrier().stream(self._api.path(stream=True), content)
-        draft = self._api.draft(ask.prompt, ask.without)
+        draft = self._api.draft(ask.sent, ask.without)
         why = "it ended before its last event"
         try:
             ended = await self._read(incoming, draft, ask)

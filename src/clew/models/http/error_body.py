@@ -19,6 +19,9 @@ LONGEST: Final = 20_000
 _MESSAGE: Final = ("message", "msg", "error_message", "error_msg", "errorMessage", "Message")
 """Keys of a sentence about what was wrong, the usual one first."""
 
+_ECHOED: Final = frozenset({"input", "failed_generation"})
+"""Keys under which a server sends back what it was sent, or what a model wrote."""
+
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _WAIT_KEY: Final = re.compile(r"retry_?-?(?:delay|after|in)(_?-?ms|_?milliseconds)?", re.IGNORECASE)
 _WAIT_SAID: Final = re.compile(
@@ -122,6 +125,8 @@ def _texts(key: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
         value = value.decode(errors="replace")
     if isinstance(value, dict):
         for name, inner in cast("dict[str, Any]", value).items():
+            if name in _ECHOED:
+                continue
             yield from _texts(str(name), inner, depth + 1)
     elif isinstance(value, list):
         for inner in _array(value):

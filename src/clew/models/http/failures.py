@@ -79,7 +79,7 @@ class Trouble:
     @property
     def text(self) -> str:
         """Where a complaint is looked for."""
-        return self.all or f"{self.message} '{self.param}' {self.code}"
+        return f"{self.message} '{self.param}' {self.code}\n{self.all}"
 
     @property
     def too_long(self) -> bool:

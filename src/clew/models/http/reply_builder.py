@@ -56,9 +56,9 @@ class Ask:
     """One completion under way, over all its attempts.
 
     `shown` says that a piece of a reply went to `on_text`; `without` is what the last attempt's
-    request left out, `cut` what it brought before it broke off, and `mended` whether half a
-    character had to be replaced in it. `left` are the seconds that requests may still take; the one
-    under way runs `within` them.
+    request left out or repaired, `sent` the prompt as it was repaired, `cut` what it brought before
+    it broke off, and `mended` whether half a character had to be replaced in it. `left` are the
+    seconds that requests may still take; the one under way runs `within` them.
     """
 
     prompt: Prompt
@@ -66,6 +66,7 @@ class Ask:
     ticket: Ticket
     left: float
     within: anyio.CancelScope = field(init=False)
+    sent: Prompt = field(init=False)
     without: frozenset[str] = frozenset()
     shown: bool = False
     cut: Reply | None = None

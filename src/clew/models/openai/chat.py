@@ -15,11 +15,12 @@ except ModuleNotFoundError as missing:
 from clew.context.prompt_parts import joined
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
+from clew.models.history import IN_CHAT
 from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Trouble
 from clew.models.http.request import openai_body, stop_sequences
 from clew.models.openai.chat_prompt import (
-    IDS,
+    IN_MESSAGES,
     NAMES,
     STOPS,
     declare,
@@ -31,7 +32,7 @@ from clew.models.openai.chat_prompt import (
 from clew.models.openai.chat_reply import Draft
 from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
-from clew.models.tool_names import Boxes, Ids
+from clew.models.tool_names import Boxes
 
 __all__ = ["openai_chat"]
 
@@ -45,10 +46,7 @@ _OPTIONAL: Final = {
     "stop": re.compile(r"['\"`]stop['\"`]|\bstop (?:words?|sequences?)"),
     "images": re.compile(r"\bimages?\b|image_url|\bvision\b"),
 }
-_IDS: Final[Mapping[str, Ids]] = {"mistral": Ids(r"[a-zA-Z0-9]{9}", 9)}
-"""Which ids of calls a provider takes, where it is not as at OpenAI."""
-
-_PER_PART: Final = frozenset({"wire", "images"})
+_PER_PART: Final = frozenset({"wire", "images", *IN_MESSAGES})
 """What is left out of the parts themselves, so that they have to be encoded anew."""
 
 
@@ -103,7 +101,8 @@ class ChatApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a Chat Completions server (most end in /v1)"
-    said: frozenset[str] = frozenset({"images"})
+    said: frozenset[str] = frozenset({"images", "wire"})
+    repairs: frozenset[str] = IN_CHAT
     _wired: set[str] = field(default_factory=set[str])
     _formed: bool = False
 
@@ -115,10 +114,10 @@ class ChatApi:
         return "/chat/completions"
 
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
+        return Draft((self.provider, self.model), self._boxes.of(prompt.tools, without))
 
     def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
-        said = f"{trouble.message} '{trouble.param}' {trouble.code}"
+        said = trouble.text
         if trouble.status not in {400, 422}:
             return ""
         if self._formed and REFUSED.search(said):
@@ -131,16 +130,15 @@ class ChatApi:
         return next((key for key in named if key not in without), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
-        box = self._boxes.of(prompt.tools)
+        box = self._boxes.of(prompt.tools, without)
         source = f"{self.provider}:{self.model}"
-        ids = _IDS.get(self.provider, IDS)
         key = f"{source}/chat{','.join(sorted(without & _PER_PART))}{box.clash}"
-        sees = "images" not in without
+        sees, fill = "images" not in without, without & IN_MESSAGES
 
         def written(part: Part) -> bytes:
             if (encoded := part.encoded.get(key)) is None:
                 wire = self._wire(part, without)
-                encoded = part.encoded[key] = message(part, box, ids, wire, sees=sees)
+                encoded = part.encoded[key] = message(part, box, wire, sees=sees, fill=fill)
             return encoded
 
         sections = (prompt.head, prompt.parts, prompt.tail)

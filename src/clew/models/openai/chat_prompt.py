@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from clew.core.events import Image, Json, RawCall, Wire, encode
 from clew.core.interfaces import Part, ToolSpec
+from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.openai.response_schema import openai_tool
 from clew.models.tool_names import Ids, Names, Toolbox, arguments, described
@@ -31,6 +32,11 @@ OURS: Final = frozenset(
 )
 """Keys of the body that the adapter writes, or that would change what it can read."""
 
+IN_MESSAGES: Final = frozenset(
+    name for name, back in GOES_BACK.items() if back.where in {"message", "call"}
+)
+"""What of `GOES_BACK` has its place in messages of this API."""
+
 NAMES: Final = Names()
 """Names of functions: letters, digits, `_` and `-`, at most 64."""
 
@@ -50,13 +56,21 @@ def declare_openai(tool: ToolSpec, alias: str) -> Json:
     return declare(tool, alias)
 
 
-def message(part: Part, box: Toolbox, ids: Ids, wire: Wire | None, *, sees: bool) -> bytes:
+def message(
+    part: Part,
+    box: Toolbox,
+    wire: Wire | None,
+    *,
+    sees: bool,
+    fill: frozenset[str] = frozenset(),
+) -> bytes:
     """One part as a message. `wire` is what the same model sent beside text and calls, or None.
 
-    To a model that does not see, pictures are named instead of shown.
+    To a model that does not see, pictures are named instead of shown. `fill` names what must go
+    back (`GOES_BACK`) and has a stand-in where this part lacks it.
     """
     if part.role == "tool":
-        id_ = ids.legal(part.call_id)
+        id_ = IDS.legal(part.call_id)
         return encode({"role": "tool", "tool_call_id": id_, "content": part.text})
     if part.role != "assistant":
         return encode({"role": part.role, "content": content(part, sees=sees)})
@@ -66,11 +80,21 @@ def message(part: Part, box: Toolbox, ids: Ids, wire: Wire | None, *, sees: bool
     if part.calls:
         said["content"] = part.text or None
         said["tool_calls"] = [
-            _call(call, box, ids) | (more[place] if place < len(more) else {})
+            _call(call, box) | (more[place] if place < len(more) else {})
             for place, call in enumerate(part.calls)
         ]
     own: dict[str, Json] = kept.get("message") or {}
-    return encode(said | own)
+    return encode(_filled(said | own, fill))
+
+
+def _filled(said: dict[str, Json], fill: frozenset[str]) -> dict[str, Json]:
+    """The message with stand-ins for what it must have, and has not."""
+    for back in (GOES_BACK[name] for name in fill):
+        calls: list[dict[str, Json]] = said.get("tool_calls") or []
+        for place in [said] if back.where == "message" else calls[:1]:
+            if not place.get(back.key):
+                place[back.key] = back.stand_in
+    return said
 
 
 def content(part: Part, *, sees: bool) -> Json:
@@ -106,10 +130,10 @@ def kept_keys(wire: Wire) -> set[str]:
     return {*(kept.get("message") or {}), *(key for call in calls for key in call)}
 
 
-def _call(call: RawCall, box: Toolbox, ids: Ids) -> dict[str, Json]:
+def _call(call: RawCall, box: Toolbox) -> dict[str, Json]:
     arguments = "{}" if call.arguments is None else call.arguments
     function = {"name": box.alias(call.name), "arguments": arguments}
-    return {"id": ids.legal(call.id), "type": "function", "function": function}
+    return {"id": IDS.legal(call.id), "type": "function", "function": function}
 
 
 def head(model: str, params: Mapping[str, Json]) -> bytes:

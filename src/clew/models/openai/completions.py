@@ -81,6 +81,7 @@ class CompletionsApi:
     params: Mapping[str, Json]
     hint: str = "that of a server with completions (most end in /v1)"
     said: frozenset[str] = frozenset()
+    repairs: frozenset[str] = frozenset()  # it knows no roles, no calls and no tools
 
     def __post_init__(self) -> None:
         self._head = head(self.model, self.params)
@@ -96,7 +97,7 @@ class CompletionsApi:
     def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
-        said = f"{trouble.message} '{trouble.param}'"
+        said = trouble.text
         named = (key for key, pattern in _OPTIONAL.items() if pattern.search(said))
         return next((key for key in named if key not in without), "")
 

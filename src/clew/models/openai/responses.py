@@ -15,6 +15,7 @@ except ModuleNotFoundError as missing:
 from clew.context.prompt_parts import joined
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
+from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Trouble
 from clew.models.http.request import openai_body
@@ -24,6 +25,7 @@ from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.openai.responses_prompt import declare, declare_openai, head, items
 from clew.models.openai.responses_reply import Draft
 from clew.models.tool_names import Boxes
+from clew.models.tool_schema import LEVELS
 
 __all__ = ["openai_responses"]
 
@@ -82,6 +84,7 @@ class ResponsesApi:
     params: Mapping[str, Json]
     hint: str = "that of a server of the Responses API (most end in /v1)"
     said: frozenset[str] = frozenset({"wire", "images"})
+    repairs: frozenset[str] = ON_PARTS | LEVELS
     _formed: bool = False
 
     def __post_init__(self) -> None:
@@ -97,19 +100,19 @@ class ResponsesApi:
         return "/responses"
 
     def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return Draft((self.provider, self.model), self._boxes.of(prompt.tools))
+        return Draft((self.provider, self.model), self._boxes.of(prompt.tools, without))
 
     def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
         if trouble.status not in {400, 404, 422}:
             return ""
-        said = f"{trouble.message} '{trouble.param}' {trouble.code}"
+        said = trouble.text
         if self._formed and REFUSED.search(said):
             return next((key for key in LEAVE if key not in without), "")
         named = (key for key, pattern in _OPTIONAL.items() if pattern.search(said))
         return next((key for key in named if key not in without), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
-        box = self._boxes.of(prompt.tools)
+        box = self._boxes.of(prompt.tools, without)
         source = f"{self.provider}:{self.model}"
         key = f"{source}/responses{','.join(sorted(without & _PER_PART))}{box.clash}"
         sees = "images" not in without

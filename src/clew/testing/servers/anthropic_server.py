@@ -132,14 +132,18 @@ class Messages:
     most: int = 128_000
     count: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    def refuse(self, seen: Seen) -> Fail | None:
+    def check(self, body: Any) -> None:
+        """Raise `Refused` for a body that is not taken."""
+        check(body, bound=self.bound, most=self.most)
+
+    def refuse(self, seen: Seen) -> Fail | Send | None:
         bearer = seen.headers.get("authorization", "").removeprefix("Bearer ")
         if self.key and self.key not in {bearer, seen.headers.get("x-api-key")}:
             return Fail(401, "invalid x-api-key")
         if "anthropic-version" not in seen.headers:
             return Fail(400, "anthropic-version: header is required")
         try:
-            check(seen.body, bound=self.bound, most=self.most)
+            self.check(seen.body)
         except Refused as refused:
             return Fail(400, str(refused))
         if self.models and seen.body["model"] not in self.models:

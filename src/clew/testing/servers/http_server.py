@@ -59,7 +59,7 @@ class Seen:
 class Form(Protocol):
     """One kind of completion of a service: what it refuses, and how it writes replies."""
 
-    def refuse(self, seen: Seen) -> Fail | None:
+    def refuse(self, seen: Seen) -> Fail | Send | None:
         """The error for a request that the real service would refuse."""
         ...
 

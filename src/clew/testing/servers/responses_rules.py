@@ -163,8 +163,9 @@ def _check_message(message: dict[str, Any], where: str) -> None:
 
 
 def _check_calls(items: list[dict[str, Any]]) -> None:
-    """Each call has its result, once, and after it."""
+    """Each call has its result, once, and after it; no id comes twice (hermes-agent#102629)."""
     waiting: list[str] = []
+    answered: set[str] = set()
     for item in items:
         kind, call_id = item.get("type"), item.get("call_id", "")
         if kind == "function_call":
@@ -176,7 +177,14 @@ def _check_calls(items: list[dict[str, Any]]) -> None:
                 raise Refused(
                     f"No tool call found for function call output with call_id {call_id}.", "input"
                 )
+            if call_id in answered:
+                raise Refused(
+                    f"Duplicate function_call_output for call_id '{call_id}'. Each function_call "
+                    "must have exactly one matching function_call_output",
+                    "input",
+                )
             waiting.remove(call_id)
+            answered.add(call_id)
     if waiting:
         raise Refused(f"No tool output found for function call {waiting[0]}.", "input")
 

@@ -1,0 +1,201 @@
+"""What a provider's refusal complains of, by its words, and the repairs that answer it.
+
+The wordings are those that services and servers are known to use; `clew.testing.servers.doors` has
+them with their sources. A complaint that no pattern knows, and that is about a conversation or
+names nothing at all, is answered by the last repair.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from clew.core.events import Json
+from clew.core.interfaces import Prompt
+from clew.models.tool_schema import LEVELS
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    """One pattern of several, whatever the case, over ends of lines."""
+    return re.compile("|".join(patterns), re.IGNORECASE | re.DOTALL)
+
+
+class GoesBack(msgspec.Struct, frozen=True):
+    """What a provider demands back with what a model said, and how it says that it is missing.
+
+    What the model sent goes back as it came (`Part.wire`), whatever was repaired in its reply.
+    Where a step has none (another model made it, or it came without thinking) `stand_in` is sent:
+    under `key` of the message, of its first call, or as a block before the others.
+    """
+
+    where: Literal["message", "call", "block"]
+    key: str
+    stand_in: Json
+    complaint: re.Pattern[str]
+
+
+GOES_BACK: Final[Mapping[str, GoesBack]] = {
+    # DeepSeek's and Kimi's thinking, and whoever serves their models; an empty text is refused too.
+    "reasoning": GoesBack(
+        "message",
+        "reasoning_content",
+        " ",
+        _any(
+            r"reasoning_content.{0,80}(?:passed back|missing|required|cannot be (?:empty|null))",
+            r"reasoning_content.{0,80}must be (?:provided|present|set|included)",
+            r"missing.{0,20}reasoning_content",
+        ),
+    ),
+    # The same over their doors for Anthropic's format, where thinking need not be signed.
+    "thought": GoesBack(
+        "block",
+        "thinking",
+        {"type": "thinking", "thinking": " ", "signature": ""},
+        _any(r"content\[\]\.thinking.{0,60}passed back"),
+    ),
+    # Gemini from 3 on, over its OpenAI door. The stand-in is that of Google's documentation.
+    "signature": GoesBack(
+        "call",
+        "extra_content",
+        {"google": {"thought_signature": "skip_thought_signature_validator"}},
+        _any(r"missing (?:a )?.?thought_?signature"),
+    ),
+}
+"""What must go back, by the name of its repair. All adapters read it."""
+
+_IN_ORDER: Final = ("patterns", "schemas", "open")
+
+_CALL_ID: Final = r"(?:tool[_ ]?call|tool_?use|function[_ ]?call|\bcall)(?:s\[\d+\])?[._ ]?id\b"
+
+COMPLAINTS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = (
+    (
+        ("unique", "ids"),
+        _any(
+            r"duplicate.{0,40}(?:\bid\b|call|item|result|output|tool_use)",
+            r"\bids? must be unique",
+            r"(?:call|tool_use)\S*.{0,30}(?:not unique|more than once)",
+            r"(?:call|tool_use)\S*.{0,30}already (?:used|exists|seen)",
+        ),
+    ),
+    (
+        ("single",),
+        _any(
+            r"single tool[- ]?calls? at once",
+            r"(?:parallel|multiple|more than one) tool[- ]?calls?",
+        ),
+    ),
+    (
+        ("ids",),
+        _any(
+            _CALL_ID + r".{0,80}(?:must|invalid|pattern|match|length|long|short|expected)",
+            r"invalid.{0,40}(?:call_id|tool_call_id|tool_calls\[\d+\]\.id|toolUseId)",
+        ),
+    ),
+    (
+        ("system",),
+        _any(
+            r"(?:system|developer)[ '\"]*(?:role|message|prompt|instructions?)?.{0,30}"
+            r"(?:not (?:supported|allowed|enabled|permitted)|unsupported)",
+            r"(?:unsupported|invalid|unknown) role.{0,20}(?:system|developer)",
+        ),
+    ),
+    (
+        ("roles",),
+        _any(
+            r"alternat|unexpected role|role ['\"]?\w+['\"]? after|consecutive|no user query",
+            r"(?:message|role)_order|order of (?:the )?(?:messages|roles)",
+            r"expected last role|last (?:role|message|turn)",
+            r"(?:system|first) message (?:must|should)",
+            r"(?:must|should) (?:be at the beginning|come first)",
+            r"(?:start|begin|end)s? with (?:a |the |an )?['\"]?(?:user|assistant|tool)",
+        ),
+    ),
+    (
+        _IN_ORDER,
+        _any(
+            r"schema|is not a .?regex|\bregex|regular expression|lookaround|lookahead",
+            r"pattern.{0,40}(?:must|invalid|not supported|unsupported|start)",
+            r"failed to parse grammar|invalid_function_parameters",
+            r"(?:parameters|input_schema).{0,80}(?:invalid|not supported)",
+            r"unknown name.{0,40}(?:parameters|function_declarations)",
+        ),
+    ),
+)
+"""What a refusal complains of, the more special first, and the repairs in their order."""
+
+_HISTORY: Final = _any(
+    r"\bmessages?\b|\broles?\b|\bconversation|\bturns?\b|\bassistant\b|\bhistory\b",
+    r"tool[_ ]?(?:calls?|use|results?|responses?)|function[_ .]?(?:call|response)",
+    r"reasoning|thinking|thought|signature|jinja|chat[_ ]template",
+    r"\binput\[\d+\]|\bcontents?\[|\bcontents?\b.{0,20}\bparts\b",
+)
+"""Words of a complaint about a conversation."""
+
+_OPAQUE: Final = _any(
+    r"(?:bad request|invalid (?:request|argument|input|parameters?|params?)"
+    r"|provider returned error|param incorrect|request contains an invalid argument"
+    r"|unprocessable entity|validation error|invalid_request_error|null|none|error|4\d\d|\W)+"
+)
+"""A message that names nothing."""
+
+_TEMPLATE: Final = _any(r"jinja|raise_exception|template ?error|chat[_ ]template")
+"""A template that refused a conversation: llama.cpp gives it a status of 500."""
+
+_OTHER: Final = _any(
+    r"api.?key|credential|unauthori[sz]ed|billing|\bcredits?\b|quota|rate.?limit",
+    r"content.?(?:policy|filter|management)|moderation|\bsafety\b|flagged|\bpolic(?:y|ies)\b",
+    r"failed_generation|\bmax_\w*tokens|temperature|top_[pk]\b",
+    r"model\b.{0,60}(?:not (?:found|exist|available)|does ?n.t exist|unknown|decommissioned)",
+    r"(?:unknown|invalid|no such) model|model\b.{0,60}deprecated",
+)
+"""Complaints that no repair of a conversation answers."""
+
+_NO_TOOLS: Final = _any(
+    r"(?:does ?n.t|does not|do not|cannot|not) (?:currently )?support(?:ed)?\b.{0,30}"
+    r"(?:\btools?\b|function[ -]?call|tool[ -]?(?:use|call))",
+    r"(?:\btools?\b|\btool[ _-]?(?:use|call(?:s|ing)?)|function[ -]?calling)['\"`]?"
+    r"(?: \w+){0,3} (?:(?:is|are) )?(?:not (?:supported|enabled|available|allowed)|unsupported)",
+    r"support tool use|enable-auto-tool-choice|unrecognized.{0,30}argument.{0,20}\btools\b",
+)
+"""A server that takes no tools at all."""
+
+REFUSED: Final = frozenset({400, 404, 422})
+"""Statuses of a request that is refused for what is in it."""
+
+
+def about_the_prompt(status: int, said: str) -> bool:
+    """Whether a refusal is for what is in the request, as far as its status tells."""
+    return status in REFUSED or (status == 500 and _TEMPLATE.search(said) is not None)
+
+
+def takes_no_tools(said: str) -> bool:
+    """Whether a complaint is about tools at all, and not about several calls together."""
+    several = next(pattern for repairs, pattern in COMPLAINTS if "single" in repairs)
+    return _NO_TOOLS.search(said) is not None and several.search(said) is None
+
+
+def demanded(said: str, left: frozenset[str]) -> str:
+    """What a complaint demands back that some steps lack, of the repairs that are `left`; or ""."""
+    known = ((name, back) for name, back in GOES_BACK.items() if name in left)
+    return next((name for name, back in known if back.complaint.search(said)), "")
+
+
+def answer(said: str, prompt: Prompt, left: frozenset[str]) -> str:
+    """The repair that a complaint asks for, of those that are `left`; or ""."""
+    if _OTHER.search(said):
+        return ""
+    for repairs, pattern in COMPLAINTS:
+        found = next((repair for repair in repairs if repair in left), "")
+        if found and pattern.search(said) and (prompt.tools or found not in LEVELS):
+            return found
+    return ""
+
+
+def last_resort(said: str, message: str, prompt: Prompt, left: frozenset[str]) -> str:
+    """`text` where earlier steps are, or may be, what is refused: a `message` may name nothing."""
+    if "text" not in left or _OTHER.search(said):
+        return ""
+    spoken = any(part.role in {"assistant", "tool"} for part in prompt)
+    about = _HISTORY.search(said) or _OPAQUE.fullmatch(message[:300] or " ")
+    return "text" if spoken and about else ""
