@@ -96,12 +96,11 @@ async def test_usage_that_did_not_come_is_estimated_and_says_so(streamed: bool) 
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Usage(input=9, cached=4)),
-        ({"prompt_tokens": 9, "num_cached_tokens": 4}, Usage(input=9, cached=4)),
-        ({"prompt_tokens": 9, "cached_tokens": 4}, Usage(input=9, cached=4)),
-        ({"prompt_tokens": None, "prompt_tokens_details": None}, Usage()),
-        ({"prompt_tokens": 5, "prompt_tokens_details": "none"}, Usage(input=5)),
-        ({"prompt_tokens": "9", "completion_tokens": 2.0}, Usage(output=2)),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Usage(9, 1, cached=4, estimated=True)),
+        ({"prompt_tokens": 9, "num_cached_tokens": 4}, Usage(9, 1, cached=4, estimated=True)),
+        ({"prompt_tokens": 9, "cached_tokens": 4}, Usage(9, 1, cached=4, estimated=True)),
+        ({"prompt_tokens": 5, "prompt_tokens_details": "none"}, Usage(5, 1, estimated=True)),
+        ({"prompt_tokens": 9, "completion_tokens": 2.0}, Usage(9, 2)),
     ],
 )
 async def test_odd_usage_is_read_as_far_as_it_goes(usage: Any, expected: Usage) -> None:

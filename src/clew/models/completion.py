@@ -10,6 +10,7 @@ from clew.concurrency.tasks import run_with_deadline
 from clew.core.errors import ModelError, PartError
 from clew.core.events import Reply, encode
 from clew.core.interfaces import Model, OnText, Prompt
+from clew.models.usage import estimate, possible
 from clew.support.error_text import described, message_of
 from clew.support.parts import PASSED, broken, short_repr
 from clew.support.surrogates import HALF, mended
@@ -32,7 +33,7 @@ async def complete(
     except Exception as error:
         raise _failed(model, error) from error
     if isinstance(reply, Reply):
-        return _received(model, reply)
+        return _received(model, _metered(model, prompt, reply))
     message = f"the model {model.info.name} gave {short_repr(reply)}, which is no Reply: mend it"
     raise ModelError(message)
 
@@ -59,6 +60,35 @@ def _failed(model: Model, error: BaseException) -> ModelError | PartError:
     if not isinstance(error, (OSError, anyio.get_cancelled_exc_class())):
         return broken(name, error)
     return ModelError(f"{name} failed: {described(error)}; mend it and resume the run")
+
+
+def _metered(model: Model, prompt: Prompt, reply: Reply) -> Reply:
+    """The reply with a usage that can be right: what a model does not tell is estimated.
+
+    Raises `ModelError` for a cost that is none, where no rates tell a better one: a limit on the
+    cost could not be held.
+    """
+    usage, info = reply.usage, model.info
+    fields: tuple[Any, ...] = (
+        usage.input, usage.output, usage.cached, usage.written, usage.reasoning,
+    )  # fmt: skip
+    told = all(isinstance(each, int) and possible(each) for each in fields)
+    paid = usage.cost is None or possible(usage.cost)
+    if told and paid and possible(usage.at_least):
+        return reply
+    if not told:
+        sent = sum(len(part.text) for part in prompt)
+        usage = estimate(sent, reply.text, reply.calls)
+    rates = info.rates
+    if not paid and rates is None:
+        wrong = f"a cost of {reply.usage.cost!r}: give US dollars, 0 or more, or None"
+        raise ModelError(f"the model {info.name} gave {wrong}; mend it and resume the run")
+    cost = reply.usage.cost if paid else None
+    if rates is not None and (cost is None or not told):
+        cost = (usage.input * rates.input + usage.output * rates.output) / 1_000_000
+    return msgspec.structs.replace(
+        reply, usage=msgspec.structs.replace(usage, cost=cost, at_least=0.0, estimated=True)
+    )
 
 
 def _received(model: Model, reply: Reply) -> Reply:

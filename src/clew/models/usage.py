@@ -1,23 +1,98 @@
-"""What a reply took: read from what a provider says, or estimated where it says nothing."""
+"""What a reply took: as a provider tells it, told in part, or not told.
 
-from typing import Any
+A figure is told if it is a number that can be right. Zero tokens of a prompt are none, nor are zero
+tokens of a reply that says something. What is not told is estimated, and the usage says so: nothing
+counts as measured that nobody measured.
+"""
+
+import math
+from typing import Any, Final, cast
+
+import msgspec
 
 from clew.core.events import RawCall, Usage
 
+BYTES: Final = 4
+"""Bytes that are counted as one token."""
 
-def count(usage: dict[str, Any], *path: str) -> int:
-    """The number at the path of keys; 0 where there is none."""
+
+def figure(usage: dict[str, Any], *path: str) -> float | None:
+    """The number at the path of keys; None where there is none that can be right."""
     value: Any = usage
     try:
         for key in path:
-            if (value := value.get(key)) is None:
-                return 0
+            value = value.get(key)
     except AttributeError:  # it stands where an object should
-        return 0
-    return int(value) if isinstance(value, (int, float)) and value > 0 else 0
+        return None
+    return value if possible(value) else None
+
+
+def possible(value: Any) -> bool:
+    """Whether it is a number of tokens or dollars: True, "12" and NaN are none."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value) and value >= 0
+
+
+def count(usage: dict[str, Any], *path: str) -> int:
+    """The tokens at the path of keys; 0 where none are told."""
+    return int(figure(usage, *path) or 0)
+
+
+def paid(usage: dict[str, Any]) -> float | None:
+    """What a provider says that the reply cost, in US dollars; 0 only where it counted tokens."""
+    cost = figure(usage, "cost")
+    tokens = any(map(_counted, usage.values()))
+    return None if cost is None or (cost == 0 and not tokens) else float(cost)
+
+
+def _counted(value: Any) -> bool:
+    return possible(value) and value > 0
+
+
+def merged(before: dict[str, Any], further: dict[str, Any] | None) -> dict[str, Any]:
+    """Usage that was told in several events: of each figure the last counts that can be right.
+
+    Zeros that follow right figures take none of them back.
+    """
+    usage = dict(before)
+    for key, value in (further or {}).items():
+        old: Any = usage.get(key)
+        if isinstance(value, dict):
+            whole = cast("dict[str, Any]", old) if isinstance(old, dict) else {}
+            usage[key] = merged(whole, cast("dict[str, Any]", value))
+        elif _counted(value) or not (_counted(old) or isinstance(old, dict)):
+            usage[key] = value
+    return usage
+
+
+def completed(told: Usage, total: int, sent: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
+    """Usage with estimates for what was not told; `sent` is the length of the request in bytes.
+
+    `total` are the tokens of prompt and reply together, 0 where they were not told: what is missing
+    of one is then the rest.
+    """
+    rough = estimate(sent, text, calls)
+    prompt, reply = told.input, told.output
+    estimated = told.estimated
+    if not reply and rough.output:
+        rest = total - prompt if prompt and total > prompt else 0
+        reply, estimated = rest or rough.output, estimated or not rest
+    if not prompt:
+        rest = total - reply if total > reply else 0
+        prompt, estimated = rest or rough.input, estimated or not (rest and told.output)
+    cached = min(told.cached, prompt)
+    return msgspec.structs.replace(
+        told,
+        input=prompt,
+        output=reply,
+        cached=cached,
+        written=min(told.written, prompt - cached),
+        reasoning=min(told.reasoning, reply),
+        estimated=estimated,
+    )
 
 
 def estimate(sent: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
     """Four bytes to a token, of the `sent` bytes and of the reply: rough, and marked as such."""
     written = len(text) + sum(len(call.name) + len(call.arguments or "") for call in calls)
-    return Usage(input=sent // 4, output=-(-written // 4), estimated=True)
+    return Usage(input=sent // BYTES, output=-(-written // BYTES), estimated=True)

@@ -16,7 +16,7 @@ from clew.models.endings import ANTHROPIC, Ending
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.tool_names import Toolbox
-from clew.models.usage import count, estimate
+from clew.models.usage import completed, count, merged
 
 _GROWS: Final[Mapping[str, str]] = {
     "text_delta": "text",
@@ -159,8 +159,7 @@ class Draft:
         self.model = message.model or self.model
         ANTHROPIC.note(self.words, message.stop_reason)
         self.details = message.stop_details or self.details
-        told = message.usage or {}
-        self.usage |= {key: value for key, value in told.items() if value is not None}
+        self.usage = merged(self.usage, message.usage)
 
     def _grow(self, index: int, delta: dict[str, Any]) -> str:
         """Take a piece of a block; the text that was in it.
@@ -195,7 +194,7 @@ class Draft:
             calls=calls,
             finish=ending.finish,
             ending=ending.word,
-            usage=_usage(self.usage) if self.usage else estimate(sent, text, calls),
+            usage=_usage(self.usage, sent, text, calls),
             model=self.model or self.source[1],
             reasoning="\n\n".join(filter(None, thoughts)),
             wire=self._wire(text),
@@ -270,14 +269,15 @@ def _unsigned(block: _Block) -> bool:
     return block.kind == "thinking" and not block.text_at("signature")
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
+def _usage(usage: dict[str, Any], sent: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
     """Read usage: what was read from the cache or written to it is not in `input_tokens`."""
     cached = count(usage, "cache_read_input_tokens")
     written = count(usage, "cache_creation_input_tokens")
-    return Usage(
+    read = Usage(
         input=count(usage, "input_tokens") + cached + written,
         output=count(usage, "output_tokens"),
         cached=cached,
         written=written,
         reasoning=count(usage, "output_tokens_details", "thinking_tokens"),
     )
+    return completed(read, 0, sent, text, calls)

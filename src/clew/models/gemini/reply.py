@@ -19,7 +19,7 @@ from clew.core.events import Json, RawCall, Reply, Usage, Wire
 from clew.models.endings import GEMINI, Ending
 from clew.models.http.failures import BadReplyError, StatusError, Trouble, read_trouble
 from clew.models.tool_names import Toolbox
-from clew.models.usage import count, estimate
+from clew.models.usage import completed, count, merged
 
 _SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
 
@@ -121,7 +121,7 @@ class Draft:
             self.blocked, self.why = True, body.feedback.why or body.feedback.reason
         if whole and not (body.candidates or self.blocked):
             raise BadReplyError("sent a reply without a candidate")
-        self.usage |= body.usage or {}
+        self.usage = merged(self.usage, body.usage)
         self.model = body.model or self.model
         if not body.candidates:
             return ""
@@ -174,7 +174,7 @@ class Draft:
             calls=calls,
             finish=ending.finish,
             ending=ending.word,
-            usage=_usage(self.usage) if self.usage else estimate(sent, text, calls),
+            usage=_usage(self.usage, sent, text, calls),
             model=self.model or self.source[1],
             reasoning="".join(self.thoughts),
             wire=self._wire(),
@@ -209,15 +209,16 @@ def compact_json(text: str) -> str:
     return _SPACE.sub(r"\1", text)
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
+def _usage(usage: dict[str, Any], sent: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
     """Read usage; thinking is counted beside the reply, and is paid for like it."""
     thought = count(usage, "thoughtsTokenCount")
-    return Usage(
+    read = Usage(
         input=count(usage, "promptTokenCount") + count(usage, "toolUsePromptTokenCount"),
         output=count(usage, "candidatesTokenCount") + thought,
         cached=count(usage, "cachedContentTokenCount"),
         reasoning=thought,
     )
+    return completed(read, count(usage, "totalTokenCount"), sent, text, calls)
 
 
 class Detail(msgspec.Struct):

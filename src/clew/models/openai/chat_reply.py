@@ -15,7 +15,7 @@ from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.tool_names import Toolbox
-from clew.models.usage import count, estimate
+from clew.models.usage import completed, count, merged, paid
 
 _PLAIN: Final = frozenset(
     {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"}
@@ -126,7 +126,7 @@ class Draft(msgspec.Struct):
     aloud: ThinkTagFilter = msgspec.field(default_factory=ThinkTagFilter)
     endings: Endings = CHAT
     words: list[str] = msgspec.field(default_factory=list[str])
-    usage: dict[str, Any] | None = None
+    usage: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     model: str = ""
     done: bool = False
 
@@ -151,8 +151,7 @@ class Draft(msgspec.Struct):
         choice = next((each for each in body.choices or () if not each.index), None)
         if whole and (choice is None or (choice.message is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without a message in it")
-        if body.usage is not None:
-            self.usage = body.usage
+        self.usage = merged(self.usage, body.usage)
         if body.model:
             self.model = body.model
         if choice is None:
@@ -234,7 +233,7 @@ class Draft(msgspec.Struct):
             calls=calls,
             finish=ending.finish,
             ending=ending.word,
-            usage=estimate(sent, text, calls) if self.usage is None else read_usage(self.usage),
+            usage=read_usage(self.usage, sent, text or "".join(self.refusal), calls),
             model=self.model or self.source[1],
             reasoning=self.aloud.thought or "".join(self.thinking) or self._thought(),
             wire=self._wire(),
@@ -301,18 +300,20 @@ def _add(items: list[Any], item: Any) -> None:
     items[-1] = before | told | joined
 
 
-def read_usage(usage: dict[str, Any]) -> Usage:
-    """Usage as it is told; some count cached tokens under a key of their own (`_CACHED`), and
-    OpenRouter says what the reply cost.
+def read_usage(
+    usage: dict[str, Any], sent: int, text: str, calls: tuple[RawCall, ...] = ()
+) -> Usage:
+    """Usage as it is told, else estimated; some count cached tokens under a key of their own
+    (`_CACHED`), and OpenRouter says what the reply cost.
     """
     told = (count(usage, *path) for path in _CACHED if path[0] in usage)
     cached = next(filter(None, told), 0)
-    cost = usage.get("cost")
-    return Usage(
+    read = Usage(
         input=count(usage, "prompt_tokens"),
         output=count(usage, "completion_tokens"),
         cached=cached,
         written=count(usage, "prompt_tokens_details", "cache_write_tokens"),
         reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
-        cost=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else None,
+        cost=paid(usage),
     )
+    return completed(read, count(usage, "total_tokens"), sent, text, calls)

@@ -11,7 +11,7 @@ from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.openai.chat_reply import read_usage
 from clew.models.think_tags import ThinkTagFilter
-from clew.models.usage import estimate
+from clew.models.usage import merged
 
 
 class Choice(msgspec.Struct):
@@ -47,7 +47,7 @@ class Draft:
     text: list[str] = field(default_factory=list[str])
     aloud: ThinkTagFilter = field(default_factory=ThinkTagFilter)
     words: list[str] = field(default_factory=list[str])
-    usage: dict[str, Any] | None = None
+    usage: dict[str, Any] = field(default_factory=dict[str, Any])
     done: bool = False
 
     @property
@@ -71,7 +71,7 @@ class Draft:
         choice = next((each for each in body.choices or () if not each.index), None)
         if whole and (choice is None or (choice.text is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without text in it")
-        self.usage = body.usage or self.usage
+        self.usage = merged(self.usage, body.usage)
         self.model = body.model or self.model
         if choice is None:
             return ""
@@ -87,7 +87,7 @@ class Draft:
             text=text,
             finish=ending.finish,
             ending=ending.word,
-            usage=estimate(sent, text, ()) if self.usage is None else read_usage(self.usage),
+            usage=read_usage(self.usage, sent, text),
             model=self.model,
             reasoning=self.aloud.thought,
         )

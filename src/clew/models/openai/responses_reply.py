@@ -11,7 +11,7 @@ from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.tool_names import Toolbox
-from clew.models.usage import count, estimate
+from clew.models.usage import completed, count
 
 BETWEEN: Final = "\n\n"
 """What stands between two messages of one reply."""
@@ -198,7 +198,7 @@ class Draft:
             calls=calls,
             finish=ending.finish,
             ending=ending.word,
-            usage=_usage(usage) if usage else estimate(sent, text, calls),
+            usage=_usage(usage or {}, sent, text or said.refusal, calls),
             model=(self.last and self.last.model) or model,
             reasoning=thought or "\n\n".join(said.thoughts),
             wire=Wire(provider, model, kept) if kept else None,
@@ -293,11 +293,12 @@ def _rest(item: dict[str, Any], said: _ReplyItems, *, named: bool) -> dict[str, 
     return rest
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
-    return Usage(
+def _usage(usage: dict[str, Any], sent: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
+    read = Usage(
         input=count(usage, "input_tokens"),
         output=count(usage, "output_tokens"),
         cached=count(usage, "input_tokens_details", "cached_tokens"),
         written=count(usage, "input_tokens_details", "cache_write_tokens"),
         reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
     )
+    return completed(read, count(usage, "total_tokens"), sent, text, calls)
