@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Agent, MemoryStore, read, resume
+from clew import Agent, MemoryStore, read, resume, run, tool
 from clew.cli.outcome import Outcome, document, summary
 from clew.cli.render import (
     CHARACTERS,
@@ -35,6 +35,7 @@ from clew.core.events import (
     Landing,
     Note,
     Observation,
+    RawCall,
     Reply,
     Ruling,
     Started,
@@ -46,7 +47,9 @@ from clew.core.events import (
 )
 from clew.core.loop import run as go
 from clew.core.runner import start
+from clew.core.trajectory import Call, Trajectory
 from clew.retention.traces import read_trace, trace
+from clew.subagents import delegate
 from clew.testing.models import ScriptedModel, say
 
 SETTING = AgentSpec("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
@@ -174,6 +177,35 @@ def test_every_event_has_its_lines(event: AnyEvent, all_of_it: list[str], gist: 
 )
 def test_a_cost_that_nobody_knows_is_never_told_as_nothing(used: Usage, words: str) -> None:
     assert dollars(used) == words
+
+
+async def ask_first(call: Call, so_far: Trajectory) -> Verdict:
+    return Verdict("hold", "a person decides")
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(10, 5, cost=0.25)])
+async def test_the_end_line_does_not_tell_the_cost_of_open_sub_runs_as_nothing(
+    usage: Usage,
+) -> None:
+    @tool(effect="unsafe")
+    def pay(amount: int) -> str:
+        """Pay somebody."""
+        return "paid"
+
+    pays = RawCall("pay", '{"amount": 5}', "a")
+    child = Agent(
+        model=ScriptedModel([Reply(calls=(pays,), finish="calls")]), tools=[pay], guards=[ask_first]
+    )
+    hands_on = RawCall("child", '{"task": "Pay."}', "b")
+    script = [Reply(calls=(hands_on,), finish="calls", usage=usage)]
+    parent = Agent(
+        model=ScriptedModel(script), tools=[delegate(child, name="child", description="Pays.")]
+    )
+    result = await run(parent, "Pay.", store=(store := MemoryStore()))
+    assert result.status == "held"
+    told = summary(Outcome(await read(result.run_id, store=store), result))
+    assert "$0.0000" not in told
+    assert "1 open sub-run" in told
 
 
 async def test_the_end_line_and_the_document_tell_what_may_be_lost() -> None:

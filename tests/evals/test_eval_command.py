@@ -9,6 +9,8 @@ import pytest
 
 from clew import ConfigError
 from clew.cli.eval_run import Wanted, evaluate_and_report
+from clew.testing.servers.openai_server import OpenAIServer, Say
+from tests.cli.shell import clew
 
 CASES = [
     {"id": f"c{n}", "question": f"What is {n} + {n}?", "gold": {"number": 2 * n}}
@@ -123,3 +125,23 @@ def test_what_cannot_be_meant_is_told(
     with pytest.raises(error) as caught:
         evaluate_and_report(wanted(**given), check=False, as_json=False, quiet=True)
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        ({}, "cost unknown"),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, "cost unknown"),
+        ({"prompt_tokens": 9, "completion_tokens": 2}, "cost unknown"),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "cost": 0.5}, "$0.5000"),
+    ],
+)
+def test_a_cost_that_nobody_knows_is_not_told_as_nothing(usage: dict[str, Any], told: str) -> None:
+    with OpenAIServer(lambda _: Say("2", usage=usage)) as server:
+        done = clew(
+            *("eval", "run", "sums.jsonl", "--first", "1"),
+            *("--model", "openrouter:vendor/unpriced"),
+            env={"OPENROUTER_BASE_URL": server.base_url, "OPENROUTER_API_KEY": "any"},
+        )
+    assert f"· {told}" in done.err.splitlines()[-1]
+    assert done.out.splitlines()[-1].startswith(f"{told} · clew eval report")

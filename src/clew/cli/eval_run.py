@@ -217,6 +217,7 @@ class Screen:
         self._out = out
         self._bar: Progress | None = None
         self._failed = 0
+        self._unpriced = False
 
     def __enter__(self) -> Self:
         return self
@@ -250,7 +251,8 @@ class Screen:
         """A trial has ended."""
         self._failed += not step.outcome.stopped
         failed = f" · {self._failed:,} failed" if self._failed else ""
-        told = f"{step.passed:,} passed{failed} · ${step.spent:.4f}"
+        self._unpriced |= step.outcome.counted.usage.unpriced
+        told = f"{step.passed:,} passed{failed} · {_spent(step.spent, unpriced=self._unpriced)}"
         if self._out is None:
             return
         if self._out.is_terminal and not self._out.is_dumb_terminal:
@@ -265,6 +267,13 @@ class Screen:
             self._bar.add_task(told, total=step.total)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=step.done, description=told)
+
+
+def _spent(dollars: float, *, unpriced: bool) -> str:
+    """What all trials cost, as far as prices are known."""
+    if not unpriced:
+        return f"${dollars:.4f}"
+    return f"at least ${dollars:.4f}" if dollars else "cost unknown"
 
 
 def _trials(number: int) -> str:
@@ -304,7 +313,9 @@ def _report(done: Evaluation, place: str, *, as_json: bool) -> int:
             out.print(grid)
         if table.note:
             out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
-        out.print(f"${done.spent:.4f} · {inert(shlex.join(['clew', 'eval', 'report', place]))}")
+        unpriced = any(one.counted.usage.unpriced for one in done.outcomes)
+        spent = _spent(done.spent, unpriced=unpriced)
+        out.print(f"{spent} · {inert(shlex.join(['clew', 'eval', 'report', place]))}")
     tell = console(stderr=True)
     if done.stopped:
         tell.print(inert(f"stopped by {done.stopped}"))

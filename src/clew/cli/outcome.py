@@ -270,11 +270,22 @@ def summary(end: Outcome) -> str:
         end.status,
         f"{steps} step{'' if steps == 1 else 's'}",
         f"{'about ' if used.estimated else ''}{used.tokens:,} tokens",
-        dollars(used),
+        _cost(end),
         *([_lost(end.lost)] if end.lost.tokens else []),
         f"run {end.record.run_id}",
     ]
     return " · ".join(parts)
+
+
+def _cost(end: Outcome) -> str:
+    """What it cost; what open sub-runs took is not in it yet."""
+    number = sum(bool(call.child) and not call.observation for call in end.record.step.all_calls)
+    if not number:
+        return dollars(end.used)
+    name = f"{number} open sub-run{'' if number == 1 else 's'}"
+    if not end.used.tokens:
+        return f"{name}, not counted yet"
+    return f"{dollars(end.used)}, without {name}"
 
 
 def _lost(used: Usage) -> str:
