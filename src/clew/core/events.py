@@ -51,12 +51,13 @@ Code: TypeAlias = Literal[
     "rejected",
     "interrupted",
     "sibling_failed",
+    "same_call",
 ]
 """The closed list of what can be wrong with an observation; empty if nothing is."""
 
 UNMADE: Final[frozenset[Code]] = frozenset({
     "unknown_tool", "invalid_arguments", "repeated_same_tool_call_too_many_times", "denied", "cap",
-    "interrupted", "sibling_failed",
+    "interrupted", "sibling_failed", "same_call",
 })  # fmt: skip
 """Codes of calls that were refused before anything was called."""
 

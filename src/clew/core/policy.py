@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from clew.core.agent import OWN_GUARDS, Agent
+from clew.core.call_ids import repeated
 from clew.core.errors import PartError
 from clew.core.events import (
     FINISH,
@@ -53,6 +54,8 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
+    if (same := repeated(so_far, call, agent.by_name)) is not None:
+        return [same]
     if call.action.name != FINISH and (over := agent.budget.exceeded(so_far)) is not None:
         why = f"nothing more is begun, for the budget is spent ({over})"
         return [refusal(call, "cap", why, so_far.trust)]

@@ -75,6 +75,8 @@ class Call(msgspec.Struct, eq=False, gc=False):
     """What it last asked for, and left to go on with."""
     asked: tuple["Call", ...] = ()
     """All calls that it asked for, in order."""
+    id: str = ""
+    """The provider's id of it, "" if it has none."""
     _hash: str = ""
 
     @property

@@ -101,6 +101,7 @@ class Trajectory:
         self.folds: dict[str, Any] = {}
         """Derived values that others keep between steps; clearing it affects only speed."""
         self._calls, self._reserved = dict[str, Call](), dict[str, Grant]()
+        self._by_id: dict[str, list[Call]] = {}
         self._evidence: dict[str, Evidence] = {}
         for entry in entries:
             self.add(entry)
@@ -344,10 +345,19 @@ class Trajectory:
         self._calls.pop(self.words_key, None)
         self.pending_input = []
 
+    def by_id(self, id_: str) -> list[Call]:
+        """The calls of that id of the provider, in order."""
+        return self._by_id.get(id_, [])
+
     def _think(self, thought: Thought) -> None:
         self._clear_pending_input()
         number = len(self.steps) + 1
         calls = [Call(f"{number}.{i}", action) for i, action in enumerate(thought.actions, 1)]
+        if len(thought.reply.calls) == len(calls):
+            for call, raw in zip(calls, thought.reply.calls, strict=True):
+                if raw.id:
+                    call.id = raw.id
+                    self._by_id.setdefault(raw.id, []).append(call)
         step = Step(number, thought, tuple(calls))
         self._calls.update((call.key, call) for call in calls)
         self.shown += thought.shown

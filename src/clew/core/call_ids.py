@@ -1,0 +1,82 @@
+"""Whether a call is one that came before: a provider sent the same call twice.
+
+Decided from the record alone, so that a replay and a resumed run come to the same, whatever the
+provider. The rules, and why they are these: decision 0071.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from clew.core.events import EFFECTFUL, FINISH, Code, Observation
+from clew.core.interfaces import ToolSpec
+from clew.core.trajectory import Call, Trajectory
+
+SAME: Final[Code] = "same_call"
+
+_COUNTER: Final = re.compile(
+    r"(?:\W|_|(?:[^\W\d_]+[\W_]+)*(?:[^\W\d_]{1,4}|call|tool|tool_?call|func|function|id)?[\W_]*)"
+    r"(\d{1,4})(?:[\W_]+\d{1,4})*",
+    re.IGNORECASE,
+)
+"""An id that counts, such as `0`, `c1`, `call_0`, `call_2_1` or `functions.look:0`.
+
+Ids that are drawn, such as `call_9fK2…` or `D681PevKs`, have more in them.
+"""
+
+
+def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> Observation | None:
+    """The observation of a call that came before; None for another call."""
+    asked = so_far.call(call.key)
+    if not asked.id or len(so_far.by_id(asked.id)) == 1:
+        return None
+    if asked.action.name == FINISH or asked.action.fault or asked.action.redacted:
+        return None
+    tool = tools.get(asked.action.name)
+    twin = _twin(so_far, asked, effect=tool is not None and tool.effect in EFFECTFUL)
+    if twin is None:
+        return None
+    told = f"the provider sent this call again (the id {asked.id[:60]!r} is that of {twin.key}): "
+    if (seen := twin.observation) is None:
+        text, ok, trust = (
+            f"{told}it is made once, and its result counts for both",
+            True,
+            so_far.trust,
+        )
+    else:
+        text = f"{told}it was not made again. Its result was: {seen.text}"
+        ok, trust = seen.ok, seen.trust
+    return Observation(call.key, text, ok=ok, code=SAME, outcome="not_done", trust=trust)
+
+
+def _twin(so_far: Trajectory, call: Call, *, effect: bool) -> Call | None:
+    """The earlier call that this one is."""
+    earlier = [other for other in so_far.by_id(call.id) if _position(other) < _position(call)]
+    equal = [other for other in earlier if _request(other) == _request(call)]
+    made = [other for other in equal if other.observation is None or other.observation.code != SAME]
+    if not made:
+        return None
+    twin = made[-1]
+    if _step(twin) == _step(call):
+        return twin
+    counted = _COUNTER.fullmatch(call.id.replace(call.action.name, "", 1))
+    if counted is None:
+        return twin if len(earlier) == len(equal) else None
+    per_reply = int(counted[1]) == call.place - 1
+    confirmed = equal[-1] is not twin  # the model was told, and asks again
+    if per_reply or confirmed or len(earlier) != len(equal) or not effect:
+        return None
+    return twin
+
+
+def _request(call: Call) -> str:
+    """Identifies what the model asked for, before anybody changed it."""
+    return Call(call.key, call.action).hash
+
+
+def _step(call: Call) -> int:
+    return int(call.key.partition(".")[0])
+
+
+def _position(call: Call) -> tuple[int, int]:
+    return _step(call), call.place

@@ -1,0 +1,276 @@
+"""A provider sends one call twice: within a reply, and in a later step."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from clew import Agent, Limits, MemoryStore, Result, read, replay, resume, run, tool
+from clew.core.events import FINISH, RawCall, Reply, Verdict
+from clew.core.trajectory import Call, Trajectory
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.gemini.model import google_gemini
+from clew.models.openai.chat import openai_chat
+from clew.models.openai.responses import openai_responses
+from clew.testing.models import ScriptedModel, say
+from clew.testing.servers.anthropic_server import AnthropicServer
+from clew.testing.servers.gemini_server import GeminiServer
+from clew.testing.servers.http_server import Send
+from clew.testing.servers.openai_server import OpenAIServer
+
+Asked = Sequence[tuple[str, str, dict[str, Any]]]
+"""The calls of a reply: id, tool, arguments."""
+
+PAY = {"to": "Ada", "amount": 5}
+
+
+class Bank:
+    """What was done."""
+
+    def __init__(self) -> None:
+        self.paid: list[tuple[str, int]] = []
+        self.looked: list[str] = []
+
+    def tools(self) -> list[Any]:
+        @tool(effect="unsafe")
+        def pay(to: str, amount: int) -> str:
+            """Pay somebody."""
+            self.paid.append((to, amount))
+            return f"payment {len(self.paid)}"
+
+        @tool(effect="read")
+        def look(name: str) -> str:
+            """Look at an account."""
+            self.looked.append(name)
+            return f"look {len(self.looked)}"
+
+        return [pay, look]
+
+
+def replies(*steps: Asked) -> list[Any]:
+    """A reply for each step, then an answer."""
+    return [
+        *(
+            Reply(
+                calls=tuple(
+                    RawCall(name, msgspec.json.encode(args).decode(), id_)
+                    for id_, name, args in calls
+                ),
+                finish="calls",
+            )
+            for calls in steps
+        ),
+        say("done"),
+    ]
+
+
+async def play(*steps: Asked, **more: Any) -> tuple[Bank, Result[Any], Trajectory]:
+    bank, store = Bank(), MemoryStore()
+    limits = Limits(steps=12, faults=9)
+    agent = Agent(model=ScriptedModel(replies(*steps)), tools=bank.tools(), limits=limits, **more)
+    result = await run(agent, "Pay Ada.", store=store)
+    record = await read(result.run_id, store=store)
+    await replay(agent, result.run_id, store=store)
+    return bank, result, record
+
+
+def pay(id_: str, **args: Any) -> tuple[str, str, dict[str, Any]]:
+    return id_, "pay", PAY | args
+
+
+def look(id_: str, name: str = "Ada") -> tuple[str, str, dict[str, Any]]:
+    return id_, "look", {"name": name}
+
+
+UNIQUE = [
+    "call_9fK2abQ", "toolu_01A09q90qw90lq917835lq9", "D681PevKs", "365174485", "abc", "x",
+          "chatcmpl-tool-3f2a9c", "function-call-1234567890", "fc_0a1b2c", "call_12345",
+]  # fmt: skip
+COUNTERS = ["call_1", "c1", "7", "functions.pay:3", "tool_call_2", "call_2_0", "id-9"]
+PER_REPLY = ["call_0", "0", "functions.pay:0", "c0", "tool-call-0"]
+
+
+@pytest.mark.parametrize("id_", [*UNIQUE, *COUNTERS, *PER_REPLY])
+async def test_within_a_reply_an_equal_id_and_request_is_one_call(id_: str) -> None:
+    bank, result, record = await play([pay(id_), pay(id_)])
+    assert bank.paid == [("Ada", 5)]
+    assert result.answer == "done"
+    first, second = record.steps[0].calls
+    assert (first.observation and first.observation.text) == "payment 1"
+    assert second.observation is not None
+    assert (second.observation.code, second.observation.ok) == ("same_call", True)
+    assert "its result counts for both" in second.observation.text
+    assert record.total.tool_calls == 1
+
+
+@pytest.mark.parametrize("other", [{"amount": 6}, {"to": "Ben"}, {"amount": 6, "to": "Ben"}])
+async def test_within_a_reply_other_arguments_are_another_call(other: dict[str, Any]) -> None:
+    bank, _, _ = await play([pay("call_9fK2abQ"), pay("call_9fK2abQ", **other)])
+    assert len(bank.paid) == 2
+
+
+async def test_calls_without_ids_are_calls_of_their_own() -> None:
+    bank, _, _ = await play([pay(""), pay("")], [pay("")])
+    assert len(bank.paid) == 3
+
+
+@pytest.mark.parametrize("id_", UNIQUE)
+async def test_in_a_later_step_an_id_that_is_no_counter_is_the_same_call(id_: str) -> None:
+    bank, result, record = await play(
+        [pay(id_), look("l1")], [look("l2", "Ben")], [pay(id_)], [pay(id_)]
+    )
+    assert bank.paid == [("Ada", 5)]
+    assert result.answer == "done"
+    for step in record.steps[2:4]:
+        [call] = step.calls
+        assert call.observation is not None
+        assert call.observation.code == "same_call"
+        assert call.observation.text.endswith("Its result was: payment 1")
+        assert call.observation.trust == "untrusted"
+
+
+@pytest.mark.parametrize("id_", UNIQUE)
+async def test_a_look_up_that_is_sent_again_is_not_made_again_either(id_: str) -> None:
+    bank, _, _ = await play([look(id_)], [look(id_)])
+    assert bank.looked == ["Ada"]
+
+
+@pytest.mark.parametrize("id_", [*COUNTERS, *PER_REPLY])
+async def test_a_look_up_under_a_counted_id_is_another_call(id_: str) -> None:
+    bank, _, _ = await play([look(id_)], [look(id_)], [look(id_)])
+    assert len(bank.looked) == 3
+
+
+@pytest.mark.parametrize("id_", COUNTERS)
+async def test_an_effect_under_a_counted_id_is_asked_about_once(id_: str) -> None:
+    bank, _, record = await play([pay(id_)], [pay(id_)])
+    assert len(bank.paid) == 1
+    assert record.steps[1].calls[0].observation is not None
+    assert record.steps[1].calls[0].observation.code == "same_call"
+    bank, _, _ = await play([pay(id_)], [pay(id_)], [pay(id_)])  # the model insists
+    assert len(bank.paid) == 2
+
+
+@pytest.mark.parametrize("id_", PER_REPLY)
+async def test_ids_that_count_the_calls_of_each_reply_say_nothing(id_: str) -> None:
+    bank, _, _ = await play([pay(id_)], [pay(id_)], [pay(id_)])
+    assert len(bank.paid) == 3
+
+
+@pytest.mark.parametrize("id_", ["call_1", "c1", "same"])
+async def test_an_id_that_was_given_to_another_call_says_nothing(id_: str) -> None:
+    bank, _, _ = await play([pay(id_)], [pay(id_, to="Ben")], [pay(id_)])
+    assert [to for to, _ in bank.paid] == ["Ada", "Ben", "Ada"]
+
+
+async def test_an_answer_that_was_rejected_may_be_given_again() -> None:
+    wrong = iter(["too short", None])
+    finish = ("call_9fK2abQ", FINISH, {"answer": "It is so."})
+    agent = Agent(model=ScriptedModel(replies([finish], [finish])), checks=[lambda *_: next(wrong)])
+    result = await run(agent, "What?", store=MemoryStore())
+    assert (result.status, result.answer) == ("answered", "It is so.")
+
+
+async def test_arguments_that_cannot_be_read_are_told_again() -> None:
+    bad = Reply(calls=(RawCall("pay", "{", "call_9fK2abQ"),), finish="calls")
+    bank, store = Bank(), MemoryStore()
+    agent = Agent(model=ScriptedModel([bad, bad, say("done")]), tools=bank.tools())
+    result = await run(agent, "Pay.", store=store)
+    codes = [call.observation.code for call in (await read(result.run_id, store=store)).calls
+             if call.observation]  # fmt: skip
+    assert codes == ["invalid_arguments", "invalid_arguments"]
+
+
+async def test_an_unknown_tool_is_not_looked_for_again() -> None:
+    _, _, record = await play([("c1", "fly", {})], [("c1", "fly", {})])
+    assert [call.observation and call.observation.code for call in record.calls] == [
+        "unknown_tool", "unknown_tool",
+    ]  # fmt: skip
+
+
+async def test_a_failure_is_told_again_as_one() -> None:
+    @tool(effect="unsafe")
+    def fail(to: str) -> str:
+        """Fail."""
+        raise RuntimeError(to)
+
+    twice = [("call_9fK2abQ", "fail", {"to": "Ada"})]
+    store = MemoryStore()
+    agent = Agent(model=ScriptedModel(replies(twice, twice)), tools=[fail])
+    result = await run(agent, "Pay.", store=store)
+    first, second = (await read(result.run_id, store=store)).calls
+    assert first.observation is not None
+    assert second.observation is not None
+    assert (first.observation.outcome, second.observation.ok) == ("unknown", False)
+    assert len(first.attempts) == 1
+    assert not second.attempts
+
+
+async def test_a_call_that_waits_for_a_person_is_ruled_on_once() -> None:
+    async def ask(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("hold", "a person decides") if call.action.name == "pay" else None
+
+    bank, store = Bank(), MemoryStore()
+    model = ScriptedModel(replies([pay("call_9fK2abQ"), pay("call_9fK2abQ")]))
+    agent = Agent(model=model, tools=bank.tools(), guards=[ask])
+    result = await run(agent, "Pay.", store=store)
+    assert result.status == "held"
+    record = await read(result.run_id, store=store)
+    assert [call.held for call in record.calls] == [True, False]
+    assert bank.paid == []
+    await resume(agent, result.run_id, store=store)
+
+
+FAMILIES = ["chat", "responses", "anthropic", "gemini"]
+MAKE: dict[str, tuple[Any, Any]] = {
+    "chat": (OpenAIServer, openai_chat),
+    "responses": (OpenAIServer, openai_responses),
+    "anthropic": (AnthropicServer, anthropic_messages),
+    "gemini": (GeminiServer, google_gemini),
+}
+
+
+def turn(family: str, ids: Sequence[str]) -> Send:
+    """A reply of one payment under each id; without ids it answers."""
+    args = msgspec.json.encode(PAY).decode()
+    body: dict[str, Any]
+    if family == "chat":
+        calls = [
+            {"id": i, "type": "function", "function": {"name": "pay", "arguments": args}}
+            for i in ids
+        ]
+        message = {"content": None, "tool_calls": calls} if ids else {"content": "done"}
+        body = {"choices": [{"message": message, "finish_reason": "stop"}]}
+    elif family == "responses":
+        text = {"type": "message", "content": [{"type": "output_text", "text": "done"}]}
+        made = [
+            {"type": "function_call", "call_id": i, "name": "pay", "arguments": args} for i in ids
+        ]
+        body = {"status": "completed", "output": made or [text]}
+    elif family == "anthropic":
+        used = [{"type": "tool_use", "id": i, "name": "pay", "input": PAY} for i in ids]
+        body = {"content": used or [{"type": "text", "text": "done"}], "stop_reason": "end_turn"}
+    else:
+        parts = [{"functionCall": {"name": "pay", "args": PAY, "id": i}} for i in ids]
+        content = {"role": "model", "parts": parts or [{"text": "done"}]}
+        body = {"candidates": [{"content": content, "finishReason": "STOP"}]}
+    return Send(msgspec.json.encode(body))
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "steps", [[["a9X4"], ["a9X4"]], [["a9X4", "a9X4"]], [["a9X4"] * 3, ["a9X4"]]]
+)
+async def test_every_provider_is_paid_once(family: str, steps: list[list[str]]) -> None:
+    bank = Bank()
+    script = [turn(family, ids) for ids in [*steps, []]]
+    make_server, make = MAKE[family]
+    with make_server(lambda _: script.pop(0)) as server:
+        model = make("scripted", base_url=server.base_url, api_key="any")
+        agent = Agent(model=model, tools=bank.tools())
+        result = await run(agent, "Pay.", store=MemoryStore())
+        await model.close()
+    assert bank.paid == [("Ada", 5)]
+    assert result.answer == "done"
