@@ -108,7 +108,7 @@ class Gateway:
             spent.errors[f"HTTP {status}"] += 1
             spent.replies.append(said.decode("utf-8", "replace")[:2_000])
             return
-        spent.usage += read_usage(reply.get("usage") or {})
+        spent.usage += read_usage(reply.get("usage") or {}, 0, "")
         spent.replies.append(reply["choices"][0]["message"])
 
     def call(self, name: str, args: dict[str, Any]) -> str:

@@ -252,7 +252,7 @@ def turn(family: str, ids: Sequence[str]) -> Send:
         used = [{"type": "tool_use", "id": i, "name": "pay", "input": PAY} for i in ids]
         body = {"content": used or [{"type": "text", "text": "done"}], "stop_reason": "end_turn"}
     else:
-        parts = [{"functionCall": {"name": "pay", "args": PAY, "id": i}} for i in ids]
+        parts: list[Any] = [{"functionCall": {"name": "pay", "args": PAY, "id": i}} for i in ids]
         content = {"role": "model", "parts": parts or [{"text": "done"}]}
         body = {"candidates": [{"content": content, "finishReason": "STOP"}]}
     return Send(msgspec.json.encode(body))
