@@ -61,6 +61,7 @@ LAYERS = {
     "core.moves": 4,  # what is next
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run
     "core.pending": 4,  # what waits for a person, and how a person ends a run
+    "core.call_ids": 4,  # whether a provider sent one call twice
     "core.policy": 4,  # what the checks of an agent say of a call or an answer
     "core.subruns": 4,  # one call that is made in a run of its own
     "core.thought": 4,  # one thought: prompt, reply, and that as it is read

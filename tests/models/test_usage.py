@@ -219,7 +219,7 @@ async def test_where_rates_are_known_they_tell_the_cost(cost: Any) -> None:
 @pytest.mark.parametrize(
     "usage",
     [Usage(-100, 10), Usage(100, -10), Usage(1, 1, cached=-1), Usage(True, True),
-     Usage(math.nan, 1), Usage("9", "9"), Usage(1.5, 2), Usage(-1, -1, cost=0.5)],  # type: ignore[arg-type]
+     Usage(math.nan, 1), Usage("9", "9"), Usage(1.5, 2), Usage(-1, -1, cost=0.5)],  # type: ignore[arg-type] # what a user may give
     ids=repr,
 )  # fmt: skip
 async def test_impossible_tokens_are_estimated(usage: Usage) -> None:

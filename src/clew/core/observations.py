@@ -4,7 +4,7 @@ A tool may return one itself; that too becomes the call's here.
 """
 
 import traceback
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
 import msgspec
 
@@ -16,7 +16,6 @@ from clew.core.events import (
     Code,
     Effect,
     Evidence,
-    Image,
     Json,
     Observation,
     Outcome,
@@ -28,6 +27,7 @@ from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of, writable
 from clew.support.parts import short_repr
+from clew.tools.pictures import has_pictures, taken_out
 from clew.tools.types import plain
 
 DETAIL_CHARS: Final = 8_000
@@ -106,6 +106,9 @@ def observed(
 ) -> Observation:
     """A returned value as the call's observation; what JSON or the schema forbids is reported."""
     given = _returned(tool, value)
+    if wrong := _impossible(given):
+        text = f"{tool.name} returned {wrong}"
+        return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
     try:
         content = plain(given.content)
         given = _with_plain_evidence(given) if given.evidence else given
@@ -122,7 +125,7 @@ def observed(
     observation = msgspec.structs.replace(
         given, call=call.key, content=content, effect=tool.effect, trust=trust_of(given, so_far)
     )
-    if isinstance(value, (Observation, Image)):  # what a tool says itself must be readable again
+    if isinstance(value, Observation) or given.images:  # what a tool says must be readable again
         try:
             decode(encode(observation))
         except Exception as error:  # noqa: BLE001 - each of its fields may be anything
@@ -206,11 +209,28 @@ def _with_plain_evidence(given: Observation) -> Observation:
 def _returned(tool: ToolSpec, value: Any) -> Observation:
     """The returned value as an observation: itself, or with the value as its content."""
     if isinstance(value, Observation):
-        return msgspec.structs.replace(value, blob="")
-    if isinstance(value, Image):
-        text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
-        return Observation(content=text, images=(value,), trust=tool.trust)
-    return Observation(content=value, trust=tool.trust)
+        given = msgspec.structs.replace(value, blob="")
+    else:
+        given = Observation(content=value, trust=tool.trust)
+    if not has_pictures(given.content):
+        return given
+    content, images = taken_out(given.content)
+    return msgspec.structs.replace(given, content=content, images=(*given.images, *images))
+
+
+def _impossible(given: Observation) -> str:
+    """What of an observation no record can hold, in one line; or ""."""
+    if given.trust not in get_args(Trust):
+        return f"an observation whose trust is {given.trust!r}: trusted or untrusted"
+    given_images: Any = given.images
+    images = cast("tuple[Any, ...]", given_images) if isinstance(given_images, tuple) else ()
+    for image in images:
+        data: Any = getattr(image, "data", b"")
+        if not isinstance(data, bytes):
+            return f"a picture whose data is {type(data).__name__}: give the bytes of its file"
+        if not isinstance(getattr(image, "media_type", ""), str):
+            return 'a picture without a media type: give one such as "image/png"'
+    return ""
 
 
 def trust_of(given: Observation | ToolSpec, so_far: Trajectory) -> Trust:

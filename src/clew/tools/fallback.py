@@ -10,11 +10,12 @@ import anyio
 import msgspec
 
 from clew.core.errors import ConfigError, ToolError
-from clew.core.events import EFFECTFUL, Action, Effect, Image, Json, Observation, Verdict
+from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdict
 from clew.core.interfaces import CALL, AnyTool, Guard, Parameters, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.support.error_text import described, message_of
 from clew.support.parts import copied
+from clew.tools.pictures import has_pictures, taken_out
 from clew.tools.schema import checked, problems
 from clew.tools.types import plain
 
@@ -199,7 +200,7 @@ async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
     value: Any = tool.call(copied(args), key)
     if hasattr(value, "__await__"):
         value = await value
-    if tool.result is None or isinstance(value, Image | Verdict):
+    if tool.result is None or isinstance(value, Verdict) or has_pictures(value):
         return value
     if isinstance(value, Observation) and not value.ok:
         return value
@@ -215,18 +216,16 @@ async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
 
 def _noted(value: Any, tool: Tool, note: str) -> Observation:
     """The result of the second tool, with a note for the model and people."""
-    if isinstance(value, Image):
-        text = value.text or f"an image ({value.media_type}, {len(value.data)} bytes)"
-        given = Observation(content=text, images=(value,), trust=tool.trust)
-    elif isinstance(value, Observation):
+    if isinstance(value, Observation):
         given = value
     else:
-        given = Observation(content=value, trust=tool.trust)
-    content: Json = {"note": note, "result": given.content}
+        content, images = taken_out(value)
+        given = Observation(content=content, images=images, trust=tool.trust)
+    said: Json = {"note": note, "result": given.content}
     if isinstance(given.content, str):
-        content = f"[{note}]\n{given.content}" if given.ok else given.content
+        said = f"[{note}]\n{given.content}" if given.ok else given.content
     detail = f"{note}\n{given.detail}" if given.detail else note
-    return msgspec.structs.replace(given, content=content, detail=detail)
+    return msgspec.structs.replace(given, content=said, detail=detail)
 
 
 # ------------------------------------------------------------------------------- do they fit?

@@ -12,6 +12,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Image, Json, Observation
 from clew.core.interfaces import Parameters
+from clew.tools.pictures import has_pictures, mentions_pictures
 from clew.tools.types import described, from_json, plain, schema_of, schemas
 
 Key = NewType("Key", str)
@@ -101,7 +102,7 @@ def returned(name: str, value: Any) -> Any:
 
     What JSON cannot carry becomes an observation that says so; the call is done all the same.
     """
-    if isinstance(value, Observation | Image):
+    if isinstance(value, Observation) or has_pictures(value):
         return value
     try:
         return plain(value)
@@ -184,8 +185,8 @@ def _result(kind: Any, name: str) -> Parameters | None:
     """The schema of a return annotation, without `Observation`, which says everything itself."""
     if typing.get_origin(kind) in (types.UnionType, Union):
         parts = [part for part in typing.get_args(kind) if part not in (Observation, Image)]
-        kind = Union[tuple(parts)]  # noqa: UP007 - of as many types as there are
+        kind = Union[tuple(parts)] if parts else None  # noqa: UP007 - of as many types as there are
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
-    if bare in _SAYS_NOTHING:
+    if bare in _SAYS_NOTHING or mentions_pictures(bare):  # its schema would be that of the bytes
         return None
     return schema_of(kind, f"function {name}, return type", "serialization")
