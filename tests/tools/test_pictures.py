@@ -3,7 +3,7 @@
 import base64
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, cast
 
 import msgspec
 import pytest
@@ -58,7 +58,7 @@ RETURNED: list[tuple[Any, int]] = [
 async def observed(made: Tool) -> Observation:
     """What a call of the tool came to."""
     store = MemoryStore()
-    script = [Reply(calls=(RawCall(made.name, "{}", "a"),), finish="calls"), say("done")]
+    script: list[Any] = [Reply(calls=(RawCall(made.name, "{}", "a"),), finish="calls"), say("done")]
     result = await run(Agent(model=ScriptedModel(script), tools=[made]), "Look.", store=store)
     [call] = (await read(result.run_id, store=store)).calls
     assert call.observation is not None
@@ -151,7 +151,7 @@ async def test_what_goes_out_is_pictures_and_no_text_of_base64(value: Any) -> No
         (Image("image/png", data="aGVsbG8="), "whose data is str"),  # type: ignore[arg-type] # what a user may give
         ([Image("image/png", data=None)], "whose data is NoneType"),  # type: ignore[arg-type] # what a user may give
         ({"a": Image("image/png", data=[1, 2])}, "whose data is list"),  # type: ignore[arg-type] # what a user may give
-        (Image("image/png", data=bytearray(b"x")), "whose data is bytearray"),
+        (Image("image/png", data=cast("Any", bytearray(b"x"))), "whose data is bytearray"),
         (Image(None, data=b"x"), "a picture without a media type"),  # type: ignore[arg-type] # what a user may give
         (Observation(content="x", trust="king"), "an observation whose trust is 'king'"),  # type: ignore[arg-type] # what a user may give
         (Observation(content="x", trust=""), "whose trust is ''"),  # type: ignore[arg-type] # what a user may give

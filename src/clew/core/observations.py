@@ -223,7 +223,7 @@ def _impossible(given: Observation) -> str:
     if given.trust not in get_args(Trust):
         return f"an observation whose trust is {given.trust!r}: trusted or untrusted"
     given_images: Any = given.images
-    images = cast("tuple[Any, ...]", given_images) if isinstance(given_images, tuple) else ()
+    images = cast("list[Any]", given_images) if isinstance(given_images, tuple) else []
     for image in images:
         data: Any = getattr(image, "data", b"")
         if not isinstance(data, bytes):

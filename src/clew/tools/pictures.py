@@ -50,7 +50,7 @@ def _inner(value: Any) -> list[Any]:
     if type(value) in _SCALARS:
         return []
     if isinstance(value, Mapping):
-        held: Iterable[Any] = cast("Mapping[Any, Any]", value).values()
+        held: Iterable[Any] = cast("dict[Any, Any]", value).values()
     elif isinstance(value, (list, tuple, set, frozenset)):
         held = cast("list[Any]", value)
     else:
@@ -65,8 +65,8 @@ def _captioned(value: Any, images: list[Image]) -> Any:
     if not has_pictures(value):
         return value
     if isinstance(value, Mapping):
-        pairs = cast("Mapping[Any, Any]", value).items()
-        return {key: _captioned(inner, images) for key, inner in pairs}
+        whole = cast("dict[Any, Any]", value)
+        return {key: _captioned(inner, images) for key, inner in whole.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_captioned(inner, images) for inner in cast("list[Any]", value)]
     return {key: _captioned(inner, images) for key, inner in _object_fields(value).items()}
