@@ -12,6 +12,8 @@ LISTED: Final = 10
 """Effects, and remarks on calls, that are told."""
 
 LINE_CHARS: Final = 200
+RESULT_CHARS: Final = 500
+"""How much is told of what a call gave before an error."""
 
 NOTHING_PRINTED: Final = (
     "(the program printed nothing, and its last line has no value; what it defined is there for "
@@ -24,16 +26,17 @@ _FILE: Final = re.compile(r'File "<python-input-\d+>"')
 def report(
     call: Call, printed: str, reached: Finished | Failed, remarks: Sequence[str], most: int
 ) -> str:
-    """What a program printed, its value or error, and remarks; after an error also its effects.
+    """What a program printed, its value or error, and remarks; after an error also its calls.
 
-    An error does not undo what was called before it: the model must not repeat that unseen.
+    An error does not undo what was called before it: the model must not repeat that unseen. What
+    was read before it is told too, or the next program would have to read it again.
     """
     parts = [printed.rstrip("\n")]
     if isinstance(reached, Failed):
         parts.append(f"ERROR: {_FILE.sub('program', reached.error)}")
         if reached.lost:
             parts.append("Its variables are gone; those of the programs before it are there.")
-        parts += _effects(call)
+        parts += _effects(call) + _results(call)
     else:
         parts.append(reached.value if len(reached.value) <= most else f"{reached.value[:most]}…")
     said = [remark for one in call.asked for remark in one.remarks]
@@ -49,6 +52,23 @@ def _effects(call: Call) -> list[str]:
     lines += [f"- {_effect(one)}" for one in done[:LISTED]]
     more = len(done) - LISTED
     return [*lines, f"- and {more} more"] if more > 0 else lines
+
+
+def _results(call: Call) -> list[str]:
+    """What the calls before an error gave, but for those with effects."""
+    gave = [
+        (one, one.observation.text)
+        for one in call.asked
+        if one.observation is not None and one.observation.ok and not one.changed
+    ]
+    if not gave:
+        return []
+    lines = ["What its calls gave before that:"]
+    for one, text in gave[-LISTED:]:
+        short = " ".join(text[: 2 * RESULT_CHARS].split())
+        cut = short if len(short) <= RESULT_CHARS else f"{short[: RESULT_CHARS - 1]}…"
+        lines.append(f"- {call_line(one.action)}: {cut}")
+    return lines
 
 
 def _effect(call: Call) -> str:

@@ -13,6 +13,7 @@ from clew.core.errors import ToolError
 from clew.core.events import Action, Json, Observation, Suspended
 from clew.core.interfaces import CALL, AnyTool, CallContext, Tool, ToolSpec
 from clew.core.trajectory import Call
+from clew.toolbox.code.bare_calls import with_printed_calls
 from clew.toolbox.code.functions import action, result, same
 from clew.toolbox.code.interface import (
     Asked,
@@ -108,13 +109,17 @@ class _Work:
             if self.own_call.suspended is None:
                 opened = await self._session_with_variables(opened)
                 opened.printed, opened.remarks, opened.end = "", [], None
-                reached = await opened.session.start(self.code)
+                reached = await self._start(opened, self.code)
             else:
                 opened = await self._session_at_call(opened)
                 reached = await opened.session.resume(result(self.own_call.asked[-1]))
             return await self._suspended(opened, reached)
         finally:
             await self.sessions.release(self.run_id)
+
+    async def _start(self, opened: OpenSession, code: str) -> ProgramState:
+        """Start a program, whose bare calls print what they give."""
+        return await opened.session.start(with_printed_calls(code, self.programs.known))
 
     def _refuse_another(self) -> None:
         """Raise `ToolError` for a second program of a step: both would have the same variables."""
@@ -251,7 +256,7 @@ class _Work:
         if call.redacted and call is not self.own_call:
             raise ToolError(f"{call.key} held a secret, which the record does not keep")
         opened.printed = ""
-        reached = await opened.session.start(code)
+        reached = await self._start(opened, code)
         for one in gave:
             await self._compare(opened, call, reached, one)
             reached = await opened.session.resume(result(one))
