@@ -50,4 +50,4 @@ async def test_what_a_person_says_next_is_the_next_task(words: str) -> None:
     result = await resume(agent, first.run_id, store=store, say=words)
     assert (result.status, result.answer) == ("answered", "two")
     anew = await read(f"{first.run_id}-4.1", store=store)
-    assert anew.goal == words
+    assert anew.goal.endswith(f"The question now:\n{words}")

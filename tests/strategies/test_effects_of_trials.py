@@ -30,6 +30,8 @@ from clew.strategies import (
     ReWOO,
     Routing,
     Runs,
+    Score,
+    TreeSearch,
     strategy_agent,
 )
 from tests.strategies.post import Post
@@ -228,6 +230,29 @@ async def test_a_fork_of_a_strategy_goes_on_from_the_runs_it_shares(
     assert (model.judged, model.runs) == (judged, 1)
     other = await fork(whole, "f", at=1, store=store, new_id="g")  # a fork of a fork
     assert (other.status, office.letters) == ("answered", ["ada"])
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+async def test_a_fork_of_a_tree_search_goes_on(at: int) -> None:
+    @tool(effect="pure")
+    def score(task: str, answer: str) -> Score:
+        """Score an answer.
+
+        Args:
+            task: The task.
+            answer: The answer.
+        """
+        return Score(0.2, f"{answer} is wrong")
+
+    office, store = Post(), MemoryStore()
+    agent = clerk(Clerk(lambda number: RawCall("look", '{"name":"Ada"}')), office.look)
+    whole = strategy_agent(TreeSearch(agent, scorer=score, breadth=2, most=4), agent)
+    first = await run(whole, "Where?", store=store, run_id="r")
+    again = await fork(whole, "r", at=at, store=store, new_id="f")
+    assert (first.status, again.status) == ("declined", "declined")
+    record = await read("f", store=store)
+    told = [str(call.observation.content) for call in record.calls if call.observation]
+    assert not [text for text in told if "not in this store" in text or "no run of its" in text]
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3])

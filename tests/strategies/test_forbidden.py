@@ -160,6 +160,27 @@ async def test_an_evaluators_tool_is_judged_by_its_own_name(guard: Guard) -> Non
     assert seen == ["42"]
 
 
+@pytest.mark.parametrize(("effect", "most"), [("read", 3), ("unsafe", 2)])
+async def test_an_evaluator_is_counted_where_it_has_effects(effect: Any, most: int) -> None:
+    seen: list[str] = []
+
+    @tool(effect=effect)
+    def check(task: str, answer: str) -> Judgement:
+        """Check it.
+
+        Args:
+            task: The task.
+            answer: The answer.
+        """
+        seen.append(answer)
+        return Judgement(passed=False, why=task)
+
+    model = Rules({post.CLERK: lambda task: "42", post.REFLECT: lambda task: "no"})
+    agent = Agent(model, prompt=f"{post.CLERK}.", limits=Limits(tool_calls=2))
+    await run(strategy_agent(Reflexion(agent, evaluator=check, trials=3), agent), "How many?")
+    assert len(seen) == most
+
+
 @pytest.mark.parametrize(
     "calls",
     [

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
 
 from clew.core.agent import Agent
-from clew.core.events import FINISH, Verdict
+from clew.core.events import EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import AgentTool, Bound, Guard, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.strategies.branches import Branches
@@ -85,15 +85,19 @@ def own_guards(
 ) -> tuple[Guard, ...]:
     """The guards of a strategy's record: of `like` and of the roles' agents, about their tools.
 
-    `like` judges all tools, also those that no agent has, such as an evaluator. Where its own tools
-    are called, it judges the answer too: no run of the agent has had that judged.
+    `like` judges all tools, also those that no agent has, such as an evaluator; of these its limits
+    count what has an effect, since how often the others judge is for the strategy to say. Where its
+    own tools are called, it judges the answer too: no run of the agent has had that judged.
     """
     names = tool_names(roles)
     called = frozenset(names.values())
     owned = any(roles[role] in like.tools for role in names)
     judged = called | {FINISH} if owned else called
     guards = [OwnCalls(guard, judged) for guard in like.guards]
-    caps = [OwnCaps(like.limits.tool_calls, like.limits.calls_per_step, called)]
+    counted = frozenset(
+        name for role, name in names.items() if roles[role] in like.tools or _acts(roles[role])
+    )
+    caps = [OwnCaps(like.limits.tool_calls, like.limits.calls_per_step, counted)]
     for agent in agents:
         theirs = frozenset(name for role, name in names.items() if roles[role] in agent.tools)
         if not theirs:
@@ -106,6 +110,10 @@ def own_guards(
         ):
             caps.append(OwnCaps(agent.limits.tool_calls, agent.limits.calls_per_step, theirs))
     return (*guards, *dict.fromkeys(caps)) if called else tuple(guards)
+
+
+def _acts(role: Role) -> bool:
+    return isinstance(role, Tool | AgentTool) and role.effect in EFFECTFUL
 
 
 def own_bounds(
