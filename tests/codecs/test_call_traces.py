@@ -58,6 +58,8 @@ MARKUP = (
     'I will do that.\n```json\n{"name": "cancel", "arguments": {"reservation_id": }}\n```',
     'I will.\n```json\n{"name": "cancel", "arguments": {"reservation_id": "r"}}\n```\nDone.',
     "print(default_api.cancel(reservation_id='r')) as you asked",
+    "[Cancel(reservation_id='r')] Done.",
+    "Action: Cancel",
     "Cancelling.\n\ncancel(reservation_id='r')\n\nIt is cancelled.",
 )
 

@@ -272,3 +272,59 @@ def test_a_dialect_has_a_name_for_the_record(dialect: str) -> None:
     assert WEB.name == "commands:web/2"
     with pytest.raises(ConfigError, match="named by a word"):
         Commands((), dialect)
+
+
+ACTING = (
+    tool("run", "command", command=TEXT, effect="unsafe"),
+    tool("send", "to", "text", to=TEXT, text=TEXT, effect="idempotent"),
+    tool("put", "url", "body", url=TEXT, body={"type": "object"}, effect="unsafe"),
+    tool("ping", effect="unsafe"),
+)
+OPEN = Commands(
+    (
+        Command("run", "RUN {command}"),
+        Command("send", "<send>\n{text}\n</send> TO {to}!"),
+        Command("put", "PUT {url}\n{body}"),
+        Command("ping", "PING"),
+    ),
+    dialect="open",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RUN rm -rf /tmp/a",
+        "RUN rm -rf /tmp/a\n",
+        '@run {"command": "\\ud83d"}',
+        '@run {"command": "a',
+        "<send>\na\n</send> TO b",
+        "<send>\na\n</send> TO b! and c!",
+        "<send>\na\n</send> TO b!\nc\n</send> TO d!",
+        'PUT http://a\n{"b": 1',
+    ],
+)
+def test_a_command_of_an_effect_that_may_not_be_whole_is_a_fault(text: str) -> None:
+    parsed = OPEN.parse(brief(tools=ACTING), Reply(text))
+    assert parsed.actions == ()
+    assert parsed.fault
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ('@run {"command": "ls"}', Action("run", {"command": "ls"})),
+        ("<send>\na\n</send> TO b!", Action("send", {"text": "a", "to": "b"})),
+        ('PUT http://a\n{"b": 1}', Action("put", {"url": "http://a", "body": {"b": 1}})),
+        ("PING", Action("ping")),
+    ],
+)
+def test_a_command_of_an_effect_that_ends_is_made(text: str, action: Action) -> None:
+    assert OPEN.parse(brief(tools=ACTING), Reply(text)).actions == (action,)
+
+
+def test_a_form_without_an_end_is_not_shown_for_an_effect() -> None:
+    head = OPEN.head(brief(tools=ACTING), "Clean up.")[0].text
+    assert '@run {"command": ...}' in head
+    assert "RUN <command>" not in head
+    assert "PUT <url>" in head

@@ -2,12 +2,14 @@
 
 import pytest
 
-from clew import Agent
+from clew import Agent, MemoryStore, run
 from clew.codecs import Native
 from clew.codecs.interface import PromptSpec
 from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire
+from clew.core.interfaces import Parameters
 from clew.core.trajectory import Call, Step
 from clew.testing.models import ScriptedModel, say
+from tests.codecs.samples import brief as asked_for
 from tests.core.scenarios import TOOLS
 
 CODEC = Native()
@@ -132,3 +134,54 @@ def test_an_unreadable_reply_goes_back_as_text_with_what_was_wrong() -> None:
 def test_a_typed_answer_must_be_json() -> None:
     assert CODEC.parse(brief(int), Reply(text="seven")).fault
     assert CODEC.parse(brief(int), Reply(text="7")).answer == "7"
+
+
+TYPED: Parameters = {
+    "type": "object",
+    "properties": {"paid": {"type": "integer"}},
+    "required": ["paid"],
+}
+NUMBER: Parameters = {"type": "number"}
+WORD: Parameters = {"enum": ["yes", "no"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "answer"),
+    [
+        (TYPED, '```json\n{"paid": 3}\n```', '{"paid": 3}'),
+        (TYPED, '```\n{"paid": 3}\n```', '{"paid": 3}'),
+        (TYPED, '```json\n{\n  "paid": 3\n}\n```\n', '{\n  "paid": 3\n}'),
+        (TYPED, '```json {"paid": 3}```', None),
+        (TYPED, '{"paid": 3}.', '{"paid": 3}'),
+        (TYPED, '`{"paid": 3}`', '{"paid": 3}'),
+        (TYPED, 'The answer:\n```json\n{"paid": 3}\n```', '{"paid": 3}'),
+        (TYPED, 'A ``` and\n```json\n{"paid": 3}\n```', None),
+        (TYPED, '```json\n{"paid": 3}\n```\nor\n```json\n{"paid": 4}\n```', None),
+        (TYPED, '```json\n{"paid": 3, "paid": 4}\n```', None),
+        (TYPED, '```json\n{"paid": 3}', None),
+        (NUMBER, "42.", "42"),
+        (NUMBER, "4.5", "4.5"),
+        (NUMBER, "4.5.", "4.5"),
+        (NUMBER, "**42**", "42"),
+        (NUMBER, "**42**.", "42"),
+        (NUMBER, "42...", None),
+        (NUMBER, "It is 42.", None),
+        (WORD, "yes", '"yes"'),
+        (WORD, "yes.", '"yes"'),
+        (WORD, '"no".', '"no"'),
+        (WORD, "maybe", None),
+        ({"$ref": "#/$defs/W", "$defs": {"W": WORD}}, "no", '"no"'),
+    ],
+)
+def test_a_typed_answer_is_read_in_what_models_put_around_it(
+    schema: Parameters, text: str, answer: str | None
+) -> None:
+    parsed = Native().parse(asked_for(schema), Reply(text))
+    assert parsed.answer == answer
+    assert bool(parsed.fault) is (answer is None)
+
+
+async def test_a_typed_answer_in_a_fence_ends_a_run() -> None:
+    model = ScriptedModel([say("```json\n[3, 4]\n```")])
+    result = await run(Agent(model=model, answer=list[int]), "Which?", store=MemoryStore())
+    assert result.answer == [3, 4]

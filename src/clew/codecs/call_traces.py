@@ -111,24 +111,24 @@ def trace(brief: PromptSpec, text: str) -> str:
         name = word[0].rstrip("./-")
         ahead = next(filter(name.startswith, _QUALIFIED), "")
         own = name.removeprefix(ahead)
-        if own in seen.names and seen.calls(own, word.start(), word.start() + len(name)):
-            return own
+        known = seen.names.get(own.lower())
+        if known is not None and seen.calls(known, word.start(), word.start() + len(name)):
+            return known
     return ""
 
 
 def _blank(text: str, code: re.Match[str]) -> str:
     """Blanks for code that is an example, or a word within a line; the code itself for a call."""
+    before = text[max(0, code.start() - 2 * SHORT) : code.start()]
     if code["word"] is None:
-        line = text[text.rfind("\n", 0, code.start()) + 1 : code.start()].strip(" \t>*_-")
-        end = text.find("\n", code.end())
-        behind = text[code.end() : len(text) if end < 0 else end].strip()
-        alone = not line and not behind.strip(".")
-        label = _LABEL.search(line + " ") is not None or line.endswith(":")
-        keep = alone or (label and not behind and not is_example(line))
+        line = before.rpartition("\n")[2].strip(" \t>*_-")
+        behind = text[code.end() : code.end() + _BEFORE].partition("\n")[0].strip(" \t.")
+        announced = line.endswith(":") or _LABEL.search(f"{line} ") is not None
+        keep = not behind and (not line or (announced and not is_example(line)))
     else:
-        before = text[: code.start()].strip()
-        keep = code["word"].lower() in MEANT or (
-            (not before or code["word"].lower() in _DATA) and not is_example(before[-SHORT - 1 :])
+        word = code["word"].lower()
+        keep = word in MEANT or (
+            (word in _DATA or not before.strip()) and not is_example(before.strip())
         )
     return code[0] if keep else " " * len(code[0])
 
@@ -139,7 +139,8 @@ class _Text:
     def __init__(self, brief: PromptSpec, text: str) -> None:
         self.brief = brief
         self.text = text
-        self.names = {*brief.known, *(tool.name for tool in visible_tools(brief)), *brief.later}
+        known = {*brief.known, *(tool.name for tool in visible_tools(brief)), *brief.later}
+        self.names = {name.lower(): name for name in known}
 
     def calls(self, name: str, start: int, end: int) -> bool:
         """Whether the name that stands there is that of a call."""
@@ -180,7 +181,7 @@ class _Text:
             return False
         begins = _LINE_START.search(before[:-1]) is not None
         inside = after.lstrip("> \n\t/")[:1] in {"<", "{"}
-        return begins or inside or name in self._closers
+        return begins or inside or name.lower() in self._closers
 
     def _in_object(self, name: str, before: str, after: str) -> bool:
         """`"name": "NAME"` beside arguments, or cut; or `{"NAME": {…}}`."""
@@ -221,4 +222,4 @@ class _Text:
 
     @cached_property
     def _closers(self) -> frozenset[str]:
-        return frozenset(found[1] for found in _CLOSERS.finditer(self.text))
+        return frozenset(found[1].lower() for found in _CLOSERS.finditer(self.text))

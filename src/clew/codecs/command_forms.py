@@ -269,9 +269,12 @@ def ends(command: Command, schemas: Mapping[str, Parameters]) -> bool:
 
 
 def stands_twice(command: Command, rest: str) -> bool:
-    """Whether what closes a command stands behind it again, so that either may be its end."""
+    """Whether a line that ends one of its values stands behind it again: either may be the end."""
     shape = shaped(command.form)
-    return shape.closed and shape.closing[-1].search(f"\n{rest}") is not None
+    return any(
+        words.strip() and words[0] == "\n" and closing.search(f"\n{rest}") is not None
+        for words, closing in zip(shape.between[1:], shape.closing, strict=True)
+    )
 
 
 def filled(command: Command, values: Mapping[str, Json]) -> str:

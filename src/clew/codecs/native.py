@@ -39,9 +39,10 @@ UNREADABLE: Final = "ERROR: unreadable reply:"
 """How the model is told that a reply counted for nothing."""
 
 _OPEN: Final = re.compile(r"<tool_call>\s*(?=\{)")
-_FENCED: Final = re.compile(
-    r"`{3,}[\w+-]{0,20}[ \t]*\r?\n(?P<body>.*?)\r?\n?[ \t]*`{3,}\.?", re.DOTALL
-)
+_FENCE: Final = re.compile(r"`{3}[\w+-]{0,20}[ \t]{0,8}\r?")
+_ANNOUNCED: Final = 240
+"""So many characters may stand ahead of a typed answer in a fence."""
+
 _CLOSE: Final = re.compile(r"\}\s*</tool_call>")
 """How Qwen and its relatives write a call as text (Hermes format)."""
 
@@ -193,9 +194,10 @@ def _text_answer(text: str, brief: PromptSpec) -> Parsed:
 def _without_dressing(text: str) -> tuple[str, tuple[str, ...]]:
     """A typed answer without the fence or the emphasis around it, and the full stop behind it."""
     repairs: list[str] = []
-    fence = _FENCED.fullmatch(text)
-    if fence is not None:
-        text = fence["body"].strip()
+    ahead, fence, rest = text.rstrip(".").partition("```")
+    first, _, body = f"{fence}{rest}".partition("\n")
+    if len(ahead) <= _ANNOUNCED and _FENCE.fullmatch(first) and body.find("```") == len(body) - 3:
+        text = body[:-3].strip()
         repairs.append("code fence removed")
     for sign in ("**", "`"):
         inner = text.rstrip(".").removeprefix(sign).removesuffix(sign)
