@@ -21,6 +21,9 @@ from clew.guards.limits import Limits
 LEAST: Final = 1.0
 """The least time in seconds that a call gets, however little is left."""
 
+LANDING_SHARE: Final = 0.25
+"""The part of a run's seconds that the reply of its landing may take beyond them."""
+
 RESERVE: Final = 2
 """The thoughts that a parent keeps back from its grants: one more, and a landing."""
 
@@ -48,7 +51,8 @@ class AtMost(msgspec.Struct, frozen=True):
     def __call__(self, so_far: Trajectory) -> str | None:
         """A reason, "name: detail", once it is used up."""
         used = so_far.faults_in_row if self.axis == "faults" else getattr(so_far.spent, self.axis)
-        if used < self.most:
+        late = self.axis == "seconds" and so_far.late  # clocks differ; what was cut was late
+        if used < self.most and not late:
             return None
         return f"{self.axis}: {_USED_UP[self.axis].format(used, self.most)}"
 
@@ -176,7 +180,8 @@ class Budget(msgspec.Struct, frozen=True):
 
     def ended(self, so_far: Trajectory) -> str:
         """The reason of a run with an answer: the bound it landed for, and what was exceeded."""
-        bound = "" if so_far.landing is None else so_far.landing.bound
+        bound = "seconds" if so_far.late else ""
+        bound = bound if so_far.landing is None else so_far.landing.bound
         over = (self.exceeded(so_far) or "").removeprefix(f"{bound}: ")
         return ": ".join(filter(None, (bound, over)))
 
@@ -218,6 +223,17 @@ class Budget(msgspec.Struct, frozen=True):
             return float(tool.timeout)
         left = min(each.most.seconds - each.took.seconds for each in self.accounts(so_far))
         return min(float(tool.timeout), max(LEAST, round(left, 2)))
+
+    def thinking(self, so_far: Trajectory) -> float:
+        """Seconds that the next reply may take, from the last entry on.
+
+        That of a landing gets a share of its own, also where no time is left.
+        """
+        accounts = self.accounts(so_far)
+        left = min(each.most.seconds - each.took.seconds for each in accounts)
+        if so_far.landing is None:
+            return max(0.0, left)
+        return max(left, LEAST, min(each.most.seconds for each in accounts) * LANDING_SHARE)
 
     def share(self, so_far: Trajectory, among: float) -> Grant:
         """One of so many parts of what the run may still take, for a sub-run.

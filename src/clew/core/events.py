@@ -359,7 +359,7 @@ class Thought(Event, frozen=True):
     `answer` is the text of a reply that answers without calling finish; `fault` says why the reply
     could not be read; `repairs` names the codec's repairs. Actions are numbered from 1 by their
     position. `reminders` are those of its prompt; the tools in `shown` were shown in it for the
-    first time.
+    first time. A `late` one came after the run's time was up.
     """
 
     reply: Reply
@@ -371,6 +371,7 @@ class Thought(Event, frozen=True):
     repairs: tuple[str, ...] = ()
     reminders: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    late: bool = False
 
 
 class Verdict(Value, frozen=True):
@@ -496,10 +497,14 @@ class Note(Event, frozen=True):
 
 
 class Charged(Event, frozen=True):
-    """What a critic took, or an estimate of a call whose reply was lost; limits count it."""
+    """What a critic took, or an estimate of a call whose reply was lost; limits count it.
+
+    `late` says that the call was cut because the run's time was up.
+    """
 
     usage: Usage
     why: str = ""
+    late: bool = False
 
 
 class Cancel(Event, frozen=True):

@@ -253,6 +253,16 @@ class Journal:
         """The journal's clock, in Unix milliseconds."""
         return self._clock()
 
+    def deadline(self, seconds: float) -> float:
+        """The time of the event loop when so many seconds have passed since the last entry.
+
+        Nothing has passed since one of another worker, or since a stop: that was no work.
+        """
+        last, passed = self.trajectory.entries[-1], 0
+        if last.epoch == self._epoch and not isinstance(last.event, Stop):
+            passed = max(0, self._clock() - last.at)
+        return anyio.current_time() + seconds - passed / 1000
+
     async def record(self, *events: AnyEvent, taken: tuple[int, ...] = ()) -> None:
         """Append the events, all or none; return when they are stored and folded.
 

@@ -5,6 +5,7 @@ the growing prompt. Running, resuming, going on after a ruling and following up 
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import anyio
 import msgspec
@@ -14,7 +15,7 @@ from clew.concurrency.tasks import one_error
 from clew.context.summary import left_out
 from clew.core.agent import Agent
 from clew.core.errors import TooLongError
-from clew.core.events import Compacted, Json, Landing, Note, Status, Stop, Thought
+from clew.core.events import Charged, Compacted, Json, Landing, Note, Status, Stop, Thought
 from clew.core.execute import perform
 from clew.core.journal import Journal
 from clew.core.moves import next_move
@@ -22,7 +23,7 @@ from clew.core.observations import closed_answers
 from clew.core.pending import interrupt
 from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
 from clew.core.subruns import grant_sub_runs
-from clew.core.thought import next_thought
+from clew.core.thought import in_time, next_thought
 from clew.core.trajectory import Call, Step, Trajectory
 
 
@@ -47,7 +48,9 @@ async def advance(agent: Agent, journal: Journal) -> None:
         case "think":
             await journal.record(await think(agent, journal))
         case "leave_out" | "review":
-            await journal.record(*await left_out(agent, journal.trajectory, move.less))
+            leave_out = partial(left_out, agent, journal.trajectory, move.less)
+            came = await in_time(agent, journal, leave_out)
+            await journal.record(*([came] if isinstance(came, Charged) else came[0]))
         case "act":
             await act(agent, journal)
         case "conclude":
@@ -64,7 +67,7 @@ async def advance(agent: Agent, journal: Journal) -> None:
         await journal.receive()
 
 
-async def think(agent: Agent, journal: Journal) -> Thought | Compacted:
+async def think(agent: Agent, journal: Journal) -> Thought | Charged | Compacted:
     """The next thought; where the provider finds its prompt too long, what to leave out of it."""
     try:
         return await next_thought(agent, journal)
@@ -118,7 +121,7 @@ async def conclude(agent: Agent, journal: Journal) -> None:
     problem = None if step.declined else await judge_answer(agent, so_far, value)
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
-        status = "bound" if so_far.landing else status
+        status = "bound" if so_far.landing or so_far.late else status
         await journal.record(*closed_answers(step), Stop(status, agent.budget.ended(so_far), value))
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))

@@ -45,7 +45,7 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
         return Move("conclude")
     if so_far.pending_input and not screened and _awaits_screen(agent, so_far):
         return Move("screen")
-    if so_far.landed or len(so_far.rejected) > agent.tries:
+    if so_far.landed or so_far.cut_landing or len(so_far.rejected) > agent.tries:
         return Move("give_up")
     if so_far.landing is None:
         tripped = agent.tripped_bound(so_far)

@@ -1,23 +1,49 @@
 """One thought: a prompt of the record, the model's reply to it, and that as the codec reads it."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, TypeVar
+
+import anyio
 import msgspec
 
 from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
 from clew.context.view import view_of
 from clew.core.agent import Agent
-from clew.core.events import FINISH, Action, Reply, Thought, encode
+from clew.core.events import FINISH, Action, Charged, Reply, Thought, Usage, encode
 from clew.core.interfaces import Calls
 from clew.core.journal import Journal
 from clew.core.trajectory import Trajectory
 from clew.models.completion import complete, invalid_reply
 from clew.support.parts import PASSED, broken, of_kind
 
+T = TypeVar("T")
 
-async def next_thought(agent: Agent, journal: Journal) -> Thought:
+
+TIME_UP: Final = "the run's time was up before the reply came"
+
+
+async def in_time(
+    agent: Agent, journal: Journal, ask: Callable[[], Awaitable[T]]
+) -> tuple[T, bool] | Charged:
+    """What is asked of a model, and whether it came late; charged and cut when time is up.
+
+    One deadline for all that this takes: connecting, reading, waits between tries and for a rate.
+    """
+    so_far = journal.trajectory
+    with anyio.CancelScope(deadline=journal.deadline(agent.budget.thinking(so_far))) as scope:
+        came = await ask()
+        return came, anyio.current_time() > scope.deadline
+    unmetered = agent.resolved_model.info.unmetered
+    return Charged(Usage() if unmetered else agent.budget.expected(so_far), TIME_UP, late=True)
+
+
+async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
     """Ask the model for the next thought; in a landing, for the last one, without calls.
 
-    Raises `ModelError` where the model fails, `PartError` where another part does.
+    Where the run's time is up before the reply comes, what that may have cost is charged. Raises
+    `ModelError` where the model fails, `PartError` where another part does.
     """
     so_far = journal.trajectory
     landing = so_far.landing is not None
@@ -38,7 +64,10 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
     last = so_far.step.thought
     if last is not None and last.reply.adapted is not None:
         prompt = msgspec.structs.replace(prompt, adapted=last.reply.adapted)
-    reply = await complete(model, prompt, hear, limits.reply_seconds, limits.grace)
+    ask = partial(complete, model, prompt, hear, limits.reply_seconds, limits.grace)
+    if isinstance(came := await in_time(agent, journal, ask), Charged):
+        return came
+    reply, late = came
     parsed = _read(agent, so_far, reply, who)
     if landing and any(action.name != FINISH for action in parsed.actions):
         parsed = Parsed(
@@ -46,7 +75,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought:
         )
     return Thought(
         reply, prints, parsed.text, parsed.actions, parsed.answer, parsed.fault, parsed.repairs,
-        said, new,
+        said, new, late,
     )  # fmt: skip
 
 

@@ -77,6 +77,10 @@ class Trajectory:
         self.rejected: list[str] = []
         """The objections to answers since a person last spoke."""
         self.landing: Landing | None = None
+        self.late = False
+        """Whether a model's reply was late, or cut when time was up, since a person last spoke."""
+        self.cut_landing = False
+        """Whether it was the reply of the landing that was cut."""
         self.stop: Stop | None = None
         self.cancel: Cancel | None = None
         self.forks: list[Forked] = []
@@ -269,11 +273,14 @@ class Trajectory:
                 call.again = event.allow
                 call.revise(event.args, " by a person", redacted=event.redacted)
                 self.stop = self.landing = None
+                self.cut_landing = False
             case Forked():
                 self._fork(event)
             case Charged():
                 self.total.lost += event.usage
                 self.spent.lost += event.usage
+                self.late |= event.late
+                self.cut_landing |= event.late and self.landing is not None
             case _:
                 self._change(event)
 
@@ -298,6 +305,8 @@ class Trajectory:
             goes_on = self.step.answer is None
         else:
             goes_on = self.stop.status in {"declined", "bound", "failed", "interrupted"}
+        if goes_on:
+            self.late = self.cut_landing = False
         if goes_on and self.landing is not None:
             self.landing = None
             self.step.notices += (event,)
@@ -368,6 +377,7 @@ class Trajectory:
             totals.steps += self.landing is None
             totals.usage += thought.reply.usage
         self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
+        self.late |= thought.late
 
     def _attempt(self, attempt: Attempt) -> None:
         call = self.call(attempt.call)
@@ -419,3 +429,4 @@ class Trajectory:
     def _go_on(self) -> None:
         """A person spoke: a stop, a landing and a cancel before it no longer count."""
         self.stop = self.landing = self.cancel = None
+        self.late = self.cut_landing = False

@@ -11,8 +11,8 @@ are off; `retry.persist` does all of them, those after a malformed reply or a cu
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping
-from typing import Final, Protocol, TypedDict
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, Protocol, TypedDict, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -53,10 +53,15 @@ __all__ = [
     "Endpoint", "Incoming", "LostError", "Settings", "SilentError", "StatusError", "current_loop",
 ]  # fmt: skip
 
+T = TypeVar("T")
+
 RETRIES: Final = Retry(times=5)
 TIMEOUT: Final = 600.0
 PATIENCE: Final = 120.0
 TOTAL: Final = 900.0
+
+_WHOLE: Final = ("application/json", "text/html")
+"""What comes in one piece where a stream of events was asked for."""
 
 DRAIN: Final = 0.5
 """Seconds to wait for the end of a stream after its last event, so that the connection is kept."""
@@ -66,13 +71,13 @@ class Settings(TypedDict, total=False):
     """What all models behind HTTP may be told.
 
     `params` are sampling parameters, sent as they are; `prices` US dollars by model name, before
-    those of the dated table; `timeout` seconds to wait for a reply, or for the next piece of a
-    streamed one; `retries` how often, and after which waits, a failed request is made again;
-    `patience` seconds that all waits of one completion may take together, and for how long the
-    provider may refuse everybody for being asked too much; `total` seconds that its requests may
-    take together, but for a stream that has begun; `rate` what all runs of the process together may
-    ask of the model; `headers` are sent with every request; `proxy` is the address of one, in the
-    place of the environment's; `sleep` waits the given number of seconds.
+    those of the dated table; `timeout` seconds to wait for the whole of a reply, or for the next
+    event of a streamed one; `retries` how often, and after which waits, a failed request is made
+    again; `patience` seconds that all waits of one completion may take together, and for how long
+    the provider may refuse everybody for being asked too much; `total` seconds that its requests
+    may take together, but for a stream that has begun; `rate` what all runs of the process together
+    may ask of the model; `headers` are sent with every request; `proxy` is the address of one, in
+    the place of the environment's; `sleep` waits the given number of seconds.
     """
 
     params: Mapping[str, Json]
@@ -318,21 +323,23 @@ class Endpoint:
         )
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
-        data = await self._carrier().send(self._api.path(stream=False), content)
+        send = self._carrier().send(self._api.path(stream=False), content)
+        data = await self._unless_silent(send)  # however much of it drips in
         draft = self._api.draft(ask.sent, ask.without)
         take(draft, data, ask, whole=True)
         return name_repairs(draft.reply(len(content)), ask)
 
     async def _streamed(self, ask: Ask, content: bytes) -> Reply:
-        incoming = await self._carrier().stream(self._api.path(stream=True), content)
+        begin = self._carrier().stream(self._api.path(stream=True), content)
+        incoming = await self._unless_silent(begin)
         draft = self._api.draft(ask.sent, ask.without)
         why = "it ended before its last event"
         try:
             ended = await self._read(incoming, draft, ask)
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, SilentError) as error:
             if draft.empty:
                 raise
-            ended, why = False, repr(error)
+            ended, why = False, str(error) or repr(error)
         finally:
             with anyio.CancelScope(shield=True):
                 await incoming.aclose()
@@ -347,13 +354,14 @@ class Endpoint:
     async def _read(self, incoming: Incoming, draft: Draft, ask: Ask) -> bool:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
         show = mute if ask.shown or ask.on_text is None else ask.on_text
-        if incoming.headers.get("content-type", "").startswith(("application/json", "text/html")):
-            text = take(draft, await incoming.aread(), ask, whole=True)
-            ask.shown = True
-            show(text)
-            return True
+        whole = incoming.headers.get("content-type", "").startswith(_WHOLE)
         rest, state, failed = b"", "more", None
-        with anyio.CancelScope() as scope:
+        with anyio.CancelScope(deadline=self._silent_after()) as scope:
+            if whole:
+                text = take(draft, await incoming.aread(), ask, whole=True)
+                ask.shown = True
+                show(text)
+                return True
             async with contextlib.aclosing(pieces_of(incoming.aiter_bytes())) as pieces:
                 async for piece in pieces:
                     ask.within.deadline = math.inf
@@ -364,6 +372,8 @@ class Endpoint:
                         state = take_lines(lines, draft, ask, show)
                     except Exception as error:  # noqa: BLE001 - raised below
                         state, failed = "enough", error
+                    if state == "more" and any(line.startswith(b"data:") for line in lines):
+                        scope.deadline = self._silent_after()  # bytes and comments are no event
                     if state == "done":
                         scope.deadline = anyio.current_time() + DRAIN
                     elif state == "enough":
@@ -371,7 +381,19 @@ class Endpoint:
                         scope.cancel()
         if failed is not None:
             raise failed
+        if scope.cancelled_caught and state == "more":
+            raise SilentError(f"no event came for {self._timeout:g} s")
         return draft.ended or (state == "done" and not draft.empty)
+
+    async def _unless_silent(self, answer: Awaitable[T]) -> T:
+        """The answer, if it comes in time. Raises `SilentError`."""
+        with anyio.CancelScope(deadline=self._silent_after()):
+            return await answer
+        raise SilentError
+
+    def _silent_after(self) -> float:
+        """When the loop's clock says that the server was silent for too long."""
+        return anyio.current_time() + self._timeout
 
     def _carrier(self) -> Carrier:
         """The carrier of this event loop: connections do not outlive their loop."""

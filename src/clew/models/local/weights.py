@@ -49,7 +49,7 @@ class Weights:
     async def load(self) -> None:
         """Load it, if it is not yet. Raises `ConfigError` where it cannot be loaded."""
         if not self.address:
-            await anyio.to_thread.run_sync(self._load)
+            await anyio.to_thread.run_sync(self._load, abandon_on_cancel=True)
 
     @property
     def bytes_needed(self) -> int:
