@@ -12,7 +12,7 @@ import msgspec
 from clew.codecs.functions import RUN_CODE
 from clew.codecs.interface import Codec, Describes, Example
 from clew.codecs.scan import void
-from clew.context import DEMONSTRATIONS, Instructions
+from clew.context import DEMONSTRATIONS, Compaction, Instructions
 from clew.context.program_examples import program_examples
 from clew.context.tool_examples import tool_examples
 from clew.core.errors import ConfigError
@@ -62,6 +62,7 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "bound": ("trajectory",),
     "tail": ("trajectory", "left"),
     "shape": ("text",),
+    "compactor": ("draft",),
     "repair": ("arguments",),
     "probe": ("arguments", "key"),
 }
@@ -70,7 +71,7 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
 MOST_TOOLS: Final = 40
 """So many tools may be shown: no model chooses well among more."""
 
-AT_ONCE: Final = frozenset({"bound", "tail", "shape", "repair"})
+AT_ONCE: Final = frozenset({"bound", "tail", "shape", "repair", "compactor"})
 """Those that nobody awaits."""
 
 
@@ -222,6 +223,13 @@ def check_finder(finder: Finder | None) -> None:
         "find": callable,
     }
     _check_door("retrieval", finder, wanted, "see clew.interfaces.Finder")
+
+
+def check_compaction(compaction: Compaction | None) -> None:
+    """Raise `ConfigError` for a compactor that cannot be called as one."""
+    for one in () if compaction is None else compaction.by:
+        if not isinstance(one, str):
+            check_function("compactor", one)
 
 
 def _check_door(

@@ -16,6 +16,7 @@ from clew import (
     Agent,
     Call,
     ClewError,
+    Compaction,
     ConfigError,
     Context,
     Instructions,
@@ -66,6 +67,7 @@ TABLE: Final[Mapping[str, Sequence[str]]] = {
     "retrieval": ("line", "line", "line", "line", "line", "line", "line", "–"),
     "tail": ("line", "line", "line", "line", "line", "–", "–", "–"),
     "shape": ("line", "line", "line", "line", "line", "–", "–", "–"),
+    "compactor": ("line", "line", "line", "line", "line", "–", "–", "–"),
     "codec": ("line", "line", "line", "line", "line", "–", "–", "–"),
     "model": ("line", "line", "line", "line", "line", "line", "line", "–"),
     "listener": ("fine", "fine", "fine", "fine", "–", "–", "–", "fine"),
@@ -266,7 +268,10 @@ class Broken:
             [work],
             codec=FormatPart(part) if kind == "codec" else "native",
             bounds=[part] if kind == "bound" else [],
-            context=Context(retrieval=FindingPart(part) if kind == "retrieval" else None),
+            context=Context(
+                retrieval=FindingPart(part) if kind == "retrieval" else None,
+                compaction=Compaction(by=(part,), window=1_100) if kind == "compactor" else None,
+            ),
             prompt=Instructions(
                 "Work.",
                 tail=part if kind == "tail" else None,

@@ -32,7 +32,7 @@ from clew import (
     rule,
     run,
 )
-from clew.core.events import Attempt, Json, Note, RawCall, Reply, Started, Wire, encode
+from clew.core.events import Json, Note, RawCall, Reply, Started, Wire, encode
 from clew.core.interfaces import Append, Guard, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
@@ -262,21 +262,24 @@ async def test_a_tool_that_raises_somebody_elses_cancellation_has_crashed() -> N
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_cancelled_asyncio_task_is_no_crash_of_the_tool() -> None:
-    begun = asyncio.Event()
+    begun, go = asyncio.Event(), asyncio.Event()
 
     async def work(args: dict[str, Json], key: str) -> str:
         begun.set()
-        await asyncio.sleep(60)
-        return "never"
+        await go.wait()
+        return "seen to its end"
 
     agent = Agent(model=ScriptedModel([act("work", v=1)]), tools=[made(work, timeout=60)])
     store = MemoryStore()
     task = asyncio.create_task(cast("Any", run(agent, "Work!", store=store, run_id="run")))
     await begun.wait()
     task.cancel()
+    go.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert isinstance((await read("run", store=store)).entries[-1].event, Attempt)
+    last = (await read("run", store=store)).entries[-1].event
+    assert isinstance(last, Observation)
+    assert (last.text, last.outcome) == ("seen to its end", "done")
 
 
 class Ending:

@@ -288,11 +288,11 @@ async def test_a_summary_is_held_to_it_too() -> None:
                 await anyio.sleep_forever()
             return await super().complete(prompt, on_text)
 
-    model = Summing([act("look", page=n) for n in range(30)])
+    model = Summing([act("look", page=n) for n in range(12)], usage=Usage())
     compaction = Compaction(by=("summary",), window=12_000, keep=1)
     agent = Agent(
-        model, tools=[look], limits=Limits(seconds=2, steps=40, tool_calls=40, grace=0.2), fallback="nothing",
-        context=Context(compaction=compaction),
+        model, tools=[look], limits=Limits(seconds=2, steps=40, tool_calls=40, grace=0.2),
+        fallback="nothing", context=Context(compaction=compaction),
     )  # fmt: skip
     with anyio.fail_after(60):
         result = await run(agent, "What?", store=MemoryStore())

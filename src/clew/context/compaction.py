@@ -16,7 +16,7 @@ from clew.context.draft import CHARACTERS, Draft, earlier_summary, rest, results
 from clew.core.errors import ConfigError
 from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
-from clew.support.parts import stable_name
+from clew.support.parts import stable_name, using, wrong
 
 Compactor: TypeAlias = Callable[[Draft], None]
 """Leaves something out of a draft of the view; called until the draft fits, in the given order."""
@@ -217,5 +217,11 @@ class Compacting:
         """A draft, with all left out that the compactors leave out of it."""
         draft = Draft(so_far, target, keep, prompt, self.opening, self.shape, self.shown)
         for one in self.settings.by:
-            (COMPACTORS[one] if isinstance(one, str) else one)(draft)
+            if isinstance(one, str):
+                COMPACTORS[one](draft)
+                continue
+            with using(who := f"the compactor {stable_name(one)}"):
+                gave: object = one(draft)
+            if gave is not None:
+                raise wrong(who, gave, "nothing, and change the draft at once")
         return draft

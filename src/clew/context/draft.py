@@ -125,6 +125,7 @@ class Draft:
 
     def cut(self, call: Call, seen: Observation, text: str) -> None:
         """Show this in the place of a result, where it is shorter; cited evidence stays."""
+        text.encode()  # half a character no record can hold
         step = int(call.key.partition(".")[0])
         kept = [
             f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}"
@@ -139,7 +140,9 @@ class Draft:
             self._chars -= saved
 
     def leave_out(self, step: Step) -> None:
-        """Leave out a step, with all before it."""
+        """Leave out a step, with all before it. Raises `ValueError` if it is not one of `older`."""
+        if step.number not in {one.number for one in self.older}:
+            raise ValueError(f"step {step.number} is left out already, or is to stay")
         left = self.so_far.steps[self.upto : step.number]
         self._chars -= sum(self._sizes.get(one.number, 0) for one in left)
         self._leave(left)

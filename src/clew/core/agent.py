@@ -52,6 +52,7 @@ from clew.tools.schema import Validator, compile_schema, schema_hash, shown_prob
 from clew.validate import (
     Tools,
     check_codec,
+    check_compaction,
     check_cost,
     check_finder,
     check_function,
@@ -123,6 +124,7 @@ class Agent(Generic[A_co]):
         check_model(self.model)
         check_codec(self.codec)
         check_finder(self.context.retrieval)
+        check_compaction(self.context.compaction)
         if self.brief.shape is not None:
             check_function("shape", self.brief.shape)
         check_number("tries", self.tries, least=0)

@@ -5,6 +5,7 @@ done, not done or unknown. A call with an unknown outcome is repeated only if th
 idempotent, its probe says that it did not happen, or a person allowed it.
 """
 
+import threading
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from functools import partial
@@ -13,7 +14,7 @@ from typing import Any, Final
 import anyio
 import msgspec
 
-from clew.concurrency.tasks import TaskResult, run_with_deadline
+from clew.concurrency.tasks import InThread, TaskResult, run_with_deadline
 from clew.concurrency.uncut import Uncut
 from clew.core.agent import Agent
 from clew.core.errors import ToolError
@@ -230,7 +231,9 @@ async def _attempt(
     key = f"{journal.run_id}:{call.key}"
     try:
         value = context.run(tool.call, copied(call.args), key)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it is what came of the call
+    except BaseException as error:
+        if _is_interrupt(error):
+            raise
         return _raised(tool, call, error, trust)
     if hasattr(value, "__await__"):
         heard = partial(_report_late_end, post)
@@ -238,6 +241,8 @@ async def _attempt(
         if ended.late:
             return _late(tool, call, most, ended, post)
         if ended.error is not None:
+            if not isinstance(value, InThread) and _is_interrupt(ended.error):
+                raise ended.error
             return _raised(tool, call, ended.error, trust)
         value = ended.value
     if isinstance(value, Verdict) and value.kind == "hold":
@@ -250,15 +255,19 @@ async def _attempt(
 
 
 def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Observation:
-    """The observation of an exception; a real Ctrl-C, which hits any code, is raised again."""
-    if isinstance(error, KeyboardInterrupt):
-        raise error
+    """The observation of an exception."""
     if isinstance(error, ToolError):
         return failed(tool, call, "tool_error", message_of(error), "not_done", trust=trust)
     return failed(
         tool, call, "crashed", described(error),
         "unknown" if tool.effect in EFFECTFUL else "not_done", traced(error), trust=trust,
     )  # fmt: skip
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether it may be a real Ctrl-C: it hits any code, but only in the main thread."""
+    main = threading.current_thread() is threading.main_thread()
+    return main and isinstance(error, KeyboardInterrupt)
 
 
 def _post_late_result(journal: Journal, tool: Tool, call: Call, text: str) -> None:

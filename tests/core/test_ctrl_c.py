@@ -1,0 +1,57 @@
+"""A KeyboardInterrupt is Ctrl-C where that can arrive, in the main thread; elsewhere a crash."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from clew import Agent, MemoryStore, Tool, read_sync, resume_sync, run, run_sync, tool
+from clew.testing import ScriptedModel, act, say
+
+NONE = {"type": "object", "properties": {}}
+
+
+@tool(effect="unsafe")
+def plain() -> str:
+    """Break off, in a thread."""
+    raise KeyboardInterrupt
+
+
+@tool(effect="unsafe")
+async def awaited() -> str:
+    """Break off, where the loop is."""
+    raise KeyboardInterrupt
+
+
+def _at_once(args: dict[str, Any], key: str) -> Any:
+    raise KeyboardInterrupt
+
+
+at_once = Tool("at_once", "Break off before it is awaited.", NONE, _at_once)
+
+
+def breaker(one: Tool) -> Agent:
+    return Agent(ScriptedModel([act(one.name), say("done")]), tools=[one])
+
+
+@pytest.mark.parametrize("one", [plain, awaited, at_once], ids=lambda one: one.name)
+def test_in_another_thread_the_tool_crashed(one: Tool) -> None:
+    store = MemoryStore()
+    assert run_sync(breaker(one), "Do.", store=store, run_id="r").answer == "done"
+    [call] = read_sync("r", store=store).calls
+    assert call.observation is not None
+    assert (call.observation.code, call.observation.outcome) == ("crashed", "unknown")
+
+
+def test_a_plain_function_is_in_another_thread_wherever_the_loop_is() -> None:
+    store = MemoryStore()
+    assert asyncio.run(run(breaker(plain), "Do.", store=store)).answer == "done"
+
+
+@pytest.mark.parametrize("one", [awaited, at_once], ids=lambda one: one.name)
+def test_in_the_main_thread_it_ends_the_program_and_the_run_stays_open(one: Tool) -> None:
+    store = MemoryStore()
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(run(breaker(one), "Do.", store=store, run_id="r"))
+    assert read_sync("r", store=store).stop is None
+    assert resume_sync(breaker(one), "r", store=store).answer == "done"
