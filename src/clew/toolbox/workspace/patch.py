@@ -89,7 +89,7 @@ class FilePatch:
 
 def split_lines(patch: str) -> list[str]:
     """The lines of a patch. The CR of a patch with CRLF after every line says nothing."""
-    lines = patch.strip("\r\n").split("\n")
+    lines = patch.lstrip("\r\n").rstrip("\n").split("\n")
     if len(lines) > 1 and all(line.endswith("\r") for line in lines[:-1]):
         return [line.removesuffix("\r") for line in lines]
     return lines

@@ -28,6 +28,14 @@ _EXTENDED: Final = re.compile(
     r"(.+)"
 )
 _MODES: Final = {"100644": False, "100755": True}
+_PREFIXES: Final = (
+    ("a/", "b/"), ("", ""), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"), ("w/", "i/"),
+)  # fmt: skip
+"""What git puts before names (`diff.mnemonicPrefix`, `diff.noprefix`)."""
+
+_TIME: Final = re.compile(r"\s*|\t\s*(?:\d{4}-\d\d-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} )[\w:.+\- ]*")
+"""What may stand behind the name of a file: nothing, or when it was changed."""
+
 _SIGNATURE: Final = re.compile(r"\d+(?:\.\d+)+.*")
 _ESCAPE: Final = re.compile(r"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPED: Final = {
@@ -224,15 +232,18 @@ def _mode(word: str, where: str) -> None:
 
 def _header_name(line: str, number: int) -> str:
     """The name in a line `--- PATH` or `+++ PATH`, without a timestamp."""
-    text = line[4:]
-    if not text.startswith('"'):
-        return text.split("\t", maxsplit=1)[0].strip()
-    end = 1
-    while end < len(text) and text[end] != '"':
-        end += 2 if text[end] == "\\" else 1
-    if text[end + 1 :].strip() and not text[end + 1 :].startswith("\t"):
-        raise ToolError(f"line {number} of the patch has words behind the name: {line[:60]!r}")
-    return _unquoted(text[: end + 1], f"line {number} of the patch")
+    text, where = line[4:], f"line {number} of the patch"
+    if text.startswith('"'):
+        end = 1
+        while end < len(text) and text[end] != '"':
+            end += 2 if text[end] == "\\" else 1
+        name, rest = _unquoted(text[: end + 1], where), text[end + 1 :]
+    else:
+        name, tab, rest = text.partition("\t")
+        name, rest = name.strip(), tab + rest
+    if not _TIME.fullmatch(rest):
+        raise ToolError(f"{where} has words behind the name: {line[:60]!r}")
+    return name
 
 
 def _unquoted(text: str, where: str) -> str:
@@ -319,18 +330,21 @@ def _file_patch(now: _Section) -> FilePatch:
 
 
 def _named_by_git(now: _Section, names: set[tuple[str, str]], where: str) -> set[tuple[str, str]]:
-    """The names of `diff --git`: checked against the others, or used if there are none."""
-    old, new = _git_names(now.git, where)
-    if not old:
-        if names:
-            return set()  # names with blanks, which only the other lines tell apart
-        raise ToolError(f"{where} does not tell where its first name ends")
-    pair = _plain_names(old, new, where)
-    for known in names:
-        alike = all(one in {other, ""} for one, other in zip(known, pair, strict=True))
-        return set() if alike or known == (old, new) else {pair}
-    created, deleted = "new file mode" in now.said, "deleted file mode" in now.said
-    return {("" if created else pair[0], "" if deleted else pair[1])}
+    """The names of `diff --git`: held against the others, or used if there are none."""
+    if not names:
+        old, new = _git_names(now.git, where)
+        if not old:
+            raise ToolError(f"{where} does not tell where its first name ends")
+        old, new = _plain_names(old, new, where)
+        created, deleted = "new file mode" in now.said, "deleted file mode" in now.said
+        return {("" if created else old, "" if deleted else new)}
+    for known_old, known_new in names:
+        old, new = known_old or known_new, known_new or known_old
+        if now.git in {f"{one}{old} {other}{new}" for one, other in _PREFIXES}:
+            return set()
+        if '"' in now.git and _plain_names(*_git_names(now.git, where), where) == (old, new):
+            return set()
+    raise ToolError(f"{where}: the header of the file names different files")
 
 
 def _of_kind(now: _Section, old: str, new: str, where: str) -> FilePatch:
@@ -339,6 +353,9 @@ def _of_kind(now: _Section, old: str, new: str, where: str) -> FilePatch:
         raise ToolError(f"{where}: 'old mode' and 'new mode' belong together")
     if ("new file mode" in said and old) or ("deleted file mode" in said and new):
         raise ToolError(f"{where}: the header says of the file both that it is there and is not")
+    for name, word in ((old, "new file mode 100644"), (new, "deleted file mode 100644")):
+        if now.git and not name and word[:-7] not in said:
+            raise ToolError(f"{where}: the line {word!r} is missing below 'diff --git'")
     kinds = [one for one in ("new file mode", "deleted file mode", "old mode") if one in said]
     moves = [one for one in ("rename from", "copy from") if one in said]
     if len(kinds) > 1 or len(moves) > 1 or (moves and kinds[:1] not in ([], ["old mode"])):
