@@ -163,7 +163,7 @@ async def test_what_cannot_be_done_is_refused(root: Path, lines: list[str], why:
     assert files(root) == before
 
 
-# Lines that say nothing of the files; so do the words behind a backslash, which are in any language.
+# Lines that say nothing of the files; nor do the words behind a backslash, in any language.
 SILENT = ("index ", "similarity index ", "diff -u ", "Index: ", "===")
 
 
