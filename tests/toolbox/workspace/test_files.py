@@ -126,7 +126,7 @@ async def test_what_is_no_plain_text_is_said(root: Path) -> None:
     texts = [each.text for each in seen]
     assert "picture is a PNG image (10 bytes), and no text" in texts[0]
     assert "data is binary (3 bytes)" in texts[1]
-    assert re.match(r"old: lines 1-1 of 1, version \w+, not UTF-8\n1  Straße", texts[2])
+    assert re.match(r"old: lines 1-1 of 1, version \w+, cp1252\n1  Straße", texts[2])
     assert ", utf-16-le, CRLF lines\n1  a\n2  b" in texts[3]
     assert "1  \xff\xfea" in texts[4]
     assert "minified code: search it with grep" in texts[5]

@@ -27,6 +27,8 @@ def strip_escapes(text: str) -> str:
 def truncate_line(line: str, around: int = 0) -> str:
     """A line to show; of a long one, the part around an index, and how much is missing."""
     line = _CONTROL.sub("", line)
+    if not line.isascii():  # a byte that is no character of its file is shown by its number
+        line = line.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     if len(line) <= LONG:
         return line
     start = max(0, min(around - LONG // 3, len(line) - LONG))

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew.core.errors import ToolError
+from clew.support.text_encoding import MIXED, detect, is_same_in_all
 
-_MARKS: Final = (
-    (b"\xef\xbb\xbf", "utf-8"),
-    (b"\xff\xfe", "utf-16-le"),
-    (b"\xfe\xff", "utf-16-be"),
-)
+UNKNOWN: Final = "latin-1"
+"""How a text of unknown encoding is held: each character stands for a byte."""
+
 _HEAD: Final = 8_192
 _MAGIC: Final = (
     (b"\x89PNG", "a PNG image"),
@@ -27,13 +26,15 @@ _MAGIC: Final = (
 class Text:
     """A file's text with LF line ends, and its original encoding and line ends.
 
-    `returns` are the indices in `body` of line ends that were CRLF.
+    `returns` are the indices in `body` of line ends that were CRLF. In a text that is not `sure`
+    of its encoding, bytes beyond ASCII are kept and none are added.
     """
 
     body: str
     encoding: str = "utf-8"
     mark: bytes = b""
     returns: frozenset[int] = frozenset()
+    sure: bool = True
 
     @property
     def lines(self) -> list[str]:
@@ -48,7 +49,10 @@ class Text:
     @property
     def description(self) -> str:
         """The encoding and line ends, if unusual, or ""."""
-        found = [] if self.encoding == "utf-8" else [self.encoding.replace("latin-1", "not UTF-8")]
+        found = [] if self.encoding == "utf-8" else [self.encoding]
+        if not self.sure:
+            mixed = self.encoding == "utf-8"
+            found = ["UTF-8 with invalid bytes" if mixed else "not UTF-8, the encoding is unknown"]
         return ", ".join([*found, *(["CRLF lines"] if self.line_end == "\r\n" else [])])
 
     def line_of(self, place: int) -> int:
@@ -69,6 +73,7 @@ class Text:
             long += end - start
 
         for start, end, new in sorted(spans):
+            self._check_bytes(start, end, new)
             keep(at, start)
             new = new.replace("\r\n", "\n")  # noqa: PLW2901 - written as the file has its lines
             if self._ends_with_return(start):
@@ -76,7 +81,32 @@ class Text:
             pieces.append(new)
             long, at = long + len(new), end
         keep(at, len(self.body))
-        return Text("".join(pieces), self.encoding, self.mark, frozenset(returns))
+        return Text("".join(pieces), self.encoding, self.mark, frozenset(returns), self.sure)
+
+    def _check_bytes(self, start: int, end: int, new: str) -> None:
+        """Refuse what would write bytes of another encoding, or cut a character in two."""
+        if self.encoding.startswith("utf-"):
+            return
+        if self.sure:
+            lacking = [one for one in new if not is_same_in_all(one, self.encoding)]
+            if lacking:
+                raise ToolError(
+                    f"nothing was changed: the file is not UTF-8 ({self.encoding}), and its "
+                    f"encoding has no {lacking[0]!r}: leave it out, or convert the file first"
+                )
+            return
+        if not new.isascii():
+            lacking = next(one for one in new if not one.isascii())
+            raise ToolError(
+                "nothing was changed: the file is not UTF-8, and its encoding has no "
+                f"{lacking!r} for certain: write ASCII, or convert the file first"
+            )
+        for at in (start, end):
+            if 0 < at < len(self.body) and self.body[at - 1] > "\x7f" and self.body[at] != "\n":
+                raise ToolError(
+                    "nothing was changed: the file is not UTF-8 and its encoding is not certain, "
+                    "so that the text may begin or end inside of a character: take whole lines"
+                )
 
     def _ends_with_return(self, place: int) -> bool:
         """Whether the line at an index ends with CRLF; if it has no end, whether most lines do."""
@@ -94,38 +124,44 @@ class Text:
         else:
             whole = self.body
         try:
-            return self.mark + whole.encode(self.encoding)
+            return self.mark + whole.encode(self.encoding, self._errors)
         except UnicodeEncodeError as error:
             lacking = error.object[error.start]
             raise ToolError(
-                f"the file is not UTF-8, and its encoding has no {lacking!r}: leave it out"
+                f"nothing was changed: the file is in {self.encoding}, which has no {lacking!r}: "
+                "leave it out, or convert the file first"
             ) from error
+
+    @property
+    def _errors(self) -> str:
+        """Invalid bytes of a file that is UTF-8 for the most part stay as they are."""
+        return "surrogateescape" if self.encoding == "utf-8" and not self.sure else "strict"
 
 
 def decode_text(data: bytes, path: str) -> Text:
     """The text of a file. Raises `ToolError` if it is binary."""
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            try:
-                return _text(data[len(mark) :].decode(encoding), encoding, mark)
-            except UnicodeDecodeError:
-                break
+    found = detect(data)
+    if found.mark:
+        return _text(data[len(found.mark) :].decode(found.name), found.name, found.mark)
     if b"\0" in data[:_HEAD]:
         kind = next((name for magic, name in _MAGIC if data.startswith(magic)), "binary")
         raise ToolError(f"{path} is {kind} ({len(data):,} bytes), and no text")
-    try:
-        return _text(data.decode("utf-8"), "utf-8", b"")
-    except UnicodeDecodeError:
-        return _text(data.decode("latin-1"), "latin-1", b"")
+    if found.name == MIXED:
+        return _text(data.decode("utf-8", "surrogateescape"), "utf-8", b"", sure=False)
+    if found.sure:
+        whole = data.decode(found.name)
+        if found.name == "utf-8" or whole.encode(found.name, "replace") == data:
+            return _text(whole, found.name, b"")
+    return _text(data.decode(UNKNOWN), UNKNOWN, b"", sure=False)
 
 
-def _text(whole: str, encoding: str, mark: bytes) -> Text:
+def _text(whole: str, encoding: str, mark: bytes, *, sure: bool = True) -> Text:
     if "\r\n" not in whole:
-        return Text(whole, encoding, mark)
+        return Text(whole, encoding, mark, sure=sure)
     pieces = whole.split("\r\n")
     returns, at = set[int](), 0
     for piece in pieces[:-1]:
         at += len(piece)
         returns.add(at)
         at += 1
-    return Text("\n".join(pieces), encoding, mark, frozenset(returns))
+    return Text("\n".join(pieces), encoding, mark, frozenset(returns), sure)

@@ -118,7 +118,9 @@ def _in_style(before: bytes, words: str) -> bytes:
         text = decode_text(before, "the file")
     except ToolError:
         return words.encode()
-    return text.change([(0, len(text.body), words)]).encode() if text.body else words.encode()
+    if not text.body or not text.sure:  # nothing of the old content is left beside the new one
+        return words.encode()
+    return text.change([(0, len(text.body), words)]).encode()
 
 
 def _check_size(path: str, data: bytes) -> bytes:
