@@ -96,10 +96,10 @@ class Text:
                 )
             return
         if not new.isascii():
-            lacking = next(one for one in new if not one.isascii())
+            first = next(one for one in new if not one.isascii())
             raise ToolError(
                 "nothing was changed: the file is not UTF-8, and its encoding has no "
-                f"{lacking!r} for certain: write ASCII, or convert the file first"
+                f"{first!r} for certain: write ASCII, or convert the file first"
             )
         for at in (start, end):
             if 0 < at < len(self.body) and self.body[at - 1] > "\x7f" and self.body[at] != "\n":
