@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.events import Json
+from clew.support.json_values import builtins_of
 from clew.support.lazy_regex import Lazy
 
 _ID: Final = Lazy(r"\[?([a-z][a-z0-9]*_\d{1,9})\]?", re.IGNORECASE)
@@ -22,7 +23,7 @@ def as_text(answer: Json, known: Collection[str]) -> tuple[str, tuple[str, ...]]
         return answer, ()
     lines: list[str] = []
     listed: list[str] = []
-    for name, value in _leaves(msgspec.to_builtins(answer), ""):
+    for name, value in _leaves(builtins_of(answer), ""):
         found = _ID.fullmatch(value)
         if found or value in known:
             listed.append(found[1] if found and value not in known else value)

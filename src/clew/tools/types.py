@@ -8,7 +8,7 @@ import dataclasses
 import math
 import re
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
+from clew.support.json_values import encode_other
 from clew.tools.explain import keywords
 from clew.tools.schema import subschemas
 from clew.tools.similar_names import fold
@@ -54,9 +55,13 @@ def schemas(
 
 
 def schema_of(kind: Any, where: str, mode: Mode = "validation") -> Parameters:
-    """The schema of one type, with the definitions it refers to under `$defs`."""
+    """The schema of one type, with the definitions it refers to under `$defs`.
+
+    It is what is read again where it was recorded: of a default that is a tuple, a list.
+    """
     named, definitions = schemas({"type": kind}, where, mode)
-    return named["type"] | ({"$defs": definitions} if definitions else {})
+    found = named["type"] | ({"$defs": definitions} if definitions else {})
+    return msgspec.json.decode(msgspec.json.encode(found), type=dict[str, Json])
 
 
 def from_json(kind: Any, value: Json) -> Any:
@@ -80,7 +85,7 @@ def plain(value: Any) -> Json:
     if type(value) is str and value.isascii():  # as most results: nothing can be wrong with it
         return value
     try:
-        keyed: Json = msgspec.to_builtins(value, enc_hook=_encode)
+        keyed: Json = msgspec.to_builtins(value, enc_hook=encode_other)
         found: Json = msgspec.to_builtins(keyed, str_keys=True)
         _refuse(found, DEEPEST)
         encode(found)
@@ -206,27 +211,6 @@ def _model_line(error: Any) -> str:
     return "; ".join(
         ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found
     )
-
-
-_BASES: Final[Mapping[type, Callable[[Any], object]]] = {
-    str: str.__str__,
-    int: int.__int__,
-    float: float.__float__,
-    bytes: bytes.__bytes__,
-}
-"""A text or a number of a kind of its own is recorded as the text or number that it is."""
-
-
-def _encode(value: Any) -> Any:
-    based = next((_BASES[kind] for kind in type(value).__mro__ if kind in _BASES), None)
-    if based is not None:
-        return based(value)
-    if not hasattr(value, "model_dump"):
-        message = (
-            f"a {type(value).__name__} is no JSON: return text, numbers, lists, dicts or a model"
-        )
-        raise TypeError(message)
-    return value.model_dump(mode="json")
 
 
 def _one_line(text: str) -> str:
