@@ -39,12 +39,12 @@ def test_old_runs_are_forgotten_and_told() -> None:
     assert (done.document["dry_run"], done.document["kept"]) == (False, [])
     assert "old" not in runs()
     done = clew("records", "gc", "--keep-under", "0MB")
-    assert "removed  fork of the fork\n" in done.out
+    assert "removed  fork-of-the-fork\n" in done.out
     assert runs() <= {
         "open",
         "plain",
         "fork",
-        "fork of the fork",
+        "fork-of-the-fork",
         "root",
         "root-2.1",
         "root-2.1-2.1",
@@ -78,11 +78,11 @@ def test_records_move_to_another_store_and_are_verified_there() -> None:
     assert clew("records", "import", "all.jsonl", "--store", "elsewhere").out == "8 runs imported\n"
     again = clew("records", "import", "all.jsonl", "--store", "elsewhere")
     assert (again.code, again.out) == (0, "0 runs imported, 8 runs there already\n")
-    piped = clew("records", "export", "fork of", "--archive", "-")
+    piped = clew("records", "export", "fork-of", "--archive", "-")
     assert piped.err.startswith("3 runs exported, ")
     assert json.loads(piped.out.splitlines()[0])["line"] == "archive"
     imported = clew("records", "import", "-", "--store", "other", "--json", stdin=piped.out)
-    assert sorted(imported.document["runs"]) == ["fork", "fork of the fork", "plain"]
+    assert sorted(imported.document["runs"]) == ["fork", "fork-of-the-fork", "plain"]
     here, there = clew("records", "verify"), clew("records", "verify", "--store", "elsewhere")
     assert (here.code, there.code) == (0, 0)
     assert sorted(here.out.splitlines()) == sorted(there.out.splitlines())

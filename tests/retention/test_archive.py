@@ -25,6 +25,7 @@ from clew.retention import (
     export_runs_sync,
     import_runs,
     import_runs_sync,
+    verify,
 )
 from clew.retention.archive_format import Archive, End, Section, encoded, written
 from clew.stores import MemoryStore, SqliteStore
@@ -90,7 +91,7 @@ async def test_what_was_taken_up_before_is_fenced_where_it_comes_back() -> None:
     ("named", "come"),
     [
         (["plain"], ["plain"]),
-        (["fork of the fork"], ["plain", "fork", "fork of the fork"]),
+        (["fork-of-the-fork"], ["plain", "fork", "fork-of-the-fork"]),
         (["root"], ["root", "root-2.1", "root-2.1-2.1"]),
         (["root-2.1-2.1"], ["root", "root-2.1", "root-2.1-2.1"]),
         (["open", "fork"], ["open", "plain", "fork"]),
@@ -373,14 +374,34 @@ async def test_what_is_not_what_was_written_is_left_out_and_named(tmp_path: Path
     await run(store, "spoken to")
     await store.post("spoken to", b"no json")
     done = await export_runs(file := io.BytesIO(), store=store)
-    assert done.runs == ("good",)
+    assert done.runs == ("good", "blobless", "spoilt"), "kept without a blob"
     assert {told.run_id for told in done.unreadable} == {
         "loose", "future", "blobless", "spoilt", "spoken to",
     }  # fmt: skip
     imported = await unpacked(file.getvalue(), other)
-    assert imported.runs == ("good",)
+    assert imported.runs == done.runs
     assert imported.missing == done.unreadable
-    assert [info.run_id for info in await other.runs()] == ["good"]
+    (good, *kept), _ = await verify(["good", "blobless", "spoilt"], store=other)
+    assert good.ok
+    assert all("is not in this store" in one.wrong for one in kept), "and it stays known"
+
+
+@pytest.mark.parametrize(
+    "run_id",
+    [
+        "r\x1b[2J", "r\x9b2J", "r\n", "r\x1b]8;;http://x\x1b\\", "r\u202ex", "r\u200b", "a b",
+        "a/b", "../r", "r;ls", "$(ls)", "r\x7f", "", "a:1",
+    ],
+)  # fmt: skip
+async def test_an_id_that_could_act_somewhere_is_refused(run_id: str) -> None:
+    store = MemoryStore()
+    await run(store, "r")
+    lines = await store.read("r")
+    done = await unpacked(sections(Section(run_id, lines=lines)), other := MemoryStore())
+    assert await other.runs() == []
+    assert [told.why for told in done.refused] == [
+        f"its id {run_id!r} may have letters, digits, '_', '-' and '.' only"
+    ]
 
 
 async def test_an_epoch_that_no_run_comes_to_is_refused() -> None:

@@ -81,7 +81,7 @@ def flipped(data: bytes, place: int, mask: int) -> bytes:
 
 
 FILES = st.sampled_from([
-    "runs/plain.jsonl", "runs/heard.jsonl", "runs/fork.jsonl", "runs/fork of the fork.jsonl",
+    "runs/plain.jsonl", "runs/heard.jsonl", "runs/fork.jsonl", "runs/fork-of-the-fork.jsonl",
     "runs/open.jsonl", "runs/root.jsonl", "runs/root-2.1.jsonl", "runs/root-2.1-2.1.jsonl",
     "runs/inbox/heard.jsonl", "runs/inbox/open.jsonl",
 ])  # fmt: skip

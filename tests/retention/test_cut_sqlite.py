@@ -29,9 +29,9 @@ async def _made() -> dict[str, Any]:
     store = SqliteStore(Path("made.sqlite"))
     await everything(store)
     for number in range(30):
-        await run(store, f"run {number}", *(Note(f"{n} " * 400) for n in range(6)), days=number)
-    await fork(store, "late fork", Base("run 3", 5))
-    await store.post("run 29", encode(Note("waits")))
+        await run(store, f"run-{number}", *(Note(f"{n} " * 400) for n in range(6)), days=number)
+    await fork(store, "late-fork", Base("run-3", 5))
+    await store.post("run-29", encode(Note("waits")))
     found = await contents(store)
     await store.close()
     return found
@@ -58,14 +58,14 @@ def test_what_lies_wholly_in_what_is_left_is_saved_and_the_rest_is_named(share: 
     clew("records", "import", "archive", "--store", "other.sqlite")
     came = wait_for(contents, SqliteStore(Path("other.sqlite")))
     for one in verify_sync(store="other.sqlite")[0]:
-        assert one.ok or "its sub-run" in one.wrong, "that one was left out"
+        assert one.ok or "its sub-run" in one.wrong or "blob" in one.wrong, "that was left out"
     lines = {tuple(line.hash for line in lines): name for name, (lines, _, _) in wanted.items()}
     saved = {lines[tuple(line.hash for line in found)] for found, _, _ in came.values()}
     assert len(saved) == len(came), "each whole, and once"
     there = [name for name in wanted if all(line.hash in cut for line in wanted[name][0])]
     missed = set(there) - saved
     assert len(missed) <= (5 if share < 0.2 else 1), missed  # cut within its last entry or blob
-    left_out = done.err.count("is left out")
+    left_out = done.err.count("is left out") + done.err.count("is kept without blob")
     assert left_out >= len(missed), "each is named"
     verified = clew("records", "verify", "--store", str(PLACE))
     assert (verified.code, "all is well" in verified.out) == (5, False)
@@ -77,7 +77,7 @@ def test_a_run_whose_id_is_lost_is_saved_by_another_and_that_is_said() -> None:
     cut = bytearray(data[: len(data) // 2])
     for at in range(0, len(cut), PAGE):
         page = cut[at : at + PAGE]
-        if page[0] in {2, 10, 13} and b"run 3" in page and b"run 4" in page:
+        if page[0] in {2, 10, 13} and b"run-3" in page and b"run-4" in page:
             cut[at : at + PAGE] = bytes(PAGE)
     PLACE.write_bytes(cut)
     done = clew("records", "export", "--archive", "archive", "--store", str(PLACE))
@@ -89,17 +89,17 @@ def test_a_run_whose_id_is_lost_is_saved_by_another_and_that_is_said() -> None:
 async def test_a_run_that_may_have_gone_on_is_not_taken_for_whole() -> None:
     store = SqliteStore(PLACE)
     for number in range(3):
-        await run(store, f"run {number}", status=None)
-    journal = await Journal.open(store, "run 2")
+        await run(store, f"run-{number}", status=None)
+    journal = await Journal.open(store, "run-2")
     await journal.record(*(Note(f"{n} " * 300) for n in range(40)), Stop("answered"))
     await store.close()
     data = PLACE.read_bytes()
     PLACE.write_bytes(data[: len(data) // 2])
     rest = SqliteStore(PLACE)
     found = {one.run_id: one for one in (await verify(store=rest))[0]}
-    assert {name for name, one in found.items() if one.ok} == {"run 0", "run 1"}
+    assert {name for name, one in found.items() if one.ok} == {"run-0", "run-1"}
     with pytest.raises(StoreError, match=r"entry \d+ was changed|is not in this store"):
-        await load(rest, "run 2")
+        await load(rest, "run-2")
     await rest.close()
 
 

@@ -35,9 +35,9 @@ async def _made() -> dict[str, Any]:
     store = SqliteStore(Path("made.sqlite"))
     await everything(store)
     for number in range(12):
-        await run(store, f"run {number}", *(Note(f"{n} " * 900) for n in range(6)), days=number)
-        await fork(store, f"fork {number}", Base(f"run {number}", 5))
-        await store.post(f"fork {number}", encode(Note("waits")))
+        await run(store, f"run-{number}", *(Note(f"{n} " * 900) for n in range(6)), days=number)
+        await fork(store, f"fork-{number}", Base(f"run-{number}", 5))
+        await store.post(f"fork-{number}", encode(Note("waits")))
     found = await contents(store)
     await store.close()
     return found

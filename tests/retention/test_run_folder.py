@@ -48,9 +48,9 @@ async def test_a_folder_comes_into_a_store_with_ids_hashes_blobs_and_messages() 
 async def test_a_file_of_a_folder_comes_with_what_it_needs() -> None:
     wanted = await contents(await written(FOLDER))
     done = clew(
-        "records", "import", "runs/fork of the fork.jsonl", "--store", "here.sqlite", "--json"
+        "records", "import", "runs/fork-of-the-fork.jsonl", "--store", "here.sqlite", "--json"
     )
-    assert done.document["runs"] == ["plain", "fork", "fork of the fork"]
+    assert done.document["runs"] == ["plain", "fork", "fork-of-the-fork"]
     store = SqliteStore("here.sqlite")
     assert await contents(store) == {one: wanted[one] for one in done.document["runs"]}
     await store.close()
@@ -104,7 +104,7 @@ async def test_a_damaged_line_is_never_passed_over_and_hides_no_other_run(
     refused = {told.run_id: told.why for told in done.refused}
     assert f"{name} is damaged in the line that ends at byte" in refused.pop(run_id)
     assert all("shares lines 1 to" in why for why in refused.values()), "its forks need it"
-    assert set(refused) <= {"fork", "fork of the fork"}
+    assert set(refused) <= {"fork", "fork-of-the-fork"}
     left = {one: found for one, found in wanted.items() if one not in {run_id, *refused}}
     assert await contents(store) == left
 
@@ -133,7 +133,7 @@ async def test_a_fork_whose_base_is_gone_says_so(
     gone(tmp_path / "plain.jsonl")
     done, _ = await brought(tmp_path)
     refused = {told.run_id: told.why for told in done.refused}
-    for run_id in ("fork", "fork of the fork"):
+    for run_id in ("fork", "fork-of-the-fork"):
         assert "with run 'plain', which are not in this store" in refused[run_id]
 
 
@@ -142,7 +142,7 @@ async def test_a_fork_of_itself_is_no_fork(tmp_path: Path) -> None:
     file = tmp_path / "fork.jsonl"
     file.write_text(file.read_text().replace('"base":"plain"', '"base":"fork"'))
     done, _ = await brought(tmp_path)
-    assert {told.run_id for told in done.refused} == {"fork", "fork of the fork"}
+    assert {told.run_id for told in done.refused} == {"fork", "fork-of-the-fork"}
     assert len(done.runs) == len(await store.runs()) - 2
 
 

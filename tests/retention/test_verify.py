@@ -202,7 +202,7 @@ def test_one_changed_byte_is_found_and_named(place: random.Random) -> None:
     else:
         assert wrong[run_id].seq == seq
         assert f"entry {seq}: it was changed after it was written" in wrong[run_id].wrong
-        forks = {"plain": ("fork", "fork of the fork"), "fork": ("fork of the fork",)}
+        forks = {"plain": ("fork", "fork-of-the-fork"), "fork": ("fork-of-the-fork",)}
         assert wrong.keys() <= {run_id, *forks.get(run_id, ())}
 
 

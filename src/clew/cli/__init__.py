@@ -10,7 +10,7 @@ from clew import __version__
 from clew.cli.env_file import read_env
 from clew.cli.errors import Shell
 from clew.cli.groups import Entry, Program
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say
 
 __all__ = ["main"]
 
@@ -145,7 +145,7 @@ class StderrWarnings(logging.Handler):
         """Say it, if anybody is there to read it."""
         if record.levelno >= logging.WARNING or self._shell.debug:
             with contextlib.suppress(OSError):
-                click.echo(f"clew: {inert(record.getMessage())}", err=True)
+                say(f"clew: {inert(record.getMessage())}", err=True)
 
 
 def speak(shell: Shell) -> None:

@@ -15,7 +15,7 @@ from clew import ConfigError, PendingApproval, rule
 from clew.cli.options import readable
 from clew.cli.places import command, place
 from clew.cli.render import Block, written
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say
 from clew.cli.screen import console, put
 from clew.interfaces import Action, Json, Ruling, encode
 from clew.toolbox import ASK_PERSON
@@ -95,14 +95,14 @@ def decide(each: PendingApproval) -> Ruling | None:
     """
     name = f"{inert(each.call)} {inert(each.tool)}"
     if each.tool == ASK_PERSON:
-        click.echo(f"Your answer to {inert(each.call)}, or nothing to decide later:")
+        say(f"Your answer to {inert(each.call)}, or nothing to decide later:")
         said = input(PROMPT)
         args: dict[str, Json] = {**each.args, "answer": said.strip()}
         return Ruling(each.call, allow=True, args=args) if readable(said, empty=True) else None
     if each.asks is not None:
         return _answered(each)
     while True:
-        click.echo(f"Allow {name}? {CHOICES}:")
+        say(f"Allow {name}? {CHOICES}:")
         match input(PROMPT).strip().lower():
             case "y" | "yes":
                 return Ruling(each.call, allow=True)
@@ -120,7 +120,7 @@ def decide(each: PendingApproval) -> Ruling | None:
 def _answered(each: PendingApproval) -> Ruling | None:
     """Ask for the answer that a call wants, until it is of that form; "n" refuses the call."""
     while True:
-        click.echo(f"Your answer to {inert(each.call)} as JSON, n to refuse, or nothing:")
+        say(f"Your answer to {inert(each.call)} as JSON, n to refuse, or nothing:")
         said = input(PROMPT).strip()
         if not said:
             return None
@@ -129,7 +129,7 @@ def _answered(each: PendingApproval) -> Ruling | None:
         try:
             answer = json_answer(said)
         except ConfigError as error:
-            click.echo(str(error), err=True)
+            say(str(error), err=True)
             continue
         return Ruling(each.call, allow=True, answer=answer)
 
@@ -141,7 +141,7 @@ def _edit(each: PendingApproval) -> dict[str, Json] | None:
         edited = click.edit(text, extension=".json")
         return None if edited is None else arguments(edited)
     except (ConfigError, click.ClickException) as error:
-        click.echo(str(error), err=True)
+        say(str(error), err=True)
         return None
 
 

@@ -12,7 +12,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.render import Block
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Store
 from clew.workers import queue_of
@@ -36,10 +36,10 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
     if interactive and waiting:
         return _walk(waiting, store)
     if as_json:
-        click.echo(json_text([document(each) for each, _ in waiting]))
+        say(json_text([document(each) for each, _ in waiting]))
         return ANSWERED
     if not waiting:
-        click.echo(f"nothing waits for a person at {shown_place(store)}")
+        say(f"nothing waits for a person at {shown_place(store)}")
     out = console()
     for each, queue in waiting:
         for piece in render_approval(each, store):
@@ -59,14 +59,14 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
         try:
             ruling = decide(each)
         except (EOFError, KeyboardInterrupt):
-            click.echo()
+            say()
             break
         if ruling is None:
             continue
         try:
             post_ruling(each, ruling, store)
         except ConfigError as error:  # somebody else was faster
-            click.echo(f"clew: {error}", err=True)
+            say(f"clew: {error}", err=True)
         else:
             ruled[each.root] = queue
     for root, queue in ruled.items():

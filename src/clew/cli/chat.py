@@ -21,6 +21,7 @@ from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
 from clew.cli.outcome import Outcome, status, tell_end
 from clew.cli.places import command, existing, find_run
 from clew.cli.render import Block
+from clew.cli.safe_text import say
 from clew.cli.screen import Screen, console, put
 from clew.interfaces import Json, Ruling, Store
 from clew.stores import open_store
@@ -120,7 +121,7 @@ def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
     finally:
         if session.opened is not None:
             again = command("chat", "--resume", session.opened.run_id, store=session.store)
-            click.echo(f"Go on with: {again}")
+            say(f"Go on with: {again}")
 
 
 def _converse(shell: Shell, session: Session, runner: asyncio.Runner, *, interactive: bool) -> None:
@@ -130,10 +131,10 @@ def _converse(shell: Shell, session: Session, runner: asyncio.Runner, *, interac
             line = input("> " if interactive else "").strip()
         except EOFError:
             if interactive:
-                click.echo()
+                say()
             break
         except KeyboardInterrupt:
-            click.echo("\n(/exit leaves)")
+            say("\n(/exit leaves)")
             continue
         if line == "/exit":
             break
@@ -149,15 +150,15 @@ def _obey(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -> 
     """Do what a line that begins with a slash says."""
     match line.split():
         case ["/help"]:
-            click.echo(HELP)
+            say(HELP)
         case ["/clear"]:
             runner.run(session.close())
-            click.echo("forgotten: the next question begins a new record")
+            say("forgotten: the next question begins a new record")
         case ["/debug", "on" | "off" as said]:
             session.screen.debug = shell.debug = said == "on"
-            click.echo(f"debug is {said}")
+            say(f"debug is {said}")
         case _:
-            click.echo(f"{line}: there is no such command\n{HELP}")
+            say(f"{line}: there is no such command\n{HELP}")
 
 
 def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -> None:

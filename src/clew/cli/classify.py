@@ -7,7 +7,7 @@ from clew.agent_files import classify as classify_in_file
 from clew.cli.errors import ANSWERED
 from clew.cli.mcp_servers import named_servers
 from clew.cli.options import AGENT, DEBUG
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say
 from clew.interfaces import Effect
 
 
@@ -28,7 +28,7 @@ def classify(tool: str, effect: Effect, *, trusted: bool, agent: str | None) -> 
     _check_pinned(agent, tool)
     classify_in_file(agent, tool, effect, trusted=trusted)
     word = "trusted" if trusted else "untrusted"
-    click.echo(f"{inert(tool)} is {effect} and {word}, says {agent}")
+    say(f"{inert(tool)} is {effect} and {word}, says {agent}")
     return ANSWERED
 
 

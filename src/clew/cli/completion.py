@@ -1,7 +1,6 @@
 """`clew doctor completion`: what makes the shell complete commands, options and names."""
 
 import os
-from typing import Final
 
 import click
 from click.shell_completion import (
@@ -13,10 +12,9 @@ from click.shell_completion import (
 )
 
 from clew import ConfigError
-from clew.cli.errors import ANSWERED, COMPLETE
+from clew.cli.errors import ANSWERED, COMPLETE, PROGRAM
 from clew.cli.options import DEBUG
-
-PROGRAM: Final = "clew"
+from clew.cli.safe_text import say
 
 EPILOG = """\b
 Install it once, then start a new shell:
@@ -79,5 +77,5 @@ def completion(context: click.Context, shell: str) -> int:
         message = f"nothing completes for {shell} here: update click"
         raise ConfigError(message)
     script = kind(context.find_root().command, {}, PROGRAM, COMPLETE).source()
-    click.echo(script, nl=False)
+    say(script, nl=False)
     return ANSWERED

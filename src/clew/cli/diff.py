@@ -14,7 +14,7 @@ from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
 from clew.cli.places import existing, find_run
 from clew.cli.render import Block, dollars, readable, shorten
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json
 
@@ -34,7 +34,7 @@ def diff_runs(left: str, right: str, store: str | None, *, as_json: bool) -> int
     """
     found = anyio.run(partial(_diff, left, right, store))
     if as_json:
-        click.echo(json_text(document(found)))
+        say(json_text(document(found)))
         return ANSWERED
     out = console()
     for piece in render_difference(found):

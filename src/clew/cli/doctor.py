@@ -22,7 +22,7 @@ from clew import ClewError, __version__
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import exists, place, shown_place
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
@@ -72,7 +72,7 @@ def check(shell: Shell, /, store: str | None, *, as_json: bool) -> int:
     """Check what is usable here: versions, store, extras, providers, servers, default model."""
     findings = anyio.run(partial(_examine, store, shell.env_file))
     if as_json:
-        click.echo(json_text([msgspec.to_builtins(finding) for finding in findings]))
+        say(json_text([msgspec.to_builtins(finding) for finding in findings]))
     else:
         _report(findings)
     broken = any(finding.area == "store" and not finding.usable for finding in findings)

@@ -12,6 +12,7 @@ from typing import Final, Never
 import click
 
 from clew import ClewError, ConfigError, ModelError, StoreError
+from clew.cli.safe_text import say
 from clew.interfaces import Status
 from clew.tools import threads_at_work
 
@@ -20,6 +21,8 @@ USAGE: Final = 2
 FAILED: Final = 5
 DECLINED: Final = 7
 INTERRUPTED: Final = 130
+
+PROGRAM: Final = "clew"
 
 COMPLETE: Final = "_CLEW_COMPLETE"
 """The variable in which a shell says that it completes a line."""
@@ -101,9 +104,9 @@ def _ended(sentence: str) -> str:
 def report_error(error: BaseException, *, debug: bool) -> int:
     """Write the error to stderr, with its traceback under --debug; return the exit code."""
     if debug:
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        say("".join(traceback.format_exception(error)), err=True, nl=False)
     text, code = explain(error)
-    click.echo(f"clew: {text}", err=True)
+    say(f"clew: {text}", err=True)
     return code
 
 

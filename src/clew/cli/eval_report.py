@@ -8,6 +8,7 @@ import click
 from clew.cli.errors import ANSWERED
 from clew.cli.groups import import_extra
 from clew.cli.options import DEBUG, JSON
+from clew.cli.safe_text import say
 
 
 @click.command()
@@ -47,15 +48,15 @@ def report(
         message = f"--html and --csv would both be written to {html}: name two files."
         raise click.UsageError(message)
     made = import_extra("clew.cli.report", "eval").Report(results, baseline)
-    say = partial(click.echo, err=as_json)  # stdout is the document's
+    tell = partial(say, err=as_json)  # stdout is the document's
     if html is not None:
-        say(made.write_html(html, import_extra("clew.evals.page", "eval")))
+        tell(made.write_html(html, import_extra("clew.evals.page", "eval")))
     if csv is not None:
-        say(made.write_trials(csv))
+        tell(made.write_trials(csv))
     if tables is not None:
-        say(made.write_tables(tables))
+        tell(made.write_tables(tables))
     if as_json:
-        click.echo(made.json())
+        say(made.json())
     elif (html, csv, tables) == (None, None, None):
         made.show()
     return ANSWERED

@@ -26,7 +26,7 @@ from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, trial_options
 from clew.cli.places import command
 from clew.cli.progress import of_many
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
 from clew.cli.tables import grids
 from clew.evals import (
@@ -151,7 +151,7 @@ def evaluate_and_report(wanted: Wanted, *, check: bool, as_json: bool, quiet: bo
         look = partial(foreseen, plan, place, only=wanted.only, first=wanted.first)
         found = anyio.run(look)
         if as_json:
-            click.echo(json_text(msgspec.to_builtins(found)))
+            say(json_text(msgspec.to_builtins(found)))
         else:
             told = Screen(plan, console())
             told.say(f"{inert(plan.name)}: everything fits.")
@@ -305,7 +305,7 @@ def _interrupted(place: str) -> KeyboardInterrupt:
 def _report(done: Evaluation, place: str, *, as_json: bool) -> int:
     """The end, and the exit code."""
     if as_json:
-        click.echo(json_text(document(done, place)))
+        say(json_text(document(done, place)))
     else:
         out = console()
         table = overview(done.outcomes, done.about)

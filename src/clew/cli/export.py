@@ -14,7 +14,7 @@ from clew.cli.groups import import_extra
 from clew.cli.options import DEBUG, STORE, named
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress, size
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say
 from clew.retention import Exported, export_runs
 
 
@@ -70,10 +70,11 @@ async def _archive(runs: Sequence[str], archive: str, store: str | None) -> Expo
 def _report(done: Exported, archive: str) -> int:
     """What was written, on stderr where the archive itself is on stdout."""
     for told in done.unreadable:
-        name = f"{told.run_id} is left out: " if told.run_id else ""
-        click.echo(inert(f"clew: {name}{told.why}"), err=True)
+        how = ": " if told.run_id in done.runs else " is left out: "
+        name = f"{told.run_id}{how}" if told.run_id else ""
+        say(inert(f"clew: {name}{told.why}"), err=True)
     said = f"{count(len(done.runs), 'run')} exported, {size(done.bytes)}"
-    click.echo(said, err=archive == "-")
+    say(said, err=archive == "-")
     return FAILED if done.unreadable else ANSWERED
 
 
@@ -81,9 +82,9 @@ def _send(run: str, endpoint: str, store: str | None, *, content: bool) -> int:
     send = import_extra("clew.otel.send", "otel").send
     record = anyio.run(partial(_read, run, store))
     if sys.stderr.isatty():  # a collector that is not there is asked for some seconds
-        click.echo("sending …", err=True)
+        say("sending …", err=True)
     number: int = send(record, endpoint=endpoint, content=content)
-    click.echo(f"sent {number} spans of run {record.run_id}")
+    say(f"sent {number} spans of run {record.run_id}")
     return ANSWERED
 
 

@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing
 from clew.cli.progress import count, progress, size
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.retention import STATUSES, Standing, Swept
 from clew.retention import gc as sweep
 
@@ -78,7 +78,7 @@ def gc(
     wanted = cast("tuple[Standing, ...]", status)
     done = anyio.run(partial(_sweep, older, keep_under, wanted, store, dry_run=dry_run))
     if as_json:
-        click.echo(json_text({"dry_run": dry_run, **msgspec.to_builtins(done)}))
+        say(json_text({"dry_run": dry_run, **msgspec.to_builtins(done)}))
     else:
         _report(done, dry_run=dry_run)
     return FAILED if done.failed else ANSWERED
@@ -102,13 +102,13 @@ async def _sweep(
 
 def _report(done: Swept, *, dry_run: bool) -> None:
     for run_id in done.removed:
-        click.echo(inert(f"{'would go' if dry_run else 'removed'}  {run_id}"))
+        say(inert(f"{'would go' if dry_run else 'removed'}  {run_id}"))
     for told in done.kept:
-        click.echo(inert(f"kept  {told.run_id}: {told.why}"))
+        say(inert(f"kept  {told.run_id}: {told.why}"))
     for told in done.failed:
-        click.echo(inert(f"clew: {told.run_id} was not removed: {told.why}"), err=True)
+        say(inert(f"clew: {told.run_id} was not removed: {told.why}"), err=True)
     runs = count(len(done.removed), "run")
     if dry_run:
-        click.echo(f"{runs} would go, about {size(done.bytes)}")
+        say(f"{runs} would go, about {size(done.bytes)}")
     else:
-        click.echo(f"{runs} removed, {size(done.bytes)} came free")
+        say(f"{runs} removed, {size(done.bytes)} came free")

@@ -11,12 +11,14 @@ from types import ModuleType
 from typing import Any, Final, Never
 
 import click
+from click.shell_completion import get_completion_class, shell_complete
 from typing_extensions import override
 
 from clew import ConfigError
 from clew.cli.errors import (
     ANSWERED,
     COMPLETE,
+    PROGRAM,
     USAGE,
     Shell,
     leave,
@@ -24,6 +26,7 @@ from clew.cli.errors import (
     report_error,
     tolerate_any_text,
 )
+from clew.cli.safe_text import say
 from clew.support.extras import install
 from clew.support.wings import COMMANDS, find, names
 
@@ -156,6 +159,9 @@ def _about(name: str) -> str:
     return added.get_short_help_str()
 
 
+_WORDS_OF_SHELLS: Final = frozenset({"COMP_WORDS", "COMP_LINE"})
+
+
 class Program(CommandGroup):
     """The whole command line: each error becomes a line, and each end an exit code.
 
@@ -189,9 +195,12 @@ class Program(CommandGroup):
             # Before click runs, which tells a Ctrl-C its own way. Completing needs the shells.
             words = [*map(str, args[0])] if args else sys.argv[1:]
             self.preload(["doctor", "completion"] if COMPLETE in os.environ else words)
-            code = super().main(*args, **{**extra, "obj": shell, "standalone_mode": False}) or 0
+            if instruction := os.environ.get(COMPLETE):
+                code = self._complete(instruction, shell)
+            else:
+                code = super().main(*args, **{**extra, "obj": shell, "standalone_mode": False}) or 0
         except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+            say(error.ctx.get_help() if error.ctx else str(error), err=True)
             code = USAGE
         except BaseException as error:  # noqa: BLE001 - told here, whatever it is
             code = report_error(
@@ -199,6 +208,20 @@ class Program(CommandGroup):
                 debug=shell.debug,
             )
         leave(code)
+
+    def _complete(self, instruction: str, shared: Shell) -> int:
+        """Answer the shell that completes a line; its exit code."""
+        shell, _, what = instruction.partition("_")
+        asked = what == "source" or (
+            what == "complete" and not _WORDS_OF_SHELLS.isdisjoint(os.environ)
+        )
+        if not asked or get_completion_class(shell) is None:
+            message = (
+                f"{COMPLETE} is {instruction!r}, which no shell sets to complete a line: unset it; "
+                "`clew doctor completion` prints the script for your shell."
+            )
+            raise click.UsageError(message)
+        return shell_complete(self, {"obj": shared}, PROGRAM, COMPLETE, instruction)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; that nobody reads on (`| head`) is no failure, as click takes it for."""

@@ -13,7 +13,7 @@ from clew.agent_files import is_foreign
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.interfaces import Store
 from clew.retention import Imported, import_runs
 from clew.stores import store_at
@@ -39,11 +39,11 @@ def import_command(file: str, store: str | None, *, as_json: bool) -> int:
     """
     done, foreign = anyio.run(partial(_import, file, store))
     if as_json:
-        click.echo(json_text(msgspec.to_builtins(done)))
+        say(json_text(msgspec.to_builtins(done)))
     else:
         _report(done)
     if foreign:
-        click.echo(FOREIGN, err=True)
+        say(FOREIGN, err=True)
     return FAILED if done.refused or done.missing or not done.complete else ANSWERED
 
 
@@ -67,14 +67,14 @@ async def _has_foreign(store: Store, runs: Iterable[str]) -> bool:
 
 def _report(done: Imported) -> None:
     for told in done.refused:
-        click.echo(inert(f"clew: {told.run_id or '?'} is refused: {told.why}"), err=True)
+        say(inert(f"clew: {told.run_id or '?'} is refused: {told.why}"), err=True)
     for told in done.missing:
         name = told.run_id or "something"
-        click.echo(inert(f"clew: {name} could not be read whole: {told.why}"), err=True)
+        say(inert(f"clew: {name} could not be read whole: {told.why}"), err=True)
     if not done.complete:
-        click.echo(
+        say(
             "clew: the archive is not whole: it ends early, or runs that it had are not in it",
             err=True,
         )
     there = f", {count(len(done.there), 'run')} there already" if done.there else ""
-    click.echo(f"{count(len(done.runs), 'run')} imported{there}")
+    say(f"{count(len(done.runs), 'run')} imported{there}")

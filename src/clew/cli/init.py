@@ -8,6 +8,7 @@ from clew import ConfigError
 from clew.agent_files import TEMPLATE
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG
+from clew.cli.safe_text import say
 
 
 @click.command()
@@ -27,5 +28,5 @@ def init(file: str) -> int:
     except OSError as error:
         message = f"{file} cannot be written ({error.strerror}): name a file in a folder of yours"
         raise ConfigError(message) from error
-    click.echo(f'wrote {file}; try:  clew ask "What is 17 * 23?" --agent {file}')
+    say(f'wrote {file}; try:  clew ask "What is 17 * 23?" --agent {file}')
     return ANSWERED

@@ -6,7 +6,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.mcp_servers import ANY, named_servers, select_servers
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.tools import described, signature
 from clew.interfaces import Json
@@ -34,7 +34,7 @@ def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
             {"name": each.name, "address": each.address, "tools": [*map(described, tools)]}
             for each, tools in found
         ]
-        click.echo(json_text(listed))
+        say(json_text(listed))
         return ANSWERED
     out = console()
     for each, tools in found:
@@ -42,5 +42,5 @@ def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
         for tool in tools:
             out.print(f"  {inert(tool.name)}({signature(tool)}): {tool.effect}, {tool.trust}")
     if not found:
-        click.echo(f"no MCP server is pinned in {inert(str(file.path))}")
+        say(f"no MCP server is pinned in {inert(str(file.path))}")
     return ANSWERED

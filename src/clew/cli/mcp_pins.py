@@ -12,7 +12,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.mcp_servers import ANY, ONE, named_servers, select_servers
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json
 from clew.toolbox.mcp import McpServer, PinFile, ServerPins, ask_server, changes
@@ -43,7 +43,7 @@ def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) 
             name: {**msgspec.to_builtins(pins), "digest": pins.digest}
             for name, pins in shown.items()
         }
-        click.echo(json_text(listing))
+        say(json_text(listing))
         return ANSWERED
     out = console()
     for name, pins in shown.items():
@@ -54,7 +54,7 @@ def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) 
             for line in _differences(servers, name, pins):
                 out.print(f"  {inert(line)}")
     if not shown:
-        click.echo(f"nothing is pinned in {inert(str(file.path))}")
+        say(f"nothing is pinned in {inert(str(file.path))}")
     return ANSWERED
 
 
@@ -122,7 +122,7 @@ def _ask(server: str, given: dict[str, Json]) -> tuple[PinFile, ServerPins | Non
 
 def _show(name: str, before: ServerPins | None, now: ServerPins, done: str) -> None:
     for line in () if before is None else changes(before, now):
-        click.echo(inert(line))
+        say(inert(line))
     tools = f"{len(now.tools)} tools"
     same = before is not None and before.digest == now.digest
-    click.echo(f"{inert(name)}: {done}{' again, nothing differs' if same else ''} ({tools})")
+    say(f"{inert(name)}: {done}{' again, nothing differs' if same else ''} ({tools})")

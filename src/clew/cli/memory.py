@@ -10,7 +10,7 @@ import msgspec
 from clew import ConfigError
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, named
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.interfaces import Note, Store, encode
 from clew.memory import Memory, Source, SqliteMemory, memory_place, note_of, open_memory
 
@@ -66,9 +66,9 @@ def add(text: str, kind: Any, file: str | None, *, as_json: bool) -> int:
     finally:
         memories.close()
     if as_json:
-        click.echo(json_text(msgspec.to_builtins(memory)))
+        say(json_text(msgspec.to_builtins(memory)))
     else:
-        click.echo(f"{'known' if memory.id in known else 'remembered'}  {_line(memory)}")
+        say(f"{'known' if memory.id in known else 'remembered'}  {_line(memory)}")
     return ANSWERED
 
 
@@ -81,9 +81,9 @@ def list_memories(file: str | None, *, history: bool, as_json: bool) -> int:
     """List all memories, the oldest first: id, kind, trust, day, source, text."""
     if not memory_place(file).exists():
         if as_json:
-            click.echo(json_text({"memories": [], "forgotten": []} if history else []))
+            say(json_text({"memories": [], "forgotten": []} if history else []))
         else:
-            click.echo(f"nothing is remembered at {inert(str(memory_place(file)))}")
+            say(f"nothing is remembered at {inert(str(memory_place(file)))}")
         return ANSWERED
     memories = _existing(file)
     try:
@@ -93,11 +93,11 @@ def list_memories(file: str | None, *, history: bool, as_json: bool) -> int:
     if as_json:
         told = msgspec.to_builtins(found)
         forgotten = msgspec.to_builtins(gone)
-        click.echo(json_text({"memories": told, "forgotten": forgotten} if history else told))
+        say(json_text({"memories": told, "forgotten": forgotten} if history else told))
         return ANSWERED
     _show(found, "nothing is remembered")
     for stone in gone:
-        click.echo(f"{stone.id}  forgotten  {_day(stone.at)}")
+        say(f"{stone.id}  forgotten  {_day(stone.at)}")
     return ANSWERED
 
 
@@ -119,7 +119,7 @@ def search(query: str, most: int, embed: str | None, file: str | None, *, as_jso
     finally:
         memories.close()
     if as_json:
-        click.echo(json_text(msgspec.to_builtins(found)))
+        say(json_text(msgspec.to_builtins(found)))
     else:
         _show(found, "no memory fits")
     return ANSWERED
@@ -139,9 +139,9 @@ def correct(memory_id: str, text: str, file: str | None, *, as_json: bool) -> in
     finally:
         memories.close()
     if as_json:
-        click.echo(json_text(msgspec.to_builtins(memory)))
+        say(json_text(msgspec.to_builtins(memory)))
     else:
-        click.echo(f"corrected  {_line(memory)}")
+        say(f"corrected  {_line(memory)}")
     return ANSWERED
 
 
@@ -161,9 +161,9 @@ def forget(memory_id: str, file: str | None, *, as_json: bool) -> int:
     finally:
         memories.close()
     if as_json:
-        click.echo(json_text({"forgotten": list(gone)}))
+        say(json_text({"forgotten": list(gone)}))
     else:
-        click.echo(f"forgotten  {', '.join(gone)}")
+        say(f"forgotten  {', '.join(gone)}")
     return ANSWERED
 
 
@@ -194,9 +194,9 @@ def _existing(file: str | None, embed: str | None = None) -> SqliteMemory:
 
 def _show(found: tuple[Memory, ...], none: str) -> None:
     for memory in found:
-        click.echo(_line(memory))
+        say(_line(memory))
     if not found:
-        click.echo(none)
+        say(none)
 
 
 def _line(memory: Memory) -> str:

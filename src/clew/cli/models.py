@@ -16,7 +16,7 @@ from clew import ClewError, ConfigError
 from clew.cli.completers import providers
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
 from clew.models import OFFLINE, Downloads, Price, ProviderInfo, aliases, available, price
 from clew.models.catalog import priced_models, served
@@ -56,7 +56,7 @@ def models(provider: str, *, download: str | None, as_json: bool) -> int:
         provider = provider or LOCAL
     found = anyio.run(partial(_list, provider))
     if as_json:
-        click.echo(json_text([msgspec.to_builtins(one) for one in found]))
+        say(json_text([msgspec.to_builtins(one) for one in found]))
         return ANSWERED
     out = console()
     width = max(len(one.model) for one in found)
@@ -111,7 +111,7 @@ def _download(name: str) -> None:
     """Fetch a model of the list."""
     local = require(MODELS, LOCAL)
     if isinstance(local, Downloads):
-        click.echo(local.download(name), err=True)
+        say(local.download(name), err=True)
 
 
 async def _models(info: ProviderInfo) -> list[Listed]:

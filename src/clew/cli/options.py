@@ -9,6 +9,7 @@ import click
 from clew import ConfigError
 from clew.cli import completers
 from clew.cli.errors import Shell
+from clew.cli.safe_text import say
 from clew.stores import has_password
 from clew.workers import QUEUE as DEFAULT
 
@@ -90,7 +91,7 @@ def _place(context: click.Context, parameter: click.Parameter, value: str | None
     place = named(context, parameter, value)
     if place and has_password(place):
         said = "the password in --store is in no command shown here: keep it in PGPASSWORD, "
-        click.echo(f"{said}~/.pgpass or $CLEW_STORE", err=True)
+        say(f"{said}~/.pgpass or $CLEW_STORE", err=True)
     return place
 
 

@@ -6,7 +6,6 @@ from functools import partial, wraps
 from typing import Any, Final
 
 import anyio
-import click
 import msgspec
 from rich.console import Console
 
@@ -19,7 +18,7 @@ from clew.cli.errors import EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.places import command
 from clew.cli.render import WIDE, Block, dollars
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put, watching
 from clew.interfaces import Json, Landing, encode
 from clew.strategies import Ballot, Vote
@@ -324,7 +323,7 @@ def finish(end: Outcome, *, as_json: bool) -> int:
     """
     try:
         if as_json:
-            click.echo(json_text(document(end)))
+            say(json_text(document(end)))
         elif end.result is not None:
             tell_end(console(), end)
     except BrokenPipeError:

@@ -12,6 +12,7 @@ from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import existing, find_run
+from clew.cli.safe_text import say
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import root, vote_request_of
 from clew.interfaces import Json, Store
@@ -32,9 +33,9 @@ def replay(run: str, settings: Settings, store: str | None) -> int:
     replayed = anyio.run(partial(_replay, run, store, settings.agent))
     so_far = replayed.trajectory
     entries, steps = len(so_far), len(so_far.steps)
-    click.echo(f"replayed {entries} entries, {steps} steps: identical, no call made")
+    say(f"replayed {entries} entries, {steps} steps: identical, no call made")
     for passed in replayed.passed_over:
-        click.echo(f"passed over: {passed}")
+        say(f"passed over: {passed}")
     return ANSWERED
 
 

@@ -15,7 +15,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import LAST, SHOWN, command, existing, find_run
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say
 from clew.interfaces import Json, Ruling, Store
 from clew.toolbox import ASK_PERSON, answered
 from clew.workers import queue_of
@@ -81,7 +81,7 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
     if word.allow and not word.answer and not meant.below:
         made = waiting if args is None else replace(waiting, args=args)
         if not confirm(made, yes=yes):
-            click.echo(f"{waiting.call} {waiting.tool} still waits")
+            say(f"{waiting.call} {waiting.tool} still waits")
             return ANSWERED
     ruling = Ruling(waiting.call, word.allow, args, word.why, answer=_answer(waiting, word))
     post_ruling(waiting, ruling, store)
@@ -89,9 +89,9 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
     queue = inert(queue_of(root))
     then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
     said = f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {then}"
-    click.echo(said + command("resume", waiting.root, store=store))
+    say(said + command("resume", waiting.root, store=store))
     if is_foreign(root):
-        click.echo(f"clew: {FOREIGN}", err=True)
+        say(f"clew: {FOREIGN}", err=True)
     return ANSWERED
 
 

@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.watch import watch
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
 from clew.retention import verify
@@ -58,12 +58,12 @@ def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json:
     found, lost = anyio.run(listing) if exists(store) else ([], [])
     code = FAILED if lost else ANSWERED
     if as_json:
-        click.echo(json_text(found))
+        say(json_text(found))
         return code
     for line in lost:
-        click.echo(f"clew: {inert(line)}", err=True)
+        say(f"clew: {inert(line)}", err=True)
     if lost:
-        click.echo(f"no run can be listed at {inert(shown_place(store))}: it is damaged", err=True)
+        say(f"no run can be listed at {inert(shown_place(store))}: it is damaged", err=True)
     else:
         _show(found, store, broken=broken)
     return code
@@ -71,14 +71,14 @@ def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json:
 
 def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
     if not exists(store):
-        click.echo(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
+        say(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
     elif not found:
         none = "no run was set aside" if broken else "no runs yet"
-        click.echo(f"{none} at {shown_place(store)}")
+        say(f"{none} at {shown_place(store)}")
     else:
         width = max(len(inert(run["run_id"])) for run in found)
         head = (f"{'RUN':<{width}}", f"{'WRITTEN':<16}", f"{'STATUS':<11}", "ENTRY", "QUESTION")
-        click.echo("  ".join(head))
+        say("  ".join(head))
     for run in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
         goal = " ".join(inert(run["question"]).split())
@@ -89,10 +89,10 @@ def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> No
         line = (
             f"{inert(run['run_id'])}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
         )
-        click.echo(line)
+        say(line)
         if broken:
-            click.echo(f"  {inert(run['reason'])}")
-            click.echo(f"  go on: {command('resume', run['run_id'], store=store)}")
+            say(f"  {inert(run['reason'])}")
+            say(f"  go on: {command('resume', run['run_id'], store=store)}")
 
 
 async def _watch(most: int, store: str | None, *, as_json: bool) -> None:

@@ -7,6 +7,8 @@ text, characters without a shape and foreign letters that imitate Latin ones are
 import re
 from typing import Any, Final
 
+import click
+
 from clew.interfaces import encode
 from clew.screens import looks_latin
 
@@ -24,12 +26,22 @@ _ADDRESS: Final = re.compile(r"[^\s\"'<>(){}\[\],;=]*[^\W_][.@][^\W_][^\s\"'<>()
 _LATIN: Final = re.compile(r"[A-Za-z]")
 
 
+def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Write to stdout or stderr: the one exit for text, which nothing in it can take for orders."""
+    click.echo(shown(text), err=err, nl=nl)
+
+
+def shown(text: str) -> str:
+    """The text with characters that act on a terminal, or cannot be seen, as their codes."""
+    return _HIDDEN.sub(_code, text.replace("\r\n", "\n"))
+
+
 def inert(text: str) -> str:
     """The text with what cannot be seen, or imitates Latin letters, shown as its codes."""
-    shown = _HIDDEN.sub(_code, text.replace("\r\n", "\n"))
-    if shown.isascii():
-        return shown
-    return _ADDRESS.sub(_address, _WORD.sub(_word, shown))
+    visible = shown(text)
+    if visible.isascii():
+        return visible
+    return _ADDRESS.sub(_address, _WORD.sub(_word, visible))
 
 
 def json_text(value: Any) -> str:

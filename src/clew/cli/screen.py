@@ -2,17 +2,19 @@
 
 import os
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Final, Self
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
+from rich.segment import Segment
 from rich.text import Text
 
 from clew import Agent, Entry, Trajectory
 from clew.cli.errors import debugging
 from clew.cli.render import Block, render_event
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, shown
 from clew.interfaces import Attempt, Stop, Thought
 from clew.models import aliases, available
 from clew.toolbox.docs import IndexReport
@@ -28,7 +30,17 @@ LONG: Final = 3.0
 
 
 class Outlet(Console):
-    """A console that leaves it to its caller what becomes of a broken pipe."""
+    """A console on which no text can act; it leaves a broken pipe to its caller."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """What is written; rich's own control codes stay what they are."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield segment._replace(text=shown(segment.text))
 
     def on_broken_pipe(self) -> None:
         """Called while a `BrokenPipeError` is handled; rich would leave the process."""

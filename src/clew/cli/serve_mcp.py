@@ -12,7 +12,7 @@ from clew.cli.errors import ANSWERED, INTERRUPTED
 from clew.cli.groups import import_extra
 from clew.cli.options import AT_ONCE, DEBUG, STORE
 from clew.cli.places import shared_place
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say
 from clew.cli.worker import store_of
 from clew.cli.worker_signals import finish_on_signals
 from clew.workers import WorkerEvent
@@ -137,9 +137,9 @@ class Serving:
         secret = mcp.BearerToken.new() if token is None else mcp.BearerToken(token)
 
         def on_ready(url: str) -> None:
-            click.echo(f"clew: serving {', '.join(self.agents)} at {url}", err=True)
+            say(f"clew: serving {', '.join(self.agents)} at {url}", err=True)
             if token is None:
-                click.echo(f"clew: the token of this server: {secret.value}", err=True)
+                say(f"clew: the token of this server: {secret.value}", err=True)
 
         await mcp.serve_http(
             made, address, token=secret if token != "" else None,
@@ -154,4 +154,4 @@ class Serving:
             self.working.discard(event.run_id)
         if event.what in {"failed", "refused", "lost"}:
             text = " ".join(inert(event.text).split())
-            click.echo(f"clew: run {inert(event.run_id)} {event.what}: {text}", err=True)
+            say(f"clew: run {inert(event.run_id)} {event.what}: {text}", err=True)

@@ -21,7 +21,7 @@ from clew.cli.outcome import entry_document, fork_of, status, usage
 from clew.cli.places import command, existing, find_run
 from clew.cli.prompt_view import prompt_document, prompt_text
 from clew.cli.render import Block
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.votes import refuse_vote
 from clew.evidence import THRESHOLD
@@ -66,7 +66,7 @@ def show(
         record = anyio.run(partial(_read, run, store))
         rows = context_history(record)
         document = context_document(record.run_id, rows) if form else {}
-        click.echo(json_text(document) if form else context_text(rows))
+        say(json_text(document) if form else context_text(rows))
         return ANSWERED
     if audit:
         if prompt or step is not None or form not in {None, "json"}:
@@ -75,7 +75,7 @@ def show(
         refuse_vote(record, "audit")
         checked = audited(record, THRESHOLD if threshold is None else threshold)
         if form == "json":
-            click.echo(json_text(audit_document(record, checked)))
+            say(json_text(audit_document(record, checked)))
         else:
             tell_audit(record, checked)
         return ANSWERED
@@ -94,7 +94,7 @@ def show(
         message = f"a prompt is shown as text or with --json, not with --{form}."
         raise click.UsageError(message)
     found = anyio.run(partial(_load_prompt, run, step, store))
-    click.echo(json_text(prompt_document(found)) if form == "json" else prompt_text(found))
+    say(json_text(prompt_document(found)) if form == "json" else prompt_text(found))
     return ANSWERED
 
 
@@ -140,16 +140,16 @@ def _json(record: Trajectory) -> None:
         "lost": usage(record.total.lost),
         "entries": [entry_document(entry) for entry in record.entries],
     }
-    click.echo(json_text(document))
+    say(json_text(document))
 
 
 def _jsonl(record: Trajectory) -> None:
     for line in trace(record):
-        click.echo(json_text(line))
+        say(json_text(line))
 
 
 def _markdown(record: Trajectory) -> None:
-    click.echo(markdown(record, pieces_with_origin(record)))
+    say(markdown(record, pieces_with_origin(record)))
 
 
 FORMS: Final[dict[str, Callable[[Trajectory], None]]] = {

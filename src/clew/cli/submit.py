@@ -14,7 +14,7 @@ from clew.cli.options import DEBUG, JSON, QUESTION, QUEUE, QUIET, STORE, agent_o
 from clew.cli.outcome import Outcome, finish
 from clew.cli.places import command, shared_place
 from clew.cli.render import Block
-from clew.cli.safe_text import json_text
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import Screen, watching
 from clew.interfaces import Json, Store
 from clew.stores import store_at
@@ -58,7 +58,7 @@ def submit_command(
         end = anyio.run(partial(_submit, question, wanted, queue, screen, store=store, wait=wait))
     if isinstance(end, Outcome):
         return finish(end, as_json=as_json)
-    click.echo(json_text({"run_id": end, "queue": queue}) if as_json else end)
+    say(json_text({"run_id": end, "queue": queue}) if as_json else end)
     return ANSWERED
 
 

@@ -12,7 +12,7 @@ from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json, ToolSpec
 from clew.support.wings import TOOLS, find, names
@@ -37,7 +37,7 @@ def list_tools(*, as_json: bool, **given: Json) -> int:
     # No folder is read to list its tools.
     found = make_tools(wanted, Library(Path.cwd()) if listed else None)
     if as_json:
-        click.echo(json_text([described(tool) for tool in found]))
+        say(json_text([described(tool) for tool in found]))
         return ANSWERED
     out = console()
     for tool in found:
@@ -55,7 +55,7 @@ def _usable() -> tuple[str, ...]:
         except ConfigError as error:
             lacking.setdefault(str(error).partition(": run ")[2], []).append(name)
     for command, lacked in lacking.items():
-        click.echo(f"Not installed ({command}): {', '.join(lacked)}", err=True)
+        say(f"Not installed ({command}): {', '.join(lacked)}", err=True)
     without = {*chain.from_iterable(lacking.values())}
     return tuple(name for name in tool_names() if name not in without)
 

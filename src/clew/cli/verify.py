@@ -15,7 +15,7 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.interfaces import Store
 from clew.retention import Checked, Remark, run_ids
 from clew.retention import verify as check
@@ -52,10 +52,10 @@ def verify(runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bo
     found, lost = anyio.run(partial(_verify, runs, expect, store))
     if as_json:
         told = [{**msgspec.to_builtins(one), "ok": one.ok} for one in found]
-        click.echo(json_text({"runs": told, "lost": [one.why for one in lost]}))
+        say(json_text({"runs": told, "lost": [one.why for one in lost]}))
     else:
         for line in _lines(found, lost):
-            click.echo(inert(line))
+            say(inert(line))
     return ANSWERED if not lost and all(one.ok for one in found) else FAILED
 
 

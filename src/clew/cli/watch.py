@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 import anyio
-import click
 import msgspec
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
 from clew.interfaces import Store
 from clew.workers import Monitor, RunStatus
@@ -44,7 +43,7 @@ async def _lines(watched: Monitor, *, as_json: bool) -> None:
         rows = await watched.rows()
         for row in reversed(rows):
             if before.get(row.run_id) != row.standing:
-                click.echo(json_text(msgspec.to_builtins(row)) if as_json else _line(row))
+                say(json_text(msgspec.to_builtins(row)) if as_json else _line(row))
         before = {row.run_id: row.standing for row in rows}
         await _pause(began)
 

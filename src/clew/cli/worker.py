@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.places import shared_place
 from clew.cli.progress import of_many
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.worker_signals import finish_on_signals
 from clew.support.wings import WORKERS, names
 from clew.workers import WorkerConfig, WorkerEvent, work
@@ -125,7 +125,7 @@ class EventPrinter:
     def say(self, line: str) -> None:
         """Print a line, if anyone still reads."""
         try:
-            click.echo(line)
+            say(line)
         except OSError:
             self.say = _print_nothing  # type: ignore[method-assign]  # the reader has closed the pipe
 

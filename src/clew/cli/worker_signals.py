@@ -4,9 +4,9 @@ import signal
 from collections.abc import Awaitable, Callable, Collection
 
 import anyio
-import click
 
 from clew.cli.foreground import on_signals
+from clew.cli.safe_text import say
 
 
 async def finish_on_signals(
@@ -26,7 +26,7 @@ async def finish_on_signals(
         leaving.set()
         if working:
             said = f"clew: leaving when {len(working)} run(s) have ended their step"
-            click.echo(f"{said}; Ctrl-C breaks them off", err=True)
+            say(f"{said}; Ctrl-C breaks them off", err=True)
 
     async def finished() -> bool:
         await work(leaving)

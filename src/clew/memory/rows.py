@@ -96,7 +96,7 @@ def replace(connection: sqlite3.Connection, old: int, new: int) -> None:
 def remove(connection: sqlite3.Connection, number: int, at: int) -> None:
     """Delete a memory; a tombstone is left."""
     take_out(connection, number)
-    connection.execute("DELETE FROM bases WHERE number = ?1 OR base = ?1", (number,))
+    connection.execute("DELETE FROM bases WHERE number = ? OR base = ?", (number, number))
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
     connection.execute("INSERT INTO tombstones VALUES (?, ?, 0)", (number, at))
 
@@ -116,10 +116,10 @@ def chain(connection: sqlite3.Connection, number: int) -> list[int]:
         one = new.pop()
         found[one] = None
         rows = connection.execute(
-            "SELECT number FROM memories WHERE superseded = ?1 AND superseded != 0 "
-            "UNION SELECT superseded FROM memories WHERE number = ?1 AND superseded != 0 "
-            "UNION SELECT number FROM bases WHERE base = ?1",
-            (one,),
+            "SELECT number FROM memories WHERE superseded = ? AND superseded != 0 "
+            "UNION SELECT superseded FROM memories WHERE number = ? AND superseded != 0 "
+            "UNION SELECT number FROM bases WHERE base = ?",
+            (one, one, one),
         )
         new += [other for (other,) in rows if other not in found]
     return sorted(found)

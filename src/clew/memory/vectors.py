@@ -28,8 +28,8 @@ _MISSING: Final = """
 
 # While they were made, another process may have forgotten the memory.
 _NEW: Final = """
-    INSERT INTO vectors (place, vector) SELECT ?1, ?3
-    WHERE EXISTS (SELECT 1 FROM memories WHERE place = ?1 AND text = ?2)"""
+    INSERT INTO vectors (place, vector) SELECT :place, :vector
+    WHERE EXISTS (SELECT 1 FROM memories WHERE place = :place AND text = :text)"""
 
 
 class Vectors:
@@ -88,7 +88,7 @@ class Vectors:
                 connection.executemany(
                     _NEW,
                     (
-                        (place, text, row.astype(np.float16).tobytes())
+                        {"place": place, "text": text, "vector": row.astype(np.float16).tobytes()}
                         for (place, text, _), row in zip(cut, rows, strict=True)
                     ),
                 )

@@ -1,7 +1,7 @@
 """Writing runs into an archive: `clew records export --archive`."""
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,10 @@ from clew.support.private_files import opener
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was exported, its size in bytes, and what could not be: runs, and other losses."""
+    """What was exported, its size in bytes, and what could not be: runs, and other losses.
+
+    A run that was exported without some of its blobs is in both.
+    """
 
     runs: tuple[str, ...]
     bytes: int
@@ -88,6 +91,8 @@ async def _write(
             section = await section_of(listing, run_id, left_out)
             size += file.write(written(section))
             done.append(run_id)
+            if section.lost:
+                unreadable.append(Remark(run_id, lost_blobs(section.lost)))
         except (StoreError, TypeError) as error:  # by damage, values may have another type
             unreadable.append(Remark(run_id, str(error)))
             left_out.add(run_id)
@@ -119,15 +124,29 @@ async def section_of(listing: Listing, run_id: str, left_out: set[str]) -> Secti
         elif isinstance(event, Observation):
             children.pop(event.call, None)
         for digest in blobs_of(event) if line.seq > shared else ():
-            body = section.blobs.get(digest) or await store.blob(digest)
-            if not is_blob(digest, body):
-                message = f"entry {line.seq}: blob {digest!r} was changed after it was written"
-                raise StoreError(message)
-            section.blobs[digest] = body
+            if digest not in section.blobs and digest not in section.lost:
+                await _fetch_blob(store, digest, section)
     if lost := sorted(left_out.intersection(children.values())):
         message = f"run {run_id!r} goes on in its sub-run {lost[0]!r}, which is left out"
         raise StoreError(message)
     return section
+
+
+async def _fetch_blob(store: Readable, digest: str, section: Section) -> None:
+    """Add a blob to the section, or to what it lost: the run is kept without that payload."""
+    with suppress(StoreError):
+        body = await store.blob(digest)
+        if is_blob(digest, body):
+            section.blobs[digest] = body
+            return
+    section.lost.add(digest)
+
+
+def lost_blobs(digests: Iterable[str]) -> str:
+    """What is told of a run that is kept without some of its blobs."""
+    names = sorted(digests)
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    return f"it is kept without blob {names[0]!r}{more}, which is lost or damaged"
 
 
 async def _snapshot(store: Readable, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:

@@ -1,7 +1,7 @@
 """The form of an archive: runs in one file of JSON lines.
 
     {"line":"archive","version":1,"at":…}
-    {"line":"run","run_id":…,"base":…,"shared":…}
+    {"line":"run","run_id":…,"base":…,"shared":…,"lost":[…]}
     {"line":"blob","digest":…,"data":…}               each blob that the run names, in Base64
     {"line":"message","event":…}                      what waits in its inbox, oldest first
     {"line":"entry","seq":…,"at":…,"epoch":…,"hash":…,"event":…}
@@ -11,11 +11,12 @@
 
 An event stands there byte for byte as it was stored, so the chain of hashes holds. A fork has only
 its own entries and stands behind its base, a root behind its sub-runs. Each run has all of its
-blobs with it: whoever reads an archive needs memory for one run, and each can be read without the
-others.
+blobs with it, but for those that are lost: whoever reads an archive needs memory for one run, and
+each can be read without the others.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -24,6 +25,9 @@ import msgspec
 
 from clew.core.errors import StoreError
 from clew.core.interfaces import Base, Line
+
+_ID: Final = re.compile(r"[\w.-]+")
+"""What the id of a run from elsewhere may look like: people copy it into shells and file names."""
 
 VERSION: Final = 1
 """Version of the form, in the first line."""
@@ -44,11 +48,15 @@ class Archive(_Written, frozen=True):
 
 
 class Run(_Written, frozen=True):
-    """A run begins; `base` is the run that a fork shares the lines up to `shared` with."""
+    """A run begins; `base` is the run that a fork shares the lines up to `shared` with.
+
+    `lost` are digests of blobs that it names, and that a damaged store does not have any more.
+    """
 
     run_id: str
     base: str = ""
     shared: int = 0
+    lost: tuple[str, ...] = ()
 
 
 class Blob(_Written, frozen=True):
@@ -110,6 +118,7 @@ class Section:
     lines: list[Line] = field(default_factory=list[Line])
     blobs: dict[str, bytes] = field(default_factory=dict[str, bytes])
     inbox: list[bytes] = field(default_factory=list[bytes])
+    lost: set[str] = field(default_factory=set[str])
     wrong: str = ""
 
 
@@ -121,7 +130,8 @@ def encoded(line: _Any) -> bytes:
 def written(section: Section) -> bytes:
     """A run as it stands in an archive. Raises `StoreError` where an event is no compact JSON."""
     base = section.base
-    lines = [encoded(Run(section.run_id, base.run_id, base.seq) if base else Run(section.run_id))]
+    shared = (base.run_id, base.seq) if base else ("", 0)
+    lines = [encoded(Run(section.run_id, *shared, tuple(sorted(section.lost))))]
     lines += [encoded(Blob(*blob)) for blob in section.blobs.items()]
     lines += [encoded(Message(_raw(section, body))) for body in section.inbox]
     lines += [
@@ -211,8 +221,10 @@ def _broken(section: Section, why: str) -> Section:
 def _take(section: Section, line: _Any | None, digest: str) -> str:
     """Add a line to the section; what is wrong with it, or ""."""
     match line:
-        case Run(run_id, base, shared):
-            section.run_id = run_id
+        case Run(run_id, base, shared, lost):
+            section.run_id, section.lost = run_id, {*lost}
+            if not _ID.fullmatch(run_id):
+                return f"its id {run_id!r} may have letters, digits, '_', '-' and '.' only"
             section.base = Base(base, shared) if shared else None
         case Blob(name, data):
             section.blobs[name] = data

@@ -150,7 +150,7 @@ def _verify(section: Section, before: Line | None) -> None:
     for seq, line in enumerate(section.lines, start=first):
         event = event_of(line, before, seq, {first})
         for digest in blobs_of(event):
-            if digest not in section.blobs:
+            if digest not in section.blobs and digest not in section.lost:
                 raise EntryError(seq, f"blob {digest!r} is not in the archive")
         if not 0 < line.epoch <= MOST_EPOCHS:
             raise EntryError(seq, f"its epoch is {line.epoch}, which no run of clew comes to")

@@ -204,6 +204,8 @@ async def read_folder(place: Path) -> AsyncIterator[Section | End]:
     for run_id in wanted:
         try:
             section = await section_of(listing, run_id, left_out)
+            if section.lost:
+                raise missing_blob(min(section.lost))
             if cut := folder.torn(run_id):
                 why = f"{cut:,} bytes behind entry {section.lines[-1].seq} are no whole entry"
                 torn.append(Missing(run_id, f"its end was cut off: {why}"))

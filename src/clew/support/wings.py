@@ -8,6 +8,7 @@ import functools
 import importlib
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any, Final
 
 from clew.core.errors import ConfigError
@@ -57,7 +58,10 @@ def find(group: str, name: str) -> Any:
     try:
         return entry.load()
     except ImportError as error:
-        missing = (error.name or "a library").partition(".")[0]
+        missing = (error.name or "").partition(".")[0]
+        if not missing or _is_installed(missing):
+            message = f"{name} cannot be imported from {entry.value}: {error}"
+            raise ConfigError(message) from error
         raise ConfigError(
             f"{name} needs {missing}, which is not installed: run {_command(entry)}"
         ) from error
@@ -69,6 +73,14 @@ def require(group: str, name: str) -> Any:
         message = f"nothing here has the name {name} in {group}: install a package that adds it"
         raise ConfigError(message)
     return found
+
+
+def _is_installed(package: str) -> bool:
+    """Whether a package is there, so that an error of its import is an error inside it."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def _command(entry: Any) -> str:

@@ -13,13 +13,13 @@ _SHARED_BY: Final = """
     SELECT run_id FROM forks JOIN runs USING (number) WHERE base = ? ORDER BY number LIMIT 1"""
 _ONLY_HERE: Final = """
     DELETE FROM blobs WHERE digest IN (
-        SELECT digest FROM uses AS mine WHERE number = ?1 AND NOT EXISTS (
+        SELECT digest FROM uses AS mine WHERE number = :number AND NOT EXISTS (
             SELECT 1 FROM uses AS theirs
-            WHERE theirs.digest = mine.digest AND theirs.number != ?1
+            WHERE theirs.digest = mine.digest AND theirs.number != :number
         )
     )"""
 _LINES: Final = """
-    DELETE FROM entries WHERE key BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295"""
+    DELETE FROM entries WHERE key BETWEEN :number << 32 AND (:number << 32) + 4294967295"""
 _TABLES: Final = ("uses", "inbox", "forks", "open_runs", "stopped_runs", "runs")
 USE: Final = "INSERT OR IGNORE INTO uses (number, digest) VALUES (?, ?)"
 
@@ -29,8 +29,8 @@ def forget(connection: sqlite3.Connection, run_id: str, number: int) -> None:
     fork: tuple[str] | None = connection.execute(_SHARED_BY, (number,)).fetchone()
     if fork is not None:
         raise still_shared(run_id, fork[0])
-    connection.execute(_ONLY_HERE, (number,))
-    connection.execute(_LINES, (number,))
+    connection.execute(_ONLY_HERE, {"number": number})
+    connection.execute(_LINES, {"number": number})
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table} WHERE number = ?", (number,))  # noqa: S608 - our own names
 

@@ -6,6 +6,7 @@ import sqlite3
 import struct
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -14,6 +15,7 @@ from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
 from clew.stores.sqlite.delete import find_uses
 from clew.stores.sqlite.heads import SUFFIX
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
+from clew.stores.sqlite.mounts import mount_table, network_type
 from clew.stores.sqlite.truncated import missing, rebuilt
 from clew.support.private_files import make_file, make_folder
 
@@ -128,6 +130,7 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         _refuse_remains(path)
     except OSError as error:
         raise failed(path, error) from error
+    _warn_of_network(path.parent.resolve())
     with suppress(OSError):  # it is there; or cannot be, which SQLite tells
         make_file(path)  # and what SQLite makes beside it gets its rights
     try:
@@ -146,6 +149,18 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         return _open(path, patience, "?mode=ro&immutable=1")
     except SQLITE_ERRORS as error:
         raise explain(path, error) from error
+
+
+@cache
+def _warn_of_network(folder: Path) -> None:
+    """Say, once a process, that a folder lies on a network file system."""
+    if kind := network_type(folder, mount_table()):
+        LOG.warning(
+            "%s is on a network file system (%s), where SQLite can lose entries: keep the store on "
+            "a local disk, or use postgresql://…",
+            folder,
+            kind,
+        )
 
 
 def _open(path: Path, patience: float, how: str = "") -> sqlite3.Connection:

@@ -35,7 +35,7 @@ _BY_NUMBER: Final = "SELECT number, run_id FROM runs NOT INDEXED WHERE number = 
 _FORK: Final = "SELECT base, shared FROM forks WHERE number = ?"
 _OWN: Final = """
     SELECT key, at, epoch, body, hash FROM entries
-    WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + ?3 ORDER BY key"""
+    WHERE key > ? AND key <= ? ORDER BY key"""
 _BEHIND: Final = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT 1"
 _SEQ: Final = (1 << 32) - 1
 _CHECKS: Final = (
@@ -253,11 +253,11 @@ class Salvaged(msgspec.Struct):
     def _top(self) -> int:
         """The highest number of a run that can be found."""
         rows, _ = self._some("SELECT key >> 32 FROM entries ORDER BY key DESC LIMIT 1")
-        return max((*self.known, *(number for (number,) in rows)), default=0)
+        return max((*self.known, *(number for (number,) in rows if number is not None)), default=0)
 
     def _has_lines(self, number: int) -> bool:
         """Whether a run has lines, or may have: they cannot be read."""
-        rows, complete = self._some(f"{_OWN} LIMIT 1", number, 0, _SEQ)
+        rows, complete = self._some(f"{_OWN} LIMIT 1", number << 32, (number << 32) + _SEQ)
         return bool(rows) or not complete
 
     def _some(self, sql: str, *values: Any) -> tuple[list[Any], bool]:
@@ -321,7 +321,8 @@ class Salvaged(msgspec.Struct):
         upto = _SEQ
         passed: set[str] = set()
         while True:
-            own = self.connection.execute(_OWN, (number, max(after, 0), upto)).fetchall()
+            start = number << 32
+            own = self.connection.execute(_OWN, (start + max(after, 0), start + upto)).fetchall()
             found = [Line(key & _SEQ, *rest) for key, *rest in own] + found
             base = self._base(number)
             if base is None or base.seq <= after or not found:

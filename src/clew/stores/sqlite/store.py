@@ -65,14 +65,15 @@ _INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?,
 # the inbox. Whatever it does not take goes the long way, which says why.
 _NEXT: Final = """
     INSERT OR IGNORE INTO entries (key, at, epoch, hash, body)
-    SELECT (number << 32) + ?2, ?3, ?4, ?5, ?6 FROM runs
-    WHERE run_id = ?1 AND epoch = ?7 AND substr(?6, 1, 15) <> CAST('{"event":"stop"' AS BLOB)
-        AND EXISTS (SELECT 1 FROM entries WHERE key = (number << 32) + ?2 - 1)
+    SELECT (number << 32) + :seq, :at, :epoch, :hash, :body FROM runs
+    WHERE run_id = :run_id AND epoch = :own
+        AND substr(:body, 1, 15) <> CAST('{"event":"stop"' AS BLOB)
+        AND EXISTS (SELECT 1 FROM entries WHERE key = (number << 32) + :seq - 1)
         AND EXISTS (SELECT 1 FROM open_runs WHERE open_runs.number = runs.number)
         AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.number = runs.number)"""
 _READ: Final = """
     SELECT key, at, epoch, body, hash FROM entries
-    WHERE key > (?1 << 32) + ?2 AND key <= (?1 << 32) + ?3 ORDER BY key"""
+    WHERE key > ? AND key <= ? ORDER BY key"""
 # One row of nothing for a run whose inbox is empty.
 _INBOX: Final = """
     SELECT inbox.id, inbox.body FROM runs LEFT JOIN inbox USING (number)
@@ -247,6 +248,8 @@ class SqliteStore:
             rows = self._connection.execute(_INBOX, (run_id,)).fetchall()
             if not rows:
                 raise self._unknown(run_id)
+            if run_id != self._group.run_id:  # whoever reads a run whole asks for this too
+                self._check_head(run_id)
             return [] if rows[0][0] is None else rows
 
         return self._run_alone(messages)
@@ -389,7 +392,9 @@ class SqliteStore:
 
     def _part(self, number: int, after: int, upto: int) -> list[Line]:
         """Lines that a run wrote itself."""
-        return [line_of(*row) for row in self._connection.execute(_READ, (number, after, upto))]
+        start = number << 32
+        rows = self._connection.execute(_READ, (start + after, start + upto))
+        return [line_of(*row) for row in rows]
 
     def _run_alone(self, work: Callable[[], T]) -> T:
         """Do `work` on the connection, alone; SQLite's errors come out as ours."""
@@ -466,7 +471,15 @@ class SqliteStore:
             return False
         self._sync("FULL" if append.barrier else "NORMAL")
         (line,) = append.lines
-        row = (append.run_id, line.seq, line.at, line.epoch, line.hash, line.body, append.epoch)
+        row = {
+            "run_id": append.run_id,
+            "seq": line.seq,
+            "at": line.at,
+            "epoch": line.epoch,
+            "hash": line.hash,
+            "body": line.body,
+            "own": append.epoch,
+        }
         return self._connection.execute(_NEXT, row).rowcount == 1
 
     def _write(self, append: Append) -> StoreError | None:

@@ -1,0 +1,109 @@
+"""Nothing that others wrote acts on a terminal: one exit for text, and no way past it."""
+
+import ast
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from clew.cli import safe_text
+from clew.cli.errors import explain
+from clew.cli.safe_text import say, shown
+from clew.cli.screen import console
+from clew.core.errors import ConfigError, ModelError, StoreError
+from tests.cli.shell import clew
+
+CLI = Path(safe_text.__file__).parent
+EXITS = {"safe_text.py", "progress.py"}
+"""The exit itself, and a line that is written over, in which all that is data is inert."""
+PAST = {
+    "click.echo", "click.secho", "print", "Console", "sys.stdout.write", "sys.stderr.write",
+    "sys.stdout.buffer.write", "sys.stderr.buffer.write",
+}  # fmt: skip
+DANGERS = [
+    "\x1b[2J",
+    "\x1b]0;title\x07",
+    "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\",
+    "\x9b31m",
+    "\x1bP+q\x1b\\",
+    "\x90dcs\x9c",
+    "one\rtwo",
+    "a\x08b",
+    "\x0b\x0c",
+    "\x7f",
+    "\u202egnp.exe",
+    "\u2066x\u2069",
+    "\u200bhidden",
+    "\ufeffbom",
+    "\x1b[1A\x1b[2K",
+    "\x00",
+]
+
+
+def past_the_exit(source: str) -> list[str]:
+    """How a module writes past the one exit."""
+    tree = ast.parse(source)
+    calls = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return [
+        f"{dotted}, line {node.lineno}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.Attribute)
+        and (dotted := ast.unparse(node)) in PAST
+        and (node in calls or dotted != "Console")  # which is a type too
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(CLI.glob("*.py")), ids=lambda path: path.name)
+def test_no_command_writes_past_the_exit(path: Path) -> None:
+    found = past_the_exit(path.read_text(encoding="utf-8"))
+    assert bool(found) is (path.name in EXITS), found
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["click.echo(x)", "print(x)", "Console().print(x)", "sys.stderr.write(x)", "say = click.echo"],
+)
+def test_a_way_past_is_found(line: str) -> None:
+    assert past_the_exit(line) != []
+
+
+@pytest.mark.parametrize("text", DANGERS)
+def test_the_exits_show_what_would_act(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    say(f"before {text} after")
+    console().print(f"before {text} after")
+    console(stderr=True).print(f"before {text} after")
+    said = capsys.readouterr()
+    for out in (said.out, said.err):
+        assert text not in out
+        assert all(letter == "\n" or letter.isprintable() for letter in out)
+    assert shown(shown(text)) == shown(text)
+
+
+@pytest.mark.parametrize("text", DANGERS[:6])
+@pytest.mark.parametrize("kind", [ConfigError, ModelError, StoreError, ValueError])
+def test_an_error_that_quotes_others_is_shown_inert(
+    text: str, kind: type[Exception], capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = kind(f"HTTP 500: {text}")
+    error.add_note(text)
+    said, _ = explain(error)
+    say(said, err=True)
+    assert text not in capsys.readouterr().err
+
+
+def test_what_a_store_says_of_itself_is_inert() -> None:
+    path = Path("runs.sqlite")
+    clew("ask", "What is 2 + 2?", "--store", str(path))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE runs SET run_id = ?", ("r\x1b[2J\u202e",))
+    connection.close()
+    path.with_name("runs.sqlite.heads").unlink()
+    for command in (
+        ["runs"],
+        ["records", "verify"],
+        ["show", "r"],
+        ["records", "export", "--archive", "x"],
+    ):
+        done = clew(*command, "--store", str(path))
+        assert "\x1b" not in done.out + done.err, command
+        assert "\u202e" not in done.out + done.err, command
