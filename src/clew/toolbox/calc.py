@@ -246,9 +246,19 @@ class _Reader:
         )
 
 
+_DATE: Final = re.compile(r"(?<![\w.])[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?![\w.])")
+"""A date as ISO 8601 has it."""
+
+
 def _normalised(expression: str) -> str:
     """Replace typographic signs and take the commas out of 1,234,567, outside of arguments."""
     text = "".join(_SIGNS.get(character, character) for character in expression)
+    if date := _DATE.search(text):
+        spaced = " - ".join(str(int(part)) for part in date[0].split("-"))
+        message = (
+            f"{date[0]} looks like a date, and dates are not computed: to subtract, write {spaced}"
+        )
+        raise ToolError(message)
     return _THOUSANDS.sub(lambda match: _ungrouped(match, text), text)
 
 
