@@ -130,7 +130,7 @@ async def contents(store: Store) -> dict[str, tuple[list[Line], list[bytes], Bas
         try:
             await load(store, info.run_id)
         except StoreError as error:
-            assert "blob" in str(error), "a run may have lost its payloads, and no more"  # noqa: PT017
+            assert "blob" in str(error), "a run may have lost its payloads, and no more"  # noqa: PT017 - most raise nothing
     return found
 
 
