@@ -29,6 +29,12 @@ async def ran(root: Path, *moves: Any, **settings: Any) -> list[Observation]:
     return [call.observation for call in record.calls[:-1] if call.observation is not None]
 
 
+def without_remark(text: str) -> str:
+    """The text of a search, without the line on what it left out."""
+    *lines, last = text.split("\n")
+    return "\n".join(lines) if last.startswith("[looked at ") else text
+
+
 async def one(root: Path, move: Any, **settings: Any) -> Observation:
     """What one call came to."""
     (seen,) = await ran(root, move, **settings)

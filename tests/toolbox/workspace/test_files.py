@@ -14,7 +14,7 @@ from clew import ConfigError, ToolError
 from clew.testing import act
 from clew.toolbox.workspace import NAMES, workspace_tools
 from clew.toolbox.workspace.text import decode_text
-from tests.toolbox.workspace.folder import one, ran, tools_of
+from tests.toolbox.workspace.folder import one, ran, tools_of, without_remark
 
 
 @pytest.fixture
@@ -61,17 +61,17 @@ async def test_files_are_listed(root: Path) -> None:
         act("list_files", hidden=True, glob=".h*"),
         act("list_files", glob="*.rs"),
     )
-    assert whole.text.splitlines() == [
+    assert without_remark(whole.text).splitlines() == [
         "README.md  (8 bytes)", "docs/", "docs/x.md  (1 bytes)", "kept.log  (1 bytes)",
         "link  (link)", "src/", "src/a.py  (35 bytes)",
     ]  # fmt: skip
     assert whole.trust == "untrusted"
-    assert some.text.splitlines() == [
+    assert without_remark(some.text).splitlines() == [
         "README.md  (8 bytes)", "docs/x.md  (1 bytes)", "src/a.py  (35 bytes)",
     ]  # fmt: skip
-    assert deep.text == "docs/x.md  (1 bytes)"
-    assert hidden.text == ".hidden  (1 bytes)"
-    assert none.text == "nothing fits"
+    assert without_remark(deep.text) == "docs/x.md  (1 bytes)"
+    assert without_remark(hidden.text) == ".hidden  (1 bytes)"
+    assert without_remark(none.text) == "nothing fits"
 
 
 async def test_many_files_and_none(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ async def test_what_is_no_plain_text_is_said(root: Path) -> None:
     assert "needle" in texts[7]
     assert texts[8].splitlines()[1:] == ["src/a.py-4- def f():", "src/a.py:5:     return os"]
     assert "pattern is no regular expression" in texts[9]
-    assert texts[10].endswith("but the names of these files do:\nREADME.md")
-    assert texts[11].endswith("broad: [… 170 more matching lines]")
+    assert without_remark(texts[10]).endswith("but the names of these files do:\nREADME.md")
+    assert without_remark(texts[11]).endswith("broad: [… 170 more matching lines]")
 
 
 async def test_an_edit_keeps_everything_else(root: Path) -> None:

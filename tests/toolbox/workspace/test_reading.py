@@ -10,7 +10,7 @@ import pytest
 from clew import ToolError
 from clew.testing import act
 from clew.toolbox.workspace.root import Root
-from tests.toolbox.workspace.folder import one
+from tests.toolbox.workspace.folder import one, without_remark
 
 
 def put(root: Path, files: Mapping[str, str | bytes]) -> None:
@@ -21,7 +21,7 @@ def put(root: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 async def looked(root: Path, tool: str, **args: Any) -> str:
-    return (await one(root, act(tool, **args))).text
+    return without_remark((await one(root, act(tool, **args))).text)
 
 
 @pytest.fixture

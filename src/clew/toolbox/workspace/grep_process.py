@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from clew.core.errors import ToolError
 from clew.toolbox.workspace.display import is_minified, truncate_line
-from clew.toolbox.workspace.ignore import glob, walk
-from clew.toolbox.workspace.root import Root
+from clew.toolbox.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk
+from clew.toolbox.workspace.root import MOST_BYTES, Root
 from clew.toolbox.workspace.text import decode_text
 
 MOST_FILES: Final = 20_000
@@ -28,7 +28,7 @@ class _Found:
     lines: list[str] = field(default_factory=list[str])
     matches: int = 0
     files: int = 0
-    searched: int = 0
+    looked: Looked = field(default_factory=Looked)
     names: list[str] = field(default_factory=list[str])
     whole: bool = True
 
@@ -53,7 +53,7 @@ def search(wanted: dict[str, Any]) -> str:
         ) from error
     root, path = Root(wanted["root"]), wanted["path"]
     result, until = _Found(), time.monotonic() + wanted["seconds"]
-    for inside in _files(root, path, wanted["glob"]):
+    for inside in _files(root, path, wanted["glob"], result.looked):
         if time.monotonic() > until or len(result.lines) >= wanted["most"]:
             result.whole = False
             break
@@ -63,22 +63,34 @@ def search(wanted: dict[str, Any]) -> str:
     return _text(result, wanted["most"])
 
 
-def _files(root: Root, path: str, names: str) -> Iterator[str]:
+def _files(root: Root, path: str, names: str, looked: Looked) -> Iterator[str]:
     if not root.is_folder(path):
         yield root.read(path).path
         return
     wanted = glob(names if "/" in names else f"**/{names}") if names else None
-    for inside, entry in walk(root, path, hidden=False, most=MOST_FILES):
-        if entry.kind == "file" and (wanted is None or wanted.fullmatch(inside)):
+    for inside, entry in walk(root, path, looked, hidden=False, most=MOST_FILES):
+        if entry.kind == "folder" or (wanted is not None and not wanted.fullmatch(inside)):
+            continue
+        if entry.kind != "file":
+            looked.left_out[LINKS] += 1
+        elif entry.size > MOST_BYTES:
+            looked.left_out[LARGE] += 1
+        else:
             yield inside
 
 
 def _search(root: Root, path: str, pattern: re.Pattern[str], context: int, result: _Found) -> None:
     try:
-        lines = decode_text(root.read(path).data, path).lines
+        data = root.read(path).data
     except ToolError:
-        return  # binary, too big, or gone
-    result.searched += 1
+        result.looked.left_out[UNREADABLE] += 1  # or gone
+        return
+    try:
+        lines = decode_text(data, path).lines
+    except ToolError:
+        result.looked.left_out[BINARY] += 1
+        return
+    result.looked.files += 1
     hits = [(at, hit) for at, line in enumerate(lines) if (hit := pattern.search(line))]
     if not hits:
         return
@@ -102,15 +114,14 @@ def _search(root: Root, path: str, pattern: re.Pattern[str], context: int, resul
 
 def _text(result: _Found, most: int) -> str:
     if not result.matches:
-        said = f"no line matches in {result.searched} files"
-        if result.names:
-            names = "\n".join(result.names[:20])
-            return f"{said}, but the names of these files do:\n{names}"
-        ended = "" if result.whole else " (stopped before the end: name a folder, or a glob)"
-        return said + ended
+        said = f"no line matches in {result.looked.files} files"
+        said += "" if result.whole else " (stopped before the end: name a folder, or a glob)"
+        said += ", but the names of these files do:" if result.names else ""
+        more = result.names[:20]
+        return "\n".join([said, *more, *filter(None, [result.looked.remark()])])
     word = "line matches" if result.matches == 1 else "lines match"
-    head = f"{result.matches} {word} in {result.files} of {result.searched} files"
+    head = f"{result.matches} {word} in {result.files} of {result.looked.files} files"
     shown = result.lines[:most]
     if len(result.lines) > most or not result.whole:
         head += f"; only the first {len(shown)} are here: name a folder, a glob or a longer pattern"
-    return "\n".join([head, *shown])
+    return "\n".join([head, *shown, *filter(None, [result.looked.remark()])])

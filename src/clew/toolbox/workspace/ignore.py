@@ -5,8 +5,9 @@ The rules are those of gitignore(5), from the `.gitignore` files of the folders 
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from clew.core.errors import ToolError
@@ -16,6 +17,31 @@ from clew.toolbox.workspace.safe_path import GIT_FOLDER
 NAME: Final = ".gitignore"
 BUILT: Final = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
 """Folders that tools generate."""
+
+
+@dataclass(slots=True)
+class Looked:
+    """What a search looked at, and what it left out: how many, by the reason."""
+
+    files: int = 0
+    left_out: Counter[str] = field(default_factory=Counter[str])
+
+    def remark(self) -> str:
+        """The line that says so; "" if nothing was left out."""
+        if not self.left_out:
+            return ""
+        reasons = ", ".join(f"{count:,} {why}" for why, count in sorted(self.left_out.items()))
+        return f"[looked at {self.files:,} files; left out {reasons}]"
+
+
+IGNORED: Final = "ignored by .gitignore"
+HIDDEN: Final = "hidden"
+MADE_BY_TOOLS: Final = "folders that tools make"
+LINKS: Final = "links, devices and pipes"
+BINARY: Final = "binary"
+UNREADABLE: Final = "unreadable"
+LARGE: Final = "too large"
+REST: Final = "or more after that: the search ended there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +117,15 @@ def _legal(words: str) -> bool:
     return True
 
 
-def walk(root: Root, path: str, *, hidden: bool, most: int) -> Iterator[tuple[str, Entry]]:
+def walk(
+    root: Root, path: str, looked: Looked, *, hidden: bool, most: int
+) -> Iterator[tuple[str, Entry]]:
     """The entries below a folder that are not ignored, at most `most`, in order of paths.
 
-    With `hidden`, names that begin with a dot are included. Links are listed, not followed.
+    With `hidden`, names that begin with a dot are included. Links are listed, not followed. What is
+    left out is counted in `looked`.
     """
-    yield from _walk(root, path, _above(root, path), [0], hidden=hidden, most=most)
+    yield from _walk(root, path, _above(root, path), looked, [0], hidden=hidden, most=most)
 
 
 def _above(root: Root, path: str) -> list[Rule]:
@@ -117,7 +146,14 @@ def _of_folder(root: Root, folder: str) -> list[Rule]:
 
 
 def _walk(
-    root: Root, path: str, above: list[Rule], looked: list[int], *, hidden: bool, most: int
+    root: Root,
+    path: str,
+    above: list[Rule],
+    looked: Looked,
+    count: list[int],
+    *,
+    hidden: bool,
+    most: int,
 ) -> Iterator[tuple[str, Entry]]:
     where, entries = root.entries(path)
     base = "" if where == "." else where
@@ -125,16 +161,21 @@ def _walk(
     for entry in entries:
         inside = f"{base}/{entry.name}" if base else entry.name
         folder = entry.kind == "folder"
-        if entry.name.lower() == GIT_FOLDER or (entry.name.startswith(".") and not hidden):
+        if entry.name.lower() == GIT_FOLDER:
+            continue  # which no tool reads
+        why = HIDDEN if entry.name.startswith(".") and not hidden else ""
+        why = why or (MADE_BY_TOOLS if folder and entry.name in BUILT else "")
+        why = why or (IGNORED if ignored(here, inside, folder=folder) else "")
+        if why:
+            looked.left_out[why] += 1
             continue
-        if ignored(here, inside, folder=folder) or (folder and entry.name in BUILT):
-            continue
-        looked[0] += 1
-        if looked[0] > most:
+        count[0] += 1
+        if count[0] > most:
+            looked.left_out[REST] = 1
             return
         yield inside, entry
         if folder:
             try:
-                yield from _walk(root, inside, here, looked, hidden=hidden, most=most)
+                yield from _walk(root, inside, here, looked, count, hidden=hidden, most=most)
             except ToolError:
-                continue  # it went away, or may not be read
+                looked.left_out[UNREADABLE] += 1  # or it went away

@@ -10,7 +10,7 @@ from clew.core.events import Json, Observation, Trust, encode
 from clew.core.interfaces import Parameters, Tool
 from clew.toolbox.sandbox.script import script
 from clew.toolbox.workspace.display import is_minified, number_lines, size
-from clew.toolbox.workspace.ignore import glob, walk
+from clew.toolbox.workspace.ignore import Looked, glob, walk
 from clew.toolbox.workspace.root import File, Root, version
 from clew.toolbox.workspace.schemas import PATH, arguments
 from clew.toolbox.workspace.text import decode_text
@@ -50,8 +50,9 @@ def list_folder(root: Root, args: dict[str, Json]) -> str:
     path, names = args.get("path") or ".", args.get("glob") or ""
     wanted = glob(names if "/" in names else f"**/{names}") if names else None
     lines: list[str] = []
-    more = 0
-    for inside, entry in walk(root, path, hidden=bool(args.get("hidden")), most=LOOKED):
+    more, looked = 0, Looked()
+    for inside, entry in walk(root, path, looked, hidden=bool(args.get("hidden")), most=LOOKED):
+        looked.files += entry.kind != "folder"
         if wanted is not None and (entry.kind == "folder" or not wanted.fullmatch(inside)):
             continue
         if len(lines) >= LISTED:
@@ -61,11 +62,13 @@ def list_folder(root: Root, args: dict[str, Json]) -> str:
         else:
             about = size(entry.size) if entry.kind == "file" else entry.kind
             lines.append(f"{inside}  ({about})")
-    if not lines:
-        return "nothing fits" if names else "the folder is empty"
+    if not lines and names:
+        lines.append("nothing fits")
+    elif not lines:
+        lines.append("the folder is empty" if not looked.left_out else "nothing to list here")
     if more:
         lines.append(f"[… {more:,} more: name a folder below, or a glob]")
-    return "\n".join(lines)
+    return "\n".join([*lines, *filter(None, [looked.remark()])])
 
 
 def read_page(root: Root, args: dict[str, Json], trust: Trust) -> Observation:
