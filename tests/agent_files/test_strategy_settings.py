@@ -187,3 +187,24 @@ def test_a_chat_with_a_strategy_keeps_the_conversation(folder: Path) -> None:
         done = clew(*wish, stdin="My name is Ada.\nWhat is my name?\n", env=env(server))
     assert done.out.count("Hello Ada.") >= 2
     assert "stranger" not in done.out
+
+
+def test_a_run_shows_what_earlier_runs_of_its_strategy_did(folder: Path) -> None:
+    def reply(body: Mapping[str, Any]) -> Say:
+        text = str(body["messages"])
+        if "You judge the work" in text:
+            return Say(calls=[("finish", '{"answer": {"passed": false, "why": "no"}}')])
+        if any(each["role"] == "tool" for each in body["messages"]):
+            return Say("Sent.")
+        return Say(calls=[("send", '{"to": "ada@x.org"}')])
+
+    with OpenAIServer(reply) as server:
+        done = clew(
+            *("ask", "Write.", "--model", "openai:m", "--tools", "own:send"),
+            *("--strategy", "evaluator_optimizer"),
+            env=env(server),
+        )
+    assert (done.code, letters(folder)) == (4, ["ada@x.org"])
+    (waits,) = clew("approvals", "list", "--json").document
+    shown = clew("show", waits["run_id"]).out
+    assert re.search(r'Done before: send\(\{"to":"ada@x\.org"\}\) \(done by \S+-1\.1:1\.1\)', shown)

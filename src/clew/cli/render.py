@@ -173,6 +173,11 @@ def forked(event: Forked) -> Iterator[Block]:
     """Where a fork was cut from its parent, and what stays done of what that did afterwards."""
     changed = f"; changed: {', '.join(event.what)}" if event.what else ""
     yield Block("Fork", inert(f"of {event.parent} after step {event.step}{changed}"), "yellow")
+    yield from _done_before(event)
+
+
+def _done_before(event: Started | Forked) -> Iterator[Block]:
+    """Side effects of other runs that the run must not repeat unasked."""
     for done in event.done:
         was = "may have been done" if done.outcome == "unknown" else "done"
         yield Block("Done before", inert(f"{done.text} ({was} by {done.key})"), "yellow")
@@ -187,6 +192,7 @@ def started(event: Started) -> Iterator[Block]:
         told += f" and {more:,} more"
     made_of = f"{event.setting.model}, {event.setting.codec}, tools: "
     yield Block("Agent", inert(made_of + told), "dim")
+    yield from _done_before(event)
 
 
 def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Block]:
