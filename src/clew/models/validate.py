@@ -1,7 +1,8 @@
 """What cannot be meant is refused when a model is made, and not at its first request."""
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from clew.core.errors import ConfigError
@@ -12,6 +13,31 @@ SOCKS: Final = "a SOCKS proxy needs socksio: run pip install socksio"
 
 _FIELD: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LINE: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
+
+
+_OPTIONS: Final = (
+    *("params", "prices", "timeout", "retries", "patience", "total", "rate", "headers", "proxy"),
+    *("sleep", "base_url", "api_key", "api_version", "provider", "key_variable", "client", "cache"),
+)
+"""What models behind HTTP may be told, by its name."""
+
+
+_PARAMETERS: Final = frozenset({"seed", "stop", "stream", "top_p", "top_k", "n", "tools", "user"})
+"""Parameters of providers that look like the name of an option."""
+
+
+def check_options(name: str, settings: Iterable[str], known: Collection[str] = _OPTIONS) -> None:
+    """Raise `ConfigError` for an option that the model `name` does not know, with the nearest."""
+    for option in settings:
+        if option in known:
+            continue
+        near = [] if option in _PARAMETERS else difflib.get_close_matches(option, known, n=1)
+        hint = (
+            f"did you mean {near[0]}?"
+            if near
+            else f"a parameter of the provider goes into params, as params={{{option!r}: …}}"
+        )
+        raise ConfigError(f"{name} takes no option {option!r}: {hint}")
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:

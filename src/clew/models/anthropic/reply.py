@@ -26,6 +26,13 @@ _GROWS: Final[Mapping[str, str]] = {
 }
 """The key that each kind of piece goes on with."""
 
+_BLOCKS: Final[Mapping[str, str]] = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+}
+"""The kind of block that a piece belongs to; some gateways send it at the index of another."""
+
 _SIGNED: Final = frozenset({"thinking", "redacted_thinking"})
 _MADE: Final = frozenset({"id", "name", "input", "partial_json"})
 """Keys of a call that the part's own call says again."""
@@ -103,7 +110,8 @@ class Draft:
     box: Toolbox
     tail: list[str]
     before: Callable[[], str]
-    blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
+    blocks: list[_Block] = field(default_factory=list[_Block])
+    open: dict[int, _Block] = field(default_factory=dict[int, _Block])
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
     words: list[str] = field(default_factory=list[str])
     details: dict[str, Any] | None = None
@@ -129,8 +137,8 @@ class Draft:
             case "content_block_delta":
                 return self._grow(event.index, event.delta or {})
             case "content_block_start":
-                self.blocks[event.index] = _block(event.content_block or {})
-                return self._initial_text(self.blocks[event.index])
+                block = self._begin(event.index, _block(event.content_block or {}))
+                return self._initial_text(block)
             case "message_start":
                 self._take_message(event.message or Message())
             case "message_delta":
@@ -151,7 +159,7 @@ class Draft:
             raise StatusError(read_trouble(200, {"error": message.error}))
         if message.content is None:
             raise BadReplyError("sent a reply without content")
-        self.blocks = {place: _block(raw) for place, raw in enumerate(message.content)}
+        self.blocks = [_block(raw) for raw in message.content]
         self._take_message(message)
         return self._text()
 
@@ -161,13 +169,22 @@ class Draft:
         self.details = message.stop_details or self.details
         self.usage = merged(self.usage, message.usage)
 
+    def _begin(self, index: int, block: _Block) -> _Block:
+        """Add a block; an index that comes again begins another, and overwrites none."""
+        self.blocks.append(block)
+        self.open[index] = block
+        return block
+
     def _grow(self, index: int, delta: dict[str, Any]) -> str:
         """Take a piece of a block; the text that was in it.
 
         Of kinds that are not known, such as the provider's own compaction, all texts are kept.
         """
         kind = str(delta.get("type"))
-        block = self.blocks.setdefault(index, _Block({"type": "text"}))
+        wanted = _BLOCKS.get(kind, "text")
+        block = self.open.get(index) or self._begin(index, _Block({"type": wanted}))
+        if kind in _BLOCKS and block.kind != wanted and block.kind in _BLOCKS.values():
+            block = self._begin(index, _Block({"type": wanted}))
         if (key := _GROWS.get(kind)) is None:
             for name, value in delta.items():
                 if name != "type" and isinstance(value, str):
@@ -201,7 +218,7 @@ class Draft:
         )
 
     def _of(self, kind: str) -> list[_Block]:
-        return [block for block in self.blocks.values() if block.kind == kind]
+        return [block for block in self.blocks if block.kind == kind]
 
     def _text(self) -> str:
         return "".join(block.text_at("text") for block in self._of("text"))
@@ -225,7 +242,7 @@ class Draft:
         """The blocks as they came, where text and calls alone would not say them again."""
         ending = self._ending(calls=bool(self._of("tool_use"))).finish
         whole = ending in {"stop", "calls"}  # else a signature may have been still to come
-        sent = ((block, _block_to_send(block)) for block in self.blocks.values())
+        sent = ((block, _block_to_send(block)) for block in self.blocks)
         content = [told for block, told in sent if told and (whole or not _unsigned(block))]
         thought = any(block["type"] in _SIGNED for block in content)
         signed = any(block.get("signature") or block.get("data") for block in content)

@@ -45,7 +45,7 @@ from clew.models.http.retry import Busy, Sleep, TryAgain, persist
 from clew.models.http.stream import Incoming, mute, pieces_of
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, price, priced
-from clew.models.validate import check_settings
+from clew.models.validate import check_options, check_settings
 from clew.models.windows import window
 
 __all__ = [
@@ -175,6 +175,7 @@ class Endpoint:
     def __init__(
         self, api: Api, source: Source, connect: Callable[[], Carrier], settings: Settings
     ) -> None:
+        check_options(f"{api.provider}:{api.model}", settings)
         check_settings(settings)
         self._api = api
         self._source = source

@@ -25,6 +25,7 @@ except ModuleNotFoundError as missing:
 from clew.core.errors import ConfigError
 from clew.models.http.endpoint import Settings
 from clew.models.provider import Offered
+from clew.models.validate import check_options
 
 __all__ = [
     "LISTED",
@@ -88,5 +89,6 @@ def local_model(
     if not name:
         message = "'local:' names no file: write local:PATH.gguf, or local:NAME"
         raise ConfigError(message)
+    check_options(f"local:{name}", settings)
     said = settings_from(os.environ if env is None else env, take)
     return LocalModel(name, weights_of(path_of(name), said), settings)

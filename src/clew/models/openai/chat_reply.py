@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.core.events import Json, RawCall, Reply, Usage, Wire, encode
+from clew.models.cumulative import CumulativeText
 from clew.models.endings import CHAT, Ending, Endings
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
@@ -124,11 +125,13 @@ class Draft(msgspec.Struct):
     slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
     more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     aloud: ThinkTagFilter = msgspec.field(default_factory=ThinkTagFilter)
+    so_far: CumulativeText = msgspec.field(default_factory=CumulativeText)
     endings: Endings = CHAT
     words: list[str] = msgspec.field(default_factory=list[str])
     usage: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     model: str = ""
     done: bool = False
+    came: bool = False
 
     @property
     def empty(self) -> bool:
@@ -157,8 +160,9 @@ class Draft(msgspec.Struct):
         if choice is None:
             return ""
         self.endings.note(self.words, choice.finish_reason)
-        if choice.message is not None:
+        if choice.message is not None and (whole or not (choice.delta or self.came)):
             return self._take_message(choice.message, whole=True)
+        self.came |= bool(choice.delta)  # a message beside deltas, or after them, says it again
         return self._take_message(choice.delta or {}, whole=False)
 
     def _take_message(self, said: dict[str, Any], *, whole: bool) -> str:
@@ -169,7 +173,7 @@ class Draft(msgspec.Struct):
             if key == "content":
                 text, thinking = _content(value)
                 self.thinking += thinking
-                piece = self.aloud.take(text)
+                piece = self.aloud.take(self.so_far.rest_of(text))
                 if piece:
                     self.text.append(piece)
             elif key == "tool_calls":
@@ -219,6 +223,9 @@ class Draft(msgspec.Struct):
 
     def reply(self, sent: int) -> Reply:
         text = "".join(self.text) + self.aloud.rest()
+        if self.so_far.cumulative:  # the first pieces were taken before that was certain
+            self.aloud = ThinkTagFilter()
+            text = self.aloud.take(self.so_far.text) + self.aloud.rest()
         calls = tuple(
             RawCall(
                 name=self.box.name(call.name),

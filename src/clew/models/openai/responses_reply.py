@@ -25,6 +25,9 @@ _PIECES: Final = {
     "response.refusal.delta": "refusal",
     "response.function_call_arguments.delta": "arguments",
 }
+_COMMENTARY: Final = "commentary"
+"""The phase of a message that is said on the way, and is no answer."""
+
 _SPOKEN: Final = frozenset({"message", "function_call"})
 _READ: Final = _SPOKEN | {"reasoning"}
 """The kinds of items that are read. Others have keys of the same names in other senses."""
@@ -50,6 +53,7 @@ class Item(msgspec.Struct):
     call_id: str | None = None
     name: str | None = None
     arguments: str | None = None
+    phase: str | None = None
 
 
 class Incomplete(msgspec.Struct):
@@ -212,7 +216,9 @@ class Draft:
         if not self.stopped:
             half = (item for item in items if item.get("type") in _SPOKEN)
             words = [*words, *("incomplete" for item in half if item.get("status") == "incomplete")]
-        return RESPONSES.read(words, calls=bool(said.calls), empty=False)
+        ending = RESPONSES.read(words, calls=bool(said.calls), empty=False)
+        unfinished = said.commentary and ending.finish == "stop" and not self.stopped
+        return Ending("cut", _COMMENTARY) if unfinished else ending
 
 
 def _function(item: dict[str, Any]) -> dict[str, Any]:
@@ -239,17 +245,22 @@ class _ReplyItems:
         kinds = [msgspec.convert(item.get("type"), str) for item in items]
         known = [item for item, kind in zip(items, kinds, strict=True) if kind in _READ]
         read = msgspec.convert(known, list[Item])
-        messages = [item.content or [] for item in read if item.type == "message"]
-        blocks = [block for content in messages for block in content]
-        texts = ("".join(block.text for block in content) for content in messages)
+        spoken = [item for item in read if item.type == "message"]
+        self.calls = [item for item in read if item.type == "function_call"]
+        final = [item for item in spoken if item.phase != _COMMENTARY]
+        self.commentary = bool(spoken) and not (final or self.calls)
+        blocks = [block for item in spoken for block in item.content or ()]
+        kept = spoken if self.calls or not final else final
+        texts = ["".join(block.text for block in item.content or ()) for item in kept]
+        aside = [block for item in spoken if item not in kept for block in item.content or ()]
         thought = [
+            *aside,
             *(block for item in read for block in item.summary or ()),
             *(block for item in read if item.type == "reasoning" for block in item.content or ()),
         ]
-        self.messages = len(messages)
+        self.messages = len(spoken)
         self.texts = [text for text in texts if text]
         self.refusal = "".join(block.refusal for block in blocks)
-        self.calls = [item for item in read if item.type == "function_call"]
         self.thoughts = [block.text for block in thought if block.text]
 
 
