@@ -321,10 +321,6 @@ def _keywords(**words: str) -> None:
     """Do it."""
 
 
-def _positional(a: int, /) -> None:
-    """Do it."""
-
-
 def _no_words(a: int) -> None: ...
 
 
@@ -399,7 +395,6 @@ def _same_name(a: Place, b: Outer) -> None:  # type: ignore[valid-type] # made a
         (_two_objects, ["_two_objects, a", "more than one dict-like type"]),
         (_variadic, ["_variadic, parameter words"]),
         (_keywords, ["_keywords, parameter words"]),
-        (_positional, ["_positional, parameter a"]),
         (_no_words, ["_no_words", "docstring"]),
         (_maybe_key, ["_maybe_key, parameter a", "Key alone"]),
         (_limits, ["_limits, a", "msgspec.Meta"]),
@@ -413,7 +408,7 @@ def _same_name(a: Place, b: Outer) -> None:  # type: ignore[valid-type] # made a
         (_local(), ["function function", "Local"]),
         (_same_name, ["two different types are called Place"]),
         (Place, ["is no function"]),
-        (functools.partial(_no_schema, 1), ["is no function"]),
+        (functools.partial(_no_schema, 1), ["_no_schema, b", "complex"]),
         (lambda: 1, ["'<lambda>'"]),
     ],
 )

@@ -10,6 +10,7 @@ from clew.core.events import Effect, Json, Observation, Trust
 from clew.core.interfaces import CALL, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.parts import text_of
+from clew.tools.callables import as_function
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, arguments_refused, read, returned
 
@@ -64,6 +65,7 @@ def tool(
 
 def as_tool(function: Callable[..., Any], options: Options) -> Tool:
     """The tool of a function. Raises `ConfigError`."""
+    original, function = function, as_function(function)
     signature = read(function)
     inline = options.get("inline", False)
     awaited = inspect.iscoroutinefunction(function)
@@ -94,7 +96,7 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
     call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:
         call = awaiting if awaited else at_once
-    return checked(Tool(call=call, stoppable=awaited, function=function, **said))
+    return checked(Tool(call=call, stoppable=awaited, function=original, **said))
 
 
 def settings(signature: Signature, options: Options) -> dict[str, Any]:

@@ -69,7 +69,9 @@ def read(function: Callable[..., Any]) -> Signature:
     """Read a function. Raises `ConfigError` naming what it lacks."""
     name = getattr(function, "__name__", "")
     if not inspect.isroutine(function):
-        message = f"{function!r} is no function: decorate a def or an async def"
+        message = (
+            f"{function!r} is no function: give a def, an async def, a partial or a callable object"
+        )
         raise ConfigError(message)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         message = f"function {name} yields: return one value, for example a list"
@@ -140,9 +142,7 @@ def _kind(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Any
     """The type of a parameter; `Key` for the call's key, however it is annotated further."""
     where = f"function {name}, parameter {parameter.name}"
     if parameter.kind in _VARIADIC:
-        message = (
-            f"{where}: * and ** and positional-only parameters have no name for a model to use"
-        )
+        message = f"{where}: * and ** parameters have no name for a model to use"
         raise ConfigError(message)
     if parameter.name not in hints:
         message = f"{where}: annotate it with a type, for example {parameter.name}: str"
