@@ -19,6 +19,7 @@ from opentelemetry.trace import SpanKind, Tracer
 from clew import Agent, Limits, MemoryStore, ModelError, Retry, fork, read, resume, run, tool
 from clew import otel as package
 from clew.core.errors import ClewError
+from clew.core.events import RawCall, Reply
 from clew.core.interfaces import ModelInfo
 from clew.otel import Spans, export
 from clew.otel.send import send
@@ -176,6 +177,30 @@ async def test_content_is_told_when_it_is_asked_for() -> None:
     (call, *_) = sorted(found.named("execute_tool look"), key=lambda span: repr(span.attributes))
     assert json.loads(call.attributes["gen_ai.tool.call.arguments"]) == {"where": "here"}
     assert call.attributes["gen_ai.tool.call.result"] == f"{SECRET} is here"
+
+
+@pytest.mark.parametrize("goal", ["Where?", "And here?", "ä \u2603", "x" * 3_000])
+async def test_each_thought_has_what_it_answers_and_what_it_said(goal: str) -> None:
+    @tool(effect="read")
+    def look(where: str) -> str:
+        """Look."""
+        return f"seen {where}"
+
+    call = RawCall("look", '{"where": "here"}', "a")
+    script: list[Any] = [Reply("I look.", (call,), "calls"), say(f"It is {goal}")]
+    given, store = Agent(model=ScriptedModel(script), tools=[look]), MemoryStore()
+    run_id = (await run(given, goal, store=store)).run_id
+    with collected() as (found, tracer):
+        export(await read(run_id, store=store), tracer=tracer, content=True)
+    spans = [span for span in found.spans if span.attributes["gen_ai.operation.name"] == "chat"]
+    first, last = [
+        [json.loads(span.attributes[f"gen_ai.{way}.messages"]) for way in ("input", "output")]
+        for span in spans
+    ]
+    assert first[0] == [{"role": "user", "parts": [{"type": "text", "content": goal}]}]
+    answer = {"type": "tool_call_response", "id": "1.1", "response": "seen here"}
+    assert last[0] == [{"role": "tool", "parts": [answer]}]
+    assert last[1][0]["parts"] == [{"type": "text", "content": f"It is {goal}"}]
 
 
 async def test_every_attribute_is_of_the_conventions_or_ours() -> None:

@@ -23,11 +23,13 @@ from clew.core.events import (
     FINISH,
     Action,
     AgentSpec,
+    AnyEvent,
     Attempt,
     Changed,
     Entry,
     Forked,
     Judged,
+    Note,
     Observation,
     Ruling,
     Started,
@@ -97,6 +99,10 @@ class Spans:
         self._setting: AgentSpec | None = None
         self._goal = ""
         self._steps = 0
+        self._asked: list[dict[str, Any]] = []
+        """What came since the last thought."""
+        self._answered: list[dict[str, Any]] = []
+        """What the last thought answered."""
         self._actions: dict[str, Action] = {}
         self._begun: dict[str, int] = {}
         self._attempts: dict[str, int] = {}
@@ -110,6 +116,7 @@ class Spans:
         self._again = 0
         """How many of the next entries came with a fork, and are no work of its own."""
         for entry in before:
+            self._hear(entry.event)
             self._learn(entry)
 
     def __enter__(self) -> Self:
@@ -129,6 +136,7 @@ class Spans:
 
     def entry(self, entry: Entry) -> None:
         """Take the next recorded entry."""
+        self._hear(entry.event)
         self._learn(entry)
         if self._agent is None:
             self._agent = self._begin(entry.at if self._since is None else self._since)
@@ -153,6 +161,21 @@ class Spans:
         if self._agent is not None:
             self._agent.set_attribute("clew.status", "open")
             self._end_agent(at, error)
+
+    def _hear(self, event: AnyEvent) -> None:
+        """Keep what the next thought answers."""
+        match event:
+            case Started():
+                self._asked.append(_message("user", event.goal))
+            case Note():
+                self._asked.append(_message("user", event.text))
+            case Observation():
+                answer = {"type": "tool_call_response", "id": event.call, "response": event.text}
+                self._asked.append({"role": "tool", "parts": [answer]})
+            case Thought():
+                self._answered, self._asked = self._asked, []
+            case _:
+                pass
 
     def _learn(self, entry: Entry) -> None:
         """Keep what later entries refer to."""
@@ -212,6 +235,7 @@ class Spans:
         attributes["clew.step"] = self._steps
         attributes["clew.fault"] = bool(thought.fault)
         if self._content:
+            attributes["gen_ai.input.messages"] = _json(self._answered)
             attributes["gen_ai.output.messages"] = _json([_said(thought)])
         since = at if self._since is None else self._since
         name = " ".join(("chat", *self._model))
@@ -336,7 +360,7 @@ def _message(role: str, text: str) -> dict[str, Any]:
 
 
 def _said(thought: Thought) -> dict[str, Any]:
-    message = _message("assistant", thought.text)
+    message = _message("assistant", thought.text if thought.answer is None else thought.answer)
     message["parts"] += [
         {"type": "tool_call", "name": action.name, "arguments": action.args}
         for action in thought.actions
