@@ -170,3 +170,31 @@ async def test_a_run_whose_server_tells_it_in_a_list_goes_on_with_less() -> None
     async with over(turns) as (model, _, _waits):
         done = await run(Agent(model=model, tools=[add]), "What is it?", store=store)
     assert done.answer == "It is 3."
+
+
+def _nested(depth: int) -> Any:
+    return {"error": "deep"} if not depth else [_nested(depth - 1)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "null",
+        "5",
+        "[]",
+        "{}",
+        '{"error": {}}',
+        '{"error": 5}',
+        '{"error": {"message": "cut he',
+        json.dumps(_nested(30)),
+        '{"error": {"message": 5}}',
+        '{"error": {"message": "no", "input": "maximum context length"}}',
+        '{"error": {"message": "no", "metadata": {"raw": ""}, "retry_after": "soon"}}',
+    ],
+)
+async def test_a_body_that_says_little_is_a_refusal_like_others(body: str) -> None:
+    async with over([_body(body)]) as (model, _, _waits):
+        with pytest.raises(ModelError, match="refused the request") as caught:
+            await model.complete(ask())
+    assert not isinstance(caught.value, TooLongError)

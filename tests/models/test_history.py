@@ -12,7 +12,7 @@ from clew.core.journal import load
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.testing.servers.doors import DOORS, NO_TOOLS, Door, DoorServer
-from clew.testing.servers.http_server import Fail, Say, Seen
+from clew.testing.servers.http_server import Fail, Say, Seen, Turn
 from clew.testing.servers.openai_server import OpenAIServer
 from tests.models.door_talk import clock, look, shot
 from tests.models.support import KEY, call, over, tool
@@ -160,9 +160,11 @@ async def test_reasoning_that_is_demanded_has_a_stand_in(said: str) -> None:
     ],
 )
 async def test_what_nobody_knows_is_answered_by_sending_earlier_steps_as_text(said: str) -> None:
-    async with over([Fail(400, said), Say("Ok.")]) as (model, server, _):
-        reply = await model.complete(spoken())
-    assert roles(server.requests[1]) == "su"
+    prompt = spoken()
+    async with over([Fail(400, said), Say("Ok."), Say("Ok.")]) as (model, server, _):
+        reply = await model.complete(prompt)
+        await model.complete(prompt)
+    assert [roles(seen) for seen in server.requests] == ["suattu", "su", "su"]
     told = server.requests[1].body["messages"][1]["content"]
     assert all(word in told for word in ("What is it?", "I look.", "search", "found", "two steps"))
     assert server.requests[1].body["tools"] == server.requests[0].body["tools"]
@@ -388,3 +390,56 @@ async def test_another_models_repairs_are_not_taken_over() -> None:
         await resume(who, "run", say="And?", store=store, accept_change=True)
         await model.close()
     assert plain.requests[0].body["messages"][2]["tool_calls"][0]["id"] == "call_0"
+
+
+SAID: Any = {
+    "the model begins": (["assistant"], "uau"),
+    "the model begins behind the system prompt": (["system", "assistant", "user"], "suau"),
+    "the model follows itself": (["user", "assistant", "assistant", "user"], "uauau"),
+    "a system message in the middle": (["system", "user", "assistant", "system", "user"], "suau"),
+    "two system messages": (["system", "system", "user"], "su"),
+    "the model has the last word": (["system", "user", "assistant"], "suau"),
+    "a system prompt only": (["system"], "s"),
+}
+
+
+@pytest.mark.parametrize("how", SAID)
+async def test_whatever_was_said_it_is_in_turns(how: str) -> None:
+    parts, expected = SAID[how]
+    prompt = Prompt((), [Part(role, f"{role}.") for role in parts])
+    refusal = Fail(400, "Conversation roles must alternate user/assistant/user/assistant/...")
+    async with over([refusal, Say("Ok.")]) as (model, server, _):
+        await model.complete(prompt)
+    assert roles(server.requests[1]) == expected
+
+
+@pytest.mark.parametrize(("parts", "expected"), [(["system"], "u"), (["user"], "u")])
+async def test_without_a_system_role(parts: Any, expected: str) -> None:
+    prompt = Prompt(tuple(Part(role, f"{role}.") for role in parts), [])
+    async with over([Fail(400, "System role not supported"), Say("Ok.")]) as (model, server, _):
+        await model.complete(prompt)
+    assert roles(server.requests[1]) == expected
+
+
+async def test_calls_of_their_own_are_told_apart_one_by_one() -> None:
+    """Ids and single calls together, and neither turns nor text."""
+    script: list[Turn] = [
+        Fail(400, "This model only supports single tool-calls at once!"),
+        Fail(400, "Tool call id was look:0 but must be a-z, A-Z, 0-9, with a length of 9."),
+        Say("Ok."),
+    ]
+    async with over(script) as (model, server, _):
+        await model.complete(spoken())
+    assert roles(server.requests[-1]) == "suatatu"
+    sent = server.requests[-1].body["messages"]
+    assert [one["tool_calls"][0]["id"] for one in (sent[2], sent[4])] == [
+        sent[3]["tool_call_id"],
+        sent[5]["tool_call_id"],
+    ]
+
+
+async def test_a_step_that_said_nothing_is_told_as_that() -> None:
+    prompt = spoken(Part("assistant", ""), Part("user", "And?"))
+    async with over([Fail(400, "Bad Request"), Say("Ok.")]) as (model, server, _):
+        await model.complete(prompt)
+    assert "[you said nothing]" in server.requests[1].body["messages"][1]["content"]

@@ -37,8 +37,6 @@ def unwrapped(body: object) -> Any:
     """The error itself: out of `error` or `detail`, a list of one, or JSON in a text."""
     told: Any = body
     for _ in range(NEST):
-        if isinstance(told, bytes):
-            told = told.decode(errors="replace")
         if isinstance(told, str):
             inner = _parsed(told)
             if inner is None:
@@ -121,8 +119,6 @@ def _texts(key: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
     """All texts and numbers in a value, each with its key."""
     if depth > NEST:
         return
-    if isinstance(value, bytes):
-        value = value.decode(errors="replace")
     if isinstance(value, dict):
         for name, inner in cast("dict[str, Any]", value).items():
             if name in _ECHOED:

@@ -99,9 +99,9 @@ def _check_schema(schema: Any, name: Any) -> None:
     known = _object(schema) or {}
     if said := tool_complaint(known):
         raise Refused(f"{where}: {said}")
-    properties: dict[str, dict[str, Any]] = known.get("properties", {})
+    properties: dict[str, Any] = known.get("properties", {})
     for key, inner in properties.items():
-        types = inner.get("type", "object")
+        types = (_object(inner) or {}).get("type", "object")
         if not set(_array(types) or [types]) <= _TYPES:
             raise Refused(f"{where}: {types!r} is not a valid type of {key!r}.")
 
