@@ -90,7 +90,9 @@ async def test_functions_are_tools_and_variables_stay() -> None:
 
 async def test_what_went_wrong_has_its_line_and_what_was_done_before() -> None:
     found, _ = await played("send('a')\nprint(1)\n\n1 / 0", "def (", "lookup('missing')")
-    assert found[0].startswith("1\nERROR: Traceback (most recent call last):\n  program, line 4")
+    assert found[0].startswith(
+        "sent a\n1\nERROR: Traceback (most recent call last):\n  program, line 4"
+    )
     assert "ZeroDivisionError: division by zero\nDone before that, and not undone" in found[0]
     assert found[0].endswith('- send({"text":"a"})')
     assert "SyntaxError" in found[1]
