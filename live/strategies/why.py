@@ -16,8 +16,8 @@ from live.strategies.tasks import SOURCES
 from live.tables import table
 
 OWN: Final = frozenset(
-    ("plan", "plan_calls", "step", "solve", "evaluate", "reflect", "find_another_way", "branch",
-     "score", "run")
+    ("plan", "plan_calls", "step", "solve", "evaluate", "reflect", "find_another_way",
+     "find_value", "branch", "score", "run")
 )  # fmt: skip
 """Calls that a strategy makes itself: none of them is one of a tool."""
 
