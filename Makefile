@@ -18,7 +18,7 @@ export MODEL    := $(value MODEL)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability context live strategies mutants lock clean
+.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -86,6 +86,9 @@ live: $(VENV)/.dev  ## Ask a real local model, GGUF=file [PARTS=a,b] [LIMIT_MINU
 
 strategies: $(VENV)/.dev  ## What strategies cost, and gain with a real local model, GGUF=file [LIMIT_MINUTES=n] (docs/strategies.md)
 	@$(BIN)/python -m live.strategies $(or $(GGUF),--page) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES))
+
+matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in every situation, WORDS="a b" (an hour)
+	@$(BIN)/python -m tests.matrix $(WORDS)
 
 mutants: $(VENV)/.mutants  ## Change the core in 500 small ways, and list what no test of it notices (an hour)
 	$(BIN)/python -m mutation
