@@ -125,14 +125,14 @@ def vote_agent(
             "Take one run of the agent to its end.",
             _object(run=number),
             run,
-            effect="idempotent",  # its key names the run, so a repeated call resumes it
+            effect="read",  # its effects are in its run's record; a vote that leaves cuts the call
             timeout=LONG,
         )
     ]
     if verify is not None:
         numbers = _object(runs={"type": "array", "items": number})
         words = "Let the verifier choose among the answers of these runs."
-        tools.append(Tool(VERIFY, words, numbers, verify, effect="idempotent", timeout=LONG))
+        tools.append(Tool(VERIFY, words, numbers, verify, effect="read", timeout=LONG))
     return Agent(
         model=VotePolicy(k, params),
         tools=tools,
