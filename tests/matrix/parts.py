@@ -147,7 +147,7 @@ class Letter:
 
 def letters(texts: list[str]) -> list[list[float]]:
     """An embedding: which letters a text has."""
-    note("look embedded")
+    Path(f"{os.environ[LEDGER]}.embedded").touch()
     return [[float(text.count(chr(97 + n))) for n in range(26)] for text in texts]
 
 

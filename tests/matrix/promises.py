@@ -846,7 +846,7 @@ def _retrieval(*paths: str, most: int, **table: Any) -> None:
                 lambda r: len(r.asked.tools) <= most + 2,
                 f"at most {most} more tools, and finish",
             )
-        if table.get("embed") and o.work and "look embedded" not in o.effects:
+        if table.get("embed") and o.work and not (o.folder / "ledger.embedded").exists():
             yield "the embedding was not asked"
         if table.get("per_server") and o.work:
             yield from every(
@@ -876,7 +876,7 @@ def _compaction(
     )
     def compaction(o: Outcome) -> Iterator[str]:
         shown = "\n".join(r.asked.text for r in o.work)
-        if o.work and not holds(o, shown):
+        if o.work and o.situation != "denied" and not holds(o, shown):
             yield f"the prompts do not show it: {table}"
 
 
@@ -1182,7 +1182,7 @@ _of_strategy(
 _of_strategy(
     "enough",
     0.3,
-    lambda o: asked_of(o).count("branch") <= 3,
+    lambda o: asked_of(o).count("branch") <= 5,
     "tree_search",
     script=_NEVER,
 )
