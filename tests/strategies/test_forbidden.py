@@ -258,3 +258,11 @@ async def test_a_call_whose_outcome_is_unknown_is_told_as_that_and_not_as_failed
     office, tasks = Post(fails=ToolError("closed")), []
     await ran(office.clerk(planned(ADA, clerk=clerk)), MemoryStore())
     assert ["send was tried and failed" in task for task in tasks] == [True]
+
+
+async def test_text_that_is_no_readable_json_is_passed_on_as_it_is() -> None:
+    office, store = Post(people={"Ada": "[" * 3_000}), MemoryStore()
+    status, _, _ = await ran(
+        office.clerk(planned(LOOK, step("E2", "send", to="x", text="#E1"))), store
+    )
+    assert (status, office.letters) == ("answered", [f"x: {'[' * 3_000}"])

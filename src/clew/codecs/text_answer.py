@@ -16,6 +16,7 @@ from clew.codecs.call_spellings import MARK, PIECE, TAG, Written, calls_at, decl
 from clew.codecs.call_traces import CODE, MEANT, is_example, trace, without_code
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.labelled import DIALECTS, Labelled
+from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.schema_references import resolved
 from clew.codecs.sections import sections
 from clew.core.events import FINISH, Action, Json, Reply, encode
@@ -219,8 +220,8 @@ def _is_answer(brief: PromptSpec, text: str) -> bool:
     if brief.answers_text:
         return False
     try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+        value = whole_value(text)
+    except UnreadableError:
         return False
     keys = set(fields(resolved(brief.answer, brief.answer)))
     return isinstance(value, dict) and bool(keys) and value.keys() <= keys

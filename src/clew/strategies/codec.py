@@ -218,6 +218,6 @@ def _json(text: str) -> Json:
     """What a tool printed: JSON, or the text as it is."""
     try:
         value: Json = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return text
     return value

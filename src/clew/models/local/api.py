@@ -77,7 +77,7 @@ def with_calls(reply: Reply) -> Reply:
     """The reply with the calls that stand in its text, in tags; what cannot be read stays text."""
     try:
         calls = [msgspec.json.decode(call, type=_Written) for call in _CALL.findall(reply.text)]
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return reply
     if calls and reply.finish == "stop":
         text = reply.text.partition(_TAG)[0].strip()
