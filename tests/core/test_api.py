@@ -191,7 +191,7 @@ async def test_a_cancelled_task_writes_nothing_and_resumes() -> None:
 async def test_a_person_who_cancels_closes_what_is_pending(tmp_path: Path) -> None:
     begun = anyio.Event()
 
-    @tool(effect="unsafe", name="stuck")
+    @tool(effect="unsafe", name="stuck", timeout=0.2)  # it is seen to its end
     async def stuck() -> str:
         """Never end."""
         begun.set()

@@ -654,7 +654,7 @@ async def test_a_task_that_is_cancelled_inside_a_sub_run_leaves_all_open() -> No
     store = MemoryStore()
     inside = anyio.Event()
 
-    @tool(effect="unsafe")
+    @tool(effect="unsafe", timeout=0.2)  # it is seen to its end
     async def push() -> str:
         """Push a button."""
         done.append("pushed")

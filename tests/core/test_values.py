@@ -51,6 +51,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "RawCall": {"arguments": None, "id": "", "blob": ""},
     "Wire": {"items": None},
+    "Adapted": {"what": ()},
     "Reply": {
         "text": "",
         "calls": (),
@@ -61,6 +62,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "reasoning": "",
         "mended": (),
         "note": "",
+        "ending": "",
+        "adapted": None,
     },
     "Action": {"args": {}, "fault": "", "blob": "", "redacted": False},
     "Fingerprints": {"tail": ""},
@@ -88,6 +91,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "queue": "",
         "grant": None,
         "trust": "trusted",
+        "done": (),
     },
     "Changed": {"what": (), "origin": {}},
     "Done": {"outcome": "done"},
@@ -101,6 +105,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "repairs": (),
         "reminders": (),
         "shown": (),
+        "late": False,
     },
     "Verdict": {"args": None, "code": "denied", "redacted": False, "asks": None},
     "Judged": {"by": ""},
@@ -129,7 +134,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "versions": {},
     },
     "Note": {"source": "person", "trust": "trusted"},
-    "Charged": {"why": ""},
+    "Charged": {"why": "", "late": False},
     "Cancel": {"why": ""},
     "Landing": {"detail": ""},
     "Stop": {"reason": "", "answer": None, "fallback": False},
@@ -167,7 +172,8 @@ WORDS = {
     "Outcome": "done not_done unknown",
     "Status": "answered declined bound held refused failed interrupted",
     "Code": "unknown_tool invalid_arguments repeated_same_tool_call_too_many_times timeout "
-    "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed",
+    "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed "
+    "same_call",
 }
 
 
