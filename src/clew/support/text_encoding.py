@@ -4,8 +4,11 @@ A text that is not Unicode does not say what it is. `detect` weighs the usual en
 characters that they make of it, and says how sure it is; nothing is decoded with replacements.
 """
 
+import codecs
+import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 MARKS: Final = (
@@ -25,13 +28,65 @@ _SURE: Final = 0.15
 """By how much the best encoding must be ahead of the next."""
 
 _CANDIDATES: Final = (
-    "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "koi8-r", "cp1253", "cp1252",
+    "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "koi8-r", "iso8859-5", "cp1253",
+    "cp874", "cp1252",
 )  # fmt: skip
+_CYRILLIC: Final = frozenset({"cp1251", "koi8-r", "iso8859-5"})
+_ALPHABETS: Final = _CYRILLIC | {"cp1253"}
+_FEW: Final = 3
+_VOWELS: Final = 0.3
+_ENOUGH: Final = 10
+"""So many syllables that Chinese text would hardly have all of them in the part of Korean."""
+
+CONTROLS: Final = "clew.controls"
+"""The error handler that reads bytes which are no windows-1252 as browsers do."""
+
+_WRONG: Final = "U+FFFD"
+_HEAD: Final = 1024
+_META: Final = re.compile(rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_XML: Final = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([\w.:-]+)")
+_COMMENT: Final = re.compile(rb"<!--.*?-->", re.DOTALL)
+
+_DROPPING: Final = {
+    "utf-8": "utf-8-sig",
+    "utf-16-le": "utf-16",
+    "utf-16-be": "utf-16",
+    "utf-32-le": "utf-32",
+    "utf-32-be": "utf-32",
+}
+"""Codecs that leave the byte order mark out of the text."""
+
+_WIDER: Final = {"shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs"}
+"""What Windows made of an encoding, which reads all of it and more."""
+
+_WEB: Final = {
+    **dict.fromkeys(
+        ("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1", "cp1252",
+         "windows-1252", "x-cp1252", "ansi_x3.4-1968", "cp819", "ibm819"),
+        "cp1252",
+    ),
+    **dict.fromkeys(("iso-8859-9", "iso8859-9", "latin5", "windows-1254"), "cp1254"),
+    **dict.fromkeys(("tis-620", "iso-8859-11", "iso8859-11", "dos-874", "windows-874"), "cp874"),
+    **dict.fromkeys(("gb2312", "gbk", "x-gbk", "gb_2312-80", "chinese", "gb18030"), "gb18030"),
+    **dict.fromkeys(("big5", "big5-hkscs", "cn-big5", "x-x-big5"), "big5hkscs"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis", "ms_kanji"), "cp932"),
+    **dict.fromkeys(("windows-31j", "ms932"), "cp932"),
+    **dict.fromkeys(("euc-kr", "euc_kr", "ks_c_5601-1987", "ksc5601", "korean"), "cp949"),
+    **dict.fromkeys(("windows-949", "ks_c_5601", "ks_c_5601-1989"), "cp949"),
+    **dict.fromkeys(("iso-8859-8-i", "logical"), "iso8859-8"),
+    **dict.fromkeys(("utf-16", "unicode", "utf-16le", "utf-16-le", "ucs-2"), "utf-16-le"),
+    **dict.fromkeys(("x-mac-roman", "macintosh"), "mac-roman"),
+    **dict.fromkeys(("koi8", "koi", "cskoi8r"), "koi8-r"),
+    **dict.fromkeys(("unicode-1-1-utf-8", "x-unicode20utf8", "unicode11utf8"), "utf-8"),
+}  # fmt: skip
+"""Labels that the standard of the web reads otherwise than Python, or that Python does not know."""
 
 _ALIKE: Final = {
     "cp1252": ("cp1252", "cp1250", "cp1254", "iso8859-1", "iso8859-2", "iso8859-15"),
     "shift_jis": ("shift_jis", "cp932"),
     "euc_kr": ("euc_kr", "cp949"),
+    "koi8-r": ("koi8-r", "koi8-u"),
+    "cp1253": ("cp1253", "iso8859-7"),
 }
 """Encodings that `detect` does not tell apart."""
 
@@ -53,6 +108,10 @@ def detect(data: bytes) -> Encoding:
     for mark, name in MARKS:
         if data.startswith(mark) and _decodes(data[len(mark) :], name):
             return Encoding(name, mark)
+    if b"\x1b$" in data and data.isascii():
+        for name in ("iso2022_jp", "iso2022_kr"):
+            if _decodes(data, name):
+                return Encoding(name)
     if _decodes(data, "utf-8"):
         return Encoding("utf-8")
     if _mostly_utf8(data):
@@ -73,6 +132,150 @@ def is_same_in_all(character: str, name: str) -> bool:
         return len({character.encode(one) for one in _ALIKE.get(name, (name,))}) == 1
     except UnicodeEncodeError:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to decode a text to show it: `name` and `errors` are a codec and its error handler.
+
+    `note` names what is not plain UTF-8 ("" otherwise), and says so if it is not `sure`.
+    """
+
+    name: str
+    errors: str = "strict"
+    note: str = ""
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A decoded text, with the note of its `Reading`."""
+
+    text: str
+    note: str = ""
+    sure: bool = True
+
+
+def mark_of(data: bytes) -> str:
+    """The codec that a byte order mark stands for and that drops it; "" without a mark."""
+    return next((_DROPPING[name] for mark, name in MARKS if data.startswith(mark)), "")
+
+
+def reading(data: bytes) -> Reading:
+    """How to show a text that says nothing of its encoding, by the whole of it or a sample."""
+    found = detect(data)
+    if found.mark:
+        return Reading(_DROPPING[found.name])
+    if found.name == "utf-8":
+        return Reading("utf-8", "replace")
+    if found.name == MIXED:
+        note = f"not valid UTF-8: the bytes that are wrong are shown as {_WRONG}"
+        return Reading("utf-8", "replace", note, sure=False)
+    plain = found.name
+    if not plain or (plain in _ALPHABETS and _is_among_ascii(data)):
+        plain = "cp1252"
+    name = _WIDER.get(plain, plain)
+    sure = found.sure and plain == found.name and _no_other_reads(data[:_SAMPLE], plain)
+    return Reading(name, _handler(name), _read_as(name, sure=sure), sure=sure)
+
+
+def _is_among_ascii(data: bytes) -> bool:
+    """Whether there are so few bytes beyond ASCII that they say nothing of an alphabet."""
+    beyond = sum(byte > 0x7F for byte in data)
+    return beyond < _FEW and sum(map(str.isalpha, data.decode("ascii", "ignore"))) > beyond
+
+
+def _no_other_reads(data: bytes, name: str) -> bool:
+    """Whether encodings that `detect` does not tell apart make the same of it, or no text."""
+    text = data.decode(name, _handler(name))
+    if name in _CYRILLIC and not _is_cyrillic(text):
+        return False
+    for other in _ALIKE.get(name, ()):
+        read = data.decode(other, "replace")
+        if read != text and not any(one == "\ufffd" or "\x80" <= one <= "\x9f" for one in read):
+            return False
+    return True
+
+
+def _is_cyrillic(text: str) -> bool:
+    """Whether it has the vowels, and capitals where words begin.
+
+    Hebrew read so has few vowels; what Macintosh wrote has a capital in place of a letter.
+    """
+    letters = [one for one in text if "\u0400" <= one <= "\u04ff"]
+    vowels = sum(one in "аеиоуыэюяёіїєАЕИОУЫЭЮЯЁІЇЄ" for one in letters)
+    rising = sum(one.islower() and after.isupper() for one, after in pairwise(text))
+    return vowels >= _VOWELS * len(letters) and 100 * rising <= len(letters)
+
+
+def _handler(name: str) -> str:
+    return CONTROLS if name == "cp1252" else "replace"
+
+
+def _read_as(name: str, *, sure: bool) -> str:
+    plain = next((one for one, wider in _WIDER.items() if wider == name), name)
+    return f"{'not UTF-8' if sure else 'encoding not certain'}: read as {plain}"
+
+
+def declared(label: str) -> str:
+    """The codec for the name of an encoding by the standard of the web; "" for no known name.
+
+    https://encoding.spec.whatwg.org/#names-and-labels: browsers read what calls itself ISO-8859-1
+    or ASCII as windows-1252, GB 2312 as GB 18030, Shift_JIS as Windows reads it, and so on.
+    """
+    plain = label.strip(" \t\r\n\f\"'").lower()
+    if plain in _WEB:
+        return _WEB[plain]
+    try:
+        name = codecs.lookup(plain).name
+    except (LookupError, ValueError):
+        return ""
+    return _WEB.get(name, name) if _is_for_text(name) else ""
+
+
+def decoded(data: bytes, *, charset: str = "", html: bool = False) -> Text:
+    """The text of some bytes, by the first of these that there is, which is the standard's rule.
+
+    A byte order mark; `charset`, as a header says it; in HTML, what the page says of itself in its
+    first 1,024 bytes; what `reading` finds. Bytes that are wrong are shown as U+FFFD, and noted.
+    """
+    said = mark_of(data) or declared(charset) or (_by_itself(data) if html else "")
+    if not said:
+        found = reading(data)
+        return Text(data.decode(found.name, found.errors), found.note, found.sure)
+    try:
+        text = data.decode(said, CONTROLS if said == "cp1252" else "strict")
+    except UnicodeDecodeError:
+        note = f"said to be {said}, which it is not: bytes that are wrong are shown as {_WRONG}"
+        return Text(data.decode(said, "replace"), note, sure=False)
+    return Text(text, "" if said.startswith("utf") else _read_as(said, sure=True))
+
+
+def _by_itself(data: bytes) -> str:
+    """What a page of HTML says of its encoding, in a `meta` tag or an XML declaration."""
+    head = data[:_HEAD]
+    said = _XML.match(head) or _META.search(_COMMENT.sub(b"", head))
+    name = declared(said[1].decode("ascii", "replace")) if said else ""
+    # It was read as ASCII: it cannot be UTF-16.
+    return "utf-8" if name.startswith("utf-16") else name
+
+
+def _is_for_text(name: str) -> bool:
+    try:
+        b"a".decode(name)
+    except (LookupError, UnicodeError, ValueError):
+        return name.startswith(("utf-16", "utf-32"))
+    return name not in {"utf-7", "idna", "punycode", "unicode_escape", "raw_unicode_escape"}
+
+
+def _to_control(error: UnicodeError) -> tuple[str, int]:
+    """Five bytes of windows-1252 mean nothing to Python; browsers read them as controls."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(map(chr, error.object[error.start : error.end])), error.end
+
+
+codecs.register_error(CONTROLS, _to_control)
 
 
 def _decodes(data: bytes, name: str) -> bool:
@@ -98,8 +301,8 @@ def _score(data: bytes, name: str) -> float:
     if not text:
         return 0.0
     if name in {"gb18030", "big5"}:
-        usual = sum(_first_level(one, name) for one in text)
-        return usual / len(text)
+        usual = sum(_first_level(one, name) for one in text) / len(text)
+        return usual / 2 if name == "gb18030" and _is_korean(text) else usual
     if name in {"shift_jis", "euc_jp"}:
         kana = sum("\u3040" <= one <= "\u30ff" or one in "、。「」ー・" for one in text)
         kanji = sum("\u4e00" <= one <= "\u9fff" for one in text)
@@ -107,11 +310,22 @@ def _score(data: bytes, name: str) -> float:
         return min(1.0, (2 * kana + kanji / 2) / len(text)) - 2 * halfwidth / len(text)
     if name == "euc_kr":
         return sum("\uac00" <= one <= "\ud7a3" or one in "、。·" for one in text) / len(text)
-    if name in {"cp1251", "koi8-r"}:
+    if name in _CYRILLIC:
         return _letters(text, "\u0410", "\u044f", "ёЁ«»–—№") * (1 - _mixed(whole))
+    if name == "cp874":
+        return _thai(whole, len(text))
     if name == "cp1253":
-        return _letters(text, "\u0386", "\u03ce", "«»–—") * (1 - _mixed(whole))
+        # This sigma ends a word; the byte is one of the most frequent letters in Russian.
+        inside = sum(one == "ς" and after.isalpha() for one, after in pairwise(whole))
+        letters = _letters(text, "\u0386", "\u03ce", "«»–—") * (1 - _mixed(whole))
+        return max(0.0, letters - 8 * inside / len(text))
     return _western(whole, text)
+
+
+def _is_korean(text: list[str]) -> bool:
+    """Whether all characters of GB 18030 are where EUC-KR has its syllables, 60% of the usual."""
+    signs = {one for one in text if "\u4e00" <= one <= "\u9fff"}
+    return len(signs) >= _ENOUGH and all(one.encode("gb18030")[0] <= 0xC8 for one in signs)
 
 
 def _first_level(one: str, name: str) -> bool:
@@ -130,7 +344,25 @@ def _letters(text: list[str], first: str, last: str, more: str) -> float:
     """The share of letters of an alphabet, most of which are small ones in a text."""
     inside = [one for one in text if first <= one <= last or one in more]
     small = sum(one.islower() for one in inside)
-    return len(inside) / len(text) * (small / len(inside) if inside else 0)
+    rising = sum(one.islower() and after.isupper() for one, after in pairwise(text))
+    usual = max(0.0, 1 - 4 * rising / len(text))
+    return len(inside) / len(text) * (small / len(inside) if inside else 0) * usual
+
+
+def _thai(whole: str, beyond: int) -> float:
+    """Thai: letters, some of them with marks, which nothing but a letter or a mark carries."""
+    letters = sum("\u0e01" <= one <= "\u0e5b" for one in whole)
+    marks = sum(_is_thai_mark(one) for one in whole)
+    odd = sum(one in "ฃฅฆฌฎฏฐฑฒฤฦฺ๎๏๚๛" or "\u0e50" <= one <= "\u0e59" for one in whole)
+    astray = sum(
+        _is_thai_mark(one) and not ("\u0e01" <= before <= "\u0e2e" or _is_thai_mark(before))
+        for before, one in pairwise(f" {whole}")
+    )
+    return max(0.0, (letters - 4 * odd - 8 * astray) / beyond) if marks else 0.0
+
+
+def _is_thai_mark(one: str) -> bool:
+    return one == "\u0e31" or "\u0e34" <= one <= "\u0e3a" or "\u0e47" <= one <= "\u0e4e"
 
 
 def _western(whole: str, text: list[str]) -> float:

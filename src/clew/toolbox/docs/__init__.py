@@ -54,10 +54,13 @@ def docs_tools(
         query, limit = args["query"], args.get("limit", 5)
         _refuse_unsearchable(query)
         found = await _in_thread(lambda stop: library.search(query, limit, stop))
-        if found:
-            return _observation({"results": [_as_json(piece) for piece in found]}, found)
         report = await _in_thread(library.report)
-        return _observation({"results": [], "note": _nothing(report)}, ())
+        content: dict[str, Json] = {"results": [_as_json(piece) for piece in found]}
+        if not found:
+            content["note"] = _nothing(report)
+        if looked := report.looked():
+            content["looked"] = looked
+        return _observation(content, found)
 
     async def read(args: dict[str, Json], key: str) -> Any:
         doc_id = args["doc_id"]
@@ -160,6 +163,8 @@ def _nothing(report: IndexReport) -> str:
     note = (
         f"none of these words is in the {report.passages} passages of {report.files} files: "
         "try other words for the same thing"
+        if report.files
+        else "no document was searched: there is none here that can be read"
     )
     if report.skipped:
         path, reason = report.skipped[0]

@@ -9,29 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from clew.support.text_encoding import decoded
+from clew.toolbox.docs.html import read_html
 from clew.toolbox.docs.passages import Line
 from clew.toolbox.docs.survey import Survey
 
 MOST_HTML: Final = 10_000_000
 MOST_PDF: Final = 50_000_000
-"""Bytes over which a file that must be held in memory whole is not read. Text has no limit."""
+MOST_TEXT: Final = 100_000_000
+"""Bytes over which a file is not read. PDF and HTML are held in memory whole."""
 
-_LIBRARIES: Final = {".pdf": "pypdf", ".html": "bs4", ".htm": "bs4", ".xhtml": "bs4"}
+MOST_PAGES: Final = 5_000
+MOST_PDF_TEXT: Final = 20_000_000
+"""Pages, and characters of text, that are read of a PDF; its note says what was left out."""
+
+_HTML: Final = frozenset({".html", ".htm", ".xhtml"})
+_SPANS: Final = 20
 _PIECE: Final = 1 << 16
 _FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+\S")
 _UNDERLINE: Final = re.compile(r"\s{0,3}(=+|-{2,})\s*$")
-_DECLARATION: Final = re.compile(r"^\s*<\?xml[^>]*\?>")
-_CONTROLS: Final = re.compile(r"[\x00-\x08]")
-_UNSEEN: Final = ("script", "style", "template", "noscript", "svg", "head", "nav")
-"""What a reader of the page does not see, or does not read: navigation names every other page."""
-_BLOCKS: Final = (
-    *("address", "article", "aside", "blockquote", "caption", "dd", "div", "dl", "dt"),
-    *("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"),
-    *("header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul"),
-)
-_MARK: Final = "\x01"
-
 T = TypeVar("T")
 
 
@@ -54,25 +51,31 @@ class Extracted:
 def extract(path: Path, seen: Survey) -> Extracted:
     """Read a file by its kind: .pdf, .html/.htm/.xhtml, .md/.markdown, anything else as text.
 
-    Nothing may be `lacking`. All line breaks are read as line feeds. Raises `OSError` and, also on
-    the way through the lines, `Unreadable`.
+    Nothing may be `lacking`, and it may not be `too_large`. All line breaks are read as line feeds.
+    Raises `OSError` and, also on the way through the lines, `Unreadable`.
     """
     kind = path.suffix.lower()
-    if _LIBRARIES.get(kind) == "pypdf":
-        return Extracted(path.stem, _pdf(path))
+    if kind == ".pdf":
+        return _pdf(path)
     if not seen.encoding:
         raise Unreadable("not text, HTML or PDF")
-    if _LIBRARIES.get(kind) == "bs4":
+    if kind in _HTML:
         return _html(path, seen)
-    lines = _decoded(path, seen.encoding)
+    lines = _decoded(path, seen)
     marked = markdown(lines) if kind in {".md", ".markdown"} else ((line, 0) for line in lines)
     return Extracted(path.stem, marked, seen.note)
 
 
+def too_large(path: Path, size: int) -> str:
+    """Why a file of so many bytes is not read; empty if it is."""
+    kind = path.suffix.lower()
+    most = MOST_PDF if kind == ".pdf" else MOST_HTML if kind in _HTML else MOST_TEXT
+    return f"{size:,} bytes, at most {most:,} are read: split it" if size > most else ""
+
+
 def lacking(path: Path) -> str:
     """What to install before files of this kind can be read; empty when nothing is missing."""
-    library = _LIBRARIES.get(path.suffix.lower())
-    if library is None or importlib.util.find_spec(library) is not None:
+    if path.suffix.lower() != ".pdf" or importlib.util.find_spec("pypdf") is not None:
         return ""
     return "install clew[documents] to read it"
 
@@ -81,13 +84,14 @@ def _optional(library: str) -> Any:
     return importlib.import_module(library)
 
 
-def _decoded(path: Path, encoding: str) -> Iterator[str]:
+def _decoded(path: Path, seen: Survey) -> Iterator[str]:
     try:
-        with path.open(encoding=encoding) as file:
+        with path.open(encoding=seen.encoding, errors=seen.errors) as file:
             while line := file.readline(_PIECE):
                 yield line
     except UnicodeError:
-        raise Unreadable(f"not valid {encoding.upper()}, though it begins like it") from None
+        what = seen.encoding.upper()
+        raise Unreadable(f"not valid {what}, though it begins like it") from None
 
 
 def markdown(lines: Iterator[str]) -> Iterator[Line]:
@@ -112,22 +116,82 @@ def markdown(lines: Iterator[str]) -> Iterator[Line]:
         yield held, 0
 
 
-def _pdf(path: Path) -> Iterator[Line]:
+def _pdf(path: Path) -> Extracted:
     """The pages, each under a heading that numbers it."""
     pypdf = _optional("pypdf")
     # What it warns of is reported, if it matters, as the reason why a file was skipped.
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
-    pages = _read_in_memory(path, MOST_PDF, lambda: _pages(pypdf, path))
+    pages, note = _whatever_fails(lambda: _pages(pypdf, path))
     if not any(page.strip() for page in pages):
         raise Unreadable("no text in it: if it is a scan, run it through text recognition")
-    return _numbered(pages)
+    return Extracted(path.stem, _numbered(pages), note)
 
 
-def _pages(pypdf: Any, path: Path) -> list[str]:
+def _pages(pypdf: Any, path: Path) -> tuple[list[str], str]:
+    """The text of the pages, and a note on those that have none or were not read."""
     reader = pypdf.PdfReader(path)
     if reader.is_encrypted and not reader.decrypt(""):
         raise Unreadable("encrypted: save it without a password")
-    return [_encodable(page.extract_text()) for page in reader.pages]
+    pages: list[str] = []
+    bare: list[int] = []
+    broken: list[int] = []
+    rest = False
+    room = MOST_PDF_TEXT
+    # Not by their declared count, and not all at once: either may be absurd.
+    for number, page in enumerate(reader.pages, start=1):
+        if number > MOST_PAGES or room <= 0:
+            rest = True
+            break
+        try:
+            text = _encodable(page.extract_text())
+        except (OSError, MemoryError):
+            raise
+        # One page that cannot be read does not lose the others.
+        except Exception:  # noqa: BLE001 – pypdf fails in any way, and the note says so
+            text = ""
+            broken.append(number)
+        else:
+            if not text.strip() and _draws(page):
+                bare.append(number)
+        pages.append(text[:room])
+        room -= len(text)
+    if broken and len(broken) == len(pages):
+        raise Unreadable("broken: none of its pages can be read")
+    return pages, _left_out(len(pages), bare, broken, rest=rest)
+
+
+def _draws(page: Any) -> bool:
+    """Whether a page without text shows anything: a scan does, a blank page does not."""
+    try:
+        contents = page.get_contents()
+        return contents is not None and bool(contents.get_data().strip())
+    # A stream that cannot be decoded is there all the same.
+    except Exception:  # noqa: BLE001 – pypdf fails in any way
+        return True
+
+
+def _left_out(read: int, bare: list[int], broken: list[int], *, rest: bool) -> str:
+    parts: list[str] = []
+    if bare:
+        scans = "if they are scans, run them through text recognition"
+        parts.append(f"no text on {len(bare)} of {read} pages ({_ranges(bare)}): {scans}")
+    if broken:
+        parts.append(f"{len(broken)} of {read} pages cannot be read ({_ranges(broken)})")
+    if rest:
+        parts.append(f"what comes after page {read:,} is left out: split it")
+    return "; ".join(parts)
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Such as "2, 4-7"."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    shown = [f"{first}" if first == last else f"{first}-{last}" for first, last in spans]
+    return ", ".join(shown[:_SPANS]) + (", …" if len(shown) > _SPANS else "")
 
 
 def _numbered(pages: list[str]) -> Iterator[Line]:
@@ -139,58 +203,16 @@ def _numbered(pages: list[str]) -> Iterator[Line]:
 
 
 def _html(path: Path, seen: Survey) -> Extracted:
-    bs4 = _optional("bs4")
-    return _read_in_memory(path, MOST_HTML, lambda: _marked_up(bs4, path, seen))
+    text = decoded(path.read_bytes(), html=True)
+    if "<" not in text.text:
+        lines = ((line, 0) for line in text.text.splitlines(keepends=True))
+        return Extracted(path.stem, lines, text.note)
+    page = read_html(text.text)
+    return Extracted(page.title or path.stem, page.lines, text.note)
 
 
-def _marked_up(bs4: Any, path: Path, seen: Survey) -> Extracted:
-    content, note = path.read_bytes().decode(seen.encoding, "replace"), ""
-    if seen.note:
-        # Only here the document's own word on its encoding (a meta tag) is needed.
-        guess = bs4.UnicodeDammit(path.read_bytes(), is_html=True)
-        content = guess.unicode_markup or content
-        note = f"not UTF-8: read as {guess.original_encoding or seen.encoding}"
-    content = _DECLARATION.sub("", content)
-    if "<" not in content:
-        return Extracted(path.stem, ((line, 0) for line in content.splitlines(True)), note)
-    soup = bs4.BeautifulSoup(content, "html.parser")
-    title = " ".join(soup.title.get_text().split()) if soup.title else ""
-    for tag in [*soup.find_all(_UNSEEN), *soup.find_all(attrs={"role": "navigation"})]:
-        tag.decompose()
-    for text in soup.find_all(string=True):
-        if type(text) is bs4.NavigableString:
-            plain = _CONTROLS.sub("", text)
-            text.replace_with(plain if text.find_parent("pre") else re.sub(r"\s+", " ", plain))
-    _break_lines(soup)
-    shown = re.sub(r" ?\n ?", "\n", soup.get_text().replace("\r", ""))
-    lines = re.sub(r"\n{3,}", "\n\n", shown).splitlines(keepends=True)
-    return Extracted(title or path.stem, (_unmarked(_encodable(line)) for line in lines), note)
-
-
-def _break_lines(soup: Any) -> None:
-    """Write into the tree what separates its pieces as text, and mark headings."""
-    for tag in soup.find_all("br"):
-        tag.replace_with("\n")
-    for tag in soup.find_all(["li", "tr"]):
-        tag.insert_before("\n")
-    for tag in soup.find_all(["td", "th"]):
-        tag.append(" ")
-    for tag in soup.find_all(_BLOCKS):
-        if re.fullmatch(r"h[1-6]", tag.name):
-            tag.insert(0, _MARK * int(tag.name[1]))
-        tag.insert_before("\n\n")
-        tag.insert_after("\n\n")
-
-
-def _unmarked(line: str) -> Line:
-    text = line.lstrip(_MARK)
-    return text, len(line) - len(text) if text.strip() else 0
-
-
-def _read_in_memory(path: Path, most: int, read: Callable[[], T]) -> T:
-    """Let a library read a file that it holds in memory; whatever fails in it is a reason."""
-    if (size := path.stat().st_size) > most:
-        raise Unreadable(f"{size:,} bytes, at most {most:,} are read: split it")
+def _whatever_fails(read: Callable[[], T]) -> T:
+    """Let a library read a file; whatever fails in it is a reason."""
     try:
         return read()
     except (Unreadable, OSError, MemoryError):

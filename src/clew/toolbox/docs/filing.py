@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from clew.toolbox.docs.extract import Extracted, Unreadable, extract, lacking
+from clew.toolbox.docs.extract import Extracted, Unreadable, extract, lacking, too_large
 from clew.toolbox.docs.index import writing
 from clew.toolbox.docs.passages import split
 from clew.toolbox.docs.survey import survey
@@ -28,9 +28,10 @@ def refresh(connection: sqlite3.Connection, folder: Path, path: str, stop: threa
     What lies in the file itself (it is binary, broken, encrypted) is kept in the index instead.
     """
     try:
-        if _current(connection, path, (folder / path).stat()):
+        now = (folder / path).stat()
+        if _current(connection, path, now):
             return ""
-        if reason := lacking(folder / path):
+        if reason := lacking(folder / path) or too_large(folder / path, now.st_size):
             forget(connection, [path], stop)
             return reason
         with writing(connection, stop):

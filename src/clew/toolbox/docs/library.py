@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,10 @@ path is empty."""
 
 PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "venv"})
 """Folders that hold no documents, besides all files and folders whose name begins with a dot."""
+
+HIDDEN: Final = "hidden"
+MADE: Final = "folders that tools make"
+_NAMED: Final = 3
 
 Skipped: TypeAlias = dict[str, str]
 """Path relative to the folder → why it is not searched."""
@@ -42,6 +47,26 @@ class IndexReport:
     notes: tuple[tuple[str, str], ...] = ()
     note: str = ""
     complete: bool = True
+    passed_over: tuple[tuple[str, int], ...] = ()
+    """Why files and folders were not looked at at all, and how many."""
+
+    def looked(self) -> str:
+        """A line on what was looked at, what was left out and why; "" if it was all.
+
+        What was guessed, or is missing in a file that was read, is in it too.
+        """
+        parts = [f"{count:,} {why}" for why, count in self.passed_over]
+        parts += _first_of(self.skipped)
+        parts = [f"left out {', '.join(parts)}"] if parts else []
+        if self.notes:
+            parts.append(f"of what was read: {', '.join(_first_of(self.notes))}")
+        return "; ".join([f"looked at {self.files:,} files", *parts]) if parts else ""
+
+
+def _first_of(pairs: tuple[tuple[str, str], ...]) -> list[str]:
+    named = [f"{path} ({why})" for path, why in pairs[:_NAMED]]
+    more = len(pairs) - _NAMED
+    return [*named, f"{more:,} more"] if more > 0 else named
 
 
 class Library:
@@ -110,18 +135,18 @@ class Library:
     def _load(self, stop: threading.Event) -> IndexReport:
         if not self.folder.is_dir():
             raise ConfigError(f"the folder {self.folder} is gone: put it back or give another")
-        files, skipped = _walk(self.folder)
+        files, skipped, passed = _walk(self.folder)
         with self._index(stop) as connection:
             known = {path for (path,) in connection.execute("SELECT path FROM files")}
             forget(connection, sorted(known - set(files)), stop)
             for done, path in enumerate(files):
                 if stop.is_set():
-                    return self._make_report(connection, skipped, complete=False)
+                    return self._make_report(connection, skipped, passed, complete=False)
                 self._progress(done, len(files), path)
                 if reason := refresh(connection, self.folder, path, stop):
                     skipped[path] = reason
             self._progress(len(files), len(files), "")
-            self._report = self._make_report(connection, skipped, complete=True)
+            self._report = self._make_report(connection, skipped, passed, complete=True)
             return self._report
 
     @contextmanager
@@ -142,7 +167,12 @@ class Library:
             self._on_progress(done, total, path)
 
     def _make_report(
-        self, connection: sqlite3.Connection, skipped: Skipped, *, complete: bool
+        self,
+        connection: sqlite3.Connection,
+        skipped: Skipped,
+        passed: Counter[str],
+        *,
+        complete: bool,
     ) -> IndexReport:
         (passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
         rows = connection.execute("SELECT path, reason, note FROM files ORDER BY path").fetchall()
@@ -154,16 +184,20 @@ class Library:
             notes=tuple((path, note) for path, _, note in rows if note),
             note=self._note,
             complete=complete,
+            passed_over=tuple(sorted(passed.items())),
         )
 
 
-def _walk(folder: Path) -> tuple[list[str], Skipped]:
+def _walk(folder: Path) -> tuple[list[str], Skipped, Counter[str]]:
     """All files under the folder as sorted relative paths (with `/`), and what was skipped.
+
+    Hidden files and what tools make are only counted, by the reason.
 
     Symbolic links are not followed: they could lead round in a circle or out of the folder.
     """
     files: list[str] = []
     skipped: Skipped = {}
+    passed = Counter[str]()
     waiting = [""]
     while waiting:
         inner = waiting.pop()
@@ -174,15 +208,17 @@ def _walk(folder: Path) -> tuple[list[str], Skipped]:
             skipped[_printable(inner)] = f"cannot be listed: {error.strerror}"
             continue
         for entry, path in entries:
-            if entry.name.startswith(".") or (entry.name in PASSED_OVER and entry.is_dir()):
-                continue
-            if reason := _unfit(entry):
+            if entry.name.startswith("."):
+                passed[HIDDEN] += 1
+            elif entry.name in PASSED_OVER and entry.is_dir():
+                passed[MADE] += 1
+            elif reason := _unfit(entry):
                 skipped[_printable(path)] = reason
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{path}/")
             else:
                 files.append(path)
-    return sorted(files), skipped
+    return sorted(files), skipped, passed
 
 
 def _unfit(entry: os.DirEntry[str]) -> str:

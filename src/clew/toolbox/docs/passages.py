@@ -18,7 +18,8 @@ All lines joined are the extracted text that offsets count in.
 """
 
 _TITLE: Final = 200
-_MARKUP: Final = re.compile(r"^\s*#{1,6}\s+|\s+#+\s*$")
+_PIECE: Final = 1 << 13
+_MARKUP: Final = re.compile(r"^#{1,6}\s+")
 _SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
 
 
@@ -38,13 +39,13 @@ def split(lines: Iterable[Line], title: str) -> Iterator[Passage]:
     """Cut lines into passages, holding no more than one of them. A heading begins a new one."""
     headings = {0: title}
     held, offset, body = "", 0, False
-    for line, level in lines:
+    for line, level in _in_pieces(lines):
         if level and body:
             yield from _passage(headings, offset, held)
             offset += len(held)
             held, body = "", False
         if level:
-            headings = _under(headings, level, _MARKUP.sub("", line).strip())
+            headings = _under(headings, level, _plain(line))
         held += line
         body = body or (not level and bool(line.strip()))
         while len(held) > MOST:
@@ -58,12 +59,27 @@ def split(lines: Iterable[Line], title: str) -> Iterator[Passage]:
     yield from _passage(headings, offset, held)
 
 
+def _in_pieces(lines: Iterable[Line]) -> Iterator[Line]:
+    """Very long lines in pieces, of which only the first is a heading."""
+    for line, level in lines:
+        yield line[:_PIECE], level
+        for begin in range(_PIECE, len(line), _PIECE):
+            yield line[begin : begin + _PIECE], 0
+
+
 def _under(headings: dict[int, str], level: int, heading: str) -> dict[int, str]:
     above = {other: text for other, text in headings.items() if other < level}
     # The first heading of a document tends to be its title again.
     if level == 1 or above.get(0) == heading:
         above.pop(0, None)
     return {**above, level: heading}
+
+
+def _plain(line: str) -> str:
+    """A heading without its markup, at most as long as a title."""
+    bare = _MARKUP.sub("", line.strip())
+    inner = bare.rstrip("#")
+    return (bare if inner[-1:].strip() else inner).strip()[:_TITLE]
 
 
 def _passage(headings: dict[int, str], offset: int, text: str) -> Iterator[Passage]:

@@ -6,47 +6,69 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from clew.support.text_encoding import Reading, mark_of, reading
+
 _BLOCK: Final = 1 << 20
 _HEAD: Final = 8192
-_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _CONTROLS: Final = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
-_NOT_CP1252: Final = frozenset(b"\x81\x8d\x8f\x90\x9d")
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
     """`encoding` is empty for a file that is no text, else a codec that can decode it.
 
-    Text that is neither marked by a byte order mark nor valid UTF-8 is taken for cp1252, or for
-    latin-1 where cp1252 has no character for one of its bytes; `note` then says so.
+    `errors` is how to decode it, by its name for Python. `note` names the encoding of a text that
+    is neither marked by a byte order mark nor valid UTF-8, and says so if it is not certain.
     """
 
     digest: bytes
     encoding: str
     note: str = ""
+    errors: str = "strict"
 
 
 def survey(path: Path) -> Survey:
-    """Read the file once, in bounded memory. Raises `OSError`."""
+    """Read the file once, in bounded memory; twice if it is not UTF-8. Raises `OSError`."""
     digest = hashlib.blake2b(digest_size=16)
     decoder = codecs.getincrementaldecoder("utf-8")()
-    valid, rare, head = True, False, b""
+    valid, head, sample = True, b"", b""
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             head = head or block[:_HEAD]
             digest.update(block)
-            valid = valid and _decodes(decoder, block)
-            rare = rare or not _NOT_CP1252.isdisjoint(block)
-    valid = valid and _decodes(decoder, b"", final=True)
-    encoding = _marked(head) or _guessed(head, valid=valid, rare=rare)
-    note = f"not UTF-8: read as {encoding}" if encoding in {"cp1252", "latin-1"} else ""
-    return Survey(digest.digest(), encoding, note)
+            if valid and not _decodes(decoder, block):
+                valid, sample = False, block
+    if valid and not _decodes(decoder, b"", final=True):
+        valid, sample = False, head
+    if mark := mark_of(head):
+        return Survey(digest.digest(), mark)
+    if not _is_text(head):
+        return Survey(digest.digest(), "")
+    if valid and b"\x1b$" not in head:
+        return Survey(digest.digest(), "utf-8")
+    found = reading(_whole_characters(sample or head))
+    note = found.note
+    if found.sure and not _decodes_all(path, found):
+        note = f"encoding not certain: read as {found.name}"
+    return Survey(digest.digest(), found.name, note, found.errors)
+
+
+def _decodes_all(path: Path, found: Reading) -> bool:
+    errors = "strict" if found.errors == "replace" else found.errors
+    decoder = codecs.getincrementaldecoder(found.name)(errors)
+    with path.open("rb") as file:
+        blocks = iter(lambda: file.read(_BLOCK), b"")
+        return all(_decodes(decoder, block) for block in blocks) and _decodes(
+            decoder, b"", final=True
+        )
+
+
+def _whole_characters(block: bytes) -> bytes:
+    """Up to the last white space, which is part of no longer character in any encoding."""
+    if len(block) < _BLOCK:
+        return block
+    end = max(block.rfind(b"\n"), block.rfind(b" "))
+    return block[:end] if end > 0 else block
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> bool:
@@ -57,14 +79,6 @@ def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = 
     return True
 
 
-def _marked(head: bytes) -> str:
-    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), "")
-
-
-def _guessed(head: bytes, *, valid: bool, rare: bool) -> str:
+def _is_text(head: bytes) -> bool:
     controls = len(head) - len(head.translate(None, _CONTROLS))
-    if b"\0" in head or controls * 10 > len(head):
-        return ""
-    if valid:
-        return "utf-8"
-    return "latin-1" if rare else "cp1252"
+    return b"\0" not in head and controls * 10 <= len(head)

@@ -97,6 +97,8 @@ def _part(url: str, page: Readable, offset: int) -> Observation:
             for name, one in zip(ids, shown, strict=True)
         ],
     }
+    if page.note:
+        content["note"] = page.note
     if len(shown) < len(ahead):
         content["next"] = ahead[len(shown)].offset
     return Observation(

@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 
 import trafilatura
 
-from clew.toolbox.docs.extract import Unreadable, extract, lacking, markdown
+from clew.support.text_encoding import decoded
+from clew.toolbox.docs.extract import Unreadable, extract, lacking, markdown, too_large
+from clew.toolbox.docs.html import read_html
 from clew.toolbox.docs.passages import Line, Passage, split
 from clew.toolbox.docs.survey import survey
 from clew.toolbox.web.asking import Answer
@@ -20,7 +22,9 @@ from clew.toolbox.web.trouble import Trouble
 KINDS: Final = ("text/", "application/xhtml+xml", "application/json", "application/pdf")
 """Beginnings of the content types that can be read."""
 
-_PIECE: Final = 1 << 16
+_DEEPEST: Final = 200
+"""The reader of main text finds nothing in what is nested deeper (it stops at 256)."""
+
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 
@@ -31,10 +35,14 @@ logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A page in passages; their offsets count in its text."""
+    """A page in passages; their offsets count in its text.
+
+    `note` says what had to be guessed, and what was left out.
+    """
 
     title: str
     passages: tuple[Passage, ...]
+    note: str = ""
 
 
 def readable(answer: Answer) -> Readable:
@@ -42,42 +50,37 @@ def readable(answer: Answer) -> Readable:
     name = urlsplit(answer.url).path.rstrip("/").rpartition("/")[2] or answer.url
     if answer.type == "application/pdf":
         return _pdf(name, answer.body)
-    text = _decoded(answer)
-    if answer.type in _HTML:
-        return _html(name, text)
-    marked = answer.type == "text/markdown" or name.endswith(".md")
-    lines = _lines(str(text))
-    return _in_passages(name, markdown(lines) if marked else ((line, 0) for line in lines))
-
-
-def _in_passages(title: str, lines: Iterable[Line]) -> Readable:
-    return Readable(title, tuple(split(lines, title)))
-
-
-def _lines(text: str) -> Iterator[str]:
-    """The lines, very long ones in pieces."""
-    for line in text.splitlines(keepends=True):
-        yield from (line[begin : begin + _PIECE] for begin in range(0, len(line), _PIECE))
-
-
-def _decoded(answer: Answer) -> str | bytes:
-    """Text, by what the server says or as UTF-8; a page of HTML may yet say it itself."""
     said = _CHARSET.search(answer.headers.get("content-type", ""))
-    for encoding in (*([said[1]] if said else []), "utf-8-sig"):
-        try:
-            return answer.body.decode(encoding)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    return answer.body if answer.type in _HTML else answer.body.decode("cp1252", "replace")
+    is_html = answer.type in _HTML
+    text = decoded(answer.body, charset=said[1] if said else "", html=is_html)
+    note = "" if text.sure else text.note
+    if is_html:
+        return _html(name, text.text, note)
+    marked = answer.type == "text/markdown" or name.endswith(".md")
+    lines = text.text.splitlines(keepends=True)
+    return _in_passages(name, markdown(iter(lines)) if marked else _plain(lines), note)
 
 
-def _html(name: str, page: str | bytes) -> Readable:
-    tree: Any = trafilatura.load_html(page)
-    if tree is None or not (text := _main_text(tree)):
+def _plain(lines: Iterable[str]) -> Iterator[Line]:
+    return ((line, 0) for line in lines)
+
+
+def _in_passages(title: str, lines: Iterable[Line], note: str = "") -> Readable:
+    return Readable(title, tuple(split(lines, title)), note)
+
+
+def _html(name: str, text: str, note: str) -> Readable:
+    """The main text of a page; all of its text where it is nested too deep to tell."""
+    page = read_html(text)
+    if page.depth > _DEEPEST:
+        deep = f"nested {page.depth:,} deep: the whole page is read, with what stands around"
+        return _in_passages(page.title or name, page.lines, "; ".join(filter(None, (note, deep))))
+    tree: Any = trafilatura.load_html(text)
+    if tree is None or not (main := _main_text(tree)):
         why = "no text is found on this page, which may be made by scripts: try another page"
         raise Trouble("not_readable", why)
     title = " ".join((tree.findtext(".//title") or "").split())
-    return _in_passages(title or name, markdown(_lines(text)))
+    return _in_passages(title or name, markdown(iter(main.splitlines(keepends=True))), note)
 
 
 def _main_text(tree: Any) -> str:
@@ -101,7 +104,10 @@ def _pdf(name: str, body: bytes) -> Readable:
             raise Trouble("not_readable", text)
         path.write_bytes(body)
         try:
-            return _in_passages(name, extract(path, survey(path)).lines)
+            if reason := too_large(path, len(body)):
+                raise Unreadable(reason)
+            found = extract(path, survey(path))
+            return _in_passages(name, found.lines, found.note)
         except Unreadable as error:
             text = f"this PDF cannot be read ({error}): try another page"
             raise Trouble("not_readable", text) from error
