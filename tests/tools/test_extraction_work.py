@@ -2,6 +2,7 @@
 
 import io
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pypdf
@@ -13,7 +14,7 @@ from tests.tools.site import Said, Site
 from tests.tools.test_docs import pdf
 from tests.tools.test_web_page import near, read
 
-SHAPES = {
+SHAPES: dict[str, Callable[[int], str]] = {
     "nested": lambda n: "<div>" * n + "kelp" + "</div>" * n,
     "never closed": lambda n: "<div>" * n + "kelp",
     "closed only": lambda n: "kelp" + "</div>" * n,
