@@ -8,6 +8,7 @@ import msgspec
 
 from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.chat_tokens import without_chat_tokens
+from clew.context.own_words import bounded
 from clew.core.events import FINISH, Compacted, Forked, Note, Observation, Rewound, encode
 from clew.core.steps import Notice
 from clew.core.trajectory import Call, Step, Trajectory
@@ -46,6 +47,8 @@ _HARMLESS: Final = 4
 """The schema of records since which chat tokens are kept from models."""
 HANDLES: Final = 5
 """The schema of records since which what is shown in part has a handle."""
+_BOUNDED: Final = 6
+"""The schema of records since which a model is shown long texts of its own in part."""
 
 
 class Seen(NamedTuple):
@@ -102,11 +105,14 @@ def visible_step(
     """The step as a model sees it, in a run that was begun by these rules or by earlier ones.
 
     Observations are shaped, and long ones shown in part, or what a compaction put in their place;
-    what finish was told stays. What came from outside is without chat tokens.
+    what finish was told stays. What came from outside is without chat tokens, and what the model
+    wrote is bounded.
     """
     seen_as, harmless = seen_in(so_far, shape, shown), so_far.started.schema >= _HARMLESS
     if so_far.omitted.compactions or so_far.omitted.rewinds:
         step = _remaining(step, so_far)
+    if so_far.started.schema >= _BOUNDED:
+        step = bounded(step)
 
     def visible_call(call: Call, seen: Observation) -> Call:
         text, finish = seen.text, call.action.name == FINISH

@@ -9,14 +9,15 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-SCHEMA: Final = 5
+SCHEMA: Final = 6
 """Version of the events' encoding and of what they mean, written with every `Started`.
 
 1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,
 `AgentSpec.rates`). 3: of a long observation a model is shown the beginning and the end; an answer
 whose arguments are wrong, or that a guard denies, counts as rejected. 4: models are shown no chat
-tokens. 5: an observation that is shown in part says with which handle to read on. A run goes on by
-the rules it was begun with.
+tokens. 5: an observation that is shown in part says with which handle to read on. 6: of long texts
+that a model wrote it is shown only a part, and of what was refused a little. A run goes on by the
+rules it was begun with.
 """
 
 FINISH: Final = "finish"

@@ -45,11 +45,13 @@ def traced(error: BaseException) -> str:
 def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Observation:
     """The observation of a call that was not made, or not again: then it stays in doubt.
 
-    It may echo what the model wrote: it is as far to be trusted as that (`Trajectory.trust`).
+    It may echo what the model wrote: it is as far to be trusted as that (`Trajectory.trust`), and
+    at most `DETAIL_CHARS` of it are kept.
     """
     outcome: Outcome = "unknown" if call.attempts else "not_done"
     effect: Effect = "unsafe" if call.attempts else "read"
-    content = f"ERROR: {text}" if code == "unknown_tool" else f"ERROR: {code}: {text}"
+    said = _shortened(text)
+    content = f"ERROR: {said}" if code == "unknown_tool" else f"ERROR: {code}: {said}"
     return Observation(
         call.key, content, ok=False, code=code, outcome=outcome, effect=effect, trust=trust
     )

@@ -1,0 +1,181 @@
+"""What a model wrote, as far as later prompts show it to the model again.
+
+The record keeps all of it. A prompt shows what counted in full, up to a size that no honest reply
+reaches, and of what was refused only as much as it takes to see what was wrong.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.codecs.interface import SHOWN_CHARS
+from clew.core.events import UNMADE, Action, Json, Note, RawCall, Reply, Thought, encode
+from clew.core.steps import Call, Notice, Step
+
+REFUSED_CHARS: Final = 8_000
+"""The most that is shown of a reply that could not be read, and of a step's refused calls."""
+
+NAME_CHARS: Final = 64
+"""The most of a tool's name that is shown; a longer one names no tool."""
+
+WIRE_CHARS: Final = 1_000_000
+"""What a provider wants back word by word is left out if it is longer: it cannot be shortened."""
+
+_LEAST: Final = 200
+_ID_CHARS: Final = 200
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning and end with a remark about the middle."""
+    if len(text) <= most:
+        return text
+    tail = most // 5
+    left = f"{len(text) - most:,} of {len(text):,}"
+    return f"{text[: most - tail]} [… {left} characters are left out here …] {text[-tail:]}"
+
+
+def bounded(step: Step) -> Step:
+    """The step with what the model wrote in it shortened where it is long."""
+    thought = step.thought
+    if thought is None:
+        return step
+    if _size(step, thought) <= REFUSED_CHARS:
+        return step
+    refused = [call for call in step.calls if _refused(call)]
+    made = [call for call in step.calls if not _refused(call)]
+    each, other = _share(refused, REFUSED_CHARS), _share(made, SHOWN_CHARS)
+    calls = tuple(_call(call, each if _refused(call) else other) for call in step.calls)
+    return msgspec.structs.replace(
+        step,
+        thought=_thought(thought, calls),
+        calls=calls,
+        notices=tuple(map(_notice, step.notices)),
+    )
+
+
+def _size(step: Step, thought: Thought) -> int:
+    """About how many characters of the step come from the model, counted in little time."""
+    reply = thought.reply
+    size = len(reply.text) + len(thought.fault) + len(thought.text) + len(reply.reasoning)
+    for raw in reply.calls:
+        size += len(raw.arguments or "") + len(raw.name) + len(raw.id)
+    for notice in step.notices:
+        size += len(notice.text) if isinstance(notice, Note) and notice.source == "check" else 0
+    return size + sum(len(call.revision) for call in step.calls)
+
+
+def _refused(call: Call) -> bool:
+    """Whether the call was refused as it was written."""
+    seen = call.observation
+    return bool(call.action.fault) or (seen is not None and seen.code in UNMADE)
+
+
+def _share(calls: Sequence[Call], most: int) -> int:
+    """How much is shown of each of these calls: all of it where they are short together."""
+    together = sum(len(encode(call.action.args)) for call in calls)
+    return most if together <= most else max(_LEAST, most // len(calls))
+
+
+def _call(call: Call, most: int) -> Call:
+    args = _args(call.action.args, most)
+    name = shortened_name(call.action.name)
+    if args is call.action.args and name == call.action.name and len(call.revision) <= most:
+        return call
+    return msgspec.structs.replace(
+        call,
+        action=msgspec.structs.replace(call.action, name=name, args=args),
+        revision=shortened(call.revision, most),
+    )
+
+
+def shortened_name(name: str) -> str:
+    """The name of a tool, or the beginning of one that can name none."""
+    return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
+
+
+def _args(args: dict[str, Json], most: int) -> dict[str, Json]:
+    """The arguments with long texts shortened; the beginning of those that are still too long."""
+    if len(encode(args)) <= most:
+        return args
+    texts = _texts(args)
+    share = max(_LEAST, most // (len([text for text in texts if len(text) > _LEAST]) or 1))
+    less = cast("dict[str, Json]", _less(args, share))
+    whole = encode(less).decode()
+    return less if len(whole) <= 2 * most else {"shortened": shortened(whole, most)}
+
+
+def _texts(value: Json) -> list[str]:
+    """All texts within a value."""
+    found: list[str] = []
+    left: list[Json] = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                found.append(text)
+            case dict(fields):
+                left += cast("dict[str, Any]", fields).values()
+            case list(items):
+                left += cast("list[Any]", items)
+            case _:
+                pass
+    return found
+
+
+def _less(value: Json, most: int) -> Json:
+    """A value with its texts, and the names of its fields, shortened."""
+    match value:
+        case str(text):
+            return shortened(text, most)
+        case dict(fields):
+            named = cast("dict[str, Any]", fields)
+            return {shortened(key, most): _less(each, most) for key, each in named.items()}
+        case list(items):
+            return [_less(each, most) for each in cast("list[Any]", items)]
+        case _:
+            return value
+
+
+def _thought(thought: Thought, calls: tuple[Call, ...]) -> Thought:
+    vain = bool(thought.fault) or (bool(calls) and all(map(_refused, calls)))
+    most = REFUSED_CHARS if vain else SHOWN_CHARS
+    answer = thought.answer
+    return msgspec.structs.replace(
+        thought,
+        reply=_reply(thought.reply, thought.actions, calls, most),
+        text=shortened(thought.text, most),
+        actions=tuple(call.action for call in calls) or thought.actions,
+        answer=None if answer is None else shortened(answer, SHOWN_CHARS),
+        fault=shortened(thought.fault, REFUSED_CHARS),
+    )
+
+
+def _reply(reply: Reply, actions: tuple[Action, ...], calls: tuple[Call, ...], most: int) -> Reply:
+    """The reply as a format may show it: its text, its calls, what goes back word by word."""
+    raw = reply.calls
+    if len(raw) == len(calls):
+        shown = zip(raw, actions, calls, strict=True)
+        each = max(_LEAST, REFUSED_CHARS // len(raw)) if raw else 0
+        raw = tuple(_raw(was, action, call.action, each) for was, action, call in shown)
+    wire = reply.wire
+    if wire is not None and len(encode(wire)) > WIRE_CHARS:
+        wire = None
+    return msgspec.structs.replace(reply, text=shortened(reply.text, most), calls=raw, wire=wire)
+
+
+def _raw(raw: RawCall, was: Action, shown: Action, most: int) -> RawCall:
+    """The call as the provider wrote it, with the arguments that are shown."""
+    arguments = raw.arguments
+    if shown.fault and arguments is not None:
+        arguments = shortened(arguments, most)
+    elif shown.args is not was.args:
+        arguments = encode(shown.args).decode()
+    id_ = raw.id if len(raw.id) <= _ID_CHARS else ""
+    return msgspec.structs.replace(raw, name=shortened_name(raw.name), arguments=arguments, id=id_)
+
+
+def _notice(notice: Notice) -> Notice:
+    """What a check said of an answer, which it may quote."""
+    if not isinstance(notice, Note) or notice.source != "check":
+        return notice
+    return msgspec.structs.replace(notice, text=shortened(notice.text, REFUSED_CHARS))
