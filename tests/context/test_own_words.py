@@ -4,7 +4,7 @@ Entered by runs; the prompts are those that the model was sent.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import pytest
@@ -13,7 +13,9 @@ from clew import Agent, Limits, read, replay, run, tool
 from clew.core.events import RawCall, Reply, Thought, Usage, encode
 from clew.core.interfaces import Prompt
 from clew.stores import MemoryStore
-from clew.testing.models import Line, ScriptedModel, act, finish
+from clew.testing.models import Move, ScriptedModel, act, finish
+
+Said: TypeAlias = Move | Reply | str
 
 MILLION = 1_000_000
 LITTLE = 30_000
@@ -64,7 +66,7 @@ def size(prompt: Prompt) -> int:
 X = "x" * MILLION
 WORDS = "thread and maze " * (MILLION // 16)
 
-REFUSED: dict[str, Line] = {
+REFUSED: dict[str, Reply] = {
     "a text too long for arguments": raw("look", encode({"query": X + X}).decode()),
     "five million": raw("look", encode({"query": X * 5}).decode()),
     "no JSON": raw("look", '{"query": "' + X),
@@ -95,13 +97,13 @@ REFUSED: dict[str, Line] = {
 
 
 async def told(
-    line: Line, store: MemoryStore, codec: str = "native", **more: Any
+    line: Said, store: MemoryStore, codec: str = "native", **more: Any
 ) -> tuple[int, Prompt, Any]:
     """How much the prompt grew by a line of the script, the prompt, and the run's result."""
     prompts: list[Prompt] = []
 
-    def then(reply: Line) -> Callable[[Prompt], Line]:
-        def said(prompt: Prompt) -> Line:
+    def then(reply: Said) -> Callable[[Prompt], Said]:
+        def said(prompt: Prompt) -> Said:
             prompts.append(prompt)
             return reply
 

@@ -116,7 +116,7 @@ def _texts(value: Json) -> list[str]:
             case dict(fields):
                 left += cast("dict[str, Any]", fields).values()
             case list(items):
-                left += cast("list[Any]", items)
+                left += items
             case _:
                 pass
     return found
@@ -131,7 +131,8 @@ def _less(value: Json, most: int) -> Json:
             named = cast("dict[str, Any]", fields)
             return {shortened(key, most): _less(each, most) for key, each in named.items()}
         case list(items):
-            return [_less(each, most) for each in cast("list[Any]", items)]
+            listed: list[Any] = items
+            return [_less(each, most) for each in listed]
         case _:
             return value
 
