@@ -132,7 +132,9 @@ def actor(chain: Chain) -> clew.Agent:
     tools = [tool for tool in agents[0].tools if isinstance(tool, Tool)]
 
     def bound(so_far: clew.Trajectory) -> str | None:
-        """The bounds of the trial's own record."""
+        """The bounds of the trial's own record; the strategy's, which asks too, is no trial."""
+        if not so_far.started.parent:
+            return None
         number = trials.number(so_far.run_id)
         own = agents[number].bounds if number < len(agents) else ()
         return next((why for one in own if (why := one(so_far))), None)

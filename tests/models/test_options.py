@@ -63,7 +63,7 @@ def test_an_option_that_no_model_knows_is_refused(
 @pytest.mark.parametrize("option", ["temperature", "timout", "model_kwargs"])
 def test_resolve_refuses_it_too(name: str, option: str) -> None:
     keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY")
-    env = dict.fromkeys(keys, "k")
+    env: dict[str, str] = dict.fromkeys(keys, "k")
     with pytest.raises(ConfigError, match=f"takes no option {option!r}"):
         resolve(name, env=env, **{option: 0})
 
