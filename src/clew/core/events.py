@@ -380,7 +380,9 @@ class Verdict(Value, frozen=True):
 
     `hint` runs the call and adds a line to its observation; `amend` runs it with `args`; `deny`
     refuses it; `hold` makes it wait for a person's ruling. `asks` is the JSON Schema of an answer
-    that a held call wants from the person, if it wants one.
+    that a held call wants from the person, if it wants one. `shows` identifies what the person is
+    shown beside the arguments, such as a digest of a server's definitions: a ruling covers only
+    that.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -389,6 +391,7 @@ class Verdict(Value, frozen=True):
     code: Code = "denied"
     redacted: bool = False  # as the arguments of an action
     asks: dict[str, Json] | None = None
+    shows: str = ""
 
 
 class Judged(Event, frozen=True):

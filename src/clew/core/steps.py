@@ -98,11 +98,20 @@ class Call(msgspec.Struct, eq=False, gc=False):
 
     @property
     def question(self) -> str:
-        """Identifies what a ruling covers: the arguments, and the number of attempts so far.
+        """Identifies what a ruling covers: the arguments, what a hold shows beside them, and the
+        number of attempts so far.
 
         Whether to repeat a call is a different question from whether to make it.
         """
-        return f"{self.hash}+{len(self.attempts)}" if self.in_doubt else self.hash
+        asked = f"{self.hash}+{len(self.attempts)}" if self.in_doubt else self.hash
+        shows = self.verdict.verdict.shows if self.verdict is not None else ""
+        return f"{asked}@{shows}" if shows else asked
+
+    @property
+    def shown_by_guard(self) -> bool:
+        """Whether a guard holds the call, which was never made, to show something of its tool."""
+        verdict = self.verdict
+        return verdict is not None and bool(verdict.verdict.shows) and not self.attempts
 
     @property
     def remarks(self) -> list[str]:

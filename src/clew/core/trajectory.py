@@ -312,6 +312,10 @@ class Trajectory:
             self.step.notices += (event,)
         if goes_on and self.stop is not None:
             self._go_on()
+        for call in self.held:
+            if call.shown_by_guard:  # the guards of the new agent judge the call anew
+                call.verdict = None
+                self.stop = None
 
     def _fork(self, event: Forked) -> None:
         """Another run: what was said and landed stands; an interrupt, or a grant's past, not."""

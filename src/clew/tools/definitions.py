@@ -1,5 +1,6 @@
 """Tools as others publish them: definitions in JSON, made into tools that one function performs."""
 
+import logging
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -13,7 +14,10 @@ from clew.core.events import FINISH, Effect, Json, Trust, encode
 from clew.core.interfaces import Parameters, Tool
 from clew.tools.explain import keywords
 from clew.tools.schema import checked
+from clew.tools.schema_cost import MOST_WAYS, ways
 from clew.tools.schema_repair import usable
+
+LOG: Final = logging.getLogger("clew")
 
 Perform: TypeAlias = Callable[[str, dict[str, Json], str], Awaitable[Any]]
 """Takes a tool's name and its arguments, both as they were published, and the call's key."""
@@ -59,22 +63,47 @@ def published(
     A definition is a name, a description and a JSON Schema, in the form of OpenAI, Anthropic or
     MCP. `usable` reads the schema. Names that no provider accepts are changed to unique legal ones,
     and `call` gets the published ones. Arguments that the schema does not name are refused, unless
-    it allows additional ones. Raises `ConfigError` for an unusable definition.
+    it allows additional ones. A definition that cannot be used is left out, with a warning that
+    names it; raises `ConfigError` where none can be used.
     """
-    known = [_fields(each) for each in definitions]
+    made, left_out = publish(definitions, call, effect=effect, trust=trust, timeout=timeout)
+    if left_out and not made:
+        raise ConfigError("; ".join(left_out))
+    for line in left_out:
+        LOG.warning("%s, and is left out", line)
+    return made
+
+
+def publish(
+    definitions: Iterable[Json],
+    call: Perform,
+    *,
+    effect: Effect = "unsafe",
+    trust: Trust = "untrusted",
+    timeout: float = 30.0,
+) -> tuple[tuple[Published, ...], tuple[str, ...]]:
+    """The usable definitions as tools, and a line for each other, which names it and says why."""
+    known: list[tuple[str, dict[str, Json]]] = []
+    left_out: list[str] = []
+    for each in definitions:
+        try:
+            known.append(_fields(each))
+        except ConfigError as error:
+            left_out.append(str(error))
     names = [name for name, _ in known]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        message = f"two published tools are called {', '.join(twice)}: leave one out"
-        raise ConfigError(message)
+        left_out.append(f"two published tools are called {', '.join(twice)}: leave one out")
+        names = [name for name in names if name not in twice]
     legal = _legal(names, taken=(FINISH,))
     made: list[Published] = []
     for name, said in known:
+        if name not in legal:
+            continue
         try:
             made.append(_make(name, legal[name], said, call, (effect, trust, timeout)))
-        except ConfigError as error:
-            message = f"published tool {name!r}: {error}"
-            raise ConfigError(message) from error
-    return tuple(made)
+        except (ConfigError, RecursionError) as error:
+            left_out.append(f"published tool {name!r}: {error}")
+    return (*made,), (*left_out,)
 
 
 def _fields(definition: Json) -> tuple[str, dict[str, Json]]:
@@ -106,6 +135,9 @@ def _make(
         given = _NONE
         changes.append("parameters: there are none, so it takes no arguments")
     parameters, mended = usable(given)
+    if ways(parameters) > MOST_WAYS:
+        message = "its schema branches too often: a check might take for ever"
+        raise ConfigError(message)
     changes += mended
     renamed = dict[str, str]()
     if _is_list_of_arguments(parameters):

@@ -38,7 +38,7 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"handshake": "huge"}, {}, "it sent a message of more than 32 MB"),
     ({"protocol": "1999-01-01"}, {}, "Unsupported protocol version from the server: 1999-01-01"),
     ({"protocol": 7}, {}, "what it sent is none: protocolVersion: Input should be a valid string"),
-    ({"tools": [{"name": "x"}]}, {}, "what it sent is none: tools.0.inputSchema: Field required"),
+    ({"tools": "none"}, {}, "what it sent is none: tools: a list is required"),
 ]
 
 

@@ -2,17 +2,14 @@
 
 from typing import Any
 
-import mcp_types as types
 import pytest
 
 from clew.toolbox.mcp.results import observation_of
 
 
-def result(text: str = "", structured: Any = None, **more: Any) -> types.CallToolResult:
+def result(text: str = "", structured: Any = None, **more: Any) -> dict[str, Any]:
     content: list[Any] = [{"type": "text", "text": text}] if text else []
-    return types.CallToolResult.model_validate(
-        {"content": content, "structuredContent": structured, **more}
-    )
+    return {"content": content, "structuredContent": structured, **more}
 
 
 @pytest.mark.parametrize(
@@ -43,9 +40,7 @@ def test_a_failure_without_a_word_says_so() -> None:
 
 
 def test_blocks_of_later_versions_are_named() -> None:
-    odd = types.CallToolResult.model_construct(
-        content=[types.ToolUseContent(type="tool_use", id="1", name="a", input={})],
-        structured_content=None,
-        is_error=False,
-    )
-    assert observation_of(odd, "untrusted").text == "[tool_use that cannot be shown]"
+    odd = {"content": [{"type": "tool_use", "id": "1", "name": "a", "input": {}}]}
+    seen = observation_of(odd, "untrusted")
+    assert seen.text.splitlines()[-1] == "[tool_use that cannot be shown]"
+    assert seen.code == "bad_output"

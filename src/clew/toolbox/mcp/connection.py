@@ -1,7 +1,7 @@
 """A connection to one server: opened by one task, which keeps it until it breaks or is closed."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import mcp_types as types
 from mcp.client import Client
 from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import mcp_param_headers
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -18,6 +19,7 @@ from clew.core.errors import ClewError, ToolError
 from clew.core.events import Json
 from clew.support.error_text import described
 from clew.toolbox.mcp.http import open_http
+from clew.toolbox.mcp.listing import Listing, list_tools
 from clew.toolbox.mcp.outcomes import SESSION_OVER, Broken, ConnectionLost
 from clew.toolbox.mcp.pending_requests import PendingRequests, Question, to_open
 from clew.toolbox.mcp.pins import ServerPins, pins_of
@@ -31,7 +33,6 @@ LOG: Final = logging.getLogger("clew")
 for _name in ("mcp", "client"):  # the SDK's loggers, which would write tracebacks to the terminal
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
-_PAGES: Final = 100
 _FIRST_DELAY: Final = 0.2
 _MOST_DELAY: Final = 60.0
 """Seconds before the changes of a server are listened for again."""
@@ -63,6 +64,8 @@ class Connection:
         self._group: anyio.abc.TaskGroup | None = None
         self._pending: PendingRequests | None = None
         self._listed: ServerPins | None = None
+        self._last: ServerPins | None = None
+        self._headers: Mapping[str, Mapping[tuple[str, ...], str]] = {}
         self._listed_at = 0.0
         self._announced = False
         self._listing = anyio.Lock(fast_acquire=True)
@@ -118,31 +121,29 @@ class Connection:
             return found
 
     async def _list(self) -> ServerPins:
-        info = self.client.server_info
-        with anyio.fail_after(self.server.connect_timeout):
-            tools = await self._tools()
-        return pins_of(
+        info, listing = self.client.server_info, Listing([], (), {})
+        if self.client.server_capabilities.tools is not None:
+            with anyio.fail_after(self.server.connect_timeout):
+                listing = await list_tools(self.client.session, modern=self.modern)
+        self._headers = listing.headers
+        self._last = pins_of(
             self.server.address,
             info.name if info else "",
             info.version if info else "",
             self.client.instructions or "",
-            tools,
+            listing.tools,
+            listing.notes,
         )
+        return self._last
 
-    async def _tools(self) -> list[dict[str, Json]]:
-        found: list[dict[str, Json]] = []
-        if self.client.server_capabilities.tools is None:
-            return found
-        cursor: str | None = None
-        for _ in range(_PAGES):
-            page = await self.client.list_tools(cursor=cursor)
-            found += (
-                tool.model_dump(by_alias=True, mode="json", exclude_none=True)
-                for tool in page.tools
-            )
-            if (cursor := page.next_cursor) is None:
-                return found
-        raise ToolError(f"there are more than {_PAGES} pages of them")
+    def output_schema(self, tool: str) -> Json:
+        """What the tool says of its results, by the last list; None if nothing."""
+        known = {} if self._last is None else self._last.by_name.get(tool, {})
+        return known.get("outputSchema")
+
+    def headers(self, tool: str, args: dict[str, Json]) -> dict[str, str]:
+        """The arguments of a call that its server wants in headers too, by the last list."""
+        return mcp_param_headers(self._headers.get(tool, {}), args)
 
     def _outdated(self) -> None:
         self._listed, self._announced = None, True

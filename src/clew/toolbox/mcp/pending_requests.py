@@ -8,6 +8,7 @@ In the handshake era a server may ask at any time, so every request has such a t
 stateless era a question is a result, so only what follows upon that result has one.
 """
 
+import hashlib
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -39,6 +40,7 @@ from clew.toolbox.mcp.outcomes import (
     ServerFailed,
     SessionOver,
 )
+from clew.toolbox.mcp.pins import canonical
 from clew.toolbox.mcp.settings import shown
 
 _NOT_DONE: Final = frozenset({
@@ -56,6 +58,11 @@ class Question(NamedTuple):
 
     text: str
     asks: dict[str, Json] | None
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells it from every other question."""
+        return hashlib.sha256(canonical([self.text, self.asks])).hexdigest()
 
 
 class PendingRequest:
@@ -117,8 +124,8 @@ class PendingRequest:
         async with lock:
             before, self._first = self._first, None
             if before is not None and (given := _given(self.key, before)) is not None:
-                text, asks, answer = given
-                if question.text in text and question.asks == asks:
+                shown, answer = given
+                if question.fingerprint == shown:
                     return answer
             self.question, self._answered = question, anyio.Event()
             self._news.set()
@@ -154,13 +161,15 @@ PENDING: Final[ContextVar[PendingRequest]] = ContextVar("clew.mcp.pending")
 """The request that a question of the server is about, where its transport can tell."""
 
 
-def _given(key: str, context: CallContext) -> tuple[str, Json, Json] | None:
-    """What a person was asked and answered for this call, in a process that has ended since."""
+def _given(key: str, context: CallContext) -> tuple[str, Json] | None:
+    """The question (its fingerprint) that a person answered for this call, and the answer.
+
+    It was asked in a process that has ended since.
+    """
     call = context.record.call(key.rpartition(":")[2])
     if call.verdict is None or call.ruling is None:
         return None
-    verdict = call.verdict.verdict
-    return verdict.reason, verdict.asks, context.answer
+    return call.verdict.verdict.shows, context.answer
 
 
 class PendingRequests:

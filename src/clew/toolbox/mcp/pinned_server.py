@@ -20,6 +20,7 @@ from clew.core.events import (
     Json,
     Judged,
     Observation,
+    Ruling,
     Spending,
     Usage,
     Verdict,
@@ -123,7 +124,7 @@ class PinnedServer:
                 "deny",
                 f"the MCP server {name} says of itself and its tools what somebody rejected {mark}",
             )
-        if _was_seen(record, call, mark):
+        if now.digest in _allowed(record, call):
             return None
         lines = "\n".join(changes(self.pins, now))
         return Verdict(
@@ -131,6 +132,7 @@ class PinnedServer:
             f"the MCP server {name} is not what was pinned:\n{lines}\n"
             f"`clew mcp pins accept {name}` (with the --agent or --mcp of the run) accepts this "
             f"for later runs; allowing the call covers only this one {mark}",
+            shows=now.digest,
         )
 
     async def call(self, tool: str, args: dict[str, Json], key: str, effect: Effect) -> Any:
@@ -210,17 +212,23 @@ def _returned(server: str, value: Any, usage: Usage) -> Observation | Verdict:
         f"the MCP server {server} asks: {value.text}\n"
         "(if this process has ended when you answer, the call is made anew)",
         asks=value.asks,
+        shows=value.fingerprint,
     )
 
 
-def _was_seen(record: Trajectory, call: str, mark: str) -> bool:
-    """Whether this call was held for this very difference; it is made again only if allowed."""
-    return any(
-        isinstance(entry.event, Judged)
-        and entry.event.call == call
-        and mark in entry.event.verdict.reason
-        for entry in record.entries
-    )
+def _allowed(record: Trajectory, call: str) -> set[str]:
+    """What people were shown when they allowed this call: digests of the server's definitions."""
+    allowed: set[str] = set()
+    shown = ""
+    for entry in record.entries:
+        match entry.event:
+            case Judged(call=key, verdict=Verdict(kind="hold", shows=shows)) if key == call:
+                shown = shows
+            case Ruling(call=key, allow=True) if key == call:
+                allowed.add(shown)
+            case _:
+                pass
+    return allowed
 
 
 async def sdk_module(name: str) -> Any:

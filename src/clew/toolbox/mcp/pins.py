@@ -38,7 +38,8 @@ _ADVICE: Final = "move it away, and pin the servers anew"
 class ServerPins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """What a server says of itself: name, version, address, instructions, and its tools.
 
-    `tools` are definitions as the protocol writes them, sorted by name.
+    `tools` are definitions as the protocol writes them, sorted by name. `notes` say what else there
+    was and cannot be used, in a line each; they do not count as a change.
     """
 
     address: str
@@ -46,11 +47,14 @@ class ServerPins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
     version: str = ""
     instructions: str = ""
     tools: tuple[dict[str, Json], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON; the order of tools and of keys does not count."""
-        return hashlib.sha256(canonical(msgspec.to_builtins(self))).hexdigest()
+        said = msgspec.to_builtins(self)
+        del said["notes"]
+        return hashlib.sha256(canonical(said)).hexdigest()
 
     @cached_property
     def by_name(self) -> Mapping[str, dict[str, Json]]:
@@ -64,7 +68,12 @@ def canonical(value: Json) -> bytes:
 
 
 def pins_of(
-    address: str, name: str, version: str, instructions: str, tools: Iterable[dict[str, Json]]
+    address: str,
+    name: str,
+    version: str,
+    instructions: str,
+    tools: Iterable[dict[str, Json]],
+    notes: tuple[str, ...] = (),
 ) -> ServerPins:
     """The pins of what a server said; of its tools only the `FIELDS` count.
 
@@ -74,7 +83,7 @@ def pins_of(
     kept = [{key: tool[key] for key in FIELDS if tool.get(key) is not None} for tool in tools]
     ordered = sorted(kept, key=lambda tool: (tool["name"], canonical(tool)))
     definitions: list[dict[str, Json]] = msgspec.json.decode(canonical(ordered))
-    return ServerPins(address, name, version, instructions, (*definitions,))
+    return ServerPins(address, name, version, instructions, (*definitions,), notes)
 
 
 class PinFile:

@@ -3,43 +3,131 @@
 import base64
 import binascii
 import json
+import logging
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final, NamedTuple, cast
 
 import mcp_types as types
+from pydantic import TypeAdapter, ValidationError
 
+from clew.core.errors import ConfigError
 from clew.core.events import Image, Json, Observation, Trust, encode
+from clew.toolbox.mcp.settings import shown
 from clew.tools.explain import keywords
+from clew.tools.schema import linear_validator
+from clew.tools.schema_cost import MOST_WORK, work
+
+LOG: Final = logging.getLogger("clew")
+
+_SHOWN: Final = 40
+_BLOCK: Final[TypeAdapter[types.ContentBlock]] = TypeAdapter(types.ContentBlock)
 
 NO_DATA = "(what came is no base64)"
 
 
-def observation_of(result: types.CallToolResult, trust: Trust) -> Observation:
-    """The observation of a call's result.
+def observation_of(
+    raw: dict[str, Json], trust: Trust, tool: str = "", schema: Json = None
+) -> Observation:
+    """The observation of a call's result, as it came.
 
     A result that the server marks as an error is a failed observation: the tool ran to its end and
-    says so. Structured content stands for a text that says the same.
+    says so. Structured content stands for a text that says the same. What is unfit (content of an
+    unknown kind, or not what the tool's own output schema asks for) is told beside what can be
+    read. Raises
+    `ValidationError` for what is no result.
     """
-    text, images = content_of(result.content)
-    content: Json = text
-    if (structured := result.structured_content) is not None:
-        inner = _unwrapped(structured)
-        if not text.strip():
-            content = structured
-        elif text != inner:
-            if (said := _read(text)) in (structured, inner):
-                content = said
-            else:
-                content = f"{text}\n{encode(structured).decode()}"
+    result = _read_result(raw)
+    text, images = content_of(result.blocks)
+    content = _content(text, result.structured)
+    problems = result.problems
     if result.is_error:
         content = f"ERROR: tool_error: {text or 'the tool failed and does not say why'}"
-    return Observation(
-        content=content,
-        ok=not result.is_error,
-        code="tool_error" if result.is_error else "",
-        images=images,
-        trust=trust,
-    )
+    elif schema is not None:
+        problems += _misfit(schema, raw)
+    code = ""
+    if result.is_error or problems:
+        code = "tool_error" if result.is_error else "bad_output"
+    if code == "bad_output":
+        said = content if isinstance(content, str) else encode(content).decode()
+        unfit = shown("; ".join(problems))
+        content = f"ERROR: bad_output: {tool} did what it did, and what came is unfit: {unfit}"
+        content = f"{content}\n{said}" if said else content
+    return Observation(content=content, ok=not code, code=code, images=images, trust=trust)
+
+
+class _Result(NamedTuple):
+    """A result as far as it can be read."""
+
+    blocks: list[Any]
+    structured: Json
+    is_error: bool
+    problems: list[str]
+
+
+def _read_result(raw: dict[str, Json]) -> _Result:
+    problems: list[str] = []
+    given = raw.get("content")
+    structured = raw.get("structuredContent")
+    if given is None and structured is None:
+        types.CallToolResult.model_validate(raw, by_name=False)
+    pieces = cast("list[Json]", given) if isinstance(given, list) else []
+    if given is not None and not isinstance(given, list):
+        problems.append("its content is no list")
+        pieces = [given]
+    blocks = [_read_block(each, problems) for each in pieces]
+    is_error = raw.get("isError", False)
+    if not isinstance(is_error, bool):
+        problems.append("isError is neither true nor false")
+    return _Result(blocks, structured, is_error is True, problems)
+
+
+def _read_block(block: Json, problems: list[str]) -> Any:
+    """A block of content; of one that the protocol does not know, the text that it carries."""
+    try:
+        return _BLOCK.validate_python(block, by_name=False)
+    except ValidationError:
+        pass
+    if isinstance(block, str):
+        problems.append("a piece of its content is a bare text")
+        return types.TextContent(type="text", text=block)
+    fields = keywords(block)
+    kind = shown(str(fields.get("type", "none")))[:_SHOWN]
+    problems.append(f"a piece of its content, of the kind {kind}, cannot be read")
+    text = fields.get("text")
+    return text if isinstance(text, str) else f"[{kind} that cannot be shown]"
+
+
+def _content(text: str, structured: Json) -> Json:
+    """A result's text, or the structured content that stands for it; both where they differ."""
+    if structured is None:
+        return text
+    inner = _unwrapped(structured)
+    if not text.strip():
+        return structured
+    if text == inner:
+        return text
+    if (said := _read(text)) in (structured, inner):
+        return said
+    return f"{text}\n{encode(structured).decode()}"
+
+
+def _misfit(schema: Json, raw: dict[str, Json]) -> list[str]:
+    """What is wrong with structured content by the tool's own schema.
+
+    A schema that cannot be used says nothing, as does one that might take too long here.
+    """
+    if "structuredContent" not in raw:
+        return ["it has no structured content, and its output schema asks for some"]
+    found = raw["structuredContent"]
+    try:
+        check = linear_validator(keywords(schema))
+        if work(schema, found) <= MOST_WORK:
+            return check(found)
+        why = "it may take too long"
+    except (ConfigError, RecursionError) as error:
+        why = str(error)
+    LOG.debug("a result of an MCP server is not checked by its output schema: %s", shown(why))
+    return []
 
 
 def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Image, ...]]:
@@ -48,6 +136,8 @@ def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Image, ...]]:
     images: list[Image] = []
     for block in blocks:
         match block:
+            case str():
+                lines.append(block)
             case types.TextContent():
                 lines.append(block.text)
             case types.ImageContent():

@@ -19,6 +19,7 @@ from typing_extensions import override
 from clew.core.events import Json
 from clew.toolbox.mcp.outcomes import NOT_REACHED, SESSION_OVER, TaskLost
 from clew.toolbox.mcp.pending_requests import OVER, PENDING, PendingRequest
+from clew.toolbox.mcp.raw import raw_result, send_raw
 from clew.toolbox.mcp.settings import shown
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -80,7 +81,8 @@ class TasksExtension(ClientExtension):
     async def _resolve(self, handle: TaskHandle, context: ClaimContext) -> types.CallToolResult:
         pending = PENDING.get()
         await began(pending, handle.task_id)
-        return await wait_for(context.session, handle.task_id, pending)
+        found = await wait_for(context.session, handle.task_id, pending)
+        return types.CallToolResult.model_validate(found, by_name=False)
 
 
 async def began(pending: PendingRequest, task: str) -> None:
@@ -91,19 +93,12 @@ async def began(pending: PendingRequest, task: str) -> None:
 
 async def begin(session: ClientSession, name: str, args: dict[str, Json]) -> str:
     """Ask a server of the handshake era to make the call as a task; returns the task's id."""
-    # The SDK has no public way to get another result of `tools/call` than that of a plain call.
-    dispatcher: Any = session._dispatcher  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - see above
     params: dict[str, Json] = {"name": name, "arguments": args, "task": {}}
-    version = session.protocol_version or ""
-    raw: dict[str, Any] = await dispatcher.send_raw_request(
-        "tools/call", params, {"headers": {"mcp-protocol-version": version}}
-    )
+    raw = await send_raw(session, {"method": "tools/call", "params": params})
     return types.CreateTaskResult.model_validate(raw, by_name=False).task.task_id
 
 
-async def wait_for(
-    session: ClientSession, task: str, pending: PendingRequest
-) -> types.CallToolResult:
+async def wait_for(session: ClientSession, task: str, pending: PendingRequest) -> dict[str, Json]:
     """The result of a task. Raises `TaskLost` where there will be none."""
     try:
         if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -111,7 +106,7 @@ async def wait_for(
         request = types.GetTaskPayloadRequest(
             params=types.GetTaskPayloadRequestParams(task_id=task)
         )
-        return await session.send_request(request, types.CallToolResult)
+        return await raw_result(session, request)
     except MCPError as error:
         if error.code in {*OVER, NOT_REACHED, SESSION_OVER}:
             raise
@@ -119,12 +114,12 @@ async def wait_for(
         raise TaskLost(message) from error
 
 
-async def _poll(session: ClientSession, task: str, pending: PendingRequest) -> types.CallToolResult:
+async def _poll(session: ClientSession, task: str, pending: PendingRequest) -> dict[str, Json]:
     answered: set[str] = set()
     while True:
         state = await session.send_request(_Get(params=_Id(task_id=task)), _State)
         if state.status == "completed":
-            return types.CallToolResult.model_validate(state.result or {}, by_name=False)
+            return state.result or {}
         if state.status in ("failed", "cancelled"):
             said = state.error.message if state.error else state.status_message
             why = said or f"it was {state.status}"

@@ -1,6 +1,5 @@
 """A call of a server's tool."""
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
@@ -10,13 +9,15 @@ from mcp.shared.exceptions import MCPError
 
 from clew.core.events import Json, Observation, Trust
 from clew.toolbox.mcp.connection import Connection
+from clew.toolbox.mcp.outcomes import ServerFailed
 from clew.toolbox.mcp.pending_requests import PendingRequest, Request
+from clew.toolbox.mcp.raw import raw_result
 from clew.toolbox.mcp.results import observation_of
 from clew.toolbox.mcp.settings import shown
 from clew.toolbox.mcp.tasks import TaskHandle, answers, began, begin, wait_for
 
-_BAD_OUTPUT: Final = ("Invalid structured content", "Invalid schema for tool")
-_NO_OUTPUT: Final = "has an output schema but did not return structured content"
+_MOST_ROUNDS: Final = 10
+"""How often a server may ask something in one call, as in the SDK."""
 
 _STATE_ONLY: Final = 0.05
 """Seconds before a call is made again that the server only wants repeated, as in the SDK."""
@@ -46,92 +47,78 @@ class _ToolCall:
         self._args = args
         self._trust: Trust = trust
         self._wants_task = wants_task
+        self._rounds = 0
 
     async def request(self, pending: PendingRequest) -> Observation | Request:
         """Make the call; what may have to wait for a person is returned as another request."""
         if pending.task or (self._wants_task and self._connection.has_tasks):
-            return partial(self._observed, self._task)
-        return await self._observed(self._call, pending)
+            return self._task
+        return await self._call(pending)
 
-    async def _observed(
-        self,
-        made: Callable[[PendingRequest], Awaitable[types.CallToolResult | Request]],
-        pending: PendingRequest,
-    ) -> Observation | Request:
-        """What came of it, as an observation."""
-        try:
-            result = await made(pending)
-        except RuntimeError as error:
-            if (problem := _bad_output(error)) is None:
-                raise
-            text = f"{self._tool} did what it did, and what came is unfit: {problem}"
-            return Observation(content=f"ERROR: bad_output: {text}", ok=False, code="bad_output")
-        if isinstance(result, types.CallToolResult):
-            return observation_of(result, self._trust)
-        return result
+    def _observed(self, result: dict[str, Json]) -> Observation:
+        """A result as an observation."""
+        schema = self._connection.output_schema(self._tool)
+        return observation_of(result, self._trust, self._tool, schema)
 
-    async def _call(self, pending: PendingRequest) -> types.CallToolResult | Request:
-        try:
-            result = await self._connection.client.session.call_tool(
-                self._tool,
-                self._args,
-                progress_callback=_progress(pending),
-                allow_input_required=True,
-                allow_claimed=True,
-            )
-        except MCPError as error:
-            if error.code != types.HEADER_MISMATCH or not self._connection.modern:
-                raise
-            return partial(self._observed, self._go_on)  # the SDK asks for the list that it lacks
-        match result:
-            case types.CallToolResult():
-                return result
-            case types.InputRequiredResult():
-                return partial(self._observed, partial(self._answer, result))
-            case TaskHandle():
-                await began(pending, result.task_id)
-                return partial(self._observed, self._task)
-            case _:  # pragma: no cover - the SDK knows no other result
-                raise TypeError(type(result).__name__)
-
-    async def _answer(
-        self, asked: types.InputRequiredResult, pending: PendingRequest
-    ) -> types.CallToolResult:
-        """Answer what the server asks, and make the call again."""
-        if not asked.input_requests:
-            await anyio.sleep(_STATE_ONLY)
-        given = await answers(self._connection.client.session, asked.input_requests or {})
-        return await self._go_on(pending, given or None, asked.request_state)
-
-    async def _go_on(
+    async def _call(
         self,
         pending: PendingRequest,
         given: types.InputResponses | None = None,
         state: str | None = None,
-    ) -> types.CallToolResult:
-        """Make the call with these answers; the SDK asks for more until it has a result."""
-        return await self._connection.client.call_tool(
-            self._tool,
-            self._args,
-            progress_callback=_progress(pending),
-            input_responses=given,
-            request_state=state,
-        )
+    ) -> Observation | Request:
+        """Make the call, with what was answered to the server's questions in it."""
+        result = await self._send(pending, given, state)
+        kind = result.get("resultType") if self._connection.modern else None
+        if kind == "input_required":
+            self._rounds += 1
+            if self._rounds > _MOST_ROUNDS:
+                message = f"it asked something {_MOST_ROUNDS} times in one call"
+                raise ServerFailed(message)
+            asked = types.InputRequiredResult.model_validate(result, by_name=False)
+            return partial(self._answer, asked)
+        if kind == "task":
+            handle = TaskHandle.model_validate(result, by_name=False)
+            await began(pending, handle.task_id)
+            return self._task
+        return self._observed(result)
 
-    async def _task(self, pending: PendingRequest) -> types.CallToolResult:
+    async def _send(
+        self, pending: PendingRequest, given: types.InputResponses | None, state: str | None
+    ) -> dict[str, Json]:
+        """Send the call; once more where the server wants headers of a list that is not known."""
+        params = types.CallToolRequestParams(
+            name=self._tool, arguments=self._args, input_responses=given, request_state=state
+        )
+        request, connection = types.CallToolRequest(params=params), self._connection
+
+        async def send() -> dict[str, Json]:
+            headers = connection.headers(self._tool, self._args)
+            return await raw_result(
+                connection.client.session, request, headers=headers, progress=_progress(pending)
+            )
+
+        try:
+            return await send()
+        except MCPError as error:
+            if error.code != types.HEADER_MISMATCH or not connection.modern:
+                raise
+            await connection.listing()
+            return await send()
+
+    async def _answer(
+        self, asked: types.InputRequiredResult, pending: PendingRequest
+    ) -> Observation | Request:
+        """Answer what the server asks, and make the call again."""
+        if not asked.input_requests:
+            await anyio.sleep(_STATE_ONLY)
+        given = await answers(self._connection.client.session, asked.input_requests or {})
+        return await self._call(pending, given or None, asked.request_state)
+
+    async def _task(self, pending: PendingRequest) -> Observation:
         session = self._connection.client.session
         if not pending.task:
             await began(pending, await begin(session, self._tool, self._args))
-        found = await wait_for(session, pending.task, pending)
-        if not found.is_error:
-            await session.validate_tool_result(self._tool, found)
-        return found
-
-
-def _bad_output(error: RuntimeError) -> str | None:
-    """What is wrong with a result, if the SDK says that its schema forbids it."""
-    text = str(error).partition("\n")[0]
-    return shown(text) if text.startswith(_BAD_OUTPUT) or _NO_OUTPUT in text else None
+        return self._observed(await wait_for(session, pending.task, pending))
 
 
 def _progress(pending: PendingRequest) -> Any:

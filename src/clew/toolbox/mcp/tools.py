@@ -16,8 +16,8 @@ from clew.toolbox.mcp.guard import PinGuard
 from clew.toolbox.mcp.pinned_server import PinnedServer, sdk_module
 from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
 from clew.toolbox.mcp.settings import McpServer, server_from, servers_by_name, shown
-from clew.tools.definitions import Published, published
-from clew.tools.schema import checked
+from clew.tools.definitions import Published, publish
+from clew.tools.schema import checked, compile_schema
 
 LOG: Final = logging.getLogger("clew")
 
@@ -146,7 +146,10 @@ def make_tools(
         return await pinned.call(tool, args, key, server.effects.get(tool, "unsafe"))
 
     found: list[Tool] = []
-    for each in _published(server, pins, call):
+    made, left_out = _published(server, pins, call)
+    for line in left_out:
+        LOG.warning("MCP server %s: %s", server.name, line)
+    for each in made:
         tool = own[each.name]
         trust: Trust = "trusted" if tool in server.trusted else "untrusted"
         found.append(finished(each.tool, server.effects.get(tool, "unsafe"), trust))
@@ -160,8 +163,11 @@ def make_tools(
 
 def _published(
     server: McpServer, pins: ServerPins, call: Callable[..., Awaitable[Any]]
-) -> Iterable[Published]:
+) -> tuple[tuple[Published, ...], tuple[str, ...]]:
+    """The tools on offer, and a line for each that cannot be used."""
     offered = [tool for tool in pins.tools if not server.only or tool["name"] in server.only]
+    unfit = [(tool["name"], why) for tool in offered if (why := _unfit(tool))]
+    names = {name for name, _ in unfit}
     definitions = [
         {
             "name": f"{server.name}_{tool['name']}",
@@ -169,8 +175,37 @@ def _published(
             "inputSchema": tool.get("inputSchema"),
         }
         for tool in offered
+        if tool["name"] not in names
     ]
-    return published(definitions, call, timeout=server.timeout)
+    made, left_out = publish(definitions, call, timeout=server.timeout)
+    lines = [*pins.notes, *(f"the tool {shown(name)} is left out: {why}" for name, why in unfit)]
+    return made, (*lines, *map(shown, left_out))
+
+
+def _unfit(tool: dict[str, Json]) -> str:
+    """Why the definition of a tool cannot be used, beside what its arguments are; "" if it can."""
+    for what in ("inputSchema", "outputSchema"):
+        schema = tool.get(what)
+        if schema is None and what == "outputSchema":
+            continue
+        if not isinstance(schema, dict):
+            return f"its {what} is no JSON object" if schema is not None else f"it has no {what}"
+    if (schema := tool.get("outputSchema")) is None:
+        return ""
+    try:
+        compile_schema(schema)
+    except (ConfigError, RecursionError) as error:
+        return shown(f"its outputSchema: {error}")
+    return ""
+
+
+def unusable(server: McpServer, pins: ServerPins) -> tuple[str, ...]:
+    """What a server lists and cannot be used, in a line each."""
+
+    async def call(name: str, args: dict[str, Json], key: str) -> None:
+        del name, args, key
+
+    return _published(server, pins, call)[1]
 
 
 def _check_named(server: McpServer, pins: ServerPins) -> None:

@@ -1,0 +1,119 @@
+"""A server's list of tools, read tool by tool: one that cannot be read does not hide the others."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, cast
+
+import mcp_types as types
+from mcp.client.session import ClientSession
+from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
+from pydantic import ValidationError
+
+from clew.core.errors import ToolError
+from clew.core.events import Json
+from clew.toolbox.mcp.pins import canonical
+from clew.toolbox.mcp.raw import raw_result
+from clew.toolbox.mcp.settings import shown
+from clew.tools.explain import keywords
+
+_PAGES: Final = 100
+_MOST_BYTES: Final = 500_000
+"""The longest definition of a tool."""
+_SHOWN: Final = 80
+
+
+class Listing(NamedTuple):
+    """What a server lists: definitions, what cannot be used (a line each), headers of arguments."""
+
+    tools: list[dict[str, Json]]
+    notes: tuple[str, ...]
+    headers: Mapping[str, Mapping[tuple[str, ...], str]]
+
+
+async def list_tools(session: ClientSession, *, modern: bool) -> Listing:
+    """Ask for all pages of the list. Raises `MCPError`, and `ToolError` for what is no list."""
+    reader = _Reader(modern=modern)
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        params = types.PaginatedRequestParams(cursor=cursor)
+        page = await raw_result(session, types.ListToolsRequest(params=params))
+        if (cursor := reader.read(page)) is None:
+            return reader.listing()
+    raise ToolError(f"there are more than {_PAGES} pages of them")
+
+
+class _Reader:
+    """Takes page after page."""
+
+    def __init__(self, *, modern: bool) -> None:
+        self._modern = modern
+        self._tools: list[dict[str, Json]] = []
+        self._notes: list[str] = []
+        self._headers: dict[str, Mapping[tuple[str, ...], str]] = {}
+        self._cursors: set[str] = set()
+        self._known: set[bytes] = set()
+
+    def listing(self) -> Listing:
+        return Listing(self._tools, tuple(dict.fromkeys(self._notes)), self._headers)
+
+    def read(self, page: dict[str, Json]) -> str | None:
+        """Read a page; where the next one begins, or None after the last."""
+        tools: Json = page.get("tools")
+        if not isinstance(tools, list):
+            raise ToolError("what it sent is none: tools: a list is required")
+        before = len(self._known)
+        for tool in cast("list[Json]", tools):
+            self._read_tool(tool)
+        cursor = page.get("nextCursor")
+        if cursor is None:
+            return None
+        problem = ""
+        if not isinstance(cursor, str) or not cursor:
+            problem = "its cursor is no text" if cursor != "" else "its cursor is empty"
+        elif cursor in self._cursors:
+            problem = "its cursor repeats"
+        elif len(self._known) == before:
+            problem = "its next page says nothing new"
+        if problem:
+            self._notes.append(f"the list of tools ends here: {problem}")
+            return None
+        self._cursors.add(cursor)
+        return cursor
+
+    def _read_tool(self, tool: Json) -> None:
+        body = canonical(tool)
+        if body in self._known:  # the same once more, as where a server passes over cursors
+            return
+        self._known.add(body)
+        name = keywords(tool).get("name")
+        if not isinstance(name, str) or not name.strip():
+            said = shown(body.decode())[:_SHOWN]
+            self._notes.append(f"a tool without a name is left out: {said}")
+        elif len(body) > _MOST_BYTES:
+            what = f"its definition has {len(body):,} bytes, and may have {_MOST_BYTES:,}"
+            self._notes.append(left_out(name, what))
+        elif self._modern and (why := _wrong_headers(tool)):
+            self._notes.append(left_out(name, why))
+        else:
+            self._tools.append(_definition(keywords(tool)))
+            if self._modern:
+                self._headers[name] = x_mcp_header_map(tool.get("inputSchema"))
+
+
+def left_out(name: str, why: str) -> str:
+    """The line that names a tool and why it is not offered."""
+    return f"the tool {shown(name)[:_SHOWN]} is left out: {why}"
+
+
+def _wrong_headers(tool: Json) -> str:
+    """Why the protocol forbids a tool whose arguments are to be sent as headers too."""
+    why: Any = find_invalid_x_mcp_header(keywords(tool).get("inputSchema"))
+    return f"invalid x-mcp-header ({shown(why)})" if why else ""
+
+
+def _definition(tool: dict[str, Json]) -> dict[str, Json]:
+    """A definition in the words of the protocol; as it came, where it is not as agreed."""
+    try:
+        known = types.Tool.model_validate(tool, by_name=False)
+    except ValidationError:
+        return tool
+    return known.model_dump(by_alias=True, mode="json", exclude_none=True)
