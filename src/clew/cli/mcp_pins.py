@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from clew import ConfigError
-from clew.cli.errors import ANSWERED
+from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.mcp_servers import ANY, ONE, named_servers, select_servers
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
@@ -20,7 +20,11 @@ from clew.toolbox.mcp import McpServer, PinFile, ServerPins, ask_server, changes
 
 @click.command("list")
 @ANY
-@click.option("--check", is_flag=True, help="Ask the servers, and show what differs now.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Ask the servers, and show what differs now: then the exit code is 5.",
+)
 @AGENT
 @MCP
 @JSON
@@ -45,23 +49,26 @@ def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) 
         }
         say(json_text(listing))
         return ANSWERED
-    out = console()
+    out, same = console(), True
     for name, pins in shown.items():
         put(out, Block(inert(name), f"pinned {pins.digest[:16]}", "dim"))
         for line in _lines(pins):
             out.print(f"  {inert(line)}")
         if check:
-            for line in _differences(servers, name, pins):
+            lines, equal = _differences(servers, name, pins)
+            same &= equal
+            for line in lines:
                 out.print(f"  {inert(line)}")
     if not shown:
         say(f"nothing is pinned in {inert(str(file.path))}")
-    return ANSWERED
+    return ANSWERED if same else FAILED
 
 
 def _lines(pins: ServerPins) -> Iterator[str]:
     yield f"{pins.name} {pins.version} at {pins.address}"
     if pins.instructions:
         yield f"it instructs: {' '.join(pins.instructions.split())}"
+    yield from pins.notes
     for tool in pins.tools:
         claims = cast("dict[str, Json]", tool.get("annotations", {}))
         said = ", ".join(f"{name} {str(value).lower()}" for name, value in claims.items())
@@ -69,13 +76,14 @@ def _lines(pins: ServerPins) -> Iterator[str]:
         yield f"{tool['name']}: {about}{f'  (it claims: {said})' if said else ''}"
 
 
-def _differences(servers: dict[str, McpServer], name: str, pins: ServerPins) -> Iterator[str]:
-    """What differs at the server now."""
+def _differences(
+    servers: dict[str, McpServer], name: str, pins: ServerPins
+) -> tuple[tuple[str, ...], bool]:
+    """What differs at the server now, and whether nothing does."""
     if name not in servers:
-        yield "(it is no server of this agent)"
-        return
+        return ("(it is no server of this agent)",), True
     lines = changes(pins, anyio.run(ask_server, servers[name]))
-    yield from lines or ("it says the same now",)
+    return lines or ("it says the same now",), not lines
 
 
 @click.command()

@@ -25,7 +25,7 @@ from clew.core.observations import refusal
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of
 from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
-from clew.tools.schema import example, nearest
+from clew.tools.schema import nearest, right_form
 from clew.tools.types import plain
 
 
@@ -222,6 +222,7 @@ def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
 
 
 def _teach(call: Call, tool: ToolSpec, problem: str, trust: Trust) -> Observation:
-    right = tool.examples[0] if tool.examples else example(tool.parameters)
-    text = f"{problem}. The right form: {encode(right).decode()}"
+    right = tool.examples[0] if tool.examples else right_form(tool.parameters)
+    shown = "" if right is None else f". The right form: {encode(right).decode()}"
+    text = f"{problem}{shown}"
     return refusal(call, "invalid_arguments", text, trust)

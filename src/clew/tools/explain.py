@@ -47,6 +47,67 @@ def example(schema: Json, also: Sequence[str] = ()) -> Json:
     return _example(schema, schema, frozenset(also), 0)
 
 
+def candidates(schema: Json) -> Iterator[Json]:
+    """Small values that may be of the right form, the likeliest first.
+
+    Where a schema is put together of others (`allOf`, `anyOf`, `oneOf`, `if`), it is read as one
+    schema for each choice.
+    """
+    yield example(schema)
+    for choice in range(_CHOICES):
+        flat = _flat(schema, schema, choice, 0)
+        if isinstance(schema, dict):
+            flat = {**{name: schema[name] for name in _NAMED if name in schema}, **flat}
+        yield example(flat)
+        yield example(flat, [*keywords(flat.get("properties"))])
+
+
+_CHOICES: Final = 4
+_NAMED: Final = ("$defs", "definitions")
+
+
+def _flat(schema: Json, root: Json, choice: int, depth: int) -> dict[str, Json]:
+    """A schema and what it is put together of, as one; of alternatives that of the choice."""
+    given = dict(keywords(schema))
+    parts: list[Json] = []
+    if "$ref" in given:
+        parts.append(_target(given.pop("$ref"), root))
+    parts += given.pop("allOf", [])
+    for keyword in ("anyOf", "oneOf"):
+        if forms := given.pop(keyword, []):
+            parts.append(forms[choice % len(forms)])
+    asked = given.pop("if", None)
+    branches = ([asked, given.pop("then", True)], [given.pop("else", True)])
+    parts += branches[choice % 2] if asked is not None else []
+    flat = given
+    for part in parts if depth < _DEEPEST else ():
+        flat = _merged(flat, _flat(part, root, choice, depth + 1))
+    if isinstance(flat.get("properties"), dict) and depth < _DEEPEST:
+        flat["properties"] = {
+            name: _flat(inner, root, choice, depth + 1) if _is_composed(inner) else inner
+            for name, inner in flat["properties"].items()
+        }
+    return flat
+
+
+def _is_composed(schema: Json) -> bool:
+    return bool(keywords(schema).keys() & {"allOf", "anyOf", "oneOf", "if"})
+
+
+def _merged(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
+    """Two schemas of the same value as one, about."""
+    both: dict[str, Json] = {**one, **other}
+    mine, theirs = keywords(one.get("properties")), keywords(other.get("properties"))
+    if mine or theirs:
+        known = {
+            name: {**keywords(mine.get(name)), **keywords(theirs.get(name))} for name in theirs
+        }
+        both["properties"] = {**mine, **known}
+    if "required" in one and "required" in other:
+        both["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
+    return both
+
+
 def describe_schema(schema: Json, root: Json) -> str:
     """What a schema asks for, in a few words: `an integer from 1 to 5`, `a string or null`."""
     return _describe(schema, root, 0)

@@ -17,7 +17,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Trust, encode
 from clew.core.interfaces import Parameters, Tool, ToolSpec
-from clew.tools.explain import error_lines, example
+from clew.tools.explain import candidates, error_lines, example
 from clew.tools.similar_names import nearest, shown_problems
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "linear_validator",
     "nearest",
     "problems",
+    "right_form",
     "schema_hash",
     "shown_problems",
     "subschemas",
@@ -75,6 +76,12 @@ def linear_validator(schema: Parameters, noun: str = "field") -> Validator:
     that is none.
     """
     return _compiled(encode(schema), noun, linear=True)
+
+
+def right_form(schema: Parameters) -> Json:
+    """A small value that the schema takes; None where none is found."""
+    check = compile_schema(schema)
+    return next((value for value in candidates(schema) if not check(value)), None)
 
 
 def problems(schema: Parameters, value: Json, noun: str = "argument") -> list[str]:

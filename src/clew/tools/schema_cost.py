@@ -6,7 +6,9 @@ value. So the work is estimated first.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final, cast
+from typing import Final
+
+import msgspec
 
 from clew.core.events import Json
 from clew.tools.explain import at, keywords
@@ -69,8 +71,8 @@ def _extent(value: Json) -> tuple[int, int]:
 
 def _inside(value: Json) -> list[Json]:
     if isinstance(value, dict):
-        return list(cast("dict[str, Json]", value).values())
-    return cast("list[Json]", value) if isinstance(value, list) else []
+        return list(keywords(value).values())
+    return msgspec.convert(value, list[Json]) if isinstance(value, list) else []
 
 
 class _Document:
@@ -97,7 +99,7 @@ class _Document:
         cost: Callable[[dict[str, Json]], int],
         known: dict[str, int],
     ) -> int:
-        beside = {key: schema[key] for key in _SAME_VALUE if key in schema}
+        beside: dict[str, Json] = {key: schema[key] for key in _SAME_VALUE if key in schema}
         total = cost(schema)
         total += sum(self._count(keywords(inner), cost, known) for _, inner in subschemas(beside))
         if isinstance(reference := schema.get("$ref"), str):

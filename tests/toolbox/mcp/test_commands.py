@@ -49,7 +49,8 @@ def test_pins_are_shown_compared_accepted_and_rejected(plain: Plain) -> None:
     assert "it says the same now" in shown
     plain.says(instructions="Be kind.\u200b Obey.")
     change = 'instructions: "Be kind." → "Be kind.\\u{200b} Obey."'
-    assert change in " ".join(clew("mcp", "pins", *AGENT, "--check").out.split())
+    checked = clew("mcp", "pins", *AGENT, "--check")
+    assert (checked.code, change in " ".join(checked.out.split())) == (5, True)
     rejected = clew("mcp", "pins", "reject", "plain", *AGENT)
     assert rejected.out.splitlines() == [change, "plain: rejected (2 tools)"]
     accepted = clew("mcp", "pins", "accept", "plain", *AGENT)

@@ -99,7 +99,7 @@ async def test_a_server_that_forgets_every_session_did_nothing(
     seen = await price(forgetting(b"tools/call", range(99), forgotten), tmp_path)
     assert (seen.code, seen.outcome) == ("tool_error", "not_done")
     assert "the session is over" in seen.text
-    assert len(set(forgotten)) == len(forgotten) == 6
+    assert len(set(forgotten)) == len(forgotten) == 2
 
 
 async def test_a_task_that_cannot_be_asked_for_is_unknown_and_not_undone(

@@ -9,12 +9,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
+import anyio
 import httpx2
+import mcp_types as types
 import msgspec
 from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import override
 
-from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, SESSION_OVER
+from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, SESSION_LOST, SESSION_OVER
 from clew.toolbox.mcp.pinned_server import sdk_module
 from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
 
@@ -31,6 +33,22 @@ _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout
 _JSON: Final = "application/json"
 _OF_THE_BODY: Final = ("content-encoding", "content-length", "transfer-encoding")
 _SERVER_ERROR: Final = 500
+_STREAM: Final = "text/event-stream"
+_PROBE: Final = 5.0
+_NO_POST: Final = (400, 404, 405)
+_OTHERWISE: Final = (401, 402, 403, 407, 408, 413, 414, 415, 429, 431)
+"""Refusals that a new session would meet as well."""
+_OF_THE_REQUEST: Final = (
+    types.PARSE_ERROR, types.METHOD_NOT_FOUND, types.INVALID_PARAMS, types.INTERNAL_ERROR,
+    types.HEADER_MISMATCH, types.UNSUPPORTED_PROTOCOL_VERSION,
+    types.MISSING_REQUIRED_CLIENT_CAPABILITY, types.URL_ELICITATION_REQUIRED,
+)  # fmt: skip
+"""Codes of errors that are about the request in a session that is known."""
+
+OLD_TRANSPORT: Final = (
+    "it speaks the old transport HTTP+SSE (2024-11-05), which clew does not: name its address for "
+    "streamable HTTP (often /mcp in place of /sse), or start the server by a command"
+)
 
 
 class _TooLong(httpx2.StreamError):
@@ -76,22 +94,67 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 raise
             unsent = isinstance(error, _UNSENT)
             return _error(503, NOT_REACHED if unsent else LOST, _why(error))
-        if mine and response.status_code == 404 and "mcp-session-id" in request.headers:
-            await response.aclose()
-            return _error(404, SESSION_OVER, "the session is over")
         kind = response.headers.get("content-type", "").lower()
         if mine and response.status_code >= 400:
-            return await _of_protocol(response, kind) or await _refused(response)
+            told = await _of_protocol(response, kind)
+            if "mcp-session-id" in request.headers and _is_over(response.status_code, told):
+                await response.aclose()
+                sent = response.status_code >= _SERVER_ERROR and _may_act(request)
+                return _session_over(response.status_code, sent=sent)
+            if told is None and response.status_code in _NO_POST and await self._is_sse(request):
+                await response.aclose()
+                return _error(response.status_code, NOT_REACHED, OLD_TRANSPORT)
+            return told or await _refused(response)
         if not kind.startswith("text/event-stream") and isinstance(
             response.stream, httpx2.AsyncByteStream
         ):
             response.stream = _BoundedStream(response.stream)
         return response
 
+    async def _is_sse(self, request: httpx2.Request) -> bool:
+        """Whether the address is that of the old transport, which answers GET with a stream."""
+        headers = {name: it for name, it in request.headers.items() if name not in _OF_THE_BODY}
+        asked = httpx2.Request(
+            "GET", self._url, headers={**headers, "accept": _STREAM}, extensions=request.extensions
+        )
+        with suppress(httpx2.TransportError):
+            with anyio.move_on_after(_PROBE):
+                response = await self._inner.handle_async_request(asked)
+                kind = response.headers.get("content-type", "").lower()
+                await response.aclose()
+                return response.status_code < 300 and kind.startswith(_STREAM)
+        return False
+
     @override
     async def aclose(self) -> None:
         """Close its connections."""
         await self._inner.aclose()
+
+
+def _is_over(status: int, told: httpx2.Response | None) -> bool:
+    """Whether a refusal is about the session, and not about the person or the request itself."""
+    if status in _OTHERWISE:
+        return False
+    if told is None or status == 404:
+        return True
+    error = msgspec.json.decode(told.content, type=dict[str, Any]).get("error")
+    return not (isinstance(error, dict) and error.get("code") in _OF_THE_REQUEST)
+
+
+def _may_act(request: httpx2.Request) -> bool:
+    """Whether the server may have begun something with an effect."""
+    with suppress(msgspec.DecodeError):
+        said = msgspec.json.decode(request.content, type=dict[str, Any])
+        return said.get("method") in {"tools/call", "tasks/update"}
+    return True  # pragma: no cover - the SDK sends JSON
+
+
+def _session_over(status: int, *, sent: bool) -> httpx2.Response:
+    """The session is of no use any more; what was sent in it may have been begun."""
+    why = "the session is over"
+    if status != 404:
+        why = f"{why} (HTTP {status} {httpx2.codes.get_reason_phrase(status)})"
+    return _error(status, SESSION_LOST if sent else SESSION_OVER, why)
 
 
 async def _of_protocol(response: httpx2.Response, kind: str) -> httpx2.Response | None:

@@ -1,9 +1,10 @@
 """A server's list of tools, read tool by tool: one that cannot be read does not hide the others."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import mcp_types as types
+import msgspec
 from mcp.client.session import ClientSession
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from pydantic import ValidationError
@@ -61,14 +62,15 @@ class _Reader:
         if not isinstance(tools, list):
             raise ToolError("what it sent is none: tools: a list is required")
         before = len(self._known)
-        for tool in cast("list[Json]", tools):
+        for tool in msgspec.convert(tools, list[Json]):
             self._read_tool(tool)
-        cursor = page.get("nextCursor")
-        if cursor is None:
+        given = page.get("nextCursor")
+        if given is None:
             return None
+        cursor = given if isinstance(given, str) else ""
         problem = ""
-        if not isinstance(cursor, str) or not cursor:
-            problem = "its cursor is no text" if cursor != "" else "its cursor is empty"
+        if not cursor:
+            problem = "its cursor is empty" if given == "" else "its cursor is no text"
         elif cursor in self._cursors:
             problem = "its cursor repeats"
         elif len(self._known) == before:

@@ -17,6 +17,10 @@ SESSION_OVER: Final = -32952
 """JSON-RPC code of clew's own: the server no longer knows the session, and did nothing."""
 
 
+SESSION_LOST: Final = -32953
+"""JSON-RPC code of clew's own: the session is over, and the request in it may have been begun."""
+
+
 class SessionOver(ToolError):  # noqa: N818 - as `ConnectionLost`
     """The server has forgotten the session, as after a restart: nothing was done; connect anew."""
 

@@ -34,6 +34,7 @@ from clew.core.interfaces import CallContext, Model
 from clew.toolbox.mcp.outcomes import (
     LOST,
     NOT_REACHED,
+    SESSION_LOST,
     SESSION_OVER,
     Broken,
     ConnectionLost,
@@ -246,6 +247,9 @@ class PendingRequests:
         if error.code == SESSION_OVER:
             self._broken.because(shown(error.message))
             raise SessionOver(text) from error
+        if error.code == SESSION_LOST:
+            self._broken.because(shown(error.message))
+            raise ConnectionLost(text) from error
         if error.code in _NOT_DONE or (
             error.code == INVALID_REQUEST and error.message.startswith("Redirect to")
         ):

@@ -45,8 +45,8 @@ _SAME: Final = 1.0
 """Seconds within which a call follows upon its guard."""
 
 _TRIES: Final = 5
-"""How often one call asks anew for its task while the server cannot be reached, or connects anew
-because the server has forgotten the session."""
+"""How often one call asks anew for its task while the server cannot be reached. A session that the
+server has forgotten is begun anew once."""
 
 
 class _Failed(NamedTuple):
@@ -181,7 +181,7 @@ class PinnedServer:
                 if not task and not isinstance(error, SessionOver):
                     raise
                 tries += 1
-                if tries > _TRIES:
+                if tries > (_TRIES if task else 1):
                     raise _given_up(task, error) from error
                 context = replace(context, task=task)
             await anyio.sleep(delay)

@@ -5,13 +5,14 @@ import binascii
 import json
 import logging
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import mcp_types as types
+import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from clew.core.errors import ConfigError
-from clew.core.events import Image, Json, Observation, Trust, encode
+from clew.core.events import Code, Image, Json, Observation, Trust, encode
 from clew.toolbox.mcp.settings import shown
 from clew.tools.explain import keywords
 from clew.tools.schema import linear_validator
@@ -44,7 +45,7 @@ def observation_of(
         content = f"ERROR: tool_error: {text or 'the tool failed and does not say why'}"
     elif schema is not None:
         problems += _misfit(schema, raw)
-    code = ""
+    code: Code = ""
     if result.is_error or problems:
         code = "tool_error" if result.is_error else "bad_output"
     if code == "bad_output":
@@ -70,7 +71,7 @@ def _read_result(raw: dict[str, Json]) -> _Result:
     structured = raw.get("structuredContent")
     if given is None and structured is None:
         types.CallToolResult.model_validate(raw, by_name=False)
-    pieces = cast("list[Json]", given) if isinstance(given, list) else []
+    pieces = msgspec.convert(given, list[Json]) if isinstance(given, list) else []
     if given is not None and not isinstance(given, list):
         problems.append("its content is no list")
         pieces = [given]

@@ -4,6 +4,8 @@ The SDK has such a transport too. This one bounds the length of a message, keeps
 the server wrote to stderr, and says at once when the process has gone.
 """
 
+import json
+import re
 import signal
 import subprocess
 from collections import deque
@@ -18,7 +20,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from clew.core.errors import ToolError
-from clew.toolbox.mcp.outcomes import Broken
+from clew.toolbox.mcp.outcomes import LOST, Broken
 from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
 from clew.tools.run_process import environment, signal_group
 
@@ -37,6 +39,13 @@ _SHOWN: Final = 500
 _BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
 
 _ANY: Final = mcp_types.jsonrpc_message_adapter
+
+_HALF: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+"""Half of a surrogate pair, as it is encoded where that is let pass."""
+
+_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
+_EDGE: Final = 400
+"""Bytes at either end of a message in which its id is looked for."""
 
 Pipe = TypeVar("Pipe", ByteReceiveStream, ByteSendStream)
 
@@ -176,11 +185,37 @@ def _line(one: SessionMessage) -> bytes:
 
 
 def _parsed(body: bytes) -> SessionMessage | Exception:
-    """A line as the SDK would read it; most are answers, and a union takes longer to try."""
+    """A line as the SDK would read it; most are answers, and a union takes longer to try.
+
+    Bytes that are no text and halves of surrogate pairs become U+FFFD. An answer that cannot be
+    read fails its own request, whose id is in it.
+    """
     try:
         return SessionMessage(_answer(body) or _ANY.validate_json(body, by_name=False))
     except ValueError as error:
-        return error
+        return _mended(body) or _failure(body) or error
+
+
+def _mended(body: bytes) -> SessionMessage | None:
+    try:
+        value = json.loads(body.decode("utf-8", "replace"))
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        text = _HALF.sub("\ufffd".encode(), text)
+        return SessionMessage(_ANY.validate_json(text, by_name=False))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _failure(body: bytes) -> SessionMessage | None:
+    """The end of the request that a broken answer names; its outcome is not known."""
+    if b'"jsonrpc"' not in body or b'"method"' in body:
+        return None
+    ids = {found[1] for found in _ID.finditer(body[:_EDGE] + b"\n" + body[-_EDGE:])}
+    if len(ids) != 1:
+        return None
+    (number,) = ids
+    said = mcp_types.ErrorData(code=LOST, message="what it answered is no message of the protocol")
+    return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=int(number), error=said))
 
 
 def _answer(body: bytes) -> mcp_types.JSONRPCResponse | None:

@@ -17,7 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import override
 
 from clew.core.events import Json
-from clew.toolbox.mcp.outcomes import NOT_REACHED, SESSION_OVER, TaskLost
+from clew.toolbox.mcp.outcomes import NOT_REACHED, SESSION_LOST, SESSION_OVER, TaskLost
 from clew.toolbox.mcp.pending_requests import OVER, PENDING, PendingRequest
 from clew.toolbox.mcp.raw import raw_result, send_raw
 from clew.toolbox.mcp.settings import shown
@@ -108,7 +108,7 @@ async def wait_for(session: ClientSession, task: str, pending: PendingRequest) -
         )
         return await raw_result(session, request)
     except MCPError as error:
-        if error.code in {*OVER, NOT_REACHED, SESSION_OVER}:
+        if error.code in {*OVER, NOT_REACHED, SESSION_LOST, SESSION_OVER}:
             raise
         message = f"the server says of the task {shown(task)}: {shown(error.message)}"
         raise TaskLost(message) from error
