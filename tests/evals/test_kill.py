@@ -87,7 +87,7 @@ class Adder:
             if len(self.asked) in self.kill_at:
                 self.begun.wait()
                 os.kill(self.pid, self.with_signal)
-        usage = Usage(input=self.tokens, output=0)
+        usage = Usage(input=self.tokens, output=1)
         if step == 1:
             return Say(
                 usage=usage, calls=[("calc", json.dumps({"expression": f"{number} + {number}"}))]
