@@ -139,7 +139,8 @@ def test_a_model_is_asked_over_http_and_its_cost_is_told() -> None:
     with OpenAIServer(script) as server:
         done = clew("ask", "What is six times seven?", env=with_model(server))
     assert done.code == 0
-    assert "Model: openai:gpt-4.1-mini (OPENAI_API_KEY is set)" in done.err
+    where = f"OPENAI_API_KEY is set; at {server.base_url}, by OPENAI_BASE_URL"
+    assert f"Model: openai:gpt-4.1-mini ({where})" in done.err
     assert "Thought 1: Let me see." in done.out
     assert "Answer: It is 42." in done.out
     assert re.search(r"2 steps · [\d,]+ tokens · \$0\.\d{4} · run", done.out)
