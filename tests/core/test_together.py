@@ -354,6 +354,54 @@ def test_who_left_a_run_with_a_loop_that_ended_is_not_waited_for(tmp_path: Path)
     gc.collect()  # what it says of that belongs to this test
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_who_waited_in_a_loop_that_ended_is_passed_over() -> None:
+    store, left = MemoryStore(), list[object]()
+
+    async def main() -> list[Result]:
+        till = Till()
+        agent = payer(till)
+
+        def wait_and_leave() -> None:
+            async def begin() -> None:
+                left.append(asyncio.create_task(resume(agent, "r", store=store)))
+                await anyio.wait_all_tasks_blocked()
+
+            loop = asyncio.new_event_loop()
+            loop.run_until_complete(begin())
+            loop.close()  # nobody is there any more who waits
+
+        async def third() -> Result:
+            await anyio.to_thread.run_sync(wait_and_leave)
+            second.set()
+            return await resume(agent, "r", store=store)
+
+        async def first() -> Result:
+            return await run(agent, "Pay.", store=store, run_id="r")
+
+        async def letting_go() -> None:
+            await second.wait()
+            await anyio.wait_all_tasks_blocked()
+            till.go.set()
+
+        second, found = anyio.Event(), list[Result]()
+
+        async def keep(work: Callable[[], Awaitable[Result]]) -> None:
+            found.append(await work())
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(keep, first)
+            await till.begun.wait()
+            group.start_soon(keep, third)
+            group.start_soon(letting_go)
+        assert till.paid == 1
+        return found
+
+    assert [one.answer for one in anyio.run(main)] == ["done", "done"]
+    left.clear()
+    gc.collect()  # what it says of that belongs to this test
+
+
 OTHER = """
 import sys
 from clew import Agent, run_sync, tool

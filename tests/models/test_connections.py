@@ -16,7 +16,7 @@ from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.models.resolve import available, default_model, resolve
 from clew.testing.servers.azure_server import AzureServer
-from clew.testing.servers.openai_server import OpenAIServer, Say, Turn
+from clew.testing.servers.openai_server import OpenAIServer, Say, Stall, Turn
 from tests.models.proxy import Proxy
 from tests.models.support import KEY, Waits, ask, few, listener, over, tool
 
@@ -315,6 +315,15 @@ async def test_a_model_of_another_format_answers() -> None:
         assert (await model.complete(ask())).text == "Ok."
         await model.close()
     assert server.requests[0].path == "/v1/responses"
+
+
+async def test_a_client_of_ones_own_that_gives_up_is_asked_again() -> None:
+    with OpenAIServer([Stall(), *[Say("Ok.")] * 20], key=KEY) as server:
+        asked = openai.AsyncOpenAI(base_url=server.base_url, api_key=KEY, timeout=0.5)
+        async with asked as client:
+            model = openai_chat("m", client=client, sleep=(waits := Waits()), retries=few(20))
+            assert (await model.complete(ask())).text == "Ok."
+    assert len(waits) >= 1  # more where the machine is too busy to answer in time
 
 
 async def test_a_client_of_ones_own_serves_every_format() -> None:

@@ -145,6 +145,15 @@ async def test_the_wait_that_a_body_asks_for_is_kept(body: Any, seconds: float) 
     assert list(waits) == pytest.approx([seconds])
 
 
+async def test_the_first_of_several_errors_tells_what_is_wrong() -> None:
+    wrong = {"code": 400, "message": "No.", "details": [{"reason": "API_KEY_INVALID"}]}
+    with GeminiServer([_body([{"error": wrong}, {"error": {"message": "also"}}])], key=KEY) as at:
+        model = google_gemini("scripted", base_url=at.base_url, api_key=KEY)
+        with pytest.raises(ModelError, match="key"):
+            await model.complete(ask())
+        await model.close()
+
+
 async def test_a_page_is_told_without_its_markup() -> None:
     page = "<html><head><title>502</title></head><body><h1>Bad &amp; gone</h1></body></html>"
     async with over([_body(page, "text/html", 400)]) as (model, _, _waits):

@@ -93,8 +93,4 @@ class Posting:
 
 def _whole_body(status: Any) -> object:
     """The body of an error as it came: the client's own leaves out what is beside `error`."""
-    try:
-        text: str = status.response.text
-    except httpx2.ResponseNotRead:
-        return status.body
-    return text or status.body
+    return status.response.text or status.body

@@ -103,8 +103,6 @@ class ResponsesApi:
         return Draft((self.provider, self.model), self._boxes.of(prompt.tools, without))
 
     def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
-        if trouble.status not in {400, 404, 422}:
-            return ""
         said = trouble.text
         if self._formed and REFUSED.search(said):
             return next((key for key in LEAVE if key not in without), "")
