@@ -17,10 +17,11 @@ import pytest
 import clew
 from clew.context import Instructions
 from clew.core.events import Json, RawCall, Reply, Thought
-from clew.core.interfaces import Check
+from clew.core.interfaces import Check, Part, Prompt
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.models.local import LocalModel, LocalSettings, local_model, read_header
+from clew.models.local.api import with_calls
 from clew.models.local.prompt_cache import PromptCache
 from clew.models.local.settings import settings_from
 from clew.models.resolve import resolve
@@ -275,6 +276,31 @@ async def test_a_template_without_tools_needs_a_text_format(tmp_path: Path) -> N
     base = local_model(str(write_model(tmp_path / "base.gguf", template="")), take=ROOMY)
     with pytest.raises(clew.ConfigError, match="no chat template"):
         clew.Agent(base, [search], codec="json")
+
+
+async def test_a_template_that_refuses_a_conversation_gets_one_that_it_takes(
+    tmp_path: Path,
+) -> None:
+    strict = (
+        "{%- for message in messages %}"
+        "{%- if (message.role == 'user') != (loop.index0 % 2 == 0) %}"
+        "{{ raise_exception('Conversation roles must alternate user/assistant/user/assistant') }}"
+        "{%- endif %}"
+    ) + PLAIN_TEMPLATE.removeprefix("{%- for message in messages %}")
+    path = str(write_model(tmp_path / "strict.gguf", template=strict))
+    model = local_model(path, take=ROOMY, params={"max_tokens": 8})
+    try:
+        reply = await model.complete(Prompt((Part("user", "One."), Part("user", "Two.")), ()))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await model.close()
+    assert reply.adapted is not None
+    assert "roles" in reply.adapted.what
+
+
+def test_calls_in_text_that_nest_without_end_stay_text() -> None:
+    reply = Reply(f'<tool_call>{{"name": "add", "arguments": {"[" * 100_000}}}</tool_call>')
+    assert with_calls(reply) == reply
 
 
 async def test_a_prompt_that_does_not_fit_says_which_limit_to_raise(file: Path) -> None:
