@@ -39,7 +39,7 @@ from clew import (
 )
 from clew.concurrency.tasks import spawn, task_end
 from clew.core.events import Attempt, Effect, Entry
-from clew.core.interfaces import Store
+from clew.core.interfaces import Append, Store
 from clew.testing import ScriptedModel, act, acts, say
 
 pytestmark = pytest.mark.both_loops
@@ -393,6 +393,74 @@ async def test_a_failure_is_recorded_as_what_it_is(
     assert call.observation is not None
     assert (call.observation.outcome, call.observation.code) == (outcome, code)
     assert len(call.attempts) == 1  # it was not tried again for nobody
+
+
+@pytest.mark.parametrize("way", ["the scope", "the task"])
+async def test_between_two_tries_a_cancellation_leaves_the_first_on_record(
+    way: str, store: Store, anyio_backend: str
+) -> None:
+    if way == "the task" and anyio_backend == "trio":
+        pytest.skip("a way of asyncio")
+    failed = anyio.Event()
+
+    async def pay(args: dict[str, Any], key: str) -> str:
+        del args, key
+        failed.set()
+        raise ToolError("no money")
+
+    retry = Retry(times=3, delay=60)
+    agent = payer(Tool("pay", "Pay it back.", NONE, pay, effect="idempotent", retry=retry))
+
+    async def wait_for_the_pause() -> None:
+        await failed.wait()
+        await anyio.wait_all_tasks_blocked()
+
+    if way == "the task":
+        task = asyncio.create_task(run(agent, "Pay.", store=store, run_id="r"))
+        await wait_for_the_pause()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    else:
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: run(agent, "Pay.", store=store, run_id="r"))
+            await wait_for_the_pause()
+            group.cancel_scope.cancel()
+    [call] = (await read("r", store=store)).calls
+    assert call.observation is not None
+    assert (call.observation.outcome, len(call.attempts)) == ("not_done", 1)
+    assert (await resume(agent, "r", store=store)).answer == "done"
+
+
+class LateStore(MemoryStore):
+    """A store that keeps what an effect gave, and does not come back to say so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: anyio.Event | None = anyio.Event()
+
+    async def append(self, append: Append) -> bool:
+        quiet = await super().append(append)
+        if self.stored is not None and b'"observation"' in append.lines[-1].body:
+            self.stored.set()
+            await anyio.sleep_forever()
+        return quiet
+
+
+async def test_what_was_stored_when_the_cancellation_came_is_known() -> None:
+    store, till = LateStore(), Paying()
+    agent = payer(till.tool())
+    till.let_go()
+    async with open_run(agent, "Pay.", store=store, run_id="r") as opened:
+        async with anyio.create_task_group() as group:
+            group.start_soon(opened.go_on)
+            assert store.stored is not None
+            await store.stored.wait()
+            group.cancel_scope.cancel()
+        store.stored = None
+        assert (await opened.go_on()).answer == "done"
+    assert len(till.paid) == 1
+    await replay(agent, "r", store=store)
 
 
 async def test_an_effect_that_does_not_end_is_left_at_its_deadline(store: Store) -> None:

@@ -11,7 +11,20 @@ from typing import Any, Final
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, NoProgress, ToolError, Trajectory, read, replay, run
+from clew import (
+    Agent,
+    Limits,
+    MemoryStore,
+    ModelError,
+    NoProgress,
+    ToolError,
+    Trajectory,
+    read,
+    replay,
+    resume,
+    rewind,
+    run,
+)
 from clew.core.interfaces import Tool
 from clew.guards.no_progress import EARLY, REFUSED
 from clew.testing.models import Move, ScriptedModel, act, finish, say
@@ -221,6 +234,30 @@ async def test_what_was_found_and_not_opened_is_named() -> None:
     said = await hint(SEARCH, SEARCH)
     assert "Open what was found and not opened yet (doc_1)" in said
     assert "not found" not in said
+
+
+async def told_at_last(store: MemoryStore) -> str:
+    """What the last call of the run was told, but for finish."""
+    return "".join(hint.verdict.reason for hint in (await read("run", store=store)).calls[-2].hints)
+
+
+async def test_what_was_found_before_a_persons_word_is_not_named() -> None:
+    agent, _ = small(act("search", query="herons"), finish("ok"), SEARCH, SEARCH)
+    await run(agent, "Go.", store=(store := MemoryStore()), run_id="run")
+    await resume(agent, "run", say="And the mill?", store=store)
+    assert "not opened yet (doc_1)" in await told_at_last(store)
+
+
+async def test_what_was_opened_in_a_branch_that_was_rewound_is_named() -> None:
+    agent, model = small(SEARCH, SEARCH)  # the script of what is in view
+    first = [act("open_note", doc_id="doc_1")]
+    cut = agent.replace(model=ScriptedModel(first, codec="json", tools=model.tools))
+    store = MemoryStore()
+    with pytest.raises(ModelError, match="the script is over"):
+        await run(cut, "Go.", store=store, run_id="run")
+    await rewind("run", to=0, lesson="Look again.", store=store)
+    assert (await resume(agent, "run", store=store)).answer == "ok"
+    assert "not opened yet (doc_1)" in await told_at_last(store)
 
 
 async def test_what_was_opened_is_not_named() -> None:
