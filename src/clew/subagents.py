@@ -24,6 +24,7 @@ from clew.core.events import (
     Json,
     Observation,
     Outcome,
+    Spending,
     Status,
     Verdict,
     encode,
@@ -160,7 +161,7 @@ class Delegation(msgspec.Struct, frozen=True):
             told,
             outcome=_outcome(so_far, ok=told.ok),
             trust=so_far.trust,
-            spent=so_far.total.spending,
+            spent=_spending(self.agent, so_far),
         )
 
     async def _run_sub_run(self, sub: SubRun) -> Trajectory | None:
@@ -220,6 +221,14 @@ class Delegation(msgspec.Struct, frozen=True):
         if not text.strip():
             raise ToolError("the task is empty: say what is to be done")
         return text
+
+
+def _spending(agent: Agent, so_far: Trajectory) -> Spending:
+    """What it took, with its calls by the caps that were granted."""
+    granted = {} if so_far.grant is None else so_far.grant.caps
+    calls = {name: agent.whole_caps.made(so_far.total, name) for name in granted}
+    made = {name: number for name, number in calls.items() if number}
+    return msgspec.structs.replace(so_far.total.spending, made=made)
 
 
 def _check(so_far: Trajectory, sub: SubRun) -> None:

@@ -27,11 +27,21 @@ from clew.context.rewind import way_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
 from clew.core.budget import Budget, at_most
-from clew.core.events import AgentSpec, Compacted, Json, Rewound
-from clew.core.interfaces import AnyTool, Bound, Check, Guard, Model, Prompt, Screen, Tool
+from clew.core.events import EFFECTFUL, AgentSpec, Compacted, Json, Rewound
+from clew.core.interfaces import (
+    AgentTool,
+    AnyTool,
+    Bound,
+    Check,
+    Guard,
+    Model,
+    Prompt,
+    Screen,
+    Tool,
+)
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
-from clew.guards.caps import Caps
+from clew.guards.caps import Caps, WholeCaps
 from clew.guards.limits import Limits
 from clew.guards.no_progress import Stuck
 from clew.models.resolve import resolve
@@ -73,7 +83,7 @@ from clew.validate import (
 ALREADY_DONE: Final = AlreadyDone()
 """Every agent has it: as it is nobody's choice, the setting does not name it."""
 
-OWN_GUARDS: Final = (AlreadyDone, Caps, NoProgress)
+OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress)
 """Guards that are ours: they answer at once, and need no watching."""
 
 
@@ -237,7 +247,20 @@ class Agent(Generic[A_co]):
     def all_guards(self) -> tuple[Guard, ...]:
         """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
         stuck = () if self.no_progress is None else (self.no_progress,)
-        return (*self.guards, *self.tool_guards, *stuck, ALREADY_DONE, self.limits.guard)
+        usual = (ALREADY_DONE, self.limits.guard, self.whole_caps)
+        return (*self.guards, *self.tool_guards, *stuck, *usual)
+
+    @cached_property
+    def whole_caps(self) -> WholeCaps:
+        """The guard of what holds over all runs of a strategy."""
+        acting = {it.name for it in self.tools if isinstance(it, Tool) and it.effect in EFFECTFUL}
+        caps = {
+            name: most
+            for tool in self.tools
+            if isinstance(tool, AgentTool)
+            for name, most in tool.caps.items()
+        }
+        return WholeCaps(frozenset(acting), caps)
 
     @cached_property
     def tool_guards(self) -> tuple[Guard, ...]:

@@ -273,6 +273,7 @@ def least(one: Grant, other: Grant) -> Grant:
         min(one.seconds, other.seconds),
         min((cost for cost in (one.cost, other.cost) if cost is not None), default=None),
         min(one.depth, other.depth),
+        one.caps or other.caps,
     )
 
 

@@ -268,7 +268,9 @@ class AgentSpec(Value, frozen=True):
 class Grant(Value, frozen=True):
     """What a sub-run may spend of its parent's budget; `depth` is how deep it may delegate.
 
-    `cost` is in US dollars, None if no price is known; `seconds` of work.
+    `cost` is in US dollars, None if no price is known; `seconds` of work. `caps` are its part
+    of what all runs of a strategy may call together: of a tool, by its name; `*` of all that have
+    an effect.
     """
 
     steps: int
@@ -277,14 +279,19 @@ class Grant(Value, frozen=True):
     seconds: float
     cost: float | None = None
     depth: int = 0
+    caps: dict[str, int] = {}
 
 
 class Spending(Value, frozen=True):
-    """What a sub-run took, with all that it had handed on: the rest of its grant comes back."""
+    """What a sub-run took, with all that it had handed on: the rest of its grant comes back.
+
+    `made` are its calls, by the names of the `caps` that it was granted.
+    """
 
     steps: int = 0
     tool_calls: int = 0
     usage: Usage = Usage()
+    made: dict[str, int] = {}
 
 
 class Done(Value, frozen=True):

@@ -119,12 +119,15 @@ class AgentTool(ToolSpec):
     """A tool whose calls are made in a sub-run each: `run` takes it to its end, or to a hold.
 
     A sub-run may spend at most `most`. Its share among those of the same step is as large as the
-    argument named `weight` says (over 0), else 1. `clew.delegate` makes such a tool of an agent.
+    argument named `weight` says (over 0), else 1. `caps` bound the calls of the whole run that has
+    it, in all sub-runs together: of a tool, by its name; `*` of all that have an effect.
+    `clew.delegate` makes such a tool of an agent.
     """
 
     run: "Callable[[SubRun], Awaitable[Observation | Verdict]]"
     most: Grant | None = None
     weight: str = ""
+    caps: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 AnyTool: TypeAlias = Tool | AgentTool

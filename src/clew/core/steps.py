@@ -175,8 +175,9 @@ class Totals(msgspec.Struct):
     """What work took: thoughts, calls really made by tool name, model usage, active milliseconds.
 
     Refused calls do not count, finish neither, nor the thought of a landing. What sub-runs took is
-    in `steps`, `below` (their calls) and `usage`. `lost` is what critics took, and an
-    estimate of calls whose replies nobody saw; `tokens` and `cost` count it too.
+    in `steps`, `below` (their calls; `capped` by the names of their caps) and `usage`. `lost` is
+    what critics took, and an estimate of calls whose replies nobody saw; `tokens` and `cost` count
+    it too.
     """
 
     steps: int = 0
@@ -184,6 +185,7 @@ class Totals(msgspec.Struct):
     usage: Usage = msgspec.field(default_factory=Usage)
     active_ms: int = 0
     below: int = 0
+    capped: Counter[str] = msgspec.field(default_factory=Counter[str])
     lost: Usage = msgspec.field(default_factory=Usage)
 
     @property
@@ -215,6 +217,7 @@ class Totals(msgspec.Struct):
         """Add a sub-run's spending."""
         self.steps += took.steps
         self.below += took.tool_calls
+        self.capped.update(took.made)
         self.usage += took.usage
 
 
@@ -331,10 +334,14 @@ class Omitted(msgspec.Struct):
 
 def sum_of(grants: Collection[Grant]) -> Grant:
     """The sum of several grants; seconds are not added, since they pass for all at once."""
+    caps = Counter[str]()
+    for grant in grants:
+        caps.update(grant.caps)
     return Grant(
         steps=sum(grant.steps for grant in grants),
         tool_calls=sum(grant.tool_calls for grant in grants),
         tokens=sum(grant.tokens for grant in grants),
         seconds=0.0,
         cost=sum(grant.cost or 0.0 for grant in grants),
+        caps=dict(caps),
     )

@@ -5,17 +5,24 @@ the sub-run up where it is.
 """
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Final
+
+import msgspec
 
 from clew.core.agent import Agent
 from clew.core.budget import least, too_little
 from clew.core.errors import ConfigError, ToolError
-from clew.core.events import AnyEvent, Attempt, Judged, Observation, Verdict
+from clew.core.events import EFFECTFUL, AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
 from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
-from clew.core.trajectory import Call
+from clew.core.trajectory import Call, Trajectory
+from clew.guards.caps import ACTING
 from clew.support.error_text import message_of
+
+_ROUNDING: Final = 1e-9
+"""Sums of weights are not exact."""
 
 SUB_RUN: Final = "sub-run"
 """The name under which a held sub-run holds its call."""
@@ -33,9 +40,11 @@ async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) 
         return
     weights = [float((tool.weight and call.args.get(tool.weight)) or 1) for call, tool in new]
     events: list[AnyEvent] = []
-    for (call, tool), weight in zip(new, weights, strict=True):
+    capped = _caps(agent, so_far, [tool for _, tool in new], weights)
+    for (call, tool), weight, caps in zip(new, weights, capped, strict=True):
         share = agent.budget.share(so_far, sum(weights) / weight)
         grant = share if tool.most is None else least(share, tool.most)
+        grant = msgspec.structs.replace(grant, caps=caps)
         if (why := too_little(grant)) is not None:
             events.append(refusal(call, "cap", why))
         else:
@@ -43,6 +52,28 @@ async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) 
             attempt = Attempt(call.key, tool.name, call.hash, 0.0, child=child, grant=grant)
             events.append(attempt)
     await journal.record(*events)
+
+
+def _caps(
+    agent: Agent, so_far: Trajectory, tools: Sequence[AgentTool], weights: Sequence[float]
+) -> list[dict[str, int]]:
+    """The parts of sub-runs in what may still be called; whole calls, so the first get the rest.
+
+    Of those with an effect, runs that have none get no part.
+    """
+    left = agent.whole_caps.left(so_far, len(so_far.step.all_calls) + 1)
+    parts = [dict[str, int]() for _ in tools]
+    for name, most in left.items():
+        sizes = [
+            0.0 if name == ACTING and tool.effect not in EFFECTFUL else weight
+            for tool, weight in zip(tools, weights, strict=True)
+        ]
+        handed, size = 0, 0.0
+        for part, each in zip(parts, sizes, strict=True):
+            size += each
+            upto = ceil(most * size / (sum(sizes) or 1.0) - _ROUNDING)
+            part[name], handed = upto - handed, upto
+    return parts
 
 
 async def run_sub_run(agent: Agent, journal: Journal, tool: ToolSpec, call: Call) -> None:

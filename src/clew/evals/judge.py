@@ -31,6 +31,7 @@ from clew.guards.limits import Limits
 from clew.models.prices import Price
 from clew.result import result
 from clew.tools.finish import answer_schema
+from clew.workers.locks import at_work
 
 PROMPT: Final = (
     "You judge the work of an assistant. You are shown a question, perhaps what a right answer to "
@@ -147,12 +148,14 @@ class Judge:
 
     async def _run(self, question: str, store: Store, run_id: str) -> Trajectory:
         """The judge's run to its end; what has stopped is only read."""
-        if await has_begun(store, run_id):
-            so_far = await load(store, run_id)
-            same = not changes(so_far.setting or so_far.started.setting, self.agent.setting)
-            if so_far.stop is not None and so_far.goal == question and same:
-                return so_far
-        return await go(self.agent, await start_or_take_up(self.agent, question, store, run_id))
+        async with at_work(store, run_id):
+            if await has_begun(store, run_id):
+                so_far = await load(store, run_id)
+                same = not changes(so_far.setting or so_far.started.setting, self.agent.setting)
+                if so_far.stop is not None and so_far.goal == question and same:
+                    return so_far
+            journal = await start_or_take_up(self.agent, question, store, run_id)
+            return await go(self.agent, journal)
 
 
 # ------------------------------------------------------------------------- what a judge is shown

@@ -24,6 +24,7 @@ from clew.evals.world import Episode
 from clew.evidence import Audit
 from clew.strategies import vote
 from clew.strategies.voting.runs import run_id_of
+from clew.workers.locks import at_work
 
 JUDGE: Final = ".judge"
 """What stands behind a trial's run id in that of its judge's run."""
@@ -60,7 +61,8 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
             if trial.configuration.votes > 1:
                 found = await _voted(trial, agent, episode, store)
             else:
-                found = await _ran(trial, agent, episode, store)
+                async with at_work(store, trial.run_id):
+                    found = await _ran(trial, agent, episode, store)
         except (ModelError, ReplayError) as error:  # or its environment is not what it was
             return await _missed(trial, store, str(error))
         reward = await episode.reward(found.records[0])

@@ -1,12 +1,16 @@
 """The guards that every agent has: caps on its calls, and nothing done twice in a fork unasked."""
 
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from clew.core.events import FINISH, Action, Attempt, Observation, Suspended, Thought, Verdict
-from clew.core.trajectory import Call, Trajectory
+from clew.core.trajectory import Call, Totals, Trajectory
+
+ACTING: Final = "*"
+"""The cap on all calls with an effect, whatever their tools."""
 
 
 class Caps(msgspec.Struct, frozen=True):
@@ -39,6 +43,52 @@ class Caps(msgspec.Struct, frozen=True):
         if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:
             return _over(f"{name} may be called {most} times in a run and was: use what it gave")
         return None
+
+
+class WholeCaps(msgspec.Struct, frozen=True):
+    """A guard: caps that hold over all runs of a strategy together, and its own calls.
+
+    `caps` are of the whole run that it judges (`AgentTool.caps`); what it was granted holds too.
+    Of `acting` tools the calls have an effect.
+    """
+
+    acting: frozenset[str]
+    caps: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Deny with code "cap"; calls of this step that were let through count as made."""
+        name = call.action.name
+        left = self.left(so_far, call.place)
+        if left.get(name, 1) <= 0:
+            return _over(f"{name} was called as often as the whole work may: use what it gave")
+        if name in self.acting and left.get(ACTING, 1) <= 0:
+            return _over(
+                "all tool calls with an effect that the whole work may make are made or granted to "
+                "other runs: answer with what is known"
+            )
+        return None
+
+    def left(self, so_far: Trajectory, place: int) -> dict[str, int]:
+        """What may still be called before the call at a place, by the names of the caps."""
+        left = dict[str, int]()
+        granted = {} if so_far.grant is None else so_far.grant.caps
+        for caps, totals in ((granted, so_far.total), (self.caps, so_far.spent)):
+            for name, most in caps.items():
+                used = self.made(totals, name) + so_far.reserved.caps.get(name, 0)
+                used += self._waiting(so_far, place, name)
+                left[name] = min(left.get(name, most), max(0, most - used))
+        return left
+
+    def made(self, totals: Totals, name: str) -> int:
+        """The calls that were made, for a cap."""
+        return totals.capped[name] + sum(totals.calls[each] for each in self._counted(name))
+
+    def _waiting(self, so_far: Trajectory, place: int, name: str) -> int:
+        tally = tally_of(so_far)
+        return sum(tally.waiting(place, each) for each in self._counted(name))
+
+    def _counted(self, name: str) -> Collection[str]:
+        return self.acting if name == ACTING else (name,)
 
 
 class AlreadyDone(msgspec.Struct, frozen=True):

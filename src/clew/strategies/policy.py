@@ -31,6 +31,7 @@ from clew.strategies.interface import (
     Runs,
     Strategy,
 )
+from clew.strategies.limits import whole_caps
 from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
 from clew.strategies.roles import Role, answers_text, tool_of
 from clew.support.error_text import described
@@ -154,13 +155,16 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     Its answer type, checks, fallback, screens and bounds are those of the agent `like`. A tool that
     the strategy calls itself is judged like a call of the agent whose tool it is: by its guards,
     and its limits on calls. `limits` are those of the whole strategy; by default those of `like`,
-    with room for all runs that the strategy may make. Each run gets a share of what is left. Raises
-    `ConfigError` if a role has a name that no tool may have, or the parts do not fit together.
+    with room for all runs that the strategy may make. Each run gets a share of what is left.
+    Whatever the room, all runs together make at most `tool_calls` calls with an effect, and call a
+    tool at most as often as `calls_per_tool` says. Raises `ConfigError` if a role has a name that
+    no tool may have, or the parts do not fit together.
     """
     roles = _roles(strategy)
     names, own = tool_names(roles), base_agent(like)
     owners = [base_agent(each) for each in role_agents(roles)]
-    tools = [tool_of(names.get(name, name), role) for name, role in roles.items()]
+    caps = whole_caps(limits or own.limits)
+    tools = [tool_of(names.get(name, name), role, caps) for name, role in roles.items()]
     agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
     texts = frozenset(name for name, role in roles.items() if answers_text(role))
     if limits is None:

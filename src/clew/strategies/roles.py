@@ -1,5 +1,6 @@
 """The roles of a strategy: agents, tools, agents that read other runs, and branching agents."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -37,8 +38,13 @@ _READS: Final[Parameters] = {
 }
 
 
-def tool_of(name: str, role: Role) -> AnyTool:
-    """The role as a tool of the strategy's own record."""
+def tool_of(name: str, role: Role, caps: Mapping[str, int]) -> AnyTool:
+    """The role as a tool of the strategy's own record; its runs are held to the caps together."""
+    made = _tool_of(name, role)
+    return replace(made, caps=caps) if isinstance(made, AgentTool) else made
+
+
+def _tool_of(name: str, role: Role) -> AnyTool:
     if isinstance(role, Tool | AgentTool):
         return replace(role, name=name)
     if isinstance(role, Branches):

@@ -16,7 +16,7 @@ from clew.core.agent import A_co, Agent, is_agent
 from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import EFFECTFUL, Changed, Json, Note, Usage
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import Journal, load
+from clew.core.journal import Journal, load, new_run_id
 from clew.core.loop import run
 from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
@@ -38,6 +38,7 @@ from clew.strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
 from clew.strategies.voting.verifier import Verifier
 from clew.support.parts import stable_name
 from clew.validate import tool_grants
+from clew.workers.locks import at_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,13 @@ async def vote(
 
     `limits` (by default the agent's) apply to the whole: tokens, cost and calls are divided among
     the runs, and a verifying agent. With the `run_id` of an existing vote, the vote continues, and
-    finished runs are not paid again. `listener` observes the vote's record, `watch` returns a
-    listener for each run. `notes`, such as memories, are told to each run. Raises `ConfigError`,
+    finished runs are not paid again; where it is being worked on, that is waited for. `listener`
+    observes the vote's record, `watch` returns a listener for each run. `notes`, such as memories, are told to each run. Raises `ConfigError`,
     `ModelError` or `StoreError`; all records remain.
     """
     planned = plan(agent, k, verifier, limits)
-    async with store_at(store) as place:
+    run_id = run_id or new_run_id()
+    async with store_at(store) as place, at_work(place, run_id):
         runs = VoteRuns(planned.agent, k, verifier is not None, place, watch, origin or {}, notes)
         return await _vote(planned, goal, runs, run_id, listener)
 
@@ -237,8 +239,7 @@ async def _open_vote(
     try:
         return await start(own, goal, store, run_id=run_id, listener=listener, origin=origin)
     except RunExistsError:
-        if not run_id:
-            raise
+        pass
     so_far = await load(store, run_id)
     if (was := vote_settings(so_far)) != own.resolved_model.info.params or so_far.goal != goal:
         named = [
