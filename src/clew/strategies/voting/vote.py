@@ -83,9 +83,10 @@ async def vote(
 
     `limits` (by default the agent's) apply to the whole: tokens, cost and calls are divided among
     the runs, and a verifying agent. With the `run_id` of an existing vote, the vote continues, and
-    finished runs are not paid again; where it is being worked on, that is waited for. `listener`
-    observes the vote's record, `watch` returns a listener for each run. `notes`, such as memories, are told to each run. Raises `ConfigError`,
-    `ModelError` or `StoreError`; all records remain.
+    finished runs are not paid again; while another call of it is at work, this one waits.
+    `listener` observes the vote's record, `watch` returns a listener for each run. `notes`, such as
+    memories, are told to each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records
+    remain.
     """
     planned = plan(agent, k, verifier, limits)
     run_id = run_id or new_run_id()
