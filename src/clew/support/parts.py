@@ -3,6 +3,7 @@
 Tools and probes are apart: what they do wrong is an observation.
 """
 
+import difflib
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -31,7 +32,24 @@ class Patience(NamedTuple):
 
 def broken(what: str, error: BaseException) -> PartError:
     """The error that says which part failed, and how."""
-    return PartError(f"{what} failed: {described(error)}; mend it and resume the run")
+    said = f"{what} failed: {described(error)}{_known_words(error)}"
+    return PartError(f"{said}; mend it and resume the run")
+
+
+def _known_words(error: BaseException) -> str:
+    """Which attributes one of clew's own objects has, where a part asks for another.
+
+    A part that was written for another version of clew learns the words of this one.
+    """
+    if not isinstance(error, AttributeError) or not error.name:
+        return ""
+    kind = type(error.obj)
+    if kind.__module__.partition(".")[0] != "clew":
+        return ""
+    known = [name for name in dir(error.obj) if not name.startswith("_")]
+    near = difflib.get_close_matches(error.name, known, n=1)
+    hint = f", do you mean {near[0]}?" if near else ""
+    return f"{hint} ({kind.__name__} has {', '.join(known)})"
 
 
 def wrong(what: str, value: object, wanted: str) -> PartError:

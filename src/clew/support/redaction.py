@@ -82,6 +82,11 @@ def secrets() -> tuple[str, ...]:
     return tuple(value for value in values if len(value) > 7)
 
 
+def blots_out(secret: str) -> bool:
+    """Whether a text is long enough to be taken for a secret wherever it stands."""
+    return len(secret) >= SHORTEST
+
+
 def _encoded(secret: str) -> Iterator[str]:
     """A secret in the encodings that tools and models write: base64 at every offset, hex, URLs."""
     raw = secret.encode()
@@ -102,7 +107,7 @@ def _forms(secrets: Iterable[str]) -> Iterator[str]:
     `SHORTEST` is ignored, with a warning: it would blot out pieces of ordinary words.
     """
     for secret in filter(None, secrets):
-        if len(secret) < SHORTEST:
+        if not blots_out(secret):
             LOG.warning(
                 "a secret of %d characters is not blotted out, for it would take ordinary words "
                 "with it: use one of %d or more", len(secret), SHORTEST,

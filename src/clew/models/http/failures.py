@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from clew.core.errors import ModelError, TooLongError
 from clew.models.http.error_body import all_said, message_in, unwrapped, wait_in
 from clew.models.http.retry import Busy, TryAgain, retry_after
+from clew.support.redaction import blots_out
 
 PASSING: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that may pass by themselves."""
@@ -103,9 +104,9 @@ class Source:
     variable: str
 
     def tell(self, words: object) -> str:
-        """One line of at most 300 characters in which the key does not occur."""
+        """One line of at most 300 characters in which the key does not occur, if it is a secret."""
         line = " ".join(str(words).split())
-        return (line.replace(self.key, "***") if self.key else line)[:300]
+        return (line.replace(self.key, "***") if blots_out(self.key) else line)[:300]
 
 
 class StatusError(Exception):

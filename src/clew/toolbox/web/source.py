@@ -9,6 +9,7 @@ import msgspec
 
 from clew.core.events import Json
 from clew.core.interfaces import Tool
+from clew.support.redaction import blots_out
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.hop import port, read_url
 from clew.toolbox.web.reach import Reach, reach_of_environment, status_failure
@@ -139,7 +140,7 @@ async def search(source: Source, query: Query, reach: Reach) -> list[Piece]:
     url = read_url(request.url)
     out = replace(reach, allow=(*reach.allow, f"{url.host}:{port(url)}"))
     answer = await out.ask(request)
-    if key and source.secret:
+    if source.secret and blots_out(key):
         answer = replace(answer, body=answer.body.replace(key.encode(), b"(the key)"))
     hits = parse_answer(source, answer)
     return pieces(source.prefix or source.name, query.text, hits)[: query.limit]
