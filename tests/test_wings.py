@@ -17,6 +17,8 @@ ENTRIES = """
 [clew.models]
 acme = acme:acme_model
 acme-cloud = acme:CLOUD
+acme-old = acme:OLD
+acme-far = acme:FAR
 openai = acme:acme_model
 torn = acme_torn:MODEL [fast]
 
@@ -42,12 +44,15 @@ torn = acme_torn:command
 
 MODULE = """
 import click
+from msgspec.structs import replace
 from clew import SqliteStore, Verdict, tool
 from clew.models.openai.providers import chat_provider
 from clew.testing.models import ScriptedModel, act, say
 from clew.workers import WorkerEvent
 
 CLOUD = chat_provider("acme-cloud", "", "ACME_URL", key="ACME_KEY", model="small")
+OLD = replace(CLOUD, name="acme-old", make="acme_old:model")
+FAR = replace(CLOUD, name="acme-far", make="acme_torn:model")
 
 def acme_model(model, **options):
     first = [act("abacus", beads=3)] if model == "counting" else []
@@ -91,6 +96,7 @@ def acme(tmp_path: Path) -> dict[str, str]:
     (info / "entry_points.txt").write_text(ENTRIES)
     (site / "acme.py").write_text(MODULE)
     (site / "acme_torn.py").write_text("import a_library_that_nobody_has\n")
+    (site / "acme_old.py").write_text("from clew import a_word_of_another_version\n")
     path = os.pathsep.join([str(site), SOURCE, os.environ.get("PYTHONPATH", "")])
     return {**os.environ, "PYTHONPATH": path}
 
@@ -118,6 +124,22 @@ def test_a_row_of_another_package_is_a_provider(acme: dict[str, str]) -> None:
     assert "acme-cloud" in listed
     _, _, err = clew(acme, "ask", "Well?", "--model", "acme-cloud:small", "--store", "memory:")
     assert "set ACME_URL" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("acme-old", "acme-old:m cannot be loaded from acme_old:model: cannot import name"),
+        ("acme-far", "acme-far:m needs a_library_that_nobody_has, which is not installed"),
+    ],
+)
+def test_an_error_inside_a_provider_is_no_missing_package(
+    acme: dict[str, str], name: str, said: str
+) -> None:
+    env = {**acme, "ACME_URL": "http://127.0.0.1:9", "ACME_KEY": "k"}
+    code, _, err = clew(env, "ask", "Well?", "--model", f"{name}:m", "--store", "memory:")
+    assert (code, said in " ".join(err.split())) == (2, True), err
+    assert "needs clew" not in err
 
 
 def test_nobody_takes_the_place_of_what_ships(acme: dict[str, str]) -> None:

@@ -28,7 +28,7 @@ from clew.cli.errors import (
 )
 from clew.cli.safe_text import say
 from clew.support.extras import install
-from clew.support.wings import COMMANDS, find, names
+from clew.support.wings import COMMANDS, find, missing_package, names
 
 GAP: Final = 2  # columns between a command and what it does
 HELP: Final = ("-h", "--help")
@@ -38,9 +38,12 @@ def import_extra(module: str, extra: str) -> ModuleType:
     """A module that stands on an optional extra. Raises `ConfigError` where that is missing."""
     try:
         return importlib.import_module(module)
-    except ModuleNotFoundError as missing:
-        message = f"{missing.name} is not installed: run {install(extra)}"
-        raise ConfigError(message) from missing
+    except ImportError as error:
+        missing = missing_package(error)
+        if not missing:
+            raise ConfigError(f"{module} cannot be imported: {error}") from error
+        message = f"{missing} is not installed: run {install(extra)}"
+        raise ConfigError(message) from error
 
 
 @dataclass(frozen=True)

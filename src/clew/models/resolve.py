@@ -16,7 +16,7 @@ from clew.core.interfaces import Model
 from clew.models.prices import listed
 from clew.models.provider import Provider
 from clew.support.extras import install, installed
-from clew.support.wings import MODELS, find, names
+from clew.support.wings import MODELS, find, missing_package, names
 
 PROBE: Final = 0.3
 """Seconds that a local server has to say which models it serves."""
@@ -103,8 +103,10 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     try:
         module, _, function = make.partition(":")
         factory: Callable[..., Model] = getattr(importlib.import_module(module), function)
-    except ModuleNotFoundError as missing:
-        raise _lacking(name, provider, str(missing.name)) from missing
+    except ImportError as error:
+        if not (missing := missing_package(error)):
+            raise ConfigError(f"{name} cannot be loaded from {make}: {error}") from error
+        raise _lacking(name, provider, missing) from error
     return factory(model, **settings)
 
 

@@ -58,8 +58,7 @@ def find(group: str, name: str) -> Any:
     try:
         return entry.load()
     except ImportError as error:
-        missing = (error.name or "").partition(".")[0]
-        if not missing or _is_installed(missing):
+        if not (missing := missing_package(error)):
             message = f"{name} cannot be imported from {entry.value}: {error}"
             raise ConfigError(message) from error
         raise ConfigError(
@@ -73,6 +72,12 @@ def require(group: str, name: str) -> Any:
         message = f"nothing here has the name {name} in {group}: install a package that adds it"
         raise ConfigError(message)
     return found
+
+
+def missing_package(error: ImportError) -> str:
+    """The package whose absence made an import fail; "" where the error is inside a package."""
+    missing = (error.name or "").partition(".")[0]
+    return "" if not missing or _is_installed(missing) else missing
 
 
 def _is_installed(package: str) -> bool:

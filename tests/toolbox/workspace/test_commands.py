@@ -109,3 +109,53 @@ def test_settings_that_do_not_fit(tmp_path: Path, settings: dict[str, Any], why:
         workspace_tools(tmp_path, **settings)
     with pytest.raises(ConfigError, match="there is no folder"):
         workspace_tools(tmp_path / "gone")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "yes | head -1",
+        "seq 1000000 | head -2",
+        "cat /dev/zero | head -c 3 >/dev/null",
+        "python3 -c 'import os; os.kill(os.getpid(), 13)' | cat",
+        "(while :; do echo x; done) | head -1",
+        "yes | tr y n | head -3",
+        "set -o pipefail; yes | head -1",
+        "tr -dc a < /dev/urandom | head -c 1",
+        "printf '%s\\n' {1..200000} | head -1",
+        "sh -c 'yes' | head -1",
+    ],
+)
+async def test_a_closed_pipe_ends_a_program_without_a_word(command: str, tmp_path: Path) -> None:
+    seen = await done(tmp_path, command=command)
+    assert seen.text.startswith("exit code")
+    assert "Broken pipe" not in seen.text
+    assert ("exit code 141" in seen.text) is ("pipefail" in command)
+
+
+async def test_the_signal_of_a_closed_pipe_ends_a_program(tmp_path: Path) -> None:
+    seen = await done(tmp_path, command="kill -PIPE $$; echo on")
+    assert seen.text.startswith("ended by signal 13")
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("sleep 500 &", "sleep 500"),
+        ("sleep 501 & sleep 502 & echo two", "sleep 502"),
+        ("nohup sleep 503 >/dev/null 2>&1 &", "sleep 503"),
+        ("setsid sleep 504 >/dev/null 2>&1 & sleep 0.2", "sleep 504"),
+        ("(sleep 505 &)", "sleep 505"),
+        ("sleep 506 & exit 3", "sleep 506"),
+        ("sleep 507 & kill -9 $$", "sleep 507"),
+        ("cat /dev/zero >/dev/null &", "cat /dev/zero"),
+        ("sleep 508 & wait -n & echo x", "sleep 508"),
+        ("sleep 0.01 & wait", ""),
+        ("true | cat", ""),
+        ("echo done", ""),
+    ],
+)
+async def test_what_was_left_running_is_named(command: str, named: str, tmp_path: Path) -> None:
+    seen = await done(tmp_path, command=command)
+    assert ("still running when the command ended" in seen.text) is bool(named)
+    assert named in seen.text

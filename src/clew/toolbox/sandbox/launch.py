@@ -25,6 +25,10 @@ _DROP_BOUNDING: Final = 24
 _NOT_DUMPABLE: Final = (4, 0)
 _LAST_CAPABILITY: Final = 63
 _VERSION: Final = 0x20080522
+_NAMED: Final = 5
+"""How many processes that were left running are named."""
+_LINE: Final = 200
+"""The bytes of their command lines that are told."""
 
 
 def main() -> None:
@@ -118,9 +122,26 @@ def _first(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> No
         if process == program:
             end = os.waitstatus_to_exitcode(status)
             break
-    if end < 0:
-        report.send(json.dumps({"code": end}).encode())
+    left = _still_running() if walls["namespaces"] else []
+    if end < 0 or left:
+        report.send(json.dumps({"code": end, "left": left}).encode())
     os._exit(max(end, 0))
+
+
+def _still_running() -> list[str]:
+    """The command lines of what the program leaves behind, which ends with the first process."""
+    found = list[str]()
+    for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
+        with contextlib.suppress(OSError):
+            if int(name) != os.getpid() and (line := _command_line(name)):
+                found.append(line)
+    return found[:_NAMED]
+
+
+def _command_line(process: str) -> str:
+    """What a process was started as; nothing of one that has ended."""
+    with open(f"/proc/{process}/cmdline", "rb") as file:
+        return file.read(_LINE).replace(b"\0", b" ").decode(errors="replace").strip()
 
 
 def _program(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
@@ -148,6 +169,7 @@ def _program(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> 
     if walls["seccomp"]:
         inside = walls["namespaces"] and not single
         seccomp.restrict(internet=wanted["network"] or inside, single_process=single)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and programs inherit that
     os.set_inheritable(report.fileno(), False)  # closed by the kernel once the program is there
     try:
         os.execvpe(argv[0], argv, dict(os.environ))  # noqa: S606 - what the caller asked for

@@ -74,6 +74,7 @@ class CommandResult:
     """How a program ended. `code` is None at the deadline, and negative if a signal ended it.
 
     `why` names the limit for which the sandbox ended it; `cut` counts omitted bytes of output.
+    `left` are command lines of what it had left running, and was ended with it.
     """
 
     code: int | None
@@ -81,6 +82,7 @@ class CommandResult:
     stderr: str
     cut: int = 0
     why: str = ""
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,8 @@ class Sandbox:
             raise SandboxError(end["why"])
         stdout = ran.stdout.decode(errors="replace")
         code = ran.code if ran.code is None or not end else end["code"]
-        return CommandResult(code, stdout, stderr, ran.cut, end.get("why", ""))
+        left = tuple(end.get("left", ()))
+        return CommandResult(code, stdout, stderr, ran.cut, end.get("why", ""), left)
 
     @asynccontextmanager
     async def start(

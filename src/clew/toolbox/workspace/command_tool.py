@@ -48,6 +48,8 @@ def command_tool(
                 raise ToolError(f"nothing was run: {error}") from error
         took = time.monotonic() - begun
         remarks = [_REMARK] if _has_git(root) and not had else []
+        if ended.left:
+            remarks.append(_LEFT.format(", ".join(ended.left)))
         remarks += await to_thread.run_sync(_remarks, root, kept, watch)
         return _observation(ended, seconds, took, _note(remarks), trust)
 
@@ -121,6 +123,10 @@ def _observation(
 
 
 _REMARK: Final = "the command made a .git folder: look into it before you use git there"
+_LEFT: Final = (
+    "still running when the command ended, and ended with it: {}. Nothing goes on in the "
+    "background: start what you need, and use it, in one command"
+)
 _ABOUT: Final = (
     "Run a program, or a line of the shell, inside the folder: it can change files there, except "
     "in .git, and reaches no network. Its output is shown, of much the beginning and the end."
