@@ -11,7 +11,14 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from clew import ClewError, ConfigError, FencedError, OpenRun, Result
+from clew import (
+    ClewError,
+    ConfigError,
+    FencedError,
+    OpenRun,
+    Result,
+    StoreUnreachableError,
+)
 from clew.cli.agents import Assembled
 from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome
@@ -100,7 +107,8 @@ async def run_to_end(
     try:
         done = await unless_interrupted(work)
     except Exception as error:
-        if not isinstance(error, FencedError):
+        gone = isinstance(error, StoreUnreachableError) and error.gone
+        if not gone and not isinstance(error, FencedError):
             error.add_note(_resume(run_id, store))
         if not isinstance(error, ClewError):
             raise

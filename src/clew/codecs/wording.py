@@ -15,6 +15,7 @@ from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, before_invented_tail
 from clew.core.events import (
     FINISH,
+    TOO_LONG,
     Action,
     Changed,
     Compacted,
@@ -315,6 +316,8 @@ def cut_short(reply: Reply, *, whole: bool) -> str:
 
 def incomplete(reply: Reply) -> str:
     """Why a reply is not complete, by how the provider says it ended, or ""."""
+    if reply.finish == "cut" and reply.ending == TOO_LONG:
+        return "the reply was far too long and was cut off: write less, or in several steps"
     if reply.finish == "cut" and reply.ending:
         return (
             f"the reply is not complete: the provider ended it with {reply.ending!r}; reply again"

@@ -34,7 +34,12 @@ class StoreBusyError(StoreError):
 
 
 class StoreUnreachableError(StoreError):
-    """The store's server does not answer, or its file or folder is gone."""
+    """The store's server does not answer, or its file or folder is gone.
+
+    `gone` says the latter: it may come back only if somebody puts it back.
+    """
+
+    gone = False
 
 
 class StoreDamagedError(StoreError):

@@ -30,6 +30,9 @@ Finish: TypeAlias = Literal["stop", "calls", "declined", "length", "filter", "re
 """How a reply ended: complete (`stop`, `calls`; `declined` says that the model cannot answer, and
 its text may show what was found), or cut by a limit, a filter, a refusal, a lost connection."""
 
+TOO_LONG: Final = "too_long"
+"""`Reply.ending` of a reply that clew cut off, since it was longer than any may be."""
+
 Effect: TypeAlias = Literal["pure", "read", "idempotent", "unsafe"]
 Trust: TypeAlias = Literal["trusted", "untrusted"]
 Outcome: TypeAlias = Literal["done", "not_done", "unknown"]
@@ -160,7 +163,8 @@ class Reply(Value, frozen=True):
     `reasoning` is thinking that came as separate text; it is kept for people and never sent back.
     `mended` names what had to be repaired to read it. `note` is a remark for people beside the
     answer; it is not part of the text, and never sent back. `ending` quotes the provider's word for
-    how the reply ended where `finish` is "cut" because of it ("null": it had to say, and did not).
+    how the reply ended where `finish` is "cut" because of it ("null": it had to say, and did not;
+    "too_long": clew cut it off).
     `adapted` says how its request differed from the prompt, which later requests of the run do too.
     """
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
+from clew.stores.refusals import NO_DESCRIPTORS, descriptors_spent
 from clew.support.private_files import make_file, make_folder
 
 VERSION: Final = 1
@@ -90,6 +91,8 @@ def explain(path: Path, error: sqlite3.Error) -> StoreError:
     """An error of SQLite as one line that says what to do."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # errors of the binding itself have none
     kind = _KIND.get(code, StoreError)
+    if code == sqlite3.SQLITE_CANTOPEN and descriptors_spent():
+        return kind(f"{path} {NO_DESCRIPTORS}")
     return kind(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
 
 

@@ -10,6 +10,7 @@ from clew.concurrency.tasks import run_with_deadline
 from clew.core.errors import ModelError, PartError
 from clew.core.events import Reply, encode
 from clew.core.interfaces import Model, OnText, Prompt
+from clew.models.reply_size import within_size
 from clew.models.usage import estimate, possible
 from clew.support.error_text import described, message_of
 from clew.support.parts import PASSED, broken, short_repr
@@ -33,7 +34,7 @@ async def complete(
     except Exception as error:
         raise _failed(model, error) from error
     if isinstance(reply, Reply):
-        return _received(model, _metered(model, prompt, reply))
+        return _received(model, _metered(model, prompt, within_size(reply)))
     message = f"the model {model.info.name} gave {short_repr(reply)}, which is no Reply: mend it"
     raise ModelError(message)
 

@@ -32,7 +32,15 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CLOSED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_FOLDER: Final = frozenset({errno.ENOTDIR, errno.EEXIST})
 
+_SPENT: Final = frozenset({errno.EMFILE, errno.ENFILE})
+_NEEDED: Final = 8
+"""More files than SQLite has open for one database: the file, its log, its index, a folder."""
+
 NO_ROOM: Final = "has no room left on its disk: make room and resume, nothing recorded is lost"
+NO_DESCRIPTORS: Final = (
+    "cannot be opened, for this process or the machine has too many files open: close some, or "
+    "raise the limit (ulimit -n), and resume"
+)
 LOCKED: Final = "is kept locked by another process: end the one that hangs, then resume"
 
 
@@ -113,6 +121,8 @@ def failed(place: object, error: OSError) -> StoreError:
     """Say what to do if the operating system refuses to read or write at `place`."""
     if error.errno in _FULL:
         return StoreError(f"{place} {NO_ROOM}")
+    if error.errno in _SPENT:
+        return StoreError(f"{place} {NO_DESCRIPTORS}")
     if error.errno in _CLOSED:
         return StoreError(f"{place} may not be written: change its rights or name another store")
     if error.errno in _NO_FOLDER:
@@ -121,12 +131,28 @@ def failed(place: object, error: OSError) -> StoreError:
     return StoreError(f"{place} cannot be used as a store ({reason}): name another one")
 
 
+def descriptors_spent() -> bool:
+    """Whether a database cannot open the few files it needs: libraries do not say why."""
+    opened: list[int] = []
+    try:
+        while len(opened) < _NEEDED:
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in _SPENT
+    finally:
+        for one in opened:
+            os.close(one)
+    return False
+
+
 def file_replaced(place: object) -> StoreUnreachableError:
     """The file was removed or replaced while it was in use."""
-    return StoreUnreachableError(
+    error = StoreUnreachableError(
         f"{place} was removed or replaced while it was in use, and what is written now would be "
         "lost: put it back and resume, or ask anew"
     )
+    error.gone = True
+    return error
 
 
 def newer(place: object, version: int, known: int) -> StoreNewerError:

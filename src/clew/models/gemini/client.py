@@ -8,7 +8,7 @@ Address, key, credentials, headers and the names of errors stay the client's aff
 """
 
 import ssl
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from clew.models.gemini.reply import read_error
 from clew.models.http.endpoint import TIMEOUT, Incoming, Settings
 from clew.models.http.failures import Source, StatusError
 from clew.models.http.server import http_client
+from clew.models.http.stream import whole_body
 
 MakeClient = Callable[[types.HttpOptions], Client]
 """Makes an official client over the connections in the options it is given."""
@@ -60,13 +61,17 @@ class Connections(httpx2.AsyncClient):
         return super().build_request(*args, **more)
 
     async def send(self, request: httpx2.Request, **more: Any) -> httpx2.Response:
-        response = await super().send(request, **more)
         exchange = _UNDER_WAY.get()
         if exchange is None:
-            return response
+            return await super().send(request, **more)
+        unread = more.pop("stream", False)
+        response = await super().send(request, stream=True, **more)
         exchange.response = response
-        hollow = httpx2.Response(OK, content=b"", request=request)
-        return hollow if response.status_code == OK else response
+        if response.status_code == OK:
+            return httpx2.Response(OK, content=b"", request=request)
+        if not unread:
+            await response.aread()
+        return response
 
 
 @dataclass(frozen=True)
@@ -79,20 +84,26 @@ class GeminiCarrier:
     source: Source
 
     async def send(self, path: str, content: bytes) -> bytes:
-        """Send a request and read the whole reply."""
-        with self._exchange_errors(Exchange(content)) as exchange:
-            await self.client.aio.models.generate_content(model=self.model, contents=NOTHING)
-        return self._take_response(exchange).content
+        """Send a request and read the whole reply. Raises `OversizeError`."""
+        ask = self.client.aio.models.generate_content
+        return await whole_body(await self._begun(ask(model=self.model, contents=NOTHING), content))
 
     async def stream(self, path: str, content: bytes) -> Incoming:
         """Send a request and hand the reply over unread."""
+        return await self._begun(self._stream(), content)
+
+    async def _stream(self) -> None:
+        """Have the client ask for a stream: it sends the request when the first event is wanted."""
+        ask = self.client.aio.models.generate_content_stream
+        async for _ in await ask(model=self.model, contents=NOTHING):
+            pass
+
+    async def _begun(self, request: Awaitable[Any], content: bytes) -> Incoming:
+        """Have the client make a request with this body, and hand the reply over unread."""
         exchange = Exchange(content)
         try:
             with self._exchange_errors(exchange):
-                chunks = await self.client.aio.models.generate_content_stream(
-                    model=self.model, contents=NOTHING
-                )
-                _ = [chunk async for chunk in chunks]  # only now the request goes out
+                await request
         except BaseException:
             if exchange.response is not None:
                 with anyio.CancelScope(shield=True):

@@ -5,6 +5,7 @@ system about every idle one: 500 runs at once spend more CPU on that than on eve
 a free lane costs the same however many there are.
 """
 
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -13,6 +14,12 @@ from typing import Any, Final, TypeAlias, cast
 import anyio
 import httpcore2
 import httpx2
+
+REFUSAL_BYTES: Final = 64_000
+"""The most that is read of a refusal's body; what follows is dropped with its connection."""
+
+REFUSED: Final = 400
+"""The first status of a refusal."""
 
 MOST: Final = 1000
 """How many requests may be under way; further ones wait for one of them to end."""
@@ -23,15 +30,22 @@ Lane: TypeAlias = httpcore2.AsyncConnectionInterface
 class _Body(httpx2.AsyncByteStream):
     """A response's body; its lane is free once it is closed."""
 
-    def __init__(self, body: Any, lane: Lane, free: Callable[[Lane], Awaitable[None]]) -> None:
+    def __init__(
+        self, body: Any, lane: Lane, free: Callable[[Lane], Awaitable[None]], *, refusal: bool
+    ) -> None:
         self._body = body
+        self._most = REFUSAL_BYTES if refusal else math.inf
         self._lane: Lane | None = lane
         self._free = free
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         with _translate_errors():
+            read = 0
             async for piece in self._body:
                 yield piece
+                read += len(piece)
+                if read > self._most:
+                    break
 
     async def aclose(self) -> None:
         lane, self._lane = self._lane, None
@@ -71,7 +85,7 @@ class Lanes(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             response.status,
             headers=response.headers,
-            stream=_Body(response.stream, lane, self._release),
+            stream=_Body(response.stream, lane, self._release, refusal=response.status >= REFUSED),
             extensions=response.extensions,
         )
 

@@ -42,9 +42,11 @@ from clew.models.http.failures import (
 from clew.models.http.rate_limit import GivenRate, pace_of, read_rate
 from clew.models.http.reply_builder import Ask, Draft, name_repairs, take, take_lines
 from clew.models.http.retry import Busy, Sleep, TryAgain, persist
-from clew.models.http.stream import Incoming, mute, pieces_of
+from clew.models.http.stream import Incoming, OversizeError, mute, pieces_of, whole_body
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, price, priced
+from clew.models.reply_size import REPLY_BYTES, beginning
+from clew.models.usage import estimate
 from clew.models.validate import check_options, check_settings
 from clew.models.windows import window
 
@@ -233,7 +235,7 @@ class Endpoint:
         """One request and its reply. Raises `TryAgain` where another try may help."""
         if ask.left <= 0:
             raise self._overdue()
-        ask.cut, ask.mended = None, False
+        ask.cut, ask.mended, ask.size = None, False, 0
         made: frozenset[str] = frozenset()
         while True:
             ask.without = without = self._left_out.of(ask.prompt)
@@ -325,10 +327,17 @@ class Endpoint:
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
         send = self._carrier().send(self._api.path(stream=False), content)
-        data = await self._unless_silent(send)  # however much of it drips in
+        try:
+            data = await self._unless_silent(send)  # however much of it drips in
+        except OversizeError:
+            return self._oversized(len(content))
         draft = self._api.draft(ask.sent, ask.without)
         take(draft, data, ask, whole=True)
         return name_repairs(draft.reply(len(content)), ask)
+
+    def _oversized(self, sent: int) -> Reply:
+        """What stands for a body that is too long to be read; `sent` is the request's length."""
+        return beginning(Reply(model=self.info.name, usage=estimate(sent, "", ())))
 
     async def _streamed(self, ask: Ask, content: bytes) -> Reply:
         begin = self._carrier().stream(self._api.path(stream=True), content)
@@ -337,6 +346,8 @@ class Endpoint:
         why = "it ended before its last event"
         try:
             ended = await self._read(incoming, draft, ask)
+        except OversizeError:
+            return self._oversized(len(content))
         except (httpx2.HTTPError, SilentError) as error:
             if draft.empty:
                 raise
@@ -344,6 +355,10 @@ class Endpoint:
         finally:
             with anyio.CancelScope(shield=True):
                 await incoming.aclose()
+        if ask.too_long and not draft.empty:
+            return beginning(draft.reply(len(content)))
+        if ask.too_long:
+            return self._oversized(len(content))
         if ended:
             return name_repairs(draft.reply(len(content)), ask)
         if not draft.empty:
@@ -359,7 +374,7 @@ class Endpoint:
         rest, state, failed = b"", "more", None
         with anyio.CancelScope(deadline=self._silent_after()) as scope:
             if whole:
-                text = take(draft, await incoming.aread(), ask, whole=True)
+                text = take(draft, await whole_body(incoming), ask, whole=True)
                 ask.shown = True
                 show(text)
                 return True
@@ -373,6 +388,8 @@ class Endpoint:
                         state = take_lines(lines, draft, ask, show)
                     except Exception as error:  # noqa: BLE001 - raised below
                         state, failed = "enough", error
+                    if len(rest) > REPLY_BYTES:
+                        ask.size, state = len(rest), "enough"
                     if state == "more" and any(line.startswith(b"data:") for line in lines):
                         scope.deadline = self._silent_after()  # bytes and comments are no event
                     if state == "done":

@@ -13,6 +13,7 @@ import msgspec
 from clew.core.events import Reply
 from clew.core.interfaces import OnText, Prompt
 from clew.models.http.rate_limit import Ticket
+from clew.models.reply_size import REPLY_BYTES, event_size
 from clew.support.surrogates import HALF, mended_bytes
 
 
@@ -58,7 +59,8 @@ class Ask:
     `shown` says that a piece of a reply went to `on_text`; `without` is what the last attempt's
     request left out or repaired, `sent` the prompt as it was repaired, `cut` what it brought before
     it broke off, and `mended` whether half a character had to be replaced in it. `left` are the
-    seconds that requests may still take; the one under way runs `within` them.
+    seconds that requests may still take; the one under way runs `within` them. `size` is how much
+    of a reply was streamed.
     """
 
     prompt: Prompt
@@ -71,6 +73,12 @@ class Ask:
     shown: bool = False
     cut: Reply | None = None
     mended: bool = False
+    size: int = 0
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the reply is longer than any may be."""
+        return self.size > REPLY_BYTES
 
 
 def take(draft: Draft, data: bytes, ask: Ask, *, whole: bool) -> str:
@@ -97,11 +105,16 @@ def take_lines(
     for line in lines:
         if not line.startswith(b"data:"):
             continue
-        if text := take(draft, line[5:].strip(), ask, whole=False):
+        data = line[5:].strip()
+        text = take(draft, data, ask, whole=False)
+        ask.size += event_size(data, text)
+        if text:
             ask.shown = True
             if show(text):
                 draft.end_early()
                 return "enough"
         if draft.done:
             return "done"
+        if ask.too_long:
+            return "enough"
     return "more"

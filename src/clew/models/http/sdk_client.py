@@ -10,6 +10,7 @@ import httpx2
 from clew.core.errors import ModelError
 from clew.models.http.endpoint import Incoming, LostError, SilentError, StatusError
 from clew.models.http.failures import Source, read_trouble
+from clew.models.http.stream import whole_body
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,21 @@ class Posting:
     given: bool = False
 
     async def send(self, path: str, content: bytes) -> bytes:
-        """Send a request and read the whole reply."""
-        return (await self._post(path, content, stream=False)).content
+        """Send a request and read the whole reply. Raises `OversizeError`."""
+        return await whole_body(await self._post(path, content))
 
     async def stream(self, path: str, content: bytes) -> Incoming:
         """Send a request and hand the reply over unread."""
-        return await self._post(path, content, stream=True)
+        return await self._post(path, content)
 
-    async def _post(self, path: str, content: bytes, *, stream: bool) -> httpx2.Response:
-        """The response as it is: the client makes nothing of it, not even a stream of its own."""
+    async def _post(self, path: str, content: bytes) -> httpx2.Response:
+        """The response unread: the client makes nothing of it, not even a stream of its own."""
         with self._translate_errors():
             response: httpx2.Response = await self.client.post(
                 self.root + path,
                 content=content,
                 cast_to=httpx2.Response,
-                stream=stream,
+                stream=True,
                 options=self._once,
             )
         return response

@@ -4,6 +4,14 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol
 
+import anyio
+
+from clew.models.reply_size import REPLY_BYTES
+
+
+class OversizeError(Exception):
+    """A reply is longer than any may be."""
+
 
 class Incoming(Protocol):
     """A streamed reply, unread; `httpx2.Response` is one."""
@@ -11,11 +19,24 @@ class Incoming(Protocol):
     @property
     def headers(self) -> Mapping[str, str]: ...
 
-    async def aread(self) -> bytes: ...
-
     def aiter_bytes(self) -> AsyncGenerator[bytes, None]: ...
 
     async def aclose(self) -> None: ...
+
+
+async def whole_body(incoming: Incoming) -> bytes:
+    """All of a body, which is closed then. Raises `OversizeError`."""
+    body = bytearray()
+    try:
+        async with contextlib.aclosing(incoming.aiter_bytes()) as pieces:
+            async for piece in pieces:
+                body += piece
+                if len(body) > REPLY_BYTES:
+                    raise OversizeError
+    finally:
+        with anyio.CancelScope(shield=True):
+            await incoming.aclose()
+    return bytes(body)
 
 
 async def pieces_of(body: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:

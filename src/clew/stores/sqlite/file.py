@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
-from clew.stores.refusals import LOCKED, NO_ROOM, failed, newer
+from clew.stores.refusals import (
+    LOCKED,
+    NO_DESCRIPTORS,
+    NO_ROOM,
+    descriptors_spent,
+    failed,
+    newer,
+)
 from clew.stores.sqlite.delete import find_uses
 from clew.stores.sqlite.heads import SUFFIX
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
@@ -208,6 +215,8 @@ def explain(path: Path, error: Exception) -> Exception:
         return error
     code = error_code(error)
     kind = _KIND.get(code, StoreError)
+    if code == sqlite3.SQLITE_CANTOPEN and descriptors_spent():
+        return kind(f"{path} {NO_DESCRIPTORS}")
     return kind(f"{path} {_MEANING.get(code, f'cannot be used ({error}): open it anew')}")
 
 

@@ -1,0 +1,59 @@
+"""How long a reply may be, whoever sends it: a longer one is cut off, which makes it a fault."""
+
+from typing import Final
+
+import msgspec
+
+from clew.core.events import TOO_LONG, RawCall, Reply
+
+REPLY_BYTES: Final = 10_000_000
+"""The most of one reply: text, reasoning and arguments together. A longer one is cut off."""
+
+KEPT: Final = 100_000
+"""So many characters of each text of such a reply are kept, so that people see what it was."""
+
+ENVELOPE: Final = 1_024
+"""Bytes of a streamed event that may be around a piece of a reply."""
+
+_SHARE: Final = 32
+_CALLS: Final = 10
+
+
+def event_size(data: bytes, text: str) -> int:
+    """About how much an event brought to a reply: `text`, or what it holds beside its envelope.
+
+    Some servers send all of the text again with each event; that counts little.
+    """
+    return max(len(text) if text else len(data) - ENVELOPE, len(data) // _SHARE)
+
+
+def within_size(reply: Reply) -> Reply:
+    """The reply, or its beginning as one that was cut, where it is too long."""
+    written = len(reply.text) + len(reply.reasoning)
+    written += sum(
+        len(call.arguments or "") + len(call.name) + len(call.id) for call in reply.calls
+    )
+    return reply if written <= REPLY_BYTES else beginning(reply)
+
+
+def beginning(reply: Reply) -> Reply:
+    """The beginning of a reply that was cut off, since it was too long."""
+    return msgspec.structs.replace(
+        reply,
+        text=reply.text[:KEPT],
+        reasoning=reply.reasoning[:KEPT],
+        calls=tuple(map(_beginning_of, reply.calls[:_CALLS])),
+        wire=None,
+        finish="cut",
+        ending=TOO_LONG,
+    )
+
+
+def _beginning_of(call: RawCall) -> RawCall:
+    arguments = call.arguments
+    return msgspec.structs.replace(
+        call,
+        name=call.name[:KEPT],
+        id=call.id[:KEPT],
+        arguments=None if arguments is None else arguments[:KEPT],
+    )
