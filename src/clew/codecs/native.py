@@ -116,8 +116,13 @@ class Native:
         return (Part("user", "\n".join(["NOTE: " + notes[0], *notes[1:]])),) if notes else ()
 
     def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """The schema of a typed answer if the text is the answer, as no call may be made."""
-        return None if calls != "none" or brief.answers_text else brief.answer
+        """The schema of a typed answer if the text is the answer: no call may be made, or none can.
+
+        A model that would rather call `finish` may, where the provider leaves it the choice.
+        """
+        if brief.answers_text or (calls != "none" and (brief.tools or brief.more)):
+            return None
+        return brief.answer
 
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """Calls as text, in the tags that chat templates of open models teach (Hermes); or text."""

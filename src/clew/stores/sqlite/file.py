@@ -150,7 +150,8 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         if code == sqlite3.SQLITE_NOTADB and _remains(path):
             message = f"{path} is damaged: it is no database any more. {_RESTORE}"
             raise StoreDamagedError(message) from error
-        if code not in _MAYBE_READABLE or not os.access(path, os.R_OK) or _log(path).exists():
+        readable = code in _MAYBE_READABLE and not descriptors_spent()
+        if not readable or not os.access(path, os.R_OK) or _log(path).exists():
             raise explain(path, error) from error
     try:
         return _open(path, patience, "?mode=ro&immutable=1")
