@@ -1,4 +1,4 @@
-"""A typed answer without tools is held to its schema by every provider; one that refuses it goes on.
+"""A typed answer without tools is held to its schema by the provider; one may refuse to.
 
 Entered by runs; the servers are local ones, on sockets.
 """
