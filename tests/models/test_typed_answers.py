@@ -10,6 +10,7 @@ import pytest
 
 from clew import Agent, run, tool
 from clew.core.events import encode
+from clew.core.interfaces import Tool
 from clew.stores import MemoryStore
 from clew.testing.servers.http_server import Fail, Say
 from tests.models.long_talk import PROVIDERS, Provider
@@ -79,10 +80,12 @@ async def test_a_provider_that_refuses_the_form_is_asked_without(provider: Provi
 
 @per_provider
 async def test_with_tools_or_for_a_text_none_is_sent(provider: Provider) -> None:
-    for agent, said in (
-        ({"answer": City, "tools": [look]}, '{"zyx_name": "Brno"}'),
-        ({}, "Brno"),
-    ):
+    texts: list[tuple[Any, list[Tool], str]] = [
+        (City, [look], '{"zyx_name": "Brno"}'),
+        (str, [], "Brno"),
+    ]
+    for kind, tools, said in texts:
         async with provider.open([Say(said)]) as line:
-            await run(Agent(model=line.model, **agent), "Which?", store=MemoryStore())
+            agent = Agent(model=line.model, answer=kind, tools=tools)
+            await run(agent, "Which?", store=MemoryStore())
             assert asked_form(line.server.requests[0].body) == b"null"
