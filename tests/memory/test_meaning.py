@@ -48,7 +48,7 @@ def test_what_shares_no_word_is_found_by_its_meaning(tmp_path: Path) -> None:
     memories = SqliteMemory(path, embed=embed)
     assert texts(memories.search("honey?", 1)) == ["Ada has a hive"]
     assert memories.runs("honey?", 1) == ("r0",)
-    assert len(memories.search("honey?", 9)) == 3  # the nearest, however far they are
+    assert len(memories.search("honey?", 9)) == 1  # the others mean something else
     assert texts(memories.search("sail, with honey", 2)) == ["Ada can sail", "Ada has a hive"]
 
 
@@ -120,7 +120,8 @@ def test_what_was_corrected_is_not_near(tmp_path: Path) -> None:
     old = memories.add("Ada has a hive")
     memories.search("honey")
     memories.correct(old.id, "Ada has a boat")
-    assert texts(memories.search("honey")) == ["Ada has a boat"]
+    assert texts(memories.search("honey")) == []
+    assert texts(memories.search("sail")) == ["Ada has a boat"]
 
 
 def test_an_embedding_that_gives_something_else_is_told(tmp_path: Path) -> None:
@@ -154,3 +155,42 @@ def test_what_is_forgotten_while_its_vector_is_made_gets_none(tmp_path: Path) ->
     memories = SqliteMemory(tmp_path / "m", embed=forgetful)
     assert memories.search("honey") == ()
     assert memories.search("honey") == ()
+
+
+FAR = ("honey", "sail", "bread", "chess")
+
+
+@pytest.mark.parametrize("query", [*FAR, "honey hive bees", "oven", "harbour?", "the rook"])
+def test_what_has_neither_words_nor_meaning_in_common_is_not_found(
+    tmp_path: Path, query: str
+) -> None:
+    memories = SqliteMemory(tmp_path / "m", embed=embed)
+    kept = [topic for topic in TOPICS if not set(topic.split()) & set(re.findall(r"\w+", query))]
+    for number, topic in enumerate(kept):
+        memories.add(f"Grace: {topic}", source=Source(run=f"r{number}", seq=1))
+    assert memories.search(query, 9) == ()
+    assert memories.runs(query, 9) == ()
+
+
+def test_an_embedding_says_its_own_floor(tmp_path: Path) -> None:
+    class Crowded(Counted):
+        floor = 0.95
+
+        def __call__(self, texts: Sequence[str]) -> list[list[float]]:
+            return [[*row, 2.0] for row in super().__call__(texts)]
+
+    memories = SqliteMemory(tmp_path / "m", embed=Crowded())
+    memories.add("Ada has a hive")
+    memories.add("Ada can sail")
+    assert texts(memories.search("honey", 9)) == ["Ada has a hive"]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_a_neighbour_comes_only_beside_one_that_fits(tmp_path: Path, k: int) -> None:
+    memories = SqliteMemory(tmp_path / "m")
+    for number, text in enumerate(("The kelp farm", "Nobody knew", "More kelp", "Silence", "Rain")):
+        memories.add(text, source=Source(run="r", seq=number))
+    found = texts(memories.search("kelp", k))
+    assert "kelp" in found[0]
+    assert "Rain" not in found
+    assert len(found) == k

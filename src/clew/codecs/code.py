@@ -126,7 +126,8 @@ class Code:
 
     def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further functions."""
-        return wording.further(map(signature, tools))
+        listed = [signature(tool) for tool in tools if tool.name != RUN_CODE]
+        return wording.further(listed) if listed else ()
 
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form, or as the model wrote it."""
@@ -253,7 +254,7 @@ def _inert(text: str) -> str:
 
 
 def _runs(brief: PromptSpec) -> bool:
-    return any(tool.name == RUN_CODE for tool in brief.tools)
+    return any(tool.name == RUN_CODE for tool in (*brief.tools, *brief.more))
 
 
 def _program(action: Action) -> str:

@@ -115,13 +115,17 @@ def _keywords(keywords: list[ast.keyword]) -> dict[str, Json]:
     return named
 
 
+def _runs(brief: PromptSpec) -> bool:
+    return any(one.name == RUN_CODE for one in (*brief.tools, *brief.more))
+
+
 def _action(
     brief: PromptSpec, name: str, given: list[Any], named: dict[str, Json]
 ) -> Action | None:
     tools = functions((*brief.tools, *brief.later.values()))
     hidden = {function_name(one): one for one in brief.known}
     tool = tools.get(name, brief.finish if name in FINAL else None)
-    if tool is None and name not in hidden and any(one.name == RUN_CODE for one in brief.tools):
+    if tool is None and name not in hidden and _runs(brief):
         return None
     whole = hidden.get(name, name) if tool is None else tool.name
     names = {} if tool is None else parameter_names(tool)

@@ -25,6 +25,7 @@ WORDS: Final = 3
 _OWN: Final = ("error: unreadable reply:", "that reply could not be read, and nothing was done:")
 _PLACES: Final = frozenset({
     "(nothing)", "(nothing that counts)", "(none: answer at once)",
+    "(none yet: those that fit are shown below)",
     "the answer", "[the answer]", "<the answer>",
 })  # fmt: skip
 """What stands in forms and in the place of nothing; "nothing" alone may well be the answer."""

@@ -115,9 +115,13 @@ def _forged(line: str, words: Iterable[str]) -> bool:
 # ------------------------------------------------------------------------------------- the head
 
 
+_NONE_YET: Final = "(none yet: those that fit are shown below)"
+
+
 def system(form: Syntax, brief: PromptSpec, rules: str, tools: Iterable[str]) -> Part:
     """The instructions: the prompt, the rules, the tools, worked examples."""
-    listed = "\n".join(tools) or "(none: answer at once)"
+    none = _NONE_YET if brief.more else "(none: answer at once)"
+    listed = "\n".join(tools) or none
     sections = [brief.prompt.strip(), rules, f"Tools:\n{listed}"]
     for example in brief.examples:
         lines = [f"{form.question}: {example.goal}"]

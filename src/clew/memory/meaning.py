@@ -12,6 +12,12 @@ from clew.tools.retrieval.load_extra import embed_by_name, load
 FIRST: Final = 100
 """So many memories have a share by meaning: from 1 for the nearest down to 0 for the last."""
 
+FLOOR: Final = 0.3
+"""The cosine below which a memory does not have the meaning of a query: that of "minilm".
+
+docs/memory.md says how it was measured. An embedding of another scale says its own as `floor`.
+"""
+
 _WEIGHT: Final = 0.6
 """Of meaning, where the best by words has 1 (between 0.5 and 0.9 little changes)."""
 

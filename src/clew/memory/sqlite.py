@@ -14,7 +14,7 @@ from clew.memory import rows
 from clew.memory.interface import Kind, Memory, Source, Tombstone
 from clew.memory.meaning import fused, telling, vectors
 from clew.memory.schema import connect, explain, sweep
-from clew.memory.words import RUN_BITS, ByWords, best_of_runs, find, ordered, weigh
+from clew.memory.words import RUN_BITS, ByWords, beside, best_of_runs, find, ordered, weigh
 from clew.stores import default_place
 from clew.tools.retrieval import Embed
 
@@ -135,7 +135,10 @@ class SqliteMemory:
         """At most `k` memories that fit, the best first (`Memories.search`)."""
 
         def work(connection: sqlite3.Connection) -> tuple[Memory, ...]:
-            best = ordered(self._memories(connection, query))
+            by_words, near = self._ranked(connection, query)
+            scores = by_words.memories()
+            scores = scores if near is None else fused(scores, near)
+            best = beside(ordered(scores), {*by_words.own, *(near or ())})
             found: list[Memory] = []
             many = 2 * k
             for start in range(0, len(best), many):  # a place beside a memory may be empty
@@ -163,11 +166,6 @@ class SqliteMemory:
             return tuple(found)
 
         return self._alone(work) if k > 0 else ()
-
-    def _memories(self, connection: sqlite3.Connection, query: str) -> dict[int, float]:
-        """The scores of memories, by their places: by words and, if asked for, by meaning."""
-        by_words, near = self._ranked(connection, query)
-        return by_words.memories() if near is None else fused(by_words.memories(), near)
 
     def _runs(self, connection: sqlite3.Connection, query: str) -> dict[int, float]:
         """The scores of runs, by their numbers."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from clew.core.errors import ConfigError
-from clew.memory.meaning import FIRST, pieces
+from clew.memory.meaning import FIRST, FLOOR, pieces
 from clew.tools.retrieval import Embed, Lasting
 from clew.tools.retrieval.vectors import embedded, unit
 
@@ -43,7 +43,10 @@ class Vectors:
         self._signs: Any = None
 
     def near(self, connection: sqlite3.Connection, query: str) -> dict[int, float]:
-        """The nearest memories by their places, with their shares from 0 to 1."""
+        """The nearest memories by their places, with their shares from 0 to 1.
+
+        None that is less similar to the query than the embedding's `floor`.
+        """
         if self._stamp != _stamp(connection):
             self._fill(connection)
             self._load(connection)
@@ -57,7 +60,12 @@ class Vectors:
             best[place] = max(best.get(place, -1.0), value)
         first = sorted(best.items(), key=lambda item: (-item[1], -item[0]))[: FIRST + 1]
         top, floor = first[0][1], first[-1][1]
-        return {place: (value - floor) / ((top - floor) or 1.0) for place, value in first[:FIRST]}
+        least = float(getattr(self._embed, "floor", FLOOR))
+        return {
+            place: (value - floor) / ((top - floor) or 1.0)
+            for place, value in first[:FIRST]
+            if value >= least
+        }
 
     def _compared(self, asked: Any) -> list[tuple[int, float]]:
         """Places and similarities of the pieces that agree with the vector in most signs."""

@@ -11,7 +11,7 @@ import heapq
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -101,6 +101,17 @@ def best_of_runs(memories: Mapping[int, float]) -> dict[int, float]:
         run = place >> RUN_BITS
         best[run] = max(best.get(run, 0.0), value)
     return best
+
+
+def beside(best: Sequence[int], fits: Container[int]) -> list[int]:
+    """Places in their order, but each that fits by itself before its neighbours that do not."""
+    found = dict[int, None]()
+    for place in best:
+        around = [one for one in (place - 1, place + 1) if one in fits]
+        if place not in fits and not any(one in found for one in around):
+            found.update(dict.fromkeys(around[:1]))
+        found[place] = None
+    return list(found)
 
 
 def ordered(scores: Mapping[int, float]) -> list[int]:
