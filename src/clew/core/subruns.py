@@ -12,7 +12,7 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.budget import least, too_little
-from clew.core.errors import ConfigError, ToolError
+from clew.core.errors import ConfigError, RunNotFoundError, ToolError
 from clew.core.events import EFFECTFUL, AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
@@ -38,6 +38,8 @@ async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) 
     new = [(call, tool) for call, tool in tools if isinstance(tool, AgentTool)]
     if not new:
         return
+    for call, _ in new:
+        await _refuse_stranger(journal, sub_run_id(journal.run_id, call))
     weights = [float((tool.weight and call.args.get(tool.weight)) or 1) for call, tool in new]
     events: list[AnyEvent] = []
     capped = _caps(agent, so_far, [tool for _, tool in new], weights)
@@ -52,6 +54,24 @@ async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) 
             attempt = Attempt(call.key, tool.name, call.hash, 0.0, child=child, grant=grant)
             events.append(attempt)
     await journal.record(*events)
+
+
+async def _refuse_stranger(journal: Journal, child: str) -> None:
+    """Raise `ConfigError` where a run has the id of a sub-run that is not begun yet.
+
+    The attempt of a call is on record before its sub-run is. So that run came from elsewhere, such
+    as an archive, and its answer is not that of the call.
+    """
+    try:
+        if not await journal.store.read(child):
+            return
+    except RunNotFoundError:
+        return
+    message = (
+        f"run {child} is in this store, and run {journal.run_id} has not begun it: it would "
+        "answer for a sub-run. Remove it or keep it in another store, then resume"
+    )
+    raise ConfigError(message)
 
 
 def _caps(

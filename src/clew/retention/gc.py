@@ -66,8 +66,8 @@ async def gc(
             raise ConfigError(message)
         runs = {info.run_id: known(info) for info in await place.runs()}
         before = float("inf") if older is None else clock() - older * 1000
-        chosen = _chosen(runs, STOPPED if status is None else status, before)
-        sweep = _Sweep(place, place, runs, chosen, keep_under, on_run)
+        chosen, kept = _chosen(runs, STOPPED if status is None else status, before)
+        sweep = _Sweep(place, place, runs, chosen, keep_under, on_run, kept=kept)
         if dry_run:
             sweep.weights = await _weights(place, runs, await place.size())
         return await sweep.run()
@@ -75,20 +75,29 @@ async def gc(
 
 def _chosen(
     runs: dict[str, Known], status: Collection[Standing], before: float
-) -> dict[str, list[str]]:
+) -> tuple[dict[str, list[str]], dict[str, str]]:
     """The families whose root ended so, and of which nothing was written since.
 
-    A sub-run whose root is gone is taken up by nobody: it goes whatever became of it.
+    A sub-run whose root is gone is taken up by nobody: it goes whatever became of it. Also says
+    which roots would go but for a sub-run, and why.
     """
     found: dict[str, list[str]] = {}
+    kept: dict[str, str] = {}
     for root, members in families(runs).items():
         lonely = bool(runs[root].parent)
         if not lonely and runs[root].standing not in status:
             continue
-        readable = all(runs[member].standing != "unreadable" for member in members)
-        if readable and max(runs[member].at for member in members) < before:
+        if runs[root].standing == "unreadable" or runs[root].at >= before:
+            continue
+        unread = [member for member in members if runs[member].standing == "unreadable"]
+        since = [member for member in members if runs[member].at >= before]
+        if unread:
+            kept[root] = f"run {unread[0]!r}, which says that it serves it, cannot be read"
+        elif since:
+            kept[root] = f"run {since[0]!r}, which says that it serves it, was written to since"
+        else:
             found[root] = members
-    return found
+    return found, kept
 
 
 @dataclass(slots=True)
