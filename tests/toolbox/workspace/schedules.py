@@ -175,9 +175,7 @@ def workers() -> Iterator[list[subprocess.Popen[str]]]:
         yield started
     finally:
         for process in started:
-            assert process.stdin
-            process.stdin.close()
-            process.wait()
+            process.communicate()  # no more lines come: it ends, and its pipes are closed
 
 
 def run_schedules(count: int, seed: int) -> Tally:
