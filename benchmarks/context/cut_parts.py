@@ -133,7 +133,7 @@ TOOLS: Final = (look_up, add, listen, draw, quote, light)
 
 @dataclass(frozen=True)
 class Whim:
-    """A compactor of somebody's own: it leaves out what it likes, also what it should not."""
+    """A compactor of somebody's own: it cuts and leaves out whatever a draft lets it."""
 
     seed: int
 
@@ -147,8 +147,8 @@ class Whim:
                     seen = call.observation
                     text = chance.choice(("", "…", "[gone]", seen.text[:40], "x" * 5_000))
                     draft.cut(call, seen, text)
-        if steps and chance.random() < 0.4:
-            draft.leave_out(chance.choice(steps))
+        if draft.older and chance.random() < 0.4:  # others are refused: it would be at fault
+            draft.leave_out(chance.choice(draft.older))
 
 
 def compaction(chance: random.Random) -> Compaction:
