@@ -255,7 +255,11 @@ TWICE: list[tuple[Ends, list[str], str]] = [
 
 
 @on_asyncio
-@pytest.mark.parametrize(("ends", "words", "finish"), TWICE, ids=str)
+@pytest.mark.parametrize(
+    ("ends", "words", "finish"),
+    TWICE,
+    ids=[f"{ends.__name__}-{'-'.join(words)}" for ends, words, _ in TWICE],
+)
 async def test_of_two_endings_of_a_stream_the_worse_counts(
     ends: Ends, words: list[str], finish: str
 ) -> None:
