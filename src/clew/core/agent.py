@@ -84,6 +84,9 @@ ALREADY_DONE: Final = AlreadyDone()
 """Every agent has it: as it is nobody's choice, the setting does not name it."""
 
 OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress)
+UNNAMED: Final = (AlreadyDone, WholeCaps)
+"""Guards that follow from other parts of an agent: its setting does not name them."""
+
 """Guards that are ours: they answer at once, and need no watching."""
 
 
@@ -380,7 +383,7 @@ class Agent(Generic[A_co]):
             "fallback": self.fallback,
             "limits": repr(self.limits),
             "bounds": [stable_name(bound) for bound in self.all_bounds],
-            "guards": [name for name, guard in self.named_guards if guard is not ALREADY_DONE],
+            "guards": [name for name, guard in self.named_guards if not isinstance(guard, UNNAMED)],
             "checks": [stable_name(check) for check in self.checks],
             "examples": len(self.brief.examples),
             "thought": self.brief.thought,

@@ -238,6 +238,11 @@ class _Replaying(Journal):
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run
             new = msgspec.structs.replace(new, timeout=old.timeout)
+            if old.grant is not None and new.grant is not None:
+                # caps over the runs of a strategy are no part of the setting that an agent is made
+                # of again
+                grant = msgspec.structs.replace(new.grant, caps=old.grant.caps)
+                new = msgspec.structs.replace(new, grant=grant)
             call = self.trajectory.call(new.call)
             if old.hash == first_args_hash(call.action.name, call.args):
                 new = msgspec.structs.replace(new, hash=old.hash)

@@ -3,7 +3,9 @@
 Tools and probes are apart: what they do wrong is an observation.
 """
 
+import ast
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -99,6 +101,9 @@ def text_of(value: object) -> str:
         return short_repr(value)
 
 
+_SET: Final = re.compile(r"\{[^{}]*\}")
+
+
 def stable_name(part: object) -> str:
     """A part as the record names it: a function by its full name, a value by its repr."""
     name = getattr(part, "__qualname__", None)
@@ -113,7 +118,16 @@ def stable_name(part: object) -> str:
     if " at 0x" in told:
         message = f"{told} has another name in every process: use a function or a dataclass"
         raise ConfigError(message)
-    return told
+    return _SET.sub(_in_order, told) if "{" in told else told
+
+
+def _in_order(found: re.Match[str]) -> str:
+    """A set with its members in order: its own order is another in every process."""
+    try:
+        members = ast.literal_eval(found[0])
+    except (ValueError, SyntaxError):
+        return found[0]
+    return f"{{{', '.join(sorted(map(repr, members)))}}}" if isinstance(members, set) else found[0]
 
 
 def name_of(part: object) -> str | None:
