@@ -155,15 +155,18 @@ def test_a_worker_that_is_told_to_leave_ends_its_step_and_others_go_on() -> None
     assert [one["event"] for one in entries(run_id)].count("thought") == 2
 
 
-def test_a_second_ctrl_c_breaks_off() -> None:
+def test_a_second_ctrl_c_waits_for_effects_and_a_third_does_not() -> None:
     with provider(SEND, Say("Done.")) as env:
         run_id = submitted(env)
         first = worker(env)
         until("sent", first)
         first.send_signal(signal.SIGINT)
         until_told(first, "leaving when")  # two signals of one kind that come at once are one
+        first.send_signal(signal.SIGINT)
+        until_told(first, "are waited for")
         assert ended(first, signal.SIGINT).code == 130
-        assert entries(run_id)[-1]["event"] == "attempt"
+        last = entries(run_id)[-1]
+        assert (last["event"], last["outcome"]) == ("observation", "unknown")
         assert clew("worker", "--until-idle", env=env).code == 0
     assert Path("sent").read_text() == "Bob\n"
 

@@ -2,11 +2,17 @@
 
 import signal
 from collections.abc import Awaitable, Callable, Collection
+from typing import Final
 
 import anyio
 
 from clew.cli.foreground import on_signals
 from clew.cli.safe_text import say
+
+WAITS: Final = (
+    "clew: only calls with an effect are waited for; Ctrl-C once more ends the process, and leaves "
+    "what became of them unknown"
+)
 
 
 async def finish_on_signals(
@@ -14,7 +20,9 @@ async def finish_on_signals(
 ) -> bool:
     """Call `work` with an event that Ctrl-C or SIGTERM sets; False if a second Ctrl-C cancels it.
 
-    `working` are the runs that have to finish their step, for the message.
+    Cancelled or not, a call with an effect that is in flight is waited for; a third Ctrl-C, which
+    Python handles, ends the process and leaves its outcome unknown. `working` are the runs that
+    have to finish their step, for the message.
     """
     leaving = anyio.Event()
 
@@ -22,6 +30,8 @@ async def finish_on_signals(
         if leaving.is_set():
             if number == signal.SIGINT:
                 scope.cancel()
+                if working:
+                    say(WAITS, err=True)
             return
         leaving.set()
         if working:

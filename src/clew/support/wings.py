@@ -76,7 +76,10 @@ def require(group: str, name: str) -> Any:
 
 def missing_package(error: ImportError) -> str:
     """The package whose absence made an import fail; "" where the error is inside a package."""
-    missing = (error.name or "").partition(".")[0]
+    name = error.name or ""
+    if isinstance(error, ModuleNotFoundError) and name and "." not in name:
+        return name  # a package, and not a module inside one
+    missing = name.partition(".")[0]
     return "" if not missing or _is_installed(missing) else missing
 
 
