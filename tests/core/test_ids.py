@@ -70,5 +70,5 @@ async def test_a_run_that_only_has_the_name_of_a_sub_run_is_left_alone() -> None
     store = MemoryStore()
     child = Agent(model=scripted(say("mine")))
     await run(child, "Something else.", store=store, run_id=f"{ID}-1.1")
-    with pytest.raises(ConfigError, match=f"no sub-run of {ID}: give that another id"):
+    with pytest.raises(ConfigError, match=f"run {ID} has not begun it"):
         await run(lone(child), "Do.", store=store, run_id=ID)

@@ -574,7 +574,7 @@ async def test_a_run_that_only_has_the_name_of_a_sub_run_is_left_alone() -> None
     store = MemoryStore()
     child = Agent(model=scripted(say("mine")))
     await run(child, "Something else.", store=store, run_id="r-1.1")
-    with pytest.raises(ConfigError, match=r"run r-1\.1 is no sub-run of r: give that another id"):
+    with pytest.raises(ConfigError, match=r"run r-1\.1 is in this store, and run r has not begun"):
         await run(lone(child), "Do.", store=store, run_id="r")
 
 

@@ -12,7 +12,6 @@ from clew import (
     Agent,
     ConfigError,
     Evidence,
-    FencedError,
     Limits,
     MemoryStore,
     ModelError,
@@ -367,33 +366,6 @@ async def test_a_cancelled_vote_writes_nothing_and_goes_on() -> None:
     assert kinds == {b"started", b"thought"}
     model_of(agent).meet = 1
     assert (await ask(agent, store=tape, run_id="vote")).answer == "Paris"
-
-
-async def test_whoever_takes_a_vote_up_fences_the_other_off() -> None:
-    store, gate = MemoryStore(), anyio.Event()
-
-    @tool(effect="read")
-    async def look(page: int) -> str:
-        """Look at a page.
-
-        Args:
-            page: Its number.
-        """
-        await gate.wait()
-        return f"page {page}"
-
-    async def first() -> None:
-        with pytest.raises(FencedError, match="was taken up by another worker"):
-            await ask(voters("Rome", "Rome", "Rome", tools=[look]), store=store, run_id="vote")
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(first)
-        await anyio.wait_all_tasks_blocked()
-        free = voters("Paris", "Paris", "Paris", meet=3)
-        found = await ask(free, store=store, run_id="vote", verifier=None)
-        assert found.answer == "Paris"
-        gate.set()
-    assert (await read("vote", store=store)).stop == Stop("answered", "", "Paris")
 
 
 async def test_where_no_run_is_answered_the_best_of_the_bounds_counts_and_is_called_that() -> None:

@@ -385,6 +385,13 @@ class Journal:
         """The call with its real arguments; None if this worker does not know a redacted one."""
         return self._redaction.with_secrets(call)
 
+    async def has_run(self, run_id: str) -> bool:
+        """Whether the store has a run of this id that has begun."""
+        try:
+            return bool(await self.store.read(run_id))
+        except RunNotFoundError:
+            return False
+
     async def receive(self) -> None:
         """Move messages from the inbox, and late results of tools, into the record."""
         while self.words:

@@ -189,6 +189,10 @@ class _Replaying(Journal):
             if isinstance(entry.event, Cancel):
                 return
 
+    async def has_run(self, run_id: str) -> bool:
+        """No run: a replay begins none, and those of the record are there already."""
+        return False
+
     async def receive(self) -> None:
         """Take inputs from the record, not from an inbox, and only while the worker lives.
 

@@ -12,7 +12,7 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.budget import least, too_little
-from clew.core.errors import ConfigError, RunNotFoundError, ToolError
+from clew.core.errors import ConfigError, ToolError
 from clew.core.events import EFFECTFUL, AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
@@ -62,10 +62,7 @@ async def _refuse_stranger(journal: Journal, child: str) -> None:
     The attempt of a call is on record before its sub-run is. So that run came from elsewhere, such
     as an archive, and its answer is not that of the call.
     """
-    try:
-        if not await journal.store.read(child):
-            return
-    except RunNotFoundError:
+    if not await journal.has_run(child):
         return
     message = (
         f"run {child} is in this store, and run {journal.run_id} has not begun it: it would "

@@ -34,7 +34,7 @@ async def complete(
     except Exception as error:
         raise _failed(model, error) from error
     if isinstance(reply, Reply):
-        return _received(model, _metered(model, prompt, within_size(reply)))
+        return _received(model, prompt, reply)
     message = f"the model {model.info.name} gave {short_repr(reply)}, which is no Reply: mend it"
     raise ModelError(message)
 
@@ -92,13 +92,15 @@ def _metered(model: Model, prompt: Prompt, reply: Reply) -> Reply:
     )
 
 
-def _received(model: Model, reply: Reply) -> Reply:
+def _received(model: Model, prompt: Prompt, reply: Reply) -> Reply:
     """The reply as a record can hold it: half characters in it are mended, and named.
 
     Raises `ModelError` where no record can.
     """
     try:
-        return _mended(reply)
+        return _mended(_metered(model, prompt, within_size(reply)))
+    except ModelError:
+        raise
     except Exception as error:
         raise invalid_reply(model, error) from error
 
