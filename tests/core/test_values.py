@@ -77,11 +77,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "brief_blob": "",
         "rates": None,
     },
-    "Grant": {"cost": None, "depth": 0},
+    "Grant": {"cost": None, "depth": 0, "caps": {}},
     "Spending": {
         "steps": 0,
         "tool_calls": 0,
         "usage": Usage(),
+        "made": {},
     },
     "Started": {
         "schema": 1,
@@ -107,7 +108,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "shown": (),
         "late": False,
     },
-    "Verdict": {"args": None, "code": "denied", "redacted": False, "asks": None},
+    "Verdict": {"args": None, "code": "denied", "redacted": False, "asks": None, "shows": ""},
     "Judged": {"by": ""},
     "Ruling": {
         "args": None,
