@@ -4,6 +4,7 @@ import fcntl
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def root(tmp_path: Path) -> Path:
 async def test_two_edits_of_one_file_in_one_reply_both_land(
     root: Path, first: Any, second: Any, file: str
 ) -> None:
+    first, second = deepcopy(first), deepcopy(second)  # they are those of the other loop too
     for action in (*first.actions, *second.actions):
         if "path" in action.args:
             action.args["path"] = action.args["path"].replace("ROOT", str(root))
