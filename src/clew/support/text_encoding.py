@@ -265,12 +265,12 @@ def _is_for_text(name: str) -> bool:
         b"a".decode(name)
     except (LookupError, UnicodeError, ValueError):
         return name.startswith(("utf-16", "utf-32"))
-    return name not in {"utf-7", "idna", "punycode", "unicode_escape", "raw_unicode_escape"}
+    return name not in {"utf-7", "idna", "punycode", "unicode-escape", "raw-unicode-escape"}
 
 
 def _to_control(error: UnicodeError) -> tuple[str, int]:
     """Five bytes of windows-1252 mean nothing to Python; browsers read them as controls."""
-    if not isinstance(error, UnicodeDecodeError):
+    if not isinstance(error, UnicodeDecodeError):  # pragma: no cover - it is for decoding only
         raise error
     return "".join(map(chr, error.object[error.start : error.end])), error.end
 
@@ -298,7 +298,7 @@ def _score(data: bytes, name: str) -> float:
     """How usual the characters beyond ASCII are in texts of an encoding: up to 1."""
     whole = data[:_SAMPLE].decode(name, "ignore")
     text = [one for one in whole if one > "\x7f"]
-    if not text:
+    if not text:  # pragma: no cover - nothing that is ASCII is scored, and no candidate drops all
         return 0.0
     if name in {"gb18030", "big5"}:
         usual = sum(_first_level(one, name) for one in text) / len(text)
