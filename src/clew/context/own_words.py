@@ -4,7 +4,7 @@ The record keeps all of it. A prompt shows what counted in full, up to a size th
 reaches, and of what was refused only as much as it takes to see what was wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, cast
 
 import msgspec
@@ -113,10 +113,10 @@ def _texts(value: Json) -> list[str]:
         match left.pop():
             case str(text):
                 found.append(text)
-            case dict(fields):
+            case dict() as fields:  # pyright: ignore[reportUnknownVariableType] of JSON
                 left += cast("dict[str, Any]", fields).values()
-            case list(items):
-                left += items
+            case list() as items:  # pyright: ignore[reportUnknownVariableType] of JSON
+                left += cast("Iterable[Any]", items)
             case _:
                 pass
     return found
@@ -127,12 +127,11 @@ def _less(value: Json, most: int) -> Json:
     match value:
         case str(text):
             return shortened(text, most)
-        case dict(fields):
+        case dict() as fields:  # pyright: ignore[reportUnknownVariableType] of JSON
             named = cast("dict[str, Any]", fields)
             return {shortened(key, most): _less(each, most) for key, each in named.items()}
-        case list(items):
-            listed: list[Any] = items
-            return [_less(each, most) for each in listed]
+        case list() as items:  # pyright: ignore[reportUnknownVariableType] of JSON
+            return [_less(each, most) for each in cast("Iterable[Any]", items)]
         case _:
             return value
 

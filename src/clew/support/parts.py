@@ -124,10 +124,12 @@ def stable_name(part: object) -> str:
 def _in_order(found: re.Match[str]) -> str:
     """A set with its members in order: its own order is another in every process."""
     try:
-        members = ast.literal_eval(found[0])
+        members: object = ast.literal_eval(found[0])
     except (ValueError, SyntaxError):
         return found[0]
-    return f"{{{', '.join(sorted(map(repr, members)))}}}" if isinstance(members, set) else found[0]
+    if not isinstance(members, set):
+        return found[0]
+    return f"{{{', '.join(sorted(map(repr, cast('set[object]', members))))}}}"
 
 
 def name_of(part: object) -> str | None:

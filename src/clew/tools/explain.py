@@ -54,10 +54,10 @@ def candidates(schema: Json) -> Iterator[Json]:
     schema for each choice.
     """
     yield example(schema)
+    known = keywords(schema)
     for choice in range(_CHOICES):
         flat = _flat(schema, schema, choice, 0)
-        if isinstance(schema, dict):
-            flat = {**{name: schema[name] for name in _NAMED if name in schema}, **flat}
+        flat = {**{name: known[name] for name in _NAMED if name in known}, **flat}
         yield example(flat)
         yield example(flat, [*keywords(flat.get("properties"))])
 

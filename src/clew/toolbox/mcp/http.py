@@ -7,7 +7,7 @@ whether the server can have done anything.
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 import httpx2
@@ -137,8 +137,9 @@ def _is_over(status: int, told: httpx2.Response | None) -> bool:
         return False
     if told is None or status == 404:
         return True
-    error = msgspec.json.decode(told.content, type=dict[str, Any]).get("error")
-    return not (isinstance(error, dict) and error.get("code") in _OF_THE_REQUEST)
+    error: object = msgspec.json.decode(told.content, type=dict[str, Any]).get("error")
+    code = cast("dict[str, object]", error).get("code") if isinstance(error, dict) else None
+    return code not in _OF_THE_REQUEST
 
 
 def _may_act(request: httpx2.Request) -> bool:
