@@ -66,10 +66,4 @@ KNOWN: Final[tuple[Known, ...]] = (
         "without a citation",
         r"grounded.citations \| (rewoo|plan_and_solve|orchestrator) \| .*",
     ),
-    Known(
-        "limits on calls do not hold along a path of tree search, whose branches are forks",
-        "limits.tool_calls | tree_search | plain",
-        "allowed",
-        r"limits\..* \| tree_search \| .*",
-    ),
 )

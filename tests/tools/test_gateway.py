@@ -32,6 +32,7 @@ KNOWN = frozenset({
     *("evals/environments/database.py: was", "serve/mcp/server.py: calls"),
     *("toolbox/code/tool.py: _Programs(executor, limits, known)",),
     *("toolbox/mcp/connection.py: asked", "toolbox/mcp/pinned_server.py: self._failed"),
+    *("toolbox/workspace/gate.py: last",),
 })  # fmt: skip
 """Other uses that were looked at: records, passages, processes, and what a tool is made of."""
 
