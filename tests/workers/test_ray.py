@@ -186,6 +186,7 @@ def test_ray_listens_on_loopback_only_and_leaves_nothing_behind(found: Found) ->
         "plain",
         "runs.sqlite",
         "runs.sqlite.claims",
+        "runs.sqlite.heads",
         "runs.sqlite-shm",
         "runs.sqlite-wal",
     }
