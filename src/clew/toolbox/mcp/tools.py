@@ -199,15 +199,6 @@ def _unfit(tool: dict[str, Json]) -> str:
     return ""
 
 
-def unusable(server: McpServer, pins: ServerPins) -> tuple[str, ...]:
-    """What a server lists and cannot be used, in a line each."""
-
-    async def call(name: str, args: dict[str, Json], key: str) -> None:
-        del name, args, key
-
-    return _published(server, pins, call)[1]
-
-
 def _check_named(server: McpServer, pins: ServerPins) -> None:
     """Raise where the settings name a tool that the server does not have."""
     known = pins.by_name
