@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from clew import Trajectory
 from clew.agent_files import load_agent
 from clew.interfaces import Rewound
 from clew.memory import Source, open_memory
-from tests.matrix.model import GOAL, Script
+from tests.matrix.model import GOAL, Script, text_of
 from tests.matrix.outcome import Outcome, Request, every
 from tests.matrix.parts import Letter
 from tests.matrix.ways import Way
@@ -105,6 +106,11 @@ def spread(o: Outcome) -> list[str]:
     ]  # fmt: skip
 
 
+def asks_a_model(r: Trajectory) -> bool:
+    """Whether a run asks a model itself, and not a strategy."""
+    return r.started.setting.model.startswith("openai")
+
+
 AGAIN: Final = frozenset({"rewound", "chat", "forked", "held"})
 """Situations in which a person speaks, after which limits count anew."""
 
@@ -125,10 +131,9 @@ def params(o: Outcome) -> Iterator[str]:
     "prices.input", "prices.output", values={"prices": {"matrix": {"input": 10.0, "output": 1.0}}}
 )
 def prices(o: Outcome) -> Iterator[str]:
-    spent = sum(r.usage.cost or 0 for r in o.records.values() if not r.started.parent)
-    if any(r.usage.cost is None for r in o.records.values()):
+    if any(r.usage.cost is None for r in o.records.values() if r.usage.tokens):
         yield "a record says no cost, though the price is known"
-    elif not spent:
+    elif not o.result.usage.cost:
         yield "it cost nothing"
 
 
@@ -231,9 +236,25 @@ def tell_nothing(o: Outcome) -> Iterator[str]:
     "prompt.repeat_question", values={"prompt": {"repeat_question": True}}, script=Script(empty=1)
 )
 def repeat_question(o: Outcome) -> Iterator[str]:
-    after = [r for r in o.work if "empty" in r.asked.text]
-    if o.work:
-        yield from every(after, lambda r: r.asked.text.count("send ") > 1, "the question again")
+    after = [r for r in o.work if any(map(is_note_of_empty, r.body["messages"]))]
+    if after or any(went_on_after_empty(r) for r in o.records.values()):
+        yield from every(after, says_again, "the question again")
+
+
+def says_again(r: Request) -> bool:
+    """Whether it says again what a person said last."""
+    return "NOTE: The question again: " in r.asked.text or " last words again: " in r.asked.text
+
+
+def is_note_of_empty(message: Mapping[str, Any]) -> bool:
+    """Whether a message says that the reply before it was empty."""
+    return "the reply was empty" in text_of(message).partition("\n")[0]
+
+
+def went_on_after_empty(r: Trajectory) -> bool:
+    """Whether a run thought again after an empty reply, in its own prompt."""
+    own = r.steps[r.forks[-1].step if r.forks else 0 :]
+    return any(step.thought is not None and "empty" in step.thought.fault for step in own[:-1])
 
 
 @promise(
@@ -243,7 +264,7 @@ def repeat_question(o: Outcome) -> Iterator[str]:
 )
 def strict_landing(o: Outcome) -> Iterator[str]:
     landed = [r for r in o.work if r.body.get("tool_choice") == "none"]
-    if o.work:
+    if landed or any(r.landing is not None for r in o.runs if asks_a_model(r)):
         yield from every(
             landed,
             lambda r: "observation" in r.body["messages"][-1]["content"],
@@ -827,7 +848,7 @@ _MANY: Final = [
 ]
 
 
-def _retrieval(*paths: str, most: int, **table: Any) -> None:
+def _retrieval(*paths: str, more: int, **table: Any) -> None:
     @promise(
         *paths,
         values={"tools": _MANY, "retrieval": {"always": ["<ACTS>"], **table}},
@@ -843,8 +864,8 @@ def _retrieval(*paths: str, most: int, **table: Any) -> None:
             ]
             yield from every(
                 first,
-                lambda r: len(r.asked.tools) <= most + 2,
-                f"at most {most} more tools, and finish",
+                lambda r: len(r.asked.tools) <= more + 2,
+                f"at most {more} more tools, and finish",
             )
         if table.get("embed") and o.work and not (o.folder / "ledger.embedded").exists():
             yield "the embedding was not asked"
@@ -856,10 +877,10 @@ def _retrieval(*paths: str, most: int, **table: Any) -> None:
             )
 
 
-_retrieval("retrieval.k", "retrieval.always", k=1, most=1)
-_retrieval("retrieval.most", k=2, most=2)
-_retrieval("retrieval.embed", k=2, embed="tests.matrix.parts:letters", most=2)
-_retrieval("retrieval.per_server", k=2, per_server=1, most=2)
+_retrieval("retrieval.k", "retrieval.always", more=1, k=1)
+_retrieval("retrieval.most", more=1, k=2, most=2)
+_retrieval("retrieval.embed", more=2, k=2, most=3, embed="tests.matrix.parts:letters")
+_retrieval("retrieval.per_server", more=2, k=2, most=3, per_server=1)
 
 # ---------------------------------------------------------------------------- long runs
 
@@ -888,7 +909,7 @@ _compaction(
 )
 _compaction(
     "at",
-    lambda o, shown: "left out here" in shown,
+    lambda o, shown: max(len(r.asked.text) for r in o.work) < 24_000,  # all would be 50,000
     window=40_000,
     at=0.1,
     to=0.05,

@@ -2,29 +2,42 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, Result, cancel, read, resume, run
-from clew.interfaces import Json
-from clew.strategies import Branch, Branches, RoleResult, Runs, strategy_agent
-from tests.strategies.test_tree_search import Walker, go
+from clew import (
+    Agent,
+    Limits,
+    MemoryStore,
+    Result,
+    cancel,
+    delegate,
+    read,
+    resume,
+    run,
+    tool,
+)
+from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
+from clew.strategies import Branch, Branches, RoleResult, Runs, TreeSearch, strategy_agent
+from tests.strategies.test_tree_search import Walker, finish, go
 
 Program = Callable[[Runs, str], Awaitable[Json]]
 
 
 @dataclass
 class Own:
-    """A strategy of one's own over branches of two steps."""
+    """A strategy of one's own over branches, by default of two steps."""
 
     agent: Agent
     program: Program
+    steps: int = 2
     name: str = "own"
     params: dict[str, Json] = field(default_factory=dict)
 
     @property
     def roles(self) -> dict[str, Branches]:
-        return {"branch": Branches(self.agent, 2)}
+        return {"branch": Branches(self.agent, self.steps)}
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         return await self.program(runs, task)
@@ -91,3 +104,65 @@ async def test_a_strategy_that_is_cancelled_between_branches_ends() -> None:
     await run(whole, "Where?", store=store, run_id="o")
     await cancel("o", store=store)
     assert (await resume(whole, "o", store=store)).status in {"answered", "interrupted"}
+
+
+@dataclass
+class Boss:
+    """A model that hands its task on while it was told of no result, and then answers."""
+
+    info = ModelInfo("boss")
+    hands: int = 1
+    told: list[str] = field(default_factory=list)
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """The next reply."""
+        del on_text
+        seen = [part for part in prompt if part.role == "tool"]
+        self.told.append("\n".join(part.text for part in prompt))
+        if len(seen) < self.hands:
+            return Reply("", (RawCall("helper", encode({"task": f"Help {len(seen)}"}).decode()),))
+        return finish("; ".join(part.text for part in seen) or "helped")
+
+
+@pytest.mark.parametrize("below", [1, 2])
+@pytest.mark.parametrize(("steps", "hands"), [(1, 1), (1, 3), (2, 1), (2, 2), (3, 2)])
+async def test_a_branch_hands_on_whatever_few_steps_it_has_itself(
+    steps: int, hands: int, below: int
+) -> None:
+    agent = Agent(Boss(0), prompt="You help.")
+    for level in range(below):
+        model = Boss(hands if level == below - 1 else 1)
+        helper = delegate(agent, name="helper", description="Helps.")
+        agent = Agent(model, [helper], prompt="You hand on.")
+    search = TreeSearch(agent, scorer=good, steps=steps)
+    done = await run(strategy_agent(search, agent), "Who helps?", store=MemoryStore())
+    assert (done.status, done.answer) == ("answered", "; ".join(["helped"] * hands))
+    assert isinstance(agent.model, Boss)
+    assert not any("last step" in text or "steps are left" in text for text in agent.model.told)
+
+
+@tool(effect="read")
+def good(task: str, answer: Any) -> dict[str, Any]:
+    """Any answer is good.
+
+    Args:
+        task: The task.
+        answer: The answer.
+    """
+    del task, answer
+    return {"score": 1.0, "why": "it is"}
+
+
+@pytest.mark.parametrize(("own", "of_branch", "made"), [(1, 3, 1), (2, 3, 2), (3, 1, 1)])
+async def test_a_branch_keeps_to_its_agents_own_limit_too(
+    own: int, of_branch: int, made: int
+) -> None:
+    async def program(runs: Runs, task: str) -> Json:
+        return (await runs.run("branch", task)).answer
+
+    agent = Agent(Walker(deep=9), [go], prompt="You are the walker.", limits=Limits(steps=own))
+    roomy = strategy_agent(
+        Own(agent, program, of_branch), agent.replace(answer=dict), limits=Limits()
+    )
+    done = await run(roomy, "Where?", store=MemoryStore())
+    assert (branch_of(done.answer).steps, branch_of(done.answer).open) == (made, True)

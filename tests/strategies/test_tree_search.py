@@ -125,7 +125,8 @@ async def test_branches_and_their_forks_replay() -> None:
             assert again.trajectory.stop is not None
     other = await fork(agent, record.calls[0].child, at=1, store=store)
     apart = await read(other.run_id, store=store)
-    assert (other.status, apart.parent_call) == ("bound", "")  # what it was granted stands
+    assert (other.status, apart.parent_call) == ("answered", "")  # no branch now: it may go on
+    assert apart.grant == (await read(record.calls[0].child, store=store)).grant  # but no further
 
 
 async def test_a_process_that_dies_anywhere_loses_nothing() -> None:

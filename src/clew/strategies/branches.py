@@ -38,8 +38,8 @@ _PARAMETERS: Final[Parameters] = {
 class Branches:
     """An agent whose runs may start as forks of other runs of the strategy (`Runs.fork`).
 
-    Each continues for `steps` steps, or until it answers; 0 leaves that to the agent's own limits.
-    Its result is a `Branch`.
+    Each continues for `steps` steps of its own, or until it answers; 0 leaves that to the agent's
+    limits, which hold for each branch in any case. Its result is a `Branch`.
     """
 
     agent: Agent
@@ -47,11 +47,28 @@ class Branches:
 
     @property
     def bounded(self) -> Agent:
-        """The agent that stops after `steps` steps, without a last thought."""
+        """The agent that stops after `steps` steps, without a last thought.
+
+        No limit says so: a branch goes on in the next one. So it is not told to finish, and its
+        sub-runs get their part of the agent's own steps.
+        """
         if not self.steps:
             return self.agent
-        limits = replace(self.agent.limits, steps=self.steps, landing=False)
-        return self.agent.replace(limits=limits, fallback=None)
+        limits, pause = replace(self.agent.limits, landing=False), Pause(self.steps)
+        bounds = (*self.agent.bounds, pause)
+        return self.agent.replace(limits=limits, bounds=bounds, fallback=None)
+
+
+class Pause(msgspec.Struct, frozen=True):
+    """The bound at which a branch waits for its score: so many steps that it shares with none."""
+
+    most: int
+
+    def __call__(self, so_far: Trajectory) -> str | None:
+        """A reason, once they are made."""
+        shared = so_far.forks[-1].step if so_far.forks else 0
+        made = len(so_far.steps) - shared
+        return None if made < self.most else f"steps: {made} of {self.most} used"
 
 
 class Branch(msgspec.Struct, frozen=True, omit_defaults=True):
