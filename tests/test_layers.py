@@ -111,6 +111,7 @@ BY_NAME = {  # who may import a module whose name is data
     "toolbox/mcp/pinned_server.py": "the SDK is dear to import, and most runs call no such tool",
     "toolbox/mcp/pins.py": "platformdirs is dear to import, and pins lie beside an agent file",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
+    "tools/pydantic_types.py": "pydantic is an optional extra, for types that only it reads",
     "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",
     "tools/retrieval/load_extra.py": "ranking tools by meaning stands on an optional extra",
 }

@@ -328,30 +328,34 @@ def _maybe_key(a: Key | None) -> None:
     """Do it."""
 
 
-def _limits(a: Annotated[int, pydantic.Field(ge=1)]) -> None:
+Both = Annotated[int, pydantic.Field(ge=1), msgspec.Meta(le=9)]
+
+
+def _limits_of_both(a: Both) -> None:
     """Do it."""
 
 
-def _deep_limits(a: list[Annotated[int, annotated_types.Gt(1)]]) -> None:
+class Framed(msgspec.Struct):
+    size: Annotated[int, annotated_types.Gt(1)]
+
+
+def _limits_in_a_struct(a: Framed) -> None:
     """Do it."""
 
 
-@dataclass
-class Limited:
-    again: "Limited | None"
-    size: Annotated[int, pydantic.Field(ge=1)] = 1
-
-
-def _limits_in_a_dataclass(a: Limited) -> None:
+def _limits_as_default(a: int = pydantic.Field(ge=1)) -> None:
     """Do it."""
 
 
-@pydantic.dataclasses.dataclass
-class Odd:
-    size: int = 1
+class Calls(pydantic.BaseModel):
+    size: Callable[[], int]
 
 
-def _pydantic_dataclass(a: Odd) -> None:
+def _no_json(a: Calls) -> None:
+    """Do it."""
+
+
+def _no_core_schema(a: Annotated[complex | Item, pydantic.Field(discriminator="x")]) -> None:
     """Do it."""
 
 
@@ -397,10 +401,11 @@ def _same_name(a: Place, b: Outer) -> None:  # type: ignore[valid-type] # made a
         (_keywords, ["_keywords, parameter words"]),
         (_no_words, ["_no_words", "docstring"]),
         (_maybe_key, ["_maybe_key, parameter a", "Key alone"]),
-        (_limits, ["_limits, a", "msgspec.Meta"]),
-        (_deep_limits, ["_deep_limits, a", "msgspec.Meta"]),
-        (_limits_in_a_dataclass, ["_limits_in_a_dataclass, a", "msgspec.Meta"]),
-        (_pydantic_dataclass, ["Odd", "BaseModel"]),
+        (_limits_of_both, ["_limits_of_both, a", "Meta(le=9)", "pydantic.Field"]),
+        (_limits_in_a_struct, ["_limits_in_a_struct, a", "Framed", "pydantic"]),
+        (_limits_as_default, ["_limits_as_default, a", "Annotated"]),
+        (_no_json, ["_no_json, a", "Callable"]),
+        (_no_core_schema, ["_no_core_schema, a"]),
         (_undefined, ["_undefined, a", "Nowhere"]),
         (_bad_result, ["_bad_result, return type", "complex"]),
         (_yields, ["_yields", "one value"]),

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from clew.codecs.arguments import example
+from clew.core.interfaces import ToolSpec
 from clew.tools.schema import compile_schema, problems, right_form
+from tests.tools.odd_schemas import odd_schema
 
 
 def of(**more: Any) -> dict[str, Any]:
@@ -56,6 +59,54 @@ def test_the_form_shown_is_right(schema: dict[str, Any]) -> None:
     shown = right_form(schema)
     assert shown is not None
     assert compile_schema(schema)(shown) == []
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_the_arguments_that_formats_show_are_right(schema: dict[str, Any]) -> None:
+    assert compile_schema(schema)(example(ToolSpec("t", "Do it.", schema))) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_odd_schemas_the_form_shown_is_right_or_there_is_none(seed: int) -> None:
+    """No form is wrong, more than half have one, and where there is one, formats show it too."""
+    schemas = [odd_schema(f"{seed}.{number}") for number in range(20)]
+    shown = [right_form(schema) for schema in schemas]
+    right = [not compile_schema(one)(form) for one, form in zip(schemas, shown, strict=True)]
+    assert all(fits or form is None for fits, form in zip(right, shown, strict=True))
+    assert sum(right) > 7
+    taught = [compile_schema(one)(example(ToolSpec("t", "Do it.", one))) for one in schemas]
+    assert not any(lines for lines, fits in zip(taught, right, strict=True) if fits)
+
+
+LIMITS: dict[str, dict[str, Any]] = {
+    "a multiple": {"type": "integer", "minimum": 4, "multipleOf": 5},
+    "a multiple below": {"type": "integer", "maximum": 4, "multipleOf": 3},
+    "the last multiple": {"type": "integer", "minimum": 1, "maximum": 3, "multipleOf": 3},
+    "no multiple above": {"type": "integer", "maximum": 1, "multipleOf": 5},
+    "a share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    "a narrow place": {"type": "number", "minimum": 0.1, "exclusiveMaximum": 0.2},
+    "different ones": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True,
+                       "minItems": 3},
+    "one of a kind": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    "several": {"type": "array", "items": {"type": "string"}, "minItems": 2},
+    "one that is in it": {"type": "array", "contains": {"const": 7}},
+    "none": {"type": "array", "items": {"type": "string"}, "maxItems": 0},
+    "a date": {"type": "string", "format": "date", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
+def test_a_value_lies_within_its_limits(limit: dict[str, Any]) -> None:
+    schema = of(properties={"a": limit}, required=["a"])
+    shown = right_form(schema)
+    assert shown is not None
+    assert compile_schema(schema)(shown) == []
+    assert compile_schema(schema)(example(ToolSpec("t", "Do it.", schema))) == []
+
+
+def test_a_form_is_fetched_from_nowhere() -> None:
+    with pytest.raises(ValueError, match="outside the schema"):
+        right_form(of(allOf=[{"$ref": "http://127.0.0.1:9/schema"}]))
 
 
 @pytest.mark.parametrize(

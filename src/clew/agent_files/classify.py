@@ -12,7 +12,7 @@ from clew.agent_files.spec import McpTable
 from clew.agent_files.toml_lines import line_of
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json
-from clew.tools.explain import keywords
+from clew.support.schema_parts import keywords
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _HEADING: Final = re.compile(r"\s*\[")

@@ -13,6 +13,7 @@ from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.core.events import FINISH, Json
 from clew.core.interfaces import Parameters, ToolSpec
+from clew.support.schema_examples import right_form
 
 UNKNOWN_KEY: Final = "input"
 """Where the text for a tool that nobody declared is kept, so that the record shows it."""
@@ -36,6 +37,14 @@ _EXAMPLES: Final[dict[str, Json]] = {
     "object": {},
     "null": None,
 }
+_PLAIN: Final = frozenset(
+    {
+        *("type", "title", "description", "default", "anyOf", "oneOf"),
+        *("items", "properties", "additionalProperties", "enum"),
+    }
+)
+"""Keywords that a value of the bare type meets."""
+_OUTER: Final = _PLAIN - {"anyOf", "oneOf"} | {"required", "$defs"}
 
 
 def visible_tools(brief: PromptSpec) -> tuple[ToolSpec, ...]:
@@ -187,11 +196,18 @@ def _short(text: str) -> str:
 
 
 def example(tool: ToolSpec) -> dict[str, Json]:
-    """Arguments to show: the tool's own first example, or one value for each required parameter."""
+    """Arguments to show: the tool's own first example, or a value for each required parameter.
+
+    Names stand for texts where they may; otherwise a value is one that the schema takes.
+    """
     if tool.examples:
         return tool.examples[0]
-    names = fields(tool.parameters)
-    return {name: _sample(name, names.get(name, {})) for name in required(tool.parameters)}
+    names, whole = fields(tool.parameters), tool.parameters
+    told = {name: _sample(name, names.get(name, {})) for name in required(whole)}
+    if whole.keys() <= _OUTER and all(_is_plain(names.get(name)) for name in told):
+        return told
+    found = right_form(whole, told)
+    return found if isinstance(found, dict) else told
 
 
 def _sample(name: str, schema: Parameters) -> Json:
@@ -201,3 +217,12 @@ def _sample(name: str, schema: Parameters) -> Json:
     if not kinds or "string" in kinds:
         return f"<{name}>"
     return next(value for kind, value in _EXAMPLES.items() if kind in kinds)
+
+
+def _is_plain(schema: Json) -> bool:
+    """Whether a schema asks for no more than a type, or for one of several such."""
+    if not isinstance(schema, dict):
+        return True
+    said: dict[str, Json] = schema
+    ways = (*said.get("anyOf", ()), *said.get("oneOf", ()))
+    return said.keys() <= _PLAIN and all(map(_is_plain, ways))

@@ -12,7 +12,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Effect, Json, Trust, encode
 from clew.core.interfaces import Parameters, Tool
-from clew.tools.explain import keywords
+from clew.support.schema_parts import keywords
 from clew.tools.schema import checked
 from clew.tools.schema_cost import MOST_WAYS, ways
 from clew.tools.schema_repair import usable

@@ -4,6 +4,7 @@ from typing import Any
 
 from clew.core.events import FINISH, Json
 from clew.core.interfaces import Parameters, Tool
+from clew.tools.pydantic_types import adapted
 from clew.tools.schema import problems
 from clew.tools.types import from_json, schema_of
 
@@ -47,4 +48,4 @@ def decode_answer(kind: Any, value: Json) -> Any:
         return value  # the usual case, at the end of every run: no schema to make for it
     if wrong := problems(answer_schema(kind), value, "field"):
         raise ValueError("; ".join(wrong))
-    return from_json(kind, value)
+    return from_json(adapted(kind, "the answer's type"), value)

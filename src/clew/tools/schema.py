@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, TypeVar, get_args
+from typing import Final, TypeAlias, TypeVar, get_args
 
 import jsonschema_rs
 import msgspec
@@ -17,7 +17,8 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Trust, encode
 from clew.core.interfaces import Parameters, Tool, ToolSpec
-from clew.tools.explain import candidates, error_lines, example
+from clew.support.schema_examples import example, refuse, right_form
+from clew.tools.explain import error_lines
 from clew.tools.similar_names import nearest, shown_problems
 
 __all__ = [
@@ -78,12 +79,6 @@ def linear_validator(schema: Parameters, noun: str = "field") -> Validator:
     return _compiled(encode(schema), noun, linear=True)
 
 
-def right_form(schema: Parameters) -> Json:
-    """A small value that the schema takes; None where none is found."""
-    check = compile_schema(schema)
-    return next((value for value in candidates(schema) if not check(value)), None)
-
-
 def problems(schema: Parameters, value: Json, noun: str = "argument") -> list[str]:
     """What is wrong with a value by a schema: lines that say where, what, and what instead."""
     return compile_schema(schema, noun)(value)
@@ -95,7 +90,7 @@ def _compiled(body: bytes, noun: str, *, linear: bool = False) -> Validator:
     options = jsonschema_rs.RegexOptions() if linear else None
     try:
         validator = jsonschema_rs.Draft202012Validator(
-            schema, retriever=_refuse, pattern_options=options
+            schema, retriever=refuse, pattern_options=options
         )
     except ValueError as error:
         message = f"this is no JSON Schema (Draft 2020-12): {_first_line(error)}"
@@ -110,11 +105,6 @@ def _compiled(body: bytes, noun: str, *, linear: bool = False) -> Validator:
             return [f"value: not JSON: {_first_line(error)}"]
 
     return check
-
-
-def _refuse(uri: str) -> Any:
-    message = f"{uri} is outside the schema"
-    raise ValueError(message)
 
 
 def _first_line(error: Exception) -> str:

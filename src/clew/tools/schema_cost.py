@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from clew.core.events import Json
-from clew.tools.explain import at, keywords
+from clew.support.schema_parts import at, keywords
 from clew.tools.schema import subschemas
 
 MOST_WAYS: Final = 20_000

@@ -12,7 +12,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
-from clew.tools.explain import keywords
+from clew.support.schema_parts import keywords
 from clew.tools.schema import compile_schema, subschemas
 
 _TYPES: Final = {

@@ -13,6 +13,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import Image, Json, Observation
 from clew.core.interfaces import Parameters
 from clew.tools.pictures import has_pictures, mentions_pictures
+from clew.tools.pydantic_types import adapted, refuse_default
 from clew.tools.types import described, from_json, plain, schema_of, schemas
 
 Key = NewType("Key", str)
@@ -87,7 +88,9 @@ def read(function: Callable[..., Any]) -> Signature:
         if kind is Key:
             keys.append(parameter.name)
         else:
-            kinds[parameter.name] = described(kind, words.get(parameter.name, ""))
+            where = f"function {name}, {parameter.name}"
+            refuse_default(parameter.default, where)
+            kinds[parameter.name] = described(adapted(kind, where), words.get(parameter.name, ""))
     given = {one: parameters[one].default for one in kinds}
     return Signature(
         name=name,

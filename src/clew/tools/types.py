@@ -1,14 +1,13 @@
 """Python types as JSON Schema, JSON as those types, results as JSON: strictly, both ways.
 
-The types are those of msgspec (https://jcristharif.com/msgspec/supported-types.html) and pydantic
-models, which are known by their methods, so that nothing here needs pydantic installed.
+The types are those of msgspec (https://jcristharif.com/msgspec/supported-types.html) and those of
+pydantic: its models, which are known by their methods, and what a stand-in reads as one.
 """
 
-import dataclasses
 import math
 import re
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -17,9 +16,11 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
 from clew.support.json_values import encode_other
-from clew.tools.explain import keywords
+from clew.support.schema_parts import keywords
+from clew.tools.pydantic_types import adapted, parts
 from clew.tools.schema import subschemas
 from clew.tools.similar_names import fold
+from clew.tools.times import completed
 
 Mode: TypeAlias = Literal["validation", "serialization"]
 
@@ -28,7 +29,7 @@ DEEPEST: Final = 256
 
 _REF: Final = "#/$defs/{name}"
 _MODEL_REF: Final = "#/$defs/{model}"
-_FOREIGN: Final = frozenset({"pydantic", "annotated_types"})
+_DECIMAL: Final = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _WHERE: Final = re.compile(r"^(?P<what>.*) - at `(?P<path>[^`]*)`$", re.DOTALL)
 
 
@@ -40,17 +41,15 @@ def schemas(
     Objects take no undeclared properties. Raises `ConfigError`, naming `where` and the type's name,
     for a type that has no schema.
     """
+    kinds = {name: adapted(kind, f"{where}, {name}") for name, kind in kinds.items()}
     for name, kind in kinds.items():
-        _refuse_foreign(kind, f"{where}, {name}", set())
         if mode == "validation":
             _refuse_keys(kind, f"{where}, {name}", set())
         _components([kind], f"{where}, {name}", mode)
     found, definitions = _components(list(kinds.values()), where, mode)
-    for name, definition in definitions.items():
-        _normalised_schema(definition, name)
     named = dict(zip(kinds, found, strict=True))
-    for name, schema in named.items():
-        _normalised_schema(schema, name)
+    for name, schema in (*definitions.items(), *named.items()):
+        _normalised_schema(schema, name, mode)
     return named, definitions
 
 
@@ -70,9 +69,18 @@ def from_json(kind: Any, value: Json) -> Any:
     Raises `ValueError` with one line.
     """
     try:
-        return msgspec.convert(value, kind, strict=True, str_keys=True, dec_hook=_decode)
+        try:
+            return _converted(kind, value)
+        except msgspec.ValidationError:
+            if (whole := completed(kind, value)) == value:
+                raise
+            return _converted(kind, whole)
     except (ValueError, RecursionError) as error:
         raise ValueError(_one_line(str(error))) from error
+
+
+def _converted(kind: Any, value: Json) -> Any:
+    return msgspec.convert(value, kind, strict=True, str_keys=True, dec_hook=_decode)
 
 
 def plain(value: Any) -> Json:
@@ -107,7 +115,10 @@ class _Hoist(msgspec.Struct):
     def schema(self, kind: Any) -> Parameters:
         if not hasattr(kind, "model_json_schema"):
             raise NotImplementedError
-        schema: Parameters = kind.model_json_schema(ref_template=_MODEL_REF, mode=self.mode)
+        try:
+            schema: Parameters = kind.model_json_schema(ref_template=_MODEL_REF, mode=self.mode)
+        except RuntimeError as error:  # pydantic's, of a type that JSON cannot carry
+            raise TypeError(str(error).partition("\n")[0]) from error
         _merge(self.definitions, schema.pop("$defs", {}))
         return schema
 
@@ -138,24 +149,6 @@ def _merge(definitions: dict[str, Parameters], more: dict[str, Parameters]) -> N
             raise TypeError(message)
 
 
-def _refuse_foreign(kind: Any, where: str, seen: set[int]) -> None:
-    """Refuse limits that only pydantic would keep, wherever they stand outside its models."""
-    if id(kind) in seen:
-        return
-    seen.add(id(kind))
-    if not isinstance(kind, type) and type(kind).__module__.partition(".")[0] in _FOREIGN:
-        message = (
-            f"{where}: {kind!r} has an effect only inside a pydantic model; "
-            "write Annotated[…, msgspec.Meta(ge=…, description=…)]"
-        )
-        raise ConfigError(message)
-    if hasattr(kind, "__pydantic_validator__") and not hasattr(kind, "model_json_schema"):
-        message = f"{where}: {kind.__name__} is a pydantic dataclass; make it a pydantic BaseModel"
-        raise ConfigError(message)
-    for part in _parts(kind):
-        _refuse_foreign(part, where, seen)
-
-
 def _refuse_keys(kind: Any, where: str, seen: set[int]) -> None:
     """Refuse dicts whose keys no text can stand for, wherever they are."""
     if id(kind) in seen:
@@ -168,33 +161,25 @@ def _refuse_keys(kind: Any, where: str, seen: set[int]) -> None:
             if schema.get("type") in {"null", "boolean", "array", "object"}:
                 message = f"{where}: {kind} has keys that JSON has not; use str or int"
                 raise ConfigError(message)
-    for part in _parts(kind):
+    for part in parts(kind):
         _refuse_keys(part, where, seen)
 
 
-def _parts(kind: Any) -> Iterator[Any]:
-    yield from typing.get_args(kind)
-    if isinstance(kind, type) and _has_fields(kind):
-        try:
-            yield from typing.get_type_hints(kind, include_extras=True).values()
-        except NameError:
-            return  # the schema's maker names what is not defined
+def _normalised_schema(schema: Json, name: str, mode: Mode) -> None:
+    """Close objects to undeclared properties and drop titles that only repeat a name.
 
-
-def _has_fields(kind: type) -> bool:
-    named = typing.is_typeddict(kind)
-    return named or any([dataclasses.is_dataclass(kind), issubclass(kind, msgspec.Struct)])
-
-
-def _normalised_schema(schema: Json, name: str) -> None:
-    """Close objects to undeclared properties and drop titles that only repeat a name."""
+    A decimal is read from a number too, and is one that JSON could have: not NaN or infinity.
+    """
     given = keywords(schema)
+    if mode == "validation" and given.get("format") == "decimal":
+        del given["format"], given["type"]
+        given["anyOf"] = [{"type": "number"}, {"type": "string", "pattern": _DECIMAL}]
     if isinstance(title := given.get("title"), str) and fold(title) == fold(name):
         del given["title"]
     if "properties" in given:
         given.setdefault("additionalProperties", False)
     for inner_name, inner in subschemas(given):
-        _normalised_schema(inner, inner_name)
+        _normalised_schema(inner, inner_name, mode)
 
 
 def _decode(kind: Any, value: Json) -> Any:

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from clew.core.errors import ToolError
 from clew.core.events import Json
+from clew.support.schema_parts import keywords
 from clew.toolbox.mcp.pins import canonical
 from clew.toolbox.mcp.raw import raw_result
 from clew.toolbox.mcp.settings import shown
-from clew.tools.explain import keywords
 
 _PAGES: Final = 100
 _MOST_BYTES: Final = 500_000

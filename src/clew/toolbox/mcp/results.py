@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from clew.core.errors import ConfigError
 from clew.core.events import Code, Image, Json, Observation, Trust, encode
+from clew.support.schema_parts import keywords
 from clew.toolbox.mcp.settings import shown
-from clew.tools.explain import keywords
 from clew.tools.schema import linear_validator
 from clew.tools.schema_cost import MOST_WORK, work
 
