@@ -277,7 +277,7 @@ def test_a_shape_of_many_fields_is_left_out() -> None:
 def test_a_run_shows_programs_and_what_they_print() -> None:
     replies = [
         f"I look.\n```python\n{PROGRAM}\n```",
-        "```python\nprint('```')\n```",
+        "```python\nprint('`' * 3)  # ```\n```",
         "Answer: done",
     ]
     model = ScriptedModel(replies)
@@ -288,7 +288,7 @@ def test_a_run_shows_programs_and_what_they_print() -> None:
     parts = [part.text for part in CODE.render(agent.brief, record.steps[0])]
     assert parts == [f"Thought: I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
     parts = [part.text for part in CODE.render(agent.brief, record.steps[1])]
-    assert parts == ["````python\nprint('```')\n````", "Observation: ```"]
+    assert parts == ["````python\nprint('`' * 3)  # ```\n````", "Observation: ```"]
 
 
 def test_an_answer_that_would_be_read_otherwise_is_written_as_a_call() -> None:

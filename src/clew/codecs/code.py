@@ -5,6 +5,7 @@ out, is that call; without `run_code` every block must be one. Names as in CodeA
 arXiv 2402.01030).
 """
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from clew.codecs.functions import RUN_CODE, function_name, is_program, lone_call
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
+from clew.codecs.own_literals import is_answer, is_labelled
 from clew.codecs.scan import Labels
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
@@ -45,6 +47,7 @@ _LABEL: Final = "Thought: "
 
 _EMPTY: Final = "the reply was empty"
 _UNCLOSED: Final = "code fence not closed"
+_FENCED: Final = "answer taken out of a code fence"
 _AFTER: Final = "text behind the block dropped"
 
 
@@ -58,6 +61,8 @@ class Pieces(msgspec.Struct):
     answer: list[str] | None = None
     fence: str = ""
     """The open fence, or ""."""
+    language: str = ""
+    """What stands behind the fence that began the block."""
     over: bool = False
     """Whether what counts has ended: what follows is dropped."""
     dropped: str = ""
@@ -77,7 +82,7 @@ class Pieces(msgspec.Struct):
                 self.fence = "" if self.fence else found[1]
             self.answer.append(line)
         elif (found := _FENCE.fullmatch(line)) is not None:
-            self.fence, self.coded = found[1], True
+            self.fence, self.language, self.coded = found[1], found[2], True
         elif (found := _ANSWER.match(line)) is not None:
             self.answer = [line[found.end() :]]
         else:
@@ -340,7 +345,36 @@ def _read(brief: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parse
         raise UnreadableError("the block is empty")
     if found.fence and not found.over and (name := _acting(brief, code)):
         raise UnreadableError(f"the block is never closed, and {name} changes things")
+    made = _in_fence(brief, code, found.language) if found.coded else None
+    if made is not None:
+        return Parsed(thought, (made,), repairs=(*repairs, _FENCED))
     return Parsed(thought, (_made(brief, code),), repairs=tuple(repairs))
+
+
+def _in_fence(brief: PromptSpec, code: str, language: str) -> Action | None:
+    """The answer that a block is; None where it is a program."""
+    inside = _pieces(code)
+    before = "\n".join(inside.prose)
+    if inside.answer is not None and not inside.coded and is_labelled(code, before):
+        return _answered(brief, "\n".join(inside.answer).strip())
+    if not is_answer(code, language) or lone_call(brief, code) is not None:
+        return None
+    if not brief.answers_text:
+        try:
+            value = whole_value(code.strip())
+        except UnreadableError:
+            return None
+        return Action(FINISH, {"answer": value})
+    return Action(FINISH, {"answer": _unquoted(code.strip())})
+
+
+def _unquoted(text: str) -> str:
+    """A text without the quotes around it, if that is all that it is."""
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return text
+    return value if isinstance(value, str) and value.strip() else text
 
 
 def _acting(brief: PromptSpec, code: str) -> str:

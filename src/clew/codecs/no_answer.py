@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from clew.codecs.effects import NOT_FOUND
+from clew.codecs.functions import RUN_CODE
 from clew.codecs.interface import Codec, PromptSpec
+from clew.codecs.own_literals import only_literals
 from clew.codecs.text_answer import as_calls
 from clew.core.events import Compacted, Note, Rewound
 from clew.core.trajectory import Step, Trajectory
@@ -102,7 +104,7 @@ def _unfounded(brief: PromptSpec, so_far: Trajectory, text: str) -> str | None:
 
     Only in a run that has tools and called none; and what the person said may be spoken of.
     """
-    if so_far.total.tool_calls or so_far.evidence or not (brief.tools or brief.more):
+    if _looked(so_far) or so_far.evidence or not (brief.tools or brief.more):
         return None
     if _bare(text) == NOT_FOUND:
         return "what was not found"
@@ -113,6 +115,18 @@ def _unfounded(brief: PromptSpec, so_far: Trajectory, text: str) -> str | None:
             if words not in _person_words(so_far).lower():
                 return found[0]
     return None
+
+
+def _looked(so_far: Trajectory) -> bool:
+    """Whether a call was made that may have shown something.
+
+    A program that only prints what is written in it is none.
+    """
+    total = so_far.total
+    if not total.tool_calls or total.below or set(total.calls) != {RUN_CODE}:
+        return bool(total.tool_calls)
+    made = [call for call in so_far.calls if call.action.name == RUN_CODE]
+    return not all(only_literals(str(call.args.get("code", ""))) for call in made)
 
 
 def _person_words(so_far: Trajectory) -> str:

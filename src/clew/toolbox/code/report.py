@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from clew.codecs.own_literals import only_literals
 from clew.core.events import Action, encode
 from clew.core.trajectory import Call
 from clew.toolbox.code.interface import Failed, Finished
@@ -18,6 +19,11 @@ RESULT_CHARS: Final = 500
 NOTHING_PRINTED: Final = (
     "(the program printed nothing, and its last line has no value; what it defined is there for "
     "the next block)"
+)
+
+OWN_WORDS: Final = (
+    "this is only what the program says itself: it called no function and computed nothing, so it "
+    "is no result"
 )
 
 _FILE: Final = re.compile(r'File "<python-input-\d+>"')
@@ -39,9 +45,16 @@ def report(
         parts += _effects(call) + _results(call)
     else:
         parts.append(reached.value if len(reached.value) <= most else f"{reached.value[:most]}…")
+    if isinstance(reached, Finished) and not call.asked and only_literals(_code(call)):
+        remarks = [*remarks, OWN_WORDS]
     said = [remark for one in call.asked for remark in one.remarks]
     parts += [f"Note: {remark}" for remark in [*remarks, *dict.fromkeys(said)][:LISTED]]
     return "\n".join(filter(None, parts)) or NOTHING_PRINTED
+
+
+def _code(call: Call) -> str:
+    code = call.args.get("code")
+    return code if isinstance(code, str) else ""
 
 
 def _effects(call: Call) -> list[str]:
