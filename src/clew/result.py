@@ -24,8 +24,9 @@ class Result(Generic[A_co]):
 
     `answer` has the agent's answer type, or is None if there is none, whatever a type checker
     thinks: check `ok` first. For a `declined` run it is the model's own text. `reason` says why the
-    run stopped. `fallback` marks a declared answer instead of a found one. `note` is the model's
-    remark beside the answer, such as that it is not a language model.
+    run stopped. `fallback` marks a declared answer instead of a found one. `note` is a
+    remark: the model's beside the answer, such as that it is no language model, and clew's where
+    the model's server probably cut a prompt off.
 
     `evidence` is everything an answer may cite; `cited` is what this one cites, in its order, and
     `references` the same as lines of a list (`with_references`). `audit` is the verdict of the
@@ -91,10 +92,12 @@ def _decoded(agent: Agent, answer: Json) -> Any:
         return answer
 
 
-def _note(so_far: Trajectory) -> str:
-    """What the model said beside its last words."""
-    thoughts = (step.thought for step in reversed(so_far.steps) if step.thought is not None)
-    return next((thought.reply.note for thought in thoughts), "")
+def _note(so_far: Trajectory, *, found: bool) -> str:
+    """What the model said beside its answer, where it was `found`; what clew noticed of replies."""
+    replies = [step.thought.reply for step in reversed(so_far.steps) if step.thought is not None]
+    said = replies[0].note if found and replies else ""
+    warning = next((reply.warning for reply in replies if reply.warning), "")
+    return "\n".join(filter(None, (said, warning)))
 
 
 def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
@@ -133,7 +136,7 @@ def result(agent: Agent[A_co], so_far: Trajectory) -> Result[A_co]:
         audit=_audited(agent, so_far, stop.answer) if found else None,
         lost=so_far.total.lost,
         pending_approvals=tuple(pending_here(so_far)),
-        note=_note(so_far) if stop.answer is not None and not stop.fallback else "",
+        note=_note(so_far, found=stop.answer is not None and not stop.fallback),
         links=links_from_outside(stop.answer, so_far),
     )
 

@@ -52,6 +52,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "RawCall": {"arguments": None, "id": "", "blob": ""},
     "Wire": {"items": None},
     "Adapted": {"what": ()},
+    "Undercounted": {"cut": False},
     "Reply": {
         "text": "",
         "calls": (),
@@ -64,6 +65,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "note": "",
         "ending": "",
         "adapted": None,
+        "undercounted": None,
     },
     "Action": {"args": {}, "fault": "", "blob": "", "redacted": False},
     "Fingerprints": {"tail": ""},
@@ -137,8 +139,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "Note": {"source": "person", "trust": "trusted"},
     "Charged": {"why": "", "late": False},
     "Cancel": {"why": ""},
-    "Landing": {"detail": ""},
-    "Stop": {"reason": "", "answer": None, "fallback": False},
+    "Landing": {"detail": "", "own": False},
+    "Stop": {"reason": "", "answer": None, "fallback": False, "own": False},
     "Entry": {"hash": b""},
 }
 

@@ -153,10 +153,12 @@ def tell_end(out: Console, end: Outcome) -> None:
     if result is not None and result.answer is not None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
-        said = f"\n({result.note})" if result.note else ""
+        said = f"\n({result.note})" if result.note and not result.fallback else ""
         put(out, Block(label, inert(_text(end.answer) + said), "bold"))
         if result.fallback:
             put(out, Block("Note", "this answer was declared beforehand, not found", "yellow"))
+    if result is not None and result.note and (result.answer is None or result.fallback):
+        put(out, Block("Note", inert(result.note), "yellow"))
     for source in sources(end):
         put(out, source)
     for link in outside(end):
@@ -245,7 +247,8 @@ def stopped(end: Outcome) -> Iterator[Block]:
     if end.vote is not None:
         return
     bound = result.reason.partition(":")[0]
-    if result.status == "bound" and bound in RAISED:
+    own = end.record.stop is not None and end.record.stop.own
+    if result.status == "bound" and bound in RAISED and not own:
         further = ["--accept-change", "--set", f"limits.{bound}=N"]
     elif result.status in {"interrupted", "refused"}:
         further = ["--say", "TEXT"]

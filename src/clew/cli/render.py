@@ -210,6 +210,8 @@ def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Block]:
         yield Block(f"Answer {step}", inert(event.answer), "bold")
     if event.reply.note and whole:
         yield Block(f"Note {step}", inert(event.reply.note), "dim")
+    if event.reply.warning and whole:  # else it was said once, by the log
+        yield Block(f"Warning {step}", inert(event.reply.warning), "yellow")
     if event.fault:
         yield Block(f"Fault {step}", inert(event.fault), "red")
 

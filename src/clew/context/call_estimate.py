@@ -76,8 +76,8 @@ class _Sizes:
                 return _Size(_prompt_of(so_far, notice.to + 1))
         added = self._added(step)
         reply = Reply() if step.thought is None else step.thought.reply
-        if reply.usage.input:
-            return _Size(reply.usage, added)
+        if reply.prompt_tokens:
+            return _Size(_counted(reply), added)
         kept = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
         return _Size(size.counted, size.characters + kept + added)
 
@@ -92,10 +92,17 @@ class _Sizes:
         return added
 
 
+def _counted(reply: Reply) -> Usage:
+    """The usage of a reply; of a prompt that its server cut off, the whole prompt."""
+    if reply.undercounted is None:
+        return reply.usage
+    return msgspec.structs.replace(reply.usage, input=reply.prompt_tokens)
+
+
 def _prompt_of(so_far: Trajectory, number: int) -> Usage:
     """What the prompt of a thought took, without its reply; nothing where nobody counted."""
     thought = so_far.steps[number - 1].thought if number <= len(so_far.steps) else None
-    return Usage() if thought is None else Usage(thought.reply.usage.input)
+    return Usage() if thought is None else Usage(thought.reply.prompt_tokens)
 
 
 class CallEstimate(msgspec.Struct, frozen=True):

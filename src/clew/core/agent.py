@@ -26,7 +26,7 @@ from clew.context.prompt_spec import SWITCHES, brief_document
 from clew.context.rewind import way_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
-from clew.core.budget import Budget, at_most
+from clew.core.budget import LIMITS, Budget, Tripped, at_most
 from clew.core.events import EFFECTFUL, AgentSpec, Compacted, Json, Rewound
 from clew.core.interfaces import (
     AgentTool,
@@ -311,8 +311,8 @@ class Agent(Generic[A_co]):
             return back
         return self.compacting.due(so_far, self.budget.estimate.next_call(so_far))
 
-    def tripped_bound(self, so_far: Trajectory) -> str | None:
-        """The reason of the first bound that is reached, or that the next thought would exceed."""
+    def tripped_bound(self, so_far: Trajectory) -> Tripped | None:
+        """The first bound that is reached, or that the next thought would exceed."""
         bound, budget = None, self.budget
         try:
             for bound in (budget.exceeded, *self.all_bounds, budget.granted, budget.shortfall):
@@ -324,7 +324,9 @@ class Agent(Generic[A_co]):
             raise
         except BaseException as error:
             raise broken(f"the bound {stable_name(bound)}", error) from error
-        return text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
+        said = text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
+        own = any(bound is one for one in self.bounds)
+        return Tripped(said, own and said.partition(":")[0] in LIMITS)
 
     async def discover_tools(self, so_far: Trajectory) -> tuple[str, ...]:
         """Tools that the next thought shows for the first time; none in a landing."""

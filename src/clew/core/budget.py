@@ -37,6 +37,9 @@ _USED_UP: Final = {
 }
 """The axes that have a bound, as records list them, and what is said of one that is used up."""
 
+LIMITS: Final = frozenset((*_USED_UP, "grant"))
+"""What the reasons of clew's own bounds begin with, before a colon."""
+
 _AXES: Final = ("steps", "tool_calls", "tokens", "seconds", "cost")
 
 _NOTHING: Final = Usage()
@@ -66,6 +69,13 @@ def at_most(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
     for axis in _USED_UP:
         if priced or axis != "cost":
             yield AtMost(axis, limits.most_cost if axis == "cost" else getattr(limits, axis))
+
+
+class Tripped(NamedTuple):
+    """The reason of a bound; `own` marks one of the agent's own that calls itself as a limit."""
+
+    reason: str
+    own: bool = False
 
 
 class Allowance(NamedTuple):

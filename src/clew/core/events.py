@@ -157,6 +157,17 @@ class Adapted(Value, frozen=True):
     what: tuple[str, ...] = ()
 
 
+class Undercounted(Value, frozen=True):
+    """What a server's count of a prompt cannot be: that of the whole.
+
+    `prompt` estimates the tokens of the prompt. With `cut` the server probably cut the prompt off;
+    else it may have counted only what was new in it.
+    """
+
+    prompt: int
+    cut: bool = False
+
+
 class Reply(Value, frozen=True):
     """What a model sent back, before any codec parses it.
 
@@ -166,6 +177,7 @@ class Reply(Value, frozen=True):
     how the reply ended where `finish` is "cut" because of it ("null": it had to say, and did not;
     "too_long": clew cut it off).
     `adapted` says how its request differed from the prompt, which later requests of the run do too.
+    `undercounted` has an estimate of the prompt where `usage` counts far fewer tokens of it.
     """
 
     text: str = ""
@@ -179,6 +191,25 @@ class Reply(Value, frozen=True):
     note: str = ""
     ending: str = ""
     adapted: Adapted | None = None
+    undercounted: Undercounted | None = None
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The tokens of its prompt: as they were counted, or else as they are estimated."""
+        return self.usage.input if self.undercounted is None else self.undercounted.prompt
+
+    @property
+    def warning(self) -> str:
+        """What a person should know of a prompt that the server probably cut off; else ""."""
+        found = self.undercounted
+        if found is None or not found.cut:
+            return ""
+        return (
+            f"{self.model or 'the model'} counted {self.usage.input:,} tokens of a prompt of about "
+            f"{found.prompt:,}: its server probably cut the prompt off. Give it a longer context "
+            "(Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH), or tell clew how long it is (--window N, "
+            "Compaction(window=N)), so that the run is made shorter instead"
+        )
 
 
 class Event(
@@ -558,22 +589,28 @@ class Rewound(Event, frozen=True):
 
 
 class Landing(Event, frozen=True):
-    """A bound tripped: one last thought, without calls, follows."""
+    """A bound tripped: one last thought, without calls, follows.
+
+    `own` marks a bound of the agent's own that calls itself as one of the limits.
+    """
 
     bound: str
     detail: str = ""
+    own: bool = False
 
 
 class Stop(Event, frozen=True):
     """The end, with its reason; only a ruling, a message or a raised limit may follow.
 
-    `fallback` marks a declared answer instead of a found one.
+    `fallback` marks a declared answer instead of a found one. `own` marks a bound of the agent's
+    own that calls itself as one of the limits.
     """
 
     status: Status
     reason: str = ""
     answer: Json = None
     fallback: bool = False
+    own: bool = False
 
 
 AnyEvent: TypeAlias = (

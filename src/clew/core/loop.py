@@ -56,7 +56,7 @@ async def advance(agent: Agent, journal: Journal) -> None:
         case "conclude":
             await conclude(agent, journal)  # a failed check is an observation
         case "land":
-            await land(agent, journal, move.why)
+            await land(agent, journal, move.why, own=move.own)
         case "give_up":
             await give_up(agent, journal)
         case "interrupt":
@@ -122,7 +122,9 @@ async def conclude(agent: Agent, journal: Journal) -> None:
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
         status = "bound" if so_far.landing or so_far.late else status
-        await journal.record(*closed_answers(step), Stop(status, agent.budget.ended(so_far), value))
+        own = so_far.landing is not None and so_far.landing.own
+        stop = Stop(status, agent.budget.ended(so_far), value, own=own)
+        await journal.record(*closed_answers(step), stop)
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
     else:
@@ -150,19 +152,24 @@ async def give_up(agent: Agent, journal: Journal) -> None:
     if (over := agent.budget.exceeded(so_far)) is not None:
         why = f"{why}; {over}"
     status: Status = "failed"
-    if so_far.landing is not None:
-        status, why = "bound", f"{so_far.landing.bound}: {why}"
-    await journal.record(Stop(status, why, agent.fallback, fallback=True))
+    landing = so_far.landing
+    if landing is not None:
+        status, why = "bound", f"{landing.bound}: {why}"
+    own = landing is not None and landing.own
+    await journal.record(Stop(status, why, agent.fallback, fallback=True, own=own))
 
 
-async def land(agent: Agent, journal: Journal, reached: str) -> None:
-    """A bound tripped: ask for a last thought, or stop if none is wanted or affordable."""
+async def land(agent: Agent, journal: Journal, reached: str, *, own: bool) -> None:
+    """A bound tripped: ask for a last thought, or stop if none is wanted or affordable.
+
+    `own` marks a bound of the agent's own that calls itself as one of the limits.
+    """
     bound, _, detail = reached.partition(": ")
     if agent.budget.lands(journal.trajectory):
-        await journal.record(Landing(bound, detail))
+        await journal.record(Landing(bound, detail, own))
     else:
         why = f"{reached}; what is left holds no landing" if agent.limits.landing else reached
-        await journal.record(Stop("bound", why, agent.fallback, fallback=True))
+        await journal.record(Stop("bound", why, agent.fallback, fallback=True, own=own))
 
 
 def _answer(agent: Agent, step: Step) -> Json:

@@ -21,11 +21,15 @@ Kind: TypeAlias = Literal[
 
 
 class Move(NamedTuple):
-    """The next move, why a person or a bound wants it, and what the next prompt leaves out."""
+    """The next move, why a person or a bound wants it, and what the next prompt leaves out.
+
+    `own` marks a bound of the agent's own that calls itself as one of the limits.
+    """
 
     kind: Kind
     why: str = ""
     less: Compacted | Rewound | None = None
+    own: bool = False
 
 
 def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Move:
@@ -48,11 +52,17 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
     if so_far.landed or so_far.cut_landing or len(so_far.rejected) > agent.tries:
         return Move("give_up")
     if so_far.landing is None:
-        tripped = agent.tripped_bound(so_far)
-        return _thinks(agent, so_far) if tripped is None else Move("land", tripped)
+        return _bounded(agent, so_far)
     # What is left may no longer hold the last thought that a landing allows.
     lands = agent.budget.lands(so_far) or not agent.limits.landing
     return _thinks(agent, so_far) if lands else Move("give_up")
+
+
+def _bounded(agent: Agent, so_far: Trajectory) -> Move:
+    """Land where a bound is reached, else go on."""
+    if (tripped := agent.tripped_bound(so_far)) is None:
+        return _thinks(agent, so_far)
+    return Move("land", tripped.reason, own=tripped.own)
 
 
 def _thinks(agent: Agent, so_far: Trajectory) -> Move:

@@ -1,5 +1,6 @@
 """One thought: a prompt of the record, the model's reply to it, and that as the codec reads it."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, TypeVar
@@ -17,6 +18,8 @@ from clew.core.journal import Journal
 from clew.core.trajectory import Trajectory
 from clew.models.completion import complete, invalid_reply
 from clew.support.parts import PASSED, broken, of_kind
+
+LOG: Final = logging.getLogger("clew")
 
 T = TypeVar("T")
 
@@ -68,6 +71,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
     if isinstance(came := await in_time(agent, journal, ask), Charged):
         return came
     reply, late = came
+    _warn_of_cut(so_far, reply)
     parsed = _read(agent, so_far, reply, who)
     if landing and any(action.name != FINISH for action in parsed.actions):
         parsed = Parsed(
@@ -77,6 +81,15 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
         reply, prints, parsed.text, parsed.actions, parsed.answer, parsed.fault, parsed.repairs,
         said, new, late,
     )  # fmt: skip
+
+
+def _warn_of_cut(so_far: Trajectory, reply: Reply) -> None:
+    """Say once in a run that the server cuts its prompts off; the record says it of each."""
+    if not reply.warning:
+        return
+    thoughts = (step.thought for step in so_far.steps if step.thought is not None)
+    if not any(thought.reply.warning for thought in thoughts):
+        LOG.warning("run %s: %s", so_far.run_id, reply.warning)
 
 
 def _read(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:

@@ -11,6 +11,7 @@ from clew.core.errors import ModelError, PartError
 from clew.core.events import Reply, encode
 from clew.core.interfaces import Model, OnText, Prompt
 from clew.models.reply_size import within_size
+from clew.models.undercount import size_of, with_size
 from clew.models.usage import estimate, possible
 from clew.support.error_text import described, message_of
 from clew.support.parts import PASSED, broken, short_repr
@@ -24,8 +25,9 @@ async def complete(
 
     Raises `ModelError` if it is unavailable, `PartError` if it is broken.
     """
+    ours = type(model).__module__.partition(".")[0] == "clew"
     try:
-        if type(model).__module__.partition(".")[0] == "clew":  # it keeps its own deadlines
+        if ours:  # it keeps its own deadlines
             reply: Any = await model.complete(prompt, hear)
         else:
             reply = await _watched(model, model.complete(prompt, hear), seconds, grace)
@@ -34,7 +36,9 @@ async def complete(
     except Exception as error:
         raise _failed(model, error) from error
     if isinstance(reply, Reply):
-        return _received(model, prompt, reply)
+        received = _received(model, prompt, reply)
+        # A user's own may ask a server that cuts prompts off; ours have looked at that.
+        return received if ours else with_size(prompt, received, size_of(prompt))
     message = f"the model {model.info.name} gave {short_repr(reply)}, which is no Reply: mend it"
     raise ModelError(message)
 

@@ -20,7 +20,7 @@ import httpx2
 import msgspec
 
 from clew.core.errors import ModelError, TooLongError
-from clew.core.events import Json, Reply
+from clew.core.events import Json, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Retry
 from clew.models.complaints import (
     about_the_prompt,
@@ -46,6 +46,7 @@ from clew.models.http.stream import Incoming, OversizeError, mute, pieces_of, wh
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, price, priced
 from clew.models.reply_size import REPLY_BYTES, beginning
+from clew.models.undercount import with_size
 from clew.models.usage import estimate
 from clew.models.validate import check_options, check_settings
 from clew.models.windows import window
@@ -314,9 +315,10 @@ class Endpoint:
                 reply = priced(await post(ask, content), self._price)
                 if adapted := self._left_out.adapted(ask.without):
                     reply = msgspec.structs.replace(reply, adapted=adapted)
+                reply = with_size(ask.sent, reply, len(content))
             finally:
                 ask.left -= anyio.current_time() - begun
-            self._pace.answered(ask.ticket, reply.usage)
+            self._pace.answered(ask.ticket, _learned(reply))
             return reply
         raise self._overdue()
 
@@ -419,6 +421,13 @@ class Endpoint:
         if self._made is None or self._made[0] is not loop:
             self._made = (loop, self._connect())
         return self._made[1]
+
+
+def _learned(reply: Reply) -> Usage:
+    """The usage from which the rate learns what requests take; a cut prompt teaches nothing."""
+    if reply.undercounted is None:
+        return reply.usage
+    return msgspec.structs.replace(reply.usage, estimated=True)
 
 
 def current_loop() -> object:
