@@ -84,6 +84,7 @@ class WithParser:
             text=read.text or (said.text if read.calls else ""),
             usage=usage,
             model=said.model,
+            undercounted=said.undercounted,
             wire=None,
             reasoning="\n\n".join(filter(None, (said.reasoning, said.text))),
             mended=(*said.mended, f"read by {name}"),

@@ -18,7 +18,8 @@ from clew.agent_files.strategies import recorded_strategy
 from clew.codecs.interface import PromptSpec
 from clew.context.prompt_spec import recorded_brief
 from clew.core.agent import Agent
-from clew.core.errors import ConfigError
+from clew.core.budget import LIMITS
+from clew.core.errors import ConfigError, ModelError
 from clew.core.events import (
     AgentSpec,
     Attempt,
@@ -28,10 +29,23 @@ from clew.core.events import (
     Judged,
     Landing,
     Observation,
+    Reply,
     Stop,
 )
-from clew.core.interfaces import AgentTool, AnyTool, Guard, Parameters, Retry, Tool, ToolSpec
+from clew.core.interfaces import (
+    AgentTool,
+    AnyTool,
+    Guard,
+    ModelInfo,
+    OnText,
+    Parameters,
+    Prompt,
+    Retry,
+    Tool,
+    ToolSpec,
+)  # fmt: skip
 from clew.core.trajectory import Trajectory
+from clew.reply_parser import with_parser
 from clew.subagents import delegation_spec
 from clew.tools.retrieval import Retrieval
 
@@ -53,7 +67,7 @@ def stand_ins(
     """
     brief = None if body is None else recorded_brief(body)[0]
     setting = record.setting or record.started.setting
-    agent = make(_shipped(spec, spec_of(record) or Spec()))
+    agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), setting)
     if (planned := spec.planned) is not None:
         spec, agent = _whole(spec), recorded_strategy(planned, agent, setting)
     found = {tool.name: tool for tool in agent.tools}
@@ -82,6 +96,27 @@ def stand_ins(
     own = [_Bound(name, record) for name in bounds]
     agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
     return agent, frozenset(apart)
+
+
+@dataclass(frozen=True)
+class _Parser:
+    """The second model of a record: nobody asks it, for what it said is recorded."""
+
+    info: ModelInfo
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        del prompt, on_text
+        raise ModelError(f"{self.info.name} is only replayed here")
+
+
+def _with_parser(agent: Agent, setting: AgentSpec) -> Agent:
+    """The agent with the parser that the record names, whose model is not opened."""
+    name = setting.params.get("parser")
+    if not isinstance(name, str) or "parser" in agent.resolved_model.info.params:
+        return agent
+    bounds: list[str] = setting.parts.get("bounds", [])
+    priced = any(bound.startswith("Cost(") for bound in bounds)  # where both models were
+    return with_parser(agent, _Parser(ModelInfo(name, priced=priced)))
 
 
 def _agent_tools(spec: Spec, setting: AgentSpec) -> Iterator[AnyTool]:
@@ -116,6 +151,8 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         checks=tuple(name for name in spec.checks if ":" not in name),
         answer="", retrieval=None, memory="", workspace="", strategy=None,
         fallbacks={},
+        parser="" if spec.parser == recorded.parser else spec.parser,
+        file="" if spec.file == recorded.file else spec.file,
         rewinds=None if _has_critic(spec) else spec.rewinds,
     )  # fmt: skip
 
@@ -272,12 +309,17 @@ class _Bound:
         """The reason of the next entry, if that ends or lands the run."""
         place = len(so_far)
         match self.record.entries[place].event if place < len(self.record) else None:
-            case Landing(bound=bound, detail=detail):
+            case Landing(bound=bound, detail=detail, own=own) if own or bound not in LIMITS:
                 return f"{bound}: {detail}" if detail else bound
-            case Stop(status="bound", reason=reason):
+            case Stop(status="bound", reason=reason, own=own) if own or not _is_limit(reason):
                 return reason.removesuffix(_AFTER)
             case _:
                 return None
+
+
+def _is_limit(reason: str) -> bool:
+    """Whether a reason begins as those of clew's own bounds do, which come to the same again."""
+    return reason.partition(":")[0] in LIMITS
 
 
 def _answer(schema: Parameters) -> type:
