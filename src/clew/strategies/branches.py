@@ -126,7 +126,7 @@ def _branch_observation(end: Observation, record: Trajectory) -> Observation:
         branch = Branch(steps, _describe(record.step), answer=answer, cut_short=cut_short)
         return msgspec.structs.replace(end, content=msgspec.to_builtins(branch))
     bound = "" if stop is None or stop.status != "bound" else stop.reason.removeprefix("grant: ")
-    if not bound.startswith("steps") or (stop is not None and stop.own):
+    if not bound.startswith("steps"):
         return end
     branch = Branch(steps, _describe(record.step), open=True)
     outcome = "unknown" if end.outcome == "unknown" else "done"
