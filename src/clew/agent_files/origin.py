@@ -32,12 +32,14 @@ def origin_of(record: Trajectory) -> dict[str, Json]:
 def spec_of(record: Trajectory) -> Spec | None:
     """The spec with which a run began or was last changed; None if a program began it.
 
-    Raises `ConfigError` if it is of another version of clew.
+    Raises `ConfigError` if it is of another version of clew, or no spec at all.
     """
     if not (found := origin_of(record)):
         return None
+    if not isinstance(said := found[ORIGIN], dict):
+        raise ConfigError(f"run {record.run_id} has an origin that describes no agent")
     try:
-        return msgspec.convert(_moved(found[ORIGIN]), Spec)
+        return msgspec.convert(_moved(said), Spec)
     except msgspec.ValidationError as error:
         message = f"run {record.run_id} was begun with options this clew does not know: {error}"
         raise ConfigError(message) from error
@@ -49,7 +51,10 @@ def _moved(said: dict[str, Json]) -> dict[str, Json]:
     if isinstance(table := now.get("prompt"), dict):  # what was left out was none
         now["prompt"] = {"constraints": [], **table}
     if grounded := now.get("grounded"):  # it was a key beside the checks
-        now["checks"] = list(dict.fromkeys(["grounded", *now.get("checks", ())]))
+        checks = now.get("checks", [])
+        if isinstance(checks, list):
+            others = [name for name in checks if name != "grounded"]
+            now["checks"] = ["grounded", *others]
     if isinstance(grounded, bool):
         del now["grounded"]
     for name, path in MOVED.items():

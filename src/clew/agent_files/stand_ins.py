@@ -47,6 +47,7 @@ from clew.core.interfaces import (
 from clew.core.trajectory import Trajectory
 from clew.reply_parser import with_parser
 from clew.subagents import delegation_spec
+from clew.support.parts import PASSED, short_repr
 from clew.tools.retrieval import Retrieval
 
 _NAMED: Final = {"context": "retrieval"}
@@ -63,8 +64,23 @@ def stand_ins(
 
     `body` is the blob that says what the record's prompts are made of (`AgentSpec.brief_blob`), and
     `make` makes an agent of what ships with clew. Raises `ConfigError` where the record does not
-    hold what stands in.
+    hold what stands in, or its origin does not fit its setting.
     """
+    try:
+        return _stand_ins(spec, record, body, make)
+    except PASSED:
+        raise
+    except Exception as error:  # whoever wrote the record: the two may differ in any way
+        message = (
+            f"the origin of run {record.run_id} does not fit the agent that it was recorded with "
+            f"({short_repr(error)}): say with --agent FILE what its agent is made of"
+        )
+        raise ConfigError(message) from error
+
+
+def _stand_ins(
+    spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent]
+) -> tuple[Agent, frozenset[str]]:
     brief = None if body is None else recorded_brief(body)[0]
     setting = record.setting or record.started.setting
     agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), setting)

@@ -1,9 +1,8 @@
 """Votes on the command line: `clew ask --votes K`, and commands that continue a vote."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -33,11 +32,18 @@ class VoteRequest:
 
 
 def vote_request_of(record: Trajectory) -> VoteRequest | None:
-    """The settings of a vote, from its record; None for other records and for its runs."""
-    said: Mapping[str, Any] | None = record.started.origin.get(VOTES)
+    """The settings of a vote, from its record; None for other records and for its runs.
+
+    Raises `ConfigError` where they are none.
+    """
+    said = record.started.origin.get(VOTES)
     if said is None or record.started.parent:
         return None
-    return VoteRequest(said["k"], said["verifier"])
+    try:
+        return msgspec.convert(said, VoteRequest)
+    except msgspec.ValidationError as error:
+        message = f"run {record.run_id} says that it is a vote, and not of what: {error}"
+        raise ConfigError(message) from error
 
 
 def root(record: Trajectory) -> str:

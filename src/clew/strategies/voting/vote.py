@@ -191,8 +191,16 @@ def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> 
     """The agent for replaying a vote's record, or the record of one of its runs.
 
     `agent` is the one the vote began with, before its limits were divided. For the record of a
-    run, `of` is the record of its vote.
+    run, `of` is the record of its vote. Raises `ConfigError` where a record is none of a vote.
     """
+    try:
+        return _agent_of(agent, record, of)
+    except (KeyError, TypeError, ValueError) as error:
+        name = (record if of is None else of).run_id
+        raise ConfigError(f"run {name} has not the settings of a vote: {error!r}") from error
+
+
+def _agent_of(agent: Agent, record: Trajectory, of: Trajectory | None) -> Agent:
     if of is None:
         params, tools = vote_settings(record), record.started.setting.tools
         return vote_agent(
