@@ -26,7 +26,7 @@ ANOTHER: list[dict[str, Any]] = [
     {"checks": ["x:y"]}, {"checks": ["x:y", "x:z"]}, {"screens": ["x:y"]}, {"checks": ["x:y"] * 3},
     {"guards": ["x:y"], "checks": ["x:y"]}, {"checks": ["grounded", "x:y"]},
     {"strategy": {"name": "x:y"}, "checks": ["x:y"]},
-    {"strategy": {"name": "reflexion", "no": 1}, "screens": ["x:y"]},
+    {"strategy": {"name": "nobody"}, "screens": ["x:y"]},
     {"screens": ["x:y"], "parser": "nobody:x"}, {"screens": ["injections-mark", "x:y"]},
 ]  # fmt: skip
 
