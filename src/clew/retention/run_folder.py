@@ -25,7 +25,7 @@ from clew.core.interfaces import Base, Line, RunInfo
 from clew.retention.archive import section_of
 from clew.retention.archive_format import End, Missing, Section
 from clew.retention.listing import Known, Listing, complete, known
-from clew.stores.refusals import lost_base, missing_blob, newer
+from clew.stores.refusals import lost_base, missing_blob, newer, unreadable
 
 VERSION: Final = 2
 """The last version of the rows. A file says the oldest that knows all of it."""
@@ -237,8 +237,7 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        message = f"{path} cannot be read ({error.strerror}): change its rights or restore a copy"
-        raise StoreError(message) from error
+        raise unreadable(path, error) from error
 
 
 def _appends(data: bytes, place: object) -> Iterator[tuple[list[Row], int]]:

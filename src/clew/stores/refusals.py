@@ -26,6 +26,7 @@ __all__ = [
     "refusal",
     "still_shared",
     "unknown_run",
+    "unreadable",
 ]
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -129,6 +130,15 @@ def failed(place: object, error: OSError) -> StoreError:
         return StoreError(f"{place} lies under a file, not a folder: name another store")
     reason = os.strerror(error.errno) if error.errno else str(error)
     return StoreError(f"{place} cannot be used as a store ({reason}): name another one")
+
+
+def unreadable(place: object, error: OSError) -> StoreError:
+    """Say what to do about a file of runs that the operating system refuses to read."""
+    if error.errno in _SPENT:
+        return StoreError(f"{place} {NO_DESCRIPTORS}")
+    if error.errno in _CLOSED:
+        return StoreError(f"{place} may not be read: change its rights or restore a copy")
+    return StoreError(f"{place} cannot be read ({error.strerror}): restore a copy")
 
 
 def descriptors_spent() -> bool:
