@@ -298,6 +298,13 @@ def check_cost(limit: float | None, tools: Sequence[AnyTool], *, priced: bool) -
         raise ConfigError(message)
 
 
+def check_kind(name: str, value: object, kind: type) -> None:
+    """Raise `ConfigError` for a setting that is not of its type."""
+    if not isinstance(value, kind):
+        message = f"{name} is {short_repr(value)}: give {kind.__name__}(…)"
+        raise ConfigError(message)
+
+
 def check_number(name: str, value: object, least: int | None = None) -> None:
     """Raise `ConfigError` for what is no whole number, or less than `least`."""
     if type(value) is not int or (least is not None and value < least):

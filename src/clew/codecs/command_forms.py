@@ -13,6 +13,7 @@ from clew.codecs.mend import UnreadableError, first_value
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
+from clew.support.settings import check_fields
 
 _FIELD: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _OPENING: Final = re.compile(r"[(\[]+$")
@@ -38,6 +39,7 @@ class Command:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a form that could not be told from prose, or be read back."""
+        check_fields(self)
         shape = shaped(self.form)
         if not shape.between[0].strip():
             raise ConfigError(f"the form {self.form!r} must begin with words of its own")

@@ -30,6 +30,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
+from clew.support.settings import check_fields
 from clew.support.surrogates import HALF
 
 __all__ = ["Command", "Commands"]
@@ -73,6 +74,7 @@ class Commands:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a dialect that could not stand in a record's name."""
+        check_fields(self)
         if not self.dialect.isprintable() or not self.dialect or "/" in self.dialect:
             raise ConfigError(f"the dialect must be named by a word, not {self.dialect!r}")
 

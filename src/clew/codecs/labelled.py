@@ -31,6 +31,7 @@ from clew.codecs.sections import Sections, sections, unfenced
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
+from clew.support.settings import check_fields
 from clew.support.surrogates import HALF
 
 
@@ -44,6 +45,10 @@ class Dialect(msgspec.Struct, frozen=True):
     input: str = "Action Input"
     observation: str = "Observation"
     final: str = "Final Answer"
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def labels(self) -> Labels:

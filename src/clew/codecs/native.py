@@ -33,6 +33,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Call, Notice, Step
+from clew.support.settings import check_fields
 from clew.support.surrogates import HALF, mended_json
 
 UNREADABLE: Final = "ERROR: unreadable reply:"
@@ -56,6 +57,10 @@ class Native:
     """
 
     spellings: bool = True
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     stop = ()
     """None: the provider knows where a reply ends."""

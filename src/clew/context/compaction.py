@@ -17,6 +17,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
 from clew.support.parts import stable_name, using, wrong
+from clew.support.settings import check_fields
 
 Compactor: TypeAlias = Callable[[Draft], None]
 """Leaves something out of a draft of the view; called until the draft fits, in the given order."""
@@ -129,6 +130,7 @@ class Compaction:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what cannot be meant."""
+        check_fields(self)
         given: object = self.by
         if isinstance(given, str):
             raise ConfigError(f"compaction by is one text: give a tuple, ({self.by!r},)")

@@ -20,6 +20,7 @@ from clew.core.interfaces import Model, Part, Prompt
 from clew.core.trajectory import Step, Trajectory
 from clew.models.completion import complete
 from clew.models.resolve import resolve
+from clew.support.settings import check_fields
 
 PROMPT: Final = (
     "You are shown a question and the steps of an assistant that works on it, one JSON object a "
@@ -75,6 +76,7 @@ class Critic:
 
     def __post_init__(self) -> None:
         """Make the model now, so that what is wrong with it is said before it is asked."""
+        check_fields(self)
         if not self.prompt.strip():
             raise ConfigError("the critic has no prompt: leave it out, or say what it looks for")
         self.resolved_model.info.validate(self._prompt(()))

@@ -6,10 +6,10 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from clew.codecs.interface import Example
 from clew.context.variants import VARIANTS, Variant, several
-from clew.core.errors import ConfigError
 from clew.core.interfaces import Left, Tail
 from clew.core.trajectory import Trajectory
 from clew.support.parts import stable_name, text_from, using
+from clew.support.settings import check_fields
 
 TellLeft: TypeAlias = Literal["near", "always", "never"]
 
@@ -71,10 +71,8 @@ class Instructions:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for one text in the place of several, or a word that is not known."""
+        check_fields(self)
         several("constraints", self.constraints)
-        if self.tell_left not in _TOLD_FROM:
-            known = ", ".join(_TOLD_FROM)
-            raise ConfigError(f"tell_left is {self.tell_left!r}: choose one of {known}")
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""

@@ -14,6 +14,7 @@ from clew.codecs.interface import Codec, Shape
 from clew.core.errors import ConfigError
 from clew.core.interfaces import ModelInfo, ToolSpec
 from clew.support.parts import stable_name
+from clew.support.settings import check_fields
 
 Wording: TypeAlias = Mapping[str, str] | Callable[[ToolSpec], str]
 """Other descriptions of tools: by name, or as a function of the tool."""
@@ -62,6 +63,7 @@ class Variant:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for one text in the place of several."""
+        check_fields(self)
         several("match", self.match)
         several("constraints", self.constraints)
 

@@ -68,6 +68,7 @@ from clew.validate import (
     check_function,
     check_functions,
     check_json,
+    check_kind,
     check_model,
     check_names,
     check_number,
@@ -131,6 +132,8 @@ class Agent(Generic[A_co]):
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
         check_tools(self.tools)
+        check_kind("limits", self.limits, Limits)
+        check_kind("context", self.context, Context)
         check_prompt(self.prompt)
         for kind in ("guard", "check", "screen", "bound"):
             check_functions(kind, getattr(self, f"{kind}s"))

@@ -29,6 +29,7 @@ from clew.core.events import (
     Wire,
 )
 from clew.core.trajectory import Call, Trajectory
+from clew.support.settings import check_fields
 
 Said = TypeVar("Said")
 Answering: TypeAlias = Awaitable[Said] | Said  # given at once, or once it is awaited
@@ -46,6 +47,10 @@ class Retry:
     times: int = 0
     delay: float = 0.5
     most: float = 8.0
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
 
 Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
@@ -278,6 +283,10 @@ class ModelInfo:
     validate: Callable[[Prompt], None] = field(default=lambda _: None, repr=False, compare=False)
     billions: float | None = None
     window: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
 
 class Model(Protocol):

@@ -17,6 +17,7 @@ import msgspec
 
 from clew.concurrency.uncut import Uncut
 from clew.core.errors import (
+    ConfigError,
     PartError,
     RunExistsError,
     RunNotFoundError,
@@ -44,6 +45,7 @@ from clew.core.interfaces import Append, Base, Line, Listener, Progress, Store
 from clew.core.trajectory import Call, Trajectory
 from clew.stores.blobs import split_blobs, with_blobs, without_blobs
 from clew.support.error_text import message_of
+from clew.support.parts import short_repr
 from clew.support.redaction import Redaction
 
 LOG: Final = logging.getLogger("clew")
@@ -183,6 +185,10 @@ class Journal:
         secrets: Iterable[str] = (),
         listener: Listener | None = None,
     ) -> None:
+        for name in ("entry", "token") if listener is not None else ():
+            if not callable(getattr(listener, name, None)):
+                message = f"listener is {short_repr(listener)}: give one that has {name}(…)"
+                raise ConfigError(message)
         self.store = store
         self.trajectory = trajectory
         self.listener = listener

@@ -64,12 +64,23 @@ async def start(
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
+    _check_words(run_id, origin)
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
     started = Started(
         goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust, done
     )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
+
+
+def _check_words(run_id: object, origin: object) -> None:
+    """Raise `ConfigError` for an id or an origin that no record could hold."""
+    if not isinstance(run_id, str):
+        message = f"run_id is {run_id!r}: give a text"
+        raise ConfigError(message)
+    if not isinstance(origin, dict | None):
+        message = f"origin is {origin!r}: give a dict of what the run was made of"
+        raise ConfigError(message)
 
 
 async def take_up(

@@ -30,6 +30,7 @@ from clew.evals.scoring import LEAST
 from clew.guards.limits import Limits
 from clew.models.prices import Price
 from clew.result import result
+from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
 from clew.workers.locks import at_work
 
@@ -87,6 +88,7 @@ class Judge:
 
     def __post_init__(self) -> None:
         """Look at the parts."""
+        check_fields(self)
         if self.agent.brief.answer != answer_schema(Rating):
             message = "the judge does not answer with clew.evals.judge.Rating: use judging(model)"
             raise ConfigError(message)

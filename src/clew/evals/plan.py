@@ -25,6 +25,7 @@ from clew.models.prices import Price
 from clew.strategies import Verifier
 from clew.strategies.voting.vote import plan as planned_vote
 from clew.support.parts import stable_name
+from clew.support.settings import check_fields
 from clew.toolbox.docs import Library
 
 APART: Final = 100
@@ -58,6 +59,7 @@ class Configuration:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what no vote can be."""
+        check_fields(self)
         if not self.model:
             object.__setattr__(self, "model", self.agent.resolved_model.info.name)
         if not self.name.strip():
@@ -162,6 +164,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Look for what is missing, twice there, or more than seeds can tell apart."""
+        check_fields(self)
         for what, there in (
             ("configuration", [" with ".join(one.key) for one in self.configurations]),
             ("case", [case.id for case in self.world.cases]),

@@ -9,6 +9,7 @@ from clew.core.trajectory import Trajectory
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
 from clew.evidence.support import Record
 from clew.interfaces import Entails
+from clew.support.settings import check_fields
 
 CANNOT_ANSWER: Final = "I cannot answer this with the evidence at hand."
 """A fallback for agents whose answers must be grounded."""
@@ -41,6 +42,7 @@ class Grounded:
 
     def __post_init__(self) -> None:
         """Look at the settings."""
+        check_fields(self)
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f"threshold is {self.threshold}: scores lie between 0 and 1")
         if not 0 <= self.least <= 1:

@@ -70,7 +70,8 @@ class Limits:
         """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""
         numbers = {f.name: getattr(self, f.name) for f in fields(self)}
         for name, known in _CHOICES.items():
-            if (said := numbers.pop(name)) not in known:
+            said = numbers.pop(name)
+            if type(said) is not type(known[0]) or said not in known:
                 words = ", ".join(map(str, known))
                 raise ConfigError(f"limit {name} is {said!r}: choose one of {words}")
         guard = numbers.pop("no_progress")

@@ -16,6 +16,7 @@ import msgspec
 from clew.core.events import Note, encode
 from clew.core.trajectory import Trajectory
 from clew.support.lazy_regex import Lazy
+from clew.support.settings import check_fields
 
 _ADDRESS: Final = Lazy(
     r"(?:\b[a-z][a-z0-9+.-]{1,15}://|\bwww\.)[^\s<>\"'`\[\]{}|\\]{1,2000}", re.IGNORECASE
@@ -51,6 +52,10 @@ class NoOutsideLinks:
     """A check: no image in an answer that no person gave; with `links`, no link either."""
 
     links: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     async def __call__(self, answer: Any, so_far: Trajectory) -> str | None:
         """What is wrong with the answer."""

@@ -21,6 +21,7 @@ from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation,
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
+from clew.support.settings import check_fields
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"
@@ -149,6 +150,10 @@ class NoProgress:
     reworded: int = 16
     polling: frozenset[str] = frozenset()
     withhold: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     def __repr__(self) -> str:
         """As records name it: what came later, only where it is another than the usual."""

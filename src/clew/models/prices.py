@@ -17,6 +17,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Rates, Reply, Usage
+from clew.support.settings import check_fields
 
 LOCAL: Final = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
 """Providers that run on one's own machine: their tokens cost nothing."""
@@ -59,8 +60,9 @@ class Price(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Refuse what is no price."""
         for each in (self.input, self.output, self.cached, self.written):
-            if each is not None and not 0 <= each < float("inf"):
+            if isinstance(each, int | float) and not 0 <= each < float("inf"):
                 raise ConfigError(f"a price of {each:g}: give US dollars per million tokens")
+        check_fields(self)
 
     def cost(self, usage: Usage) -> float:
         """The cost of one reply's tokens in US dollars."""

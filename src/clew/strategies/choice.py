@@ -25,6 +25,7 @@ from clew.strategies.rewoo import ReWOO
 from clew.strategies.roles import Role
 from clew.strategies.routing import CHOOSE, Route
 from clew.strategies.tree_search import TreeSearch
+from clew.support.settings import check_fields
 
 REACT: Final = "react"
 
@@ -176,6 +177,10 @@ class Auto:
     code: Agent | None = None
     chooser: Agent | None = None
     asks: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def name(self) -> str:

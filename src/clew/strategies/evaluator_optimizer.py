@@ -17,6 +17,7 @@ from clew.strategies.default_roles import JUDGE, Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Reader, Role
+from clew.support.settings import check_fields
 
 AGAIN: Final = (
     "{task}\n\nAn earlier answer was:\n{answer}\n\nWhat is wrong with it or missing: {why}\n"
@@ -35,6 +36,10 @@ class EvaluatorOptimizer:
     agent: Agent
     evaluator: Agent | None = None
     rounds: int = 3
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from clew.strategies.default_roles import solver, tool_list, typed_agent, worker
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
+from clew.support.settings import check_fields
 
 DIVIDE: Final = (
     "Divide a task into at most {most} parts that can be worked on at the same time, by workers "
@@ -51,6 +52,10 @@ class Orchestrator:
     agent: Agent
     divider: Agent | None = None
     most: int = 6
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def name(self) -> str:

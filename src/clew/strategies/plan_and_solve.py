@@ -16,6 +16,7 @@ from clew.strategies.default_roles import solver, tool_list, typed_agent, worker
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
+from clew.support.settings import check_fields
 
 PLAN: Final = (
     "You plan the work of an assistant that has these tools: {tools}. Understand the task and "
@@ -42,6 +43,10 @@ class PlanAndSolve:
     planner: Agent | None = None
     most: int = 8
     replans: int = 2
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from clew.strategies.interface import NoAnswerError, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Reader, Role
 from clew.strategies.transcript import as_text
+from clew.support.settings import check_fields
 
 REFLECT: Final = (
     "You worked on a task and failed: you are shown what you thought, did, observed and answered, "
@@ -43,6 +44,10 @@ class Reflexion:
     reflector: Agent | None = None
     trials: int = 3
     memory: int = 3
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def name(self) -> str:

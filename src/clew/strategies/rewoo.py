@@ -22,6 +22,7 @@ from clew.strategies.limits import scaled_limits
 from clew.strategies.policy import base_agent
 from clew.strategies.roles import Role
 from clew.strategies.transcript import as_text
+from clew.support.settings import check_fields
 from clew.tools.schema import problems
 
 PLAN: Final = (
@@ -95,6 +96,10 @@ class ReWOO:
     planner: Agent | None = None
     most: int = 12
     replans: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,7 @@ from clew.strategies.default_roles import Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs
 from clew.strategies.roles import Reader, Role
 from clew.strategies.transcript import as_text
+from clew.support.settings import check_fields
 
 SCORE: Final = (
     "You judge the work of an assistant on a task: you see what it thought, did and observed so "
@@ -108,9 +109,7 @@ class TreeSearch:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no search."""
-        if self.by not in get_args(By):
-            message = f"tree_search by {self.by!r}: choose one of {', '.join(get_args(By))}"
-            raise ConfigError(message)
+        check_fields(self, signed=("enough", "least"))
         for name in ("breadth", "most", "steps", "votes"):
             if getattr(self, name) < 1:
                 message = f"tree_search: {name} is {getattr(self, name)}: give 1 or more"

@@ -32,6 +32,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema, finish_tool
 
 USAGE: Final = Usage(input=10, output=5, cost=0.0)
@@ -109,6 +110,10 @@ class ScriptedModel:
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
     priced: bool = True
     rates: Rates | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def info(self) -> ModelInfo:
@@ -227,6 +232,10 @@ class FaultyModel:
     seed: int = 0
     rate: float = 0.3
     faults: tuple[Fault, ...] = NATIVE_FAULTS
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self, signed=("seed",))
 
     @property
     def info(self) -> ModelInfo:

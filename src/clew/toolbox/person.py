@@ -11,6 +11,7 @@ from clew.core.errors import ToolError
 from clew.core.events import Json, Ruling, Verdict
 from clew.core.interfaces import Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.support.settings import check_fields
 from clew.tools.schema import checked
 
 ASK_PERSON: Final = "ask_person"
@@ -67,6 +68,10 @@ class HoldQuestions:
     """
 
     most: int = 3
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Hold, deny with the code `cap`, or let an answered question pass."""

@@ -10,6 +10,7 @@ from clew.core.events import Effect, Json, Observation, Trust
 from clew.core.interfaces import CALL, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.parts import text_of
+from clew.support.settings import check_options
 from clew.tools.callables import as_function
 from clew.tools.schema import checked
 from clew.tools.signature import Key, Signature, arguments_refused, read, returned
@@ -92,6 +93,7 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
     async def at_once(args: dict[str, Json], key: str) -> Any:
         return calling(args, key)
 
+    check_options("a tool", options, Options.__annotations__)
     said = settings(signature, options)
     call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:

@@ -20,6 +20,7 @@ import msgspec
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome, encode
 from clew.core.interfaces import Tool
+from clew.support.settings import check_options
 from clew.tools.function import Options, settings
 from clew.tools.run_process import SLACK, environment, run_process
 from clew.tools.schema import checked
@@ -192,6 +193,7 @@ def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Too
     if "inline" in options:
         message = "a process_tool runs in a process of its own: leave inline out"
         raise ConfigError(message)
+    check_options("a tool in a process", options, ProcessOptions.__annotations__)
     named = target if isinstance(target, str) else _named(target)
     function = load(target) if isinstance(target, str) else target
     cpu = _limit(named, "cpu", options.get("cpu", 0))

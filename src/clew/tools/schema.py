@@ -16,8 +16,9 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Trust, encode
-from clew.core.interfaces import Parameters, Tool, ToolSpec
+from clew.core.interfaces import Parameters, Retry, Tool, ToolSpec
 from clew.support.schema_examples import example, refuse, right_form
+from clew.support.settings import check_fields
 from clew.tools.explain import error_lines
 from clew.tools.similar_names import nearest, shown_problems
 
@@ -120,6 +121,7 @@ def checked(tool: T) -> T:
     Raises `ConfigError` for a name providers do not take, no description, a deadline that is none,
     a schema that is none, and examples the schema refuses.
     """
+    check_fields(tool)
     if not _NAME.fullmatch(tool.name):
         message = f"tool {tool.name!r}: use 1 to 64 letters, digits and _ . - in a tool's name"
         raise ConfigError(message)
@@ -151,8 +153,9 @@ def _check_attempts(tool: Tool) -> None:
     if not 0 < tool.timeout < math.inf:
         message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
         raise ConfigError(message)
-    if min(tool.retry.times, tool.retry.delay, tool.retry.most) < 0:
-        message = f"tool {tool.name}: {tool.retry} has a number below 0"
+    retry: object = tool.retry
+    if not isinstance(retry, Retry):
+        message = f"tool {tool.name}: retry is {retry!r}: give Retry(times=…)"
         raise ConfigError(message)
 
 

@@ -13,6 +13,7 @@ from clew.concurrency.tasks import one_error
 from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.stores import Where
+from clew.support.settings import check_fields
 from clew.support.wings import WORKERS, require
 from clew.workers.run_one import Agents
 
@@ -95,6 +96,7 @@ class WorkerConfig:
 
     def __post_init__(self) -> None:
         """Refuse what can only be a mistake."""
+        check_fields(self)
         if self.at_once < 1:
             message = f"at_once is {self.at_once}: give 1 or more"
             raise ConfigError(message)

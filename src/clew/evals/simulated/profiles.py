@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from clew.support.settings import check_fields
+
 Fault: TypeAlias = Literal[
     "fence", "prose", "two actions", "finish form", "several pairs", "cut", "empty", "beside"
 ]
@@ -48,6 +50,10 @@ class Profile:
     corrects: float
     drops: float
     price: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
 
 STUBBORN: Final = 0.5

@@ -24,6 +24,7 @@ from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Usage
 from clew.core.interfaces import Retry
 from clew.models.http.retry import Busy, Sleep, backoff
+from clew.support.settings import check_fields
 
 LOG: Final = logging.getLogger("clew.models")
 
@@ -58,6 +59,7 @@ class Rate:
 
     def __post_init__(self) -> None:
         """Refuse a rate under which nothing could ever be asked."""
+        check_fields(self)
         for name, number in (("requests", self.requests), ("tokens", self.tokens)):
             if number is not None and number < 1:
                 raise ConfigError(f"a rate of {number} {name}: give 1 or more, or leave it out")

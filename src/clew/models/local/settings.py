@@ -8,6 +8,7 @@ import msgspec
 import psutil
 
 from clew.core.errors import ConfigError
+from clew.support.settings import check_fields
 
 CONTEXT: Final = 8_192
 """Tokens of prompt and reply together, where the model was trained for as many."""
@@ -33,6 +34,7 @@ class LocalSettings(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse what no machine can do."""
+        check_fields(self)
         for name, least in (("context", 0), ("slots", 1), ("threads", 0)):
             if getattr(self, name) < least:
                 message = f"{name} of a local model is {getattr(self, name)}: at least {least}"

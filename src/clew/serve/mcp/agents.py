@@ -11,6 +11,7 @@ import mcp_types as types
 from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, Json
+from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
 from clew.workers.agents import agent_named
 
@@ -68,6 +69,7 @@ class ServedAgent:
 
     def __post_init__(self) -> None:
         """Refuse a name that some clients reject."""
+        check_fields(self)
         if not _LEGAL.fullmatch(self.name):
             legal = "1 to 64 letters, digits, _ and -"
             message = f"{self.name!r} is no name of a tool: write NAME=AGENT, with {legal}"

@@ -26,6 +26,7 @@ from typing_extensions import override
 
 from clew.concurrency.tasks import one_error
 from clew.core.errors import ConfigError
+from clew.support.settings import check_fields
 
 LOG: Final = logging.getLogger("clew")
 
@@ -41,6 +42,10 @@ class HttpAddress:
 
     host: str
     port: int
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @classmethod
     def parse(cls, given: str) -> "HttpAddress":
@@ -83,6 +88,10 @@ class BearerToken:
     """The token that clients send as `Authorization: Bearer …`; `repr` does not show it."""
 
     value: str
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     def __repr__(self) -> str:
         return "BearerToken(…)"

@@ -25,6 +25,7 @@ from clew.stores.postgres.listing import BEGIN, DUE, END, LAST, PAGE, RUNS
 from clew.stores.postgres.locks import Locks, NotificationListener, listening
 from clew.stores.postgres.schema import key
 from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
+from clew.support.settings import check_fields
 
 # From a run to the one that wrote a line, and the new run after it, unless the line is not there.
 _FORK: Final = """
@@ -121,6 +122,7 @@ class PostgresStore:
     _opened: _Open | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         self.place = parse(self.address)
 
     def _at(self) -> _Open:

@@ -11,6 +11,8 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from clew.support.settings import check_fields
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeLimits:
@@ -27,6 +29,10 @@ class CodeLimits:
     depth: int = 200
     calls: int = 200
     output: int = 20_000
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
 
 class Asked(msgspec.Struct, frozen=True):

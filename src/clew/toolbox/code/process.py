@@ -20,6 +20,7 @@ import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from clew.core.errors import ToolError
+from clew.support.settings import check_fields
 from clew.toolbox.code import child_process
 from clew.toolbox.code.interface import (
     Asked,
@@ -93,6 +94,10 @@ class SandboxedPython:
     files: str = ""
     readable: tuple[str, ...] = ()
     weak: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Effect
 from clew.models.validate import check_header
+from clew.support.settings import check_fields
 
 Grant: TypeAlias = Literal["authorization_code", "client_credentials"]
 
@@ -45,6 +46,10 @@ class McpAuth(
     issuer: str = ""
     scope: str = ""
     port: int = 8976
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
 
 class McpServer(
@@ -84,6 +89,7 @@ class McpServer(
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` where this can be no server."""
+        check_fields(self)
         if not _NAME.fullmatch(self.name):
             raise ConfigError(
                 f"{self.name!r} is no name for an MCP server: use up to 32 letters, digits and -"

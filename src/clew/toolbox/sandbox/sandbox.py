@@ -21,6 +21,7 @@ from anyio import (
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 from clew.core.errors import ConfigError
+from clew.support.settings import check_fields
 from clew.toolbox.sandbox.kernel import LAUNCH, Kernel, kernel
 from clew.toolbox.sandbox.script import script
 from clew.tools.run_process import end_process, environment, run_process, start_process
@@ -64,6 +65,7 @@ class SandboxLimits:
 
     def __post_init__(self) -> None:
         """Refuse what limits nothing."""
+        check_fields(self)
         for name, number in asdict(self).items():
             if number < 1:
                 raise ConfigError(f"the limit {name} of a sandbox is {number}: give 1 or more")
@@ -142,6 +144,10 @@ class Sandbox:
     protected: tuple[str, ...] = (".git",)
     limits: SandboxLimits = SandboxLimits()
     weak: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     def command(
         self, argv: Sequence[str], *, cwd: str = "", here: Kernel | None = None, scratch: str = ""

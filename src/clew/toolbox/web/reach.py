@@ -18,6 +18,7 @@ import anyio
 import httpx2
 
 from clew.core.errors import ConfigError
+from clew.support.settings import check_fields
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.hop import MOVED, TryAgain, hop, port, read_url
 from clew.toolbox.web.trouble import Trouble
@@ -57,6 +58,7 @@ class Reach:
 
     def __post_init__(self) -> None:
         """Refuse what could not be sent."""
+        check_fields(self)
         if not all(31 < ord(sign) < 127 for sign in self.contact + self.agent):
             message = f"the contact ({CONTACT}) and the user agent hold plain ASCII signs only"
             raise ConfigError(message)

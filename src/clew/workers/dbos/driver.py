@@ -22,6 +22,7 @@ from clew.core.agent import Agent
 from clew.core.errors import ConfigError
 from clew.stores import store_at
 from clew.stores.postgres.store import PostgresStore
+from clew.support.settings import check_fields
 from clew.workers.agents import KnownAgents, agents_for
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.dbos.tickets import APPLICATION, WORKFLOW, NotSetUpError, Place, Tickets, place_of
@@ -58,6 +59,10 @@ class DbosDriver:
 
     together: int | None = None
     version: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     async def serve(
         self, config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event

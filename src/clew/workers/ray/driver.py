@@ -16,6 +16,7 @@ from clew.core.errors import ConfigError
 from clew.core.interfaces import RunInfo
 from clew.stores import store_at
 from clew.stores.listing import summary
+from clew.support.settings import check_fields
 from clew.workers.agents import agent_named
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.locks import Shared, release_quietly, shared
@@ -39,6 +40,10 @@ class RayDriver:
     actors: int | None = None
     address: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
     async def serve(
         self, config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event

@@ -1,0 +1,82 @@
+"""Whether the values of settings are of their types: said where they are made, by name."""
+
+import difflib
+import math
+import types
+import typing
+from collections.abc import Collection
+from functools import cache
+from typing import Any, Final, Literal, Union
+
+from clew.core.errors import ConfigError
+
+_NOUNS: Final[dict[Any, str]] = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    type(None): "None",
+}
+_UNIONS: Final = (Union, types.UnionType)
+
+
+def check_fields(part: object, signed: Collection[str] = ()) -> None:
+    """Raise `ConfigError` for a field of settings whose value is not of its type.
+
+    Looked at are switches, numbers, texts and words to choose from: `True` is no number, "false" no
+    switch, and NaN nothing that could be meant. Only the fields in `signed` may be below 0.
+    """
+    kind: Any = type(part)
+    for name, allowed in _plain_fields(kind).items():
+        value = getattr(part, name)
+        if not any(_fits(value, one) for one in allowed):
+            words = [one for one in allowed if isinstance(one, str)]
+            nouns = " or ".join(_NOUNS[one] for one in allowed if one not in words)
+            wanted = f"choose one of {', '.join(words)}" if words else f"give {nouns}"
+            message = f"{kind.__name__}: {name} is {value!r}: {wanted}"
+            raise ConfigError(message)
+        if type(value) in (int, float) and value < 0 and name not in signed:
+            message = f"{kind.__name__}: {name} is {value!r}: give 0 or more"
+            raise ConfigError(message)
+
+
+def check_options(what: str, given: Collection[str], known: Collection[str]) -> None:
+    """Raise `ConfigError` for options that are not known, with the nearest one that is."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            message = f"{what} takes no option {name!r}: {hint}"
+            raise ConfigError(message)
+
+
+@cache
+def _plain_fields(kind: Any) -> dict[str, tuple[Any, ...]]:
+    """What each field may be that is of no other types than those looked at: types, and words."""
+    none: tuple[str, ...] = ()
+    names = (
+        *getattr(kind, "__struct_fields__", none),
+        *getattr(kind, "__dataclass_fields__", none),
+    )
+    hints = typing.get_type_hints(kind)
+    found = {name: _alternatives(hints[name]) for name in names if name in hints}
+    return {
+        name: allowed
+        for name, allowed in found.items()
+        if all(one in _NOUNS or isinstance(one, str) for one in allowed)
+    }
+
+
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    """The types and words that a type is a choice of."""
+    if typing.get_origin(kind) in _UNIONS:
+        return tuple(each for one in typing.get_args(kind) for each in _alternatives(one))
+    return typing.get_args(kind) if typing.get_origin(kind) is Literal else (kind,)
+
+
+def _fits(value: object, allowed: Any) -> bool:
+    if isinstance(allowed, str):
+        return value == allowed
+    if allowed is float:
+        return type(value) in (int, float) and not math.isnan(typing.cast("float", value))
+    return isinstance(value, allowed) and (allowed is not int or not isinstance(value, bool))
