@@ -1,7 +1,7 @@
 """The spec of an agent, read from a record."""
 
 from copy import deepcopy
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
@@ -39,7 +39,7 @@ def spec_of(record: Trajectory) -> Spec | None:
     if not isinstance(said := found[ORIGIN], dict):
         raise ConfigError(f"run {record.run_id} has an origin that describes no agent")
     try:
-        return msgspec.convert(_moved(said), Spec)
+        return msgspec.convert(_moved(cast("dict[str, Json]", said)), Spec)
     except msgspec.ValidationError as error:
         message = f"run {record.run_id} was begun with options this clew does not know: {error}"
         raise ConfigError(message) from error
@@ -51,10 +51,8 @@ def _moved(said: dict[str, Json]) -> dict[str, Json]:
     if isinstance(table := now.get("prompt"), dict):  # what was left out was none
         now["prompt"] = {"constraints": [], **table}
     if grounded := now.get("grounded"):  # it was a key beside the checks
-        checks = now.get("checks", [])
-        if isinstance(checks, list):
-            others = [name for name in checks if name != "grounded"]
-            now["checks"] = ["grounded", *others]
+        checks = msgspec.convert(now.get("checks", []), list[str])
+        now["checks"] = list(dict.fromkeys(["grounded", *checks]))
     if isinstance(grounded, bool):
         del now["grounded"]
     for name, path in MOVED.items():
