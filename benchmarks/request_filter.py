@@ -2,18 +2,25 @@
 
 python benchmarks/request_filter.py                 the half that tuning never saw
 python benchmarks/request_filter.py --half fresh    wordings written after the rules
+python benchmarks/request_filter.py --half unaware  by an author who did not know the rules
 python benchmarks/request_filter.py --half tuning --misses
 """
 
 import argparse
 import hashlib
 import json
+import math
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from clew.screens import find
 
+HALVES = ("unseen", "later", "fresh", "tuning", "unaware")
 DATA = Path(__file__).parent / "requests"
+
+
+Row = dict[str, Any]
 
 
 def half(row: dict[str, str]) -> str:
@@ -31,6 +38,36 @@ def rows(name: str, wanted: str) -> list[dict[str, str]]:
     return [row for row in map(json.loads, lines) if half(row) == wanted]
 
 
+def unaware(wanted: str) -> list[Row]:
+    """One half of the requests by an author who did not know the rules: seen or unseen."""
+    lines = (DATA / "unaware.jsonl").read_text("utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["half"] == wanted]
+
+
+def interval(part: int, of: int) -> str:
+    """A share, and between which shares it lies in 95 of 100 cases (Wilson)."""
+    z = 1.96
+    share = part / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    spread = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
+    return f"{share:.3f} ({middle - spread:.3f} to {min(1.0, middle + spread):.3f})"
+
+
+def published() -> None:
+    """Print both halves of `unaware.jsonl` as a table; of the unseen half nothing else."""
+    print("| half | attacks | found | harmless | false alarms | recall | precision |")
+    print("|---|---|---|---|---|---|---|")
+    for name in ("seen", "unseen"):
+        number, flagged = [0, 0], [0, 0]
+        for row in unaware(name):
+            number[row["attack"]] += 1
+            flagged[row["attack"]] += find(row["text"]) is not None
+        recall = interval(flagged[1], number[1])
+        precision = interval(flagged[1], sum(flagged))
+        cells = (name, number[1], flagged[1], number[0], flagged[0], recall, precision)
+        print(f"| {' | '.join(map(str, cells))} |")
+
+
 def table(
     title: str, field: str, attacks: list[dict[str, str]], missed: list[dict[str, str]]
 ) -> None:
@@ -43,9 +80,12 @@ def table(
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--half", choices=["unseen", "later", "fresh", "tuning"], default="unseen")
+    parser.add_argument("--half", choices=HALVES, default="unseen")
     parser.add_argument("--misses", action="store_true", help="show what was taken wrongly")
     given = parser.parse_args()
+    if given.half == "unaware":
+        published()
+        return
     attacks, harmless = rows("attacks", given.half), rows("harmless", given.half)
     missed = [row for row in attacks if find(row["text"]) is None]
     alarms = [row for row in harmless if find(row["text"]) is not None]

@@ -37,6 +37,9 @@ _SPREAD_LONG: Final = re.compile(r"(?<!\w)\w([ ._*/~-])\w(?:\1\w){2}")
 _HAS_CYRILLIC: Final = re.compile(r"[а-я]")
 _HAS_LATIN: Final = re.compile(r"[a-z]")
 _LOOKS: Final = re.compile(f"[{''.join(map(chr, _LATIN))}]")
+_BACKWARDS: Final = re.compile("snoitcurtsni|tpmorp|selur|erongi|dragersid|senilediug")
+"""Words of attacks as they stand in a text that is written backwards."""
+
 _SWAPPED: Final = re.compile(r"[a-z][0-9@$!|+]|[0-9@$!|+][a-z]")
 
 
@@ -83,7 +86,9 @@ def _visible_character(character: str) -> str:
 def decoded_views(text: str) -> Iterator[list[Form]]:
     """The text as it may be read; then with the encodings in it undone, once and twice."""
     form = Form(text, range(len(text)), range(1, len(text) + 1))
-    yield _read(form)
+    yield (read := _read(form))
+    if _BACKWARDS.search(read[0].text):
+        yield [_turned(read[0])]
     for _ in range(DEPTH):
         decoded = form
         for how, pattern, decode in _ENCODINGS:
@@ -92,6 +97,11 @@ def decoded_views(text: str) -> Iterator[list[Form]]:
             return
         form = decoded
         yield _read(form)
+
+
+def _turned(form: Form) -> Form:
+    """A text that was written backwards, from its end."""
+    return Form(form.text[::-1], form.starts[::-1], form.ends[::-1], (*form.how, "backwards"))
 
 
 def _read(form: Form) -> list[Form]:

@@ -9,10 +9,13 @@ from typing import Final, Literal, TypeAlias
 
 from clew.core.errors import ConfigError
 from clew.core.events import Verdict
-from clew.screens.disguises import decoded_views
-from clew.screens.mentions import Context, mentioned
+from clew.screens.combinations import ATTACKS, COMBINATIONS, LEXICON
+from clew.screens.disguises import Form, decoded_views
+from clew.screens.mentions import Context, mentioned, silent
 from clew.screens.phrases import RULES, STEMS
+from clew.screens.signs import combined, outside
 
+_ADDRESS: Final = frozenset({"you", "your", "your bounds"})
 _BETWEEN: Final = re.compile(r"[\W_]+")
 
 SHOWN: Final = 80
@@ -67,6 +70,24 @@ def find(text: str) -> Match | None:
                     continue
                 if (found := _first_match(view, views[0], spoken_of, broken=broken)) is not None:
                     return found
+        for view in views:
+            if (found := _combined(view, spoken_of)) is not None:
+                return found
+    return None
+
+
+def _combined(view: Context, spoken_of: list[tuple[int, int]]) -> Match | None:
+    """The first combination of signs in one view, outside of what is only spoken of."""
+    form = view.form
+    signs = list(LEXICON.signs(form.text))
+    if not signs:
+        return None
+    quiet = [*silent(view, [s.start for s in signs if s.kind in _ADDRESS]), *spoken_of]
+    heard = outside(signs, quiet)
+    for sign in combined(heard, COMBINATIONS):
+        if sign.kind in ATTACKS:
+            words = form.text[sign.start : sign.end]
+            return Match(sign.kind, words, *_place(form, sign.start, sign.end), form.how)
     return None
 
 
@@ -96,8 +117,16 @@ def _first_match(
                 spoken_of.append((start, end))
                 continue
             how = (*form.how, "spacing") if broken else form.how
-            return Match(rule.name, found[0], form.starts[start], form.ends[end - 1], how)
+            return Match(rule.name, found[0], *_place(form, start, end), how)
     return None
+
+
+def _place(form: Form, start: int, end: int) -> tuple[int, int]:
+    """Where something of a form stands in the text as given, be it written backwards."""
+    return (
+        min(form.starts[start], form.starts[end - 1]),
+        max(form.ends[start], form.ends[end - 1]),
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Whether a phrase is said to the model, or only spoken of: quoted, translated, asked about."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -127,6 +128,16 @@ class Context:
         """The places of its quotations."""
         return [found.span() for found in _QUOTED.finditer(self.form.text)]
 
+    @cached_property
+    def speaking(self) -> Sequence[int]:
+        """Where words begin that speak of a quotation."""
+        return [found.start() for found in _ABOUT.plain.finditer(self.form.text)]
+
+    @cached_property
+    def obeying(self) -> Sequence[int]:
+        """Where words begin that ask to do as something says."""
+        return [found.start() for found in _OBEY.plain.finditer(self.form.text)]
+
 
 def mentioned(within: Context, start: int, end: int, *, broken: bool) -> bool:
     """Whether what stands at `start` to `end` is spoken of there, and not said."""
@@ -149,6 +160,36 @@ def mentioned(within: Context, start: int, end: int, *, broken: bool) -> bool:
         return True
     asks = _ASKS.plain.match(lead) or (broken and _ASKS.broken.match(lead))
     return bool(asks) and not _NEXT.plain.search(lead)
+
+
+def _around(places: Sequence[int], opened: int, closed: int) -> bool:
+    """Whether one of the places is near a quotation, and outside of it."""
+    before, after = bisect_left(places, opened - NEAR), bisect_left(places, closed)
+    return (before < len(places) and places[before] < opened) or (
+        after < len(places) and places[after] < closed + NEAR
+    )
+
+
+def silent(within: Context, addressed: Sequence[int]) -> list[tuple[int, int]]:
+    """The places of a text that only speak of something.
+
+    These are quotations that are spoken of, and questions in which nobody is addressed (`addressed`: the places of such words).
+    """
+    text = within.form.text
+    found = [
+        (opened, closed)
+        for opened, closed in within.quoted
+        if _around(within.speaking, opened, closed) and not _around(within.obeying, opened, closed)
+    ]
+    places = sorted(addressed)
+    start = 0
+    for end in [*(mark.end() for mark in _SENTENCE.finditer(text)), len(text)]:
+        if _ASKS.plain.match(text, start) and bisect_left(places, start) == bisect_left(
+            places, end
+        ):
+            found.append((start, end))
+        start = end
+    return found
 
 
 def _negated(lead: str, found: str, after: str) -> bool:

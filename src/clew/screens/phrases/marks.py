@@ -45,6 +45,8 @@ RULES: Final = (
         for each in (
             r"<\|(?:im_start|im_end|system|user|assistant|start_header_id|end_header_id|eot_id|endoftext)\|>",
             r"\[/?inst\]|<</?sys>>",
+            r"\bend (?:of )?(?:the )?(?:user )?(?:request|input|query|message|document|data)\b[^\n]{0,20}\b(?:assistant|system|ai)\b",
+            r"<!--[^\n>]{0,30}\b(?:ai|assistants?|agents?|chatbots?|llms?)\b",
             r"</?(?:system|tool_response|tool_result|function_results?|assistant|developer)>",
             r"\[(?:system|developer|admin)(?: message)?\] ?:?",
             r"(?:^|(?<=[\n.?!؟？。]))[\s#*]{0,6}"

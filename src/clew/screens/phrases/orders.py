@@ -96,7 +96,7 @@ RULES: Final = (
             r"(?:^|(?<=\n))[^\S\n]{0,3}#{2,4}\s?(?:assistant|human|user|system)\s?:",
             r"#{2,4}\s?(?:system|instruction|new instructions?)\s?#{2,4}",
             r"\b(?:human|user)\s?:[^\n]{1,200}\n\s{0,3}(?:assistant|ai)\s?:",
-            r"(?<=[.!?\]]) ?(?:assistant|ai)\s?: ?(?:sure|i will|i ll|i'll|of course|okay|yes|here|certainly)\b",
+            r"(?:(?<=[.!?\]])|^) ?(?:assistant|ai)\s?: ?(?:sure|i will|i ll|i'll|of course|okay|yes|here|certainly)\b",
         )
     ),
     *(
