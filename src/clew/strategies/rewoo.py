@@ -4,8 +4,7 @@ Xu et al., arXiv 2305.18323: planner, workers, solver. The model is asked twice,
 calls there are. Calls that do not depend on each other are made at once.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from clew.strategies.default_roles import solver, typed_agent, worker
 from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.policy import base_agent
+from clew.strategies.references import NoValueError, is_id, referred, replaced, unread
 from clew.strategies.roles import Role
 from clew.strategies.transcript import as_text
 from clew.support.settings import check_fields
@@ -40,11 +40,7 @@ VALUE: Final = (
     "\nThe answer becomes an argument of another call: give the value itself (a name, a number, an "
     "object), as short as it is, and no sentence. If you do not find it, give null and say why."
 )
-_ID: Final = re.compile(r"E[0-9]+")
-_REFERENCE: Final = re.compile(
-    r"#(E[0-9]+)(?![A-Za-z0-9_])((?:\.[A-Za-z_]\w*|\[[0-9]+\]|\['[^']*'\]|\[\"[^\"]*\"\])*)"
-)
-_PART: Final = re.compile(r"\.(\w+)|\[([0-9]+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
+FORMS: Final = "a reference is #E1, #E1.name, #E1['a name'] or #E1[0], and nothing else"
 
 
 class Planned(msgspec.Struct, frozen=True):
@@ -76,10 +72,6 @@ class _Result:
     text: str
     value: Json = None
     """What references to it carry; None if there is nothing."""
-
-
-class _NoValueError(Exception):
-    """A reference has no value; the message says which."""
 
 
 @dataclass(frozen=True)
@@ -143,10 +135,10 @@ class ReWOO:
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` if no plan can be executed."""
         calls, tools = await self._plan(runs, task), self._tools
-        needed = {id_ for call in calls for id_ in _dependencies(call)}
+        needed = {id_ for call in calls for id_ in referred(call.args)}
         results: dict[str, _Result] = {}
         while left := [call for call in calls if call.id not in results]:
-            ready = [call for call in left if _dependencies(call) <= results.keys()]
+            ready = [call for call in left if referred(call.args) <= results.keys()]
             ready = ready[: base_agent(self.agent).limits.calls_per_step]
             runs.say(f"{', '.join(call.id for call in ready)} of {len(calls)} planned calls.")
             requests, made = list[Request](), list[Planned]()
@@ -156,7 +148,7 @@ class ReWOO:
                         runs.call(call.tool, **_resolved_args(tools[call.tool], call, results))
                     )
                     made.append(call)
-                except _NoValueError as error:
+                except NoValueError as error:
                     runs.say(f"{call.id} is not made: {error}.")
                     results[call.id] = _Result(f"{call.tool} was not called: {error}")
             for call, result in zip(made, await runs.together(requests), strict=True):
@@ -194,24 +186,32 @@ class ReWOO:
         resolved: set[str] = set()
         ids = [call.id for call in calls]
         for call in calls:
-            if _ID.fullmatch(call.id) is None:
+            if not is_id(call.id):
                 return f"a call has the id {call.id!r}: ids are E1, E2 and so on"
             if call.tool not in tools:
                 return f"{call.id} calls {call.tool!r}: there are {', '.join(sorted(tools))}"
-            if unknown := sorted(_dependencies(call) - {*ids}):
-                return f"{call.id} needs #{unknown[0]}, which is no call of the plan"
             if ids.count(call.id) > 1:
                 return f"two calls are called {call.id}"
-            if not _dependencies(call) and (
-                bad := problems(tools[call.tool].parameters, call.args)
-            ):
-                return f"{call.id} calls {call.tool} with other arguments than it takes: {bad[0]}"
-        while ready := [c for c in calls if c.id not in resolved and _dependencies(c) <= resolved]:
+            if wrong := _args_error(tools[call.tool], call, ids):
+                return wrong
+        while ready := [c for c in calls if c.id not in resolved and referred(c.args) <= resolved]:
             resolved |= {call.id for call in ready}
         if cycle := [call.id for call in calls if call.id not in resolved]:
             waits = "wait for each other" if len(cycle) > 1 else "waits for itself"
             return f"{', '.join(cycle)} {waits}"
         return ""
+
+
+def _args_error(tool: AnyTool, call: Planned, ids: Collection[str]) -> str:
+    """Why the arguments of a planned call cannot be used, or ""."""
+    needed = referred(call.args)
+    if unknown := sorted(needed - {*ids}):
+        return f"{call.id} needs #{unknown[0]}, which is no call of the plan"
+    if odd := unread(call.args, ids):
+        return f"{call.id} has {odd!r}, which cannot be read: {FORMS}"
+    if not needed and (bad := problems(tool.parameters, call.args)):
+        return f"{call.id} calls {call.tool} with other arguments than it takes: {bad[0]}"
+    return ""
 
 
 async def _instead(runs: Runs, call: Planned, failed: RoleResult, needed: set[str]) -> _Result:
@@ -233,11 +233,6 @@ async def _instead(runs: Runs, call: Planned, failed: RoleResult, needed: set[st
     return _Result(as_text(found.value), found.value)
 
 
-def _dependencies(call: Planned) -> set[str]:
-    """The ids of the calls whose results it refers to."""
-    return {match[1] for match in _REFERENCE.finditer(encode(call.args).decode())}
-
-
 def _value(result: RoleResult) -> Json:
     """What references to a result carry; None for a text of which only the ends are here."""
     return None if result.partial or result.cut_short else result.answer
@@ -247,45 +242,13 @@ def _resolved_args(tool: AnyTool, call: Planned, results: Mapping[str, _Result])
     """The arguments with references replaced by results: as text, if the tool accepts that.
 
     Otherwise an argument that is only a reference becomes the value itself (a number, a list …).
-    Raises `_NoValueError`.
+    Raises `NoValueError`.
     """
-    as_texts: dict[str, Json] = _substitute(call.args, results, values=False)
+
+    def value_of(id_: str) -> Json:
+        return results[id_].value
+
+    as_texts: dict[str, Json] = replaced(call.args, value_of, values=False)
     if not problems(tool.parameters, as_texts):
         return as_texts
-    return _substitute(call.args, results, values=True)  # type: ignore[no-any-return]  # as it was given
-
-
-def _substitute(value: Any, results: Mapping[str, _Result], *, values: bool) -> Any:
-    if isinstance(value, str):
-        reference = _REFERENCE.fullmatch(value)
-        if values and reference is not None:
-            return _lookup(reference, results)
-        return _REFERENCE.sub(lambda match: as_text(_lookup(match, results)), value)
-    if isinstance(value, dict):
-        fields = msgspec.convert(value, dict[str, Any])
-        return {
-            _substitute(key, results, values=False): _substitute(each, results, values=values)
-            for key, each in fields.items()
-        }
-    if isinstance(value, list):
-        return [
-            _substitute(each, results, values=values) for each in msgspec.convert(value, list[Any])
-        ]
-    return value
-
-
-def _lookup(reference: re.Match[str], results: Mapping[str, _Result]) -> Json:
-    """The result that a reference names, or its field. Raises `_NoValueError` without one."""
-    value: Any = results[reference[1]].value
-    for part in _PART.finditer(reference[2]):
-        name = next(each for each in part.groups() if each is not None)
-        if isinstance(value, dict):
-            value = msgspec.convert(value, dict[str, Any]).get(name)
-        elif isinstance(value, list) and part[2] is not None:
-            items = msgspec.convert(value, list[Any])
-            value = items[int(name)] if int(name) < len(items) else None
-        else:
-            value = None
-    if value is None or (isinstance(value, str) and not value.strip()):
-        raise _NoValueError(f"{reference[0]} has no value")
-    return value
+    return replaced(call.args, value_of, values=True)  # type: ignore[no-any-return]  # as it was given
