@@ -382,7 +382,7 @@ def test_the_check_has_the_same_name_in_every_process() -> None:
     [
         ({"threshold": 1.5}, "scores lie between 0 and 1"),
         ({"citations": "often"}, "choose one of searched, always, never"),
-        ({"scope": "page"}, "choose sentence or paragraph"),
+        ({"scope": "page"}, "choose one of sentence, paragraph"),
     ],
 )
 def test_settings_that_there_are_not(settings: dict[str, Any], why: str) -> None:

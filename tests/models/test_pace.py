@@ -284,7 +284,7 @@ def test_rates_are_read(given: GivenRate | None, meant: Rate | None) -> None:
         ("60", "is no rate"),
         ("60 requests a minute", "is no rate"),
         ("0 requests", "a rate of 0 requests: give 1 or more"),
-        ({"tokens": -1}, "a rate of -1 tokens"),
+        ({"tokens": -1}, "tokens is -1: give 0 or more"),
         ({"requests": "many"}, r"that is no rate \(.*requests"),
         ({"rpm": 3}, r"that is no rate \(.*rpm"),
         ({"seconds": 0}, "a rate for 0 seconds: give more than 0"),

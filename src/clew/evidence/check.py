@@ -47,12 +47,6 @@ class Grounded:
             raise ConfigError(f"threshold is {self.threshold}: scores lie between 0 and 1")
         if not 0 <= self.least <= 1:
             raise ConfigError(f"least is {self.least}: a share of words lies between 0 and 1")
-        if self.citations not in {"searched", "always", "never"}:
-            raise ConfigError(
-                f"citations is {self.citations!r}: choose one of searched, always, never"
-            )
-        if self.scope not in {"sentence", "paragraph"}:
-            raise ConfigError(f"scope is {self.scope!r}: choose sentence or paragraph")
 
     def __repr__(self) -> str:
         """As the record names it: the same in every process."""

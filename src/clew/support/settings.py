@@ -20,23 +20,25 @@ _NOUNS: Final[dict[Any, str]] = {
 _UNIONS: Final = (Union, types.UnionType)
 
 
-def check_fields(part: object, signed: Collection[str] = ()) -> None:
+def check_fields(part: object, signed: Collection[str] = (), who: str = "") -> None:
     """Raise `ConfigError` for a field of settings whose value is not of its type.
 
     Looked at are switches, numbers, texts and words to choose from: `True` is no number, "false" no
     switch, and NaN nothing that could be meant. Only the fields in `signed` may be below 0.
+    `who` is what the part is called, its class by default.
     """
     kind: Any = type(part)
+    who = who or kind.__name__
     for name, allowed in _plain_fields(kind).items():
         value = getattr(part, name)
         if not any(_fits(value, one) for one in allowed):
             words = [one for one in allowed if isinstance(one, str)]
             nouns = " or ".join(_NOUNS[one] for one in allowed if one not in words)
             wanted = f"choose one of {', '.join(words)}" if words else f"give {nouns}"
-            message = f"{kind.__name__}: {name} is {value!r}: {wanted}"
+            message = f"{who}: {name} is {value!r}: {wanted}"
             raise ConfigError(message)
         if type(value) in (int, float) and value < 0 and name not in signed:
-            message = f"{kind.__name__}: {name} is {value!r}: give 0 or more"
+            message = f"{who}: {name} is {value!r}: give 0 or more"
             raise ConfigError(message)
 
 

@@ -9,13 +9,13 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar, get_args
+from typing import Final, TypeAlias, TypeVar
 
 import jsonschema_rs
 import msgspec
 
 from clew.core.errors import ConfigError
-from clew.core.events import Effect, Json, Trust, encode
+from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters, Retry, Tool, ToolSpec
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
@@ -121,7 +121,7 @@ def checked(tool: T) -> T:
     Raises `ConfigError` for a name providers do not take, no description, a deadline that is none,
     a schema that is none, and examples the schema refuses.
     """
-    check_fields(tool)
+    check_fields(tool, who=f"tool {tool.name}")
     if not _NAME.fullmatch(tool.name):
         message = f"tool {tool.name!r}: use 1 to 64 letters, digits and _ . - in a tool's name"
         raise ConfigError(message)
@@ -130,11 +130,6 @@ def checked(tool: T) -> T:
         raise ConfigError(message)
     if isinstance(tool, Tool):
         _check_attempts(tool)
-    if tool.effect not in get_args(Effect) or tool.trust not in get_args(Trust):
-        message = (
-            f"tool {tool.name}: effect {tool.effect!r} or trust {tool.trust!r} is none there is"
-        )
-        raise ConfigError(message)
     if tool.parameters.get("type") != "object":
         message = f'tool {tool.name}: its parameters must be a schema of "type": "object"'
         raise ConfigError(message)

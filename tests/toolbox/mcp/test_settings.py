@@ -38,7 +38,7 @@ def test_a_line_names_a_server(line: str, name: str, address: str) -> None:
         ({"name": "a", "command": "x", "url": "https://a"}, "needs a command or a url"),
         ({"name": "a", "url": "ftp://a"}, "must begin with https://"),
         ({"name": "a", "command": "x", "auth": McpAuth()}, "no url to sign in at"),
-        ({"name": "a", "command": "x", "sampling": -1}, "must be positive"),
+        ({"name": "a", "command": "x", "sampling": -1}, "sampling is -1: give 0 or more"),
         ({"name": "a", "command": "x", "timeout": 0}, "must be positive"),
         ({"name": "a", "command": "x", "connect_timeout": 0}, "must be positive"),
         ({"name": "a", "command": "x", "env": {"API_KEY": "abc"}}, "name a variable"),

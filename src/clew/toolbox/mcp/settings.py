@@ -99,8 +99,8 @@ class McpServer(
         self._check_url()
         if self.auth is not None and not self.url:
             raise ConfigError(f"the MCP server {self.name} has no url to sign in at: drop auth")
-        if self.sampling < 0 or not (self.timeout > 0 < self.connect_timeout):
-            raise ConfigError(f"the limits of the MCP server {self.name} must be positive")
+        if not (self.timeout > 0 < self.connect_timeout):
+            raise ConfigError(f"the timeouts of the MCP server {self.name} must be positive")
         self._check_secrets()
 
     def _check_url(self) -> None:
