@@ -112,13 +112,19 @@ class Connection:
             except Exception as error:
                 if isinstance(error, MCPError) and error.code == SESSION_OVER:
                     self.broken.because(shown(error.message))
-                message = (
-                    f"the MCP server {self.server.name} does not list its tools: {_told(error)}"
-                )
-                raise ToolError(message) from error
+                raise ToolError(self._no_list(error)) from error
             self._listed = None if self._announced else found
             self._listed_at = anyio.current_time()
             return found
+
+    def _no_list(self, error: Exception) -> str:
+        """Why there is no list of tools, in one line."""
+        if isinstance(error, TimeoutError):
+            why = f"it did not answer in {self.server.connect_timeout:g} s"
+        else:
+            why = self.broken.reason if _is_closed(error) else ""
+        why = self._with_last_words(why or _told(error))
+        return f"the MCP server {self.server.name} does not list its tools: {why}"
 
     async def _list(self) -> ServerPins:
         info, listing = self.client.server_info, Listing([], (), {})
@@ -150,9 +156,14 @@ class Connection:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator["Connection"]:
-        """Connect; it is left when it breaks. Raises `ToolError` where it cannot be made."""
+        """Connect; it is left when it breaks.
+
+        Raises `ToolError` where it cannot be made, and where it broke while it was in use: whoever
+        uses it is cut off then, and learns why.
+        """
         error: Exception | None = None
         thrown: Exception | None = None
+        in_use = False
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._watch, group.cancel_scope)
@@ -164,8 +175,10 @@ class Connection:
                     self.opened.set()
                     if self.modern:
                         group.start_soon(self._listen)
+                    in_use = True
                     try:
                         yield self
+                        in_use = False
                     except Exception as raised:  # noqa: BLE001 - of whoever uses it; raised below
                         thrown = raised
                 self.broken.because("the connection was closed")
@@ -178,6 +191,9 @@ class Connection:
         self.left.set()
         if thrown is not None:
             raise thrown
+        if in_use:
+            why = self._with_last_words(self.broken.reason)
+            raise ToolError(f"the MCP server {self.server.name} went away: {why}") from error
 
     async def _watch(self, scope: anyio.CancelScope) -> None:
         """Leave the connection once it is broken."""
@@ -192,12 +208,15 @@ class Connection:
         self.broken.because(f"it did not answer in {self.server.connect_timeout:g} s")
 
     def _why_not(self, error: Exception | None) -> str:
-        said = self.process.last_words() if self.process else ""
         why = self.broken.reason
         if error is not None and not (why and _is_closed(error)):
             why = _told(error)
-        beside = f"; {said}" if said else ""
-        return f"no connection to the MCP server {self.server.name}: {why}{beside}"
+        return f"no connection to the MCP server {self.server.name}: {self._with_last_words(why)}"
+
+    def _with_last_words(self, why: str) -> str:
+        """A reason, with what the server's process wrote last."""
+        said = self.process.last_words() if self.process else ""
+        return f"{why}; {said}" if said else why
 
     async def _listen(self) -> None:
         """Hear of changes of the list of tools, as the stateless protocol tells them."""
@@ -275,7 +294,9 @@ def _told(error: Exception) -> str:
     """An error of the SDK in one line."""
     leaf = _leaf(error)
     if isinstance(leaf, MCPError):
-        return shown(leaf.message)
+        # the SDK's own word for an answer that is none goes on with a line for each way to read it
+        head = leaf.message.partition("\n")[0]
+        return shown(head if leaf.code == types.PARSE_ERROR else leaf.message)
     if isinstance(leaf, ValidationError):
         first = leaf.errors()[0]
         return f"what it sent is none: {'.'.join(map(str, first['loc']))}: {first['msg']}"
