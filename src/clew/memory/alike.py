@@ -2,8 +2,8 @@
 
 They say the same if their words are the same, in the same order, after this:
 
-- letters without case and in one form (NFKC), contractions written out, white space and
-  punctuation dropped;
+- letters without case and in one form (NFKC), contractions written out, white space, punctuation
+  and what is invisible dropped;
 - articles, and words that only add emphasis, dropped.
 
 Numbers, their signs and units, negations, tenses and endings stay: to keep one fact twice costs a
@@ -11,8 +11,9 @@ line, to drop one loses it.
 """
 
 import re
-import unicodedata
 from typing import Final
+
+from clew.support.text_folding import plain
 
 _FILLERS: Final = frozenset(
     {"a", "an", "the", "that", "also", "just", "really", "very", "quite", "actually", "indeed"}
@@ -40,9 +41,9 @@ _QUOTES: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "
 
 def key(text: str) -> str:
     """What texts that say the same have in common, and others do not."""
-    plain = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
+    said = plain(text).casefold().translate(_QUOTES)
     for pattern, written in _CONTRACTIONS:
-        plain = pattern.sub(written, plain)
-    words = _WORD.findall(plain)
+        said = pattern.sub(written, said)
+    words = _WORD.findall(said)
     telling = [word for word in words if word not in _FILLERS]
-    return " ".join(telling or words) or plain.strip()
+    return " ".join(telling or words) or said.strip()

@@ -14,6 +14,7 @@ from clew.core.errors import ToolError
 from clew.core.events import FINISH, Json, Observation, Trust
 from clew.core.interfaces import CALL, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.support.text_folding import caseless
 from clew.tools.retrieval.words import grams, terms
 
 READ_MORE: Final = "read_more"
@@ -175,8 +176,8 @@ def _best(pieces: list[Piece], query: str) -> list[Piece]:
     names = _names(query)
     found: list[tuple[int, int, int]] = []
     for place, piece in enumerate(pieces):
-        text = piece.text.casefold() if names else ""
-        exact = sum((name in piece.text) + (name.casefold() in text) for name in names)
+        text = caseless(piece.text) if names else ""
+        exact = sum((name in piece.text) + (caseless(name) in text) for name in names)
         if exact or place in ranked:
             found.append((-exact, ranked.get(place, len(pieces)), -place))
     return [pieces[-place] for _, _, place in sorted(found)[:_FOUND]]

@@ -1,5 +1,6 @@
 """Results as observations: texts, structured content, and what is none of what was agreed."""
 
+import base64
 from typing import Any
 
 import pytest
@@ -44,3 +45,35 @@ def test_blocks_of_later_versions_are_named() -> None:
     seen = observation_of(odd, "untrusted")
     assert seen.text.splitlines()[-1] == "[tool_use that cannot be shown]"
     assert seen.code == "bad_output"
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "said"),
+    [
+        ("text/plain", "größer".encode(), "größer"),
+        ("text/plain; charset=iso-8859-1", "größer €".encode("cp1252"), "größer €"),
+        ('text/csv; charset="shift_jis"', "日本語".encode("shift_jis"), "日本語"),
+        ("text/plain;charset=utf-16", "größer".encode("utf-16"), "größer"),
+        ("text/plain", b"\xef\xbb\xbfmarked", "marked"),
+        ("application/json", b'{"a": 1}', '{"a": 1}'),
+        ("application/ld+json", b"[]", "[]"),
+        ("image/svg+xml", b"<svg/>", "<svg/>"),
+        ("TEXT/HTML", '<meta charset="koi8-r">привет'.encode("koi8-r"), "привет"),
+        ("text/plain", b"a\xffb", "encoding not certain"),
+        ("text/plain; charset=utf-8", b"a\xffb", "which it is not"),
+        ("application/octet-stream", b"hello", ": 6 bytes]"),
+    ],
+)
+def test_a_text_in_base64_is_read(kind: str, data: bytes, said: str) -> None:
+    blob = base64.b64encode(data).decode()
+    inner = {"uri": "file:///a", "mimeType": kind, "blob": blob}
+    raw: dict[str, Any] = {"content": [{"type": "resource", "resource": inner}]}
+    seen = observation_of(raw, "untrusted")
+    assert said in seen.text
+    assert seen.text.startswith("[resource file:///a, ")
+
+
+def test_what_is_no_base64_is_not_read() -> None:
+    inner = {"uri": "file:///a", "mimeType": "text/plain", "blob": "no base64!"}
+    raw: dict[str, Any] = {"content": [{"type": "resource", "resource": inner}]}
+    assert "text/plain: " in observation_of(raw, "untrusted").text

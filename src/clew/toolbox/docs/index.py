@@ -13,8 +13,11 @@ import platformdirs
 
 from clew.support.private_files import make_file, make_folder
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the tables and of how text is cut into passages and words."""
+
+_OTHER_WORDS: Final = 1
+"""The version with the same tables and other words: its content is indexed anew."""
 
 _PATIENCE: Final = 0.25
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -108,10 +111,16 @@ def _prepare(connection: sqlite3.Connection, folder: Path, stop: threading.Event
             connection.execute("INSERT INTO about VALUES (?)", (owner,))
             connection.execute(f"PRAGMA user_version={VERSION}")
             return ""
-        if version != VERSION:
+        if version not in (VERSION, _OTHER_WORDS):
             return "is no index of this version of clew (delete it, or name another place)"
         (other,) = connection.execute("SELECT folder FROM about").fetchone()
-        return "" if other == owner else f"is the index of {other} (name another place)"
+        if other != owner:
+            return f"is the index of {other} (name another place)"
+        if version == _OTHER_WORDS:
+            connection.execute("DELETE FROM passages")
+            connection.execute("DELETE FROM files")
+            connection.execute(f"PRAGMA user_version={VERSION}")
+        return ""
 
 
 def _patiently(connection: sqlite3.Connection, statement: str, stop: threading.Event) -> None:

@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 import logging
+import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from clew.core.errors import ConfigError
 from clew.core.events import Code, Image, Json, Observation, Trust, encode
 from clew.support.schema_parts import keywords
+from clew.support.text_encoding import decoded
 from clew.toolbox.mcp.settings import shown
 from clew.tools.schema import linear_validator
 from clew.tools.schema_cost import MOST_WORK, work
@@ -22,6 +24,12 @@ LOG: Final = logging.getLogger("clew")
 
 _SHOWN: Final = 40
 _BLOCK: Final[TypeAdapter[types.ContentBlock]] = TypeAdapter(types.ContentBlock)
+
+_CHARSET: Final = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
+_TEXTS: Final = frozenset({
+    "application/json", "application/xml", "application/yaml", "application/x-yaml",
+    "application/toml", "application/javascript", "application/sql",
+})  # fmt: skip
 
 NO_DATA = "(what came is no base64)"
 
@@ -166,7 +174,18 @@ def resource_text(
     kind = resource.mime_type or "of an unknown kind"
     if isinstance(resource, types.TextResourceContents):
         return f"[resource {resource.uri}, {kind}]\n{resource.text}"
+    if _is_text(kind) and (data := _decoded(resource.blob)) is not None:
+        charset = _CHARSET.search(kind)
+        read = decoded(data, charset=charset[1] if charset else "", html="html" in kind.lower())
+        note = f", {read.note}" if read.note else ""
+        return f"[resource {resource.uri}, {kind}{note}]\n{read.text}"
     return f"[resource {resource.uri}, {kind}: {len(resource.blob) * 3 // 4} bytes]"
+
+
+def _is_text(kind: str) -> bool:
+    """Whether a MIME type is that of a text (https://www.rfc-editor.org/rfc/rfc6839)."""
+    name = kind.partition(";")[0].strip().lower()
+    return name.startswith("text/") or name in _TEXTS or name.endswith(("+json", "+xml", "+yaml"))
 
 
 def _decoded(data: str) -> bytes | None:

@@ -17,6 +17,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json, Observation, Verdict
 from clew.core.interfaces import Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.support.text_folding import caseless
 from clew.toolbox.web.reach import Reach, reach_of_environment
 from clew.toolbox.web.results import LONGEST, Piece, doc_id, observation, shortened
 from clew.toolbox.web.sentences import sentences
@@ -156,7 +157,7 @@ def _piece(prefix: str, found: Article, offset: int, text: str) -> Piece:
 
 def _sentence(prefix: str, found: Article, word: str, number: int) -> Observation:
     """The sentence of that number among those with the word."""
-    there = [one for one in sentences(found.text) if word.casefold() in one[1].casefold()]
+    there = [one for one in sentences(found.text) if caseless(word) in caseless(one[1])]
     if number > len(there):
         more = "no more sentences have" if there else f"no sentence of {found.title!r} has"
         note = f"{more} {word[:80]!r}: look up another word, or search another entity"
@@ -187,15 +188,15 @@ def _given(texts: Mapping[str, str | Sequence[str]]) -> Find:
         title: text if isinstance(text, str) else " ".join(part.strip() for part in text)
         for title, text in texts.items()
     }
-    folded = {title.casefold().strip(): title for title in whole}
+    folded = {caseless(title).strip(): title for title in whole}
     if not whole:
         message = "there is nothing to search: give texts by their titles"
         raise ConfigError(message)
 
     async def find(title: str) -> Article | Sequence[str]:
-        if (known := folded.get(title.casefold())) is not None:
+        if (known := folded.get(caseless(title))) is not None:
             return Article(known, "", whole[known])
-        near = difflib.get_close_matches(title.casefold(), folded, n=_SIMILAR, cutoff=_NEAR)
+        near = difflib.get_close_matches(caseless(title), folded, n=_SIMILAR, cutoff=_NEAR)
         scores = {name: share(title, f"{name} {text[:_BEGINNING]}") for name, text in whole.items()}
         holding = [name for name in sorted(whole, key=lambda name: -scores[name]) if scores[name]]
         return list(dict.fromkeys([*(folded[one] for one in near), *holding]))[:_SIMILAR]
@@ -226,7 +227,7 @@ class KeepPlace:
         title = call.args.get("title", title)
         if not title:
             return None
-        number = call.args.get("number", seen[title, call.args["word"].casefold()] + 1)
+        number = call.args.get("number", seen[title, caseless(call.args["word"])] + 1)
         args = {**call.args, "title": title, "number": number}
         return Verdict("amend", f"in {title!r}, sentence {number} of those with it", args=args)
 
@@ -241,7 +242,7 @@ def _place(so_far: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
         if other.action.name == SEARCH:
             title, seen = shown[0].title, Counter[tuple[str, str]]()
         else:
-            seen[other.args.get("title", title), other.args["word"].casefold()] += 1
+            seen[other.args.get("title", title), caseless(other.args["word"])] += 1
     return title, seen
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from clew.core.errors import ToolError
 from clew.toolbox.workspace.display import is_minified, truncate_line
+from clew.toolbox.workspace.folded_pattern import FoldedPattern
 from clew.toolbox.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk
 from clew.toolbox.workspace.root import MOST_BYTES, Root
 from clew.toolbox.workspace.text import decode_text
@@ -46,7 +47,7 @@ def main() -> None:
 def search(wanted: dict[str, Any]) -> str:
     """The text of a search's result. Raises `ToolError` for an invalid pattern or path."""
     try:
-        pattern = re.compile(wanted["pattern"], re.IGNORECASE if wanted["ignore_case"] else 0)
+        pattern = FoldedPattern(wanted["pattern"], ignore_case=wanted["ignore_case"])
     except (re.error, OverflowError, RecursionError) as error:
         raise ToolError(
             f"pattern is no regular expression: {error}; put \\ before ( ) [ ] {{ }} . * + ? | ^ $"
@@ -57,7 +58,7 @@ def search(wanted: dict[str, Any]) -> str:
         if time.monotonic() > until or len(result.lines) >= wanted["most"]:
             result.whole = False
             break
-        if pattern.search(inside):
+        if pattern.start(inside) >= 0:
             result.names.append(inside)
         _search(root, inside, pattern, wanted["context"], result)
     return _text(result, wanted["most"])
@@ -79,7 +80,7 @@ def _files(root: Root, path: str, names: str, looked: Looked) -> Iterator[str]:
             yield inside
 
 
-def _search(root: Root, path: str, pattern: re.Pattern[str], context: int, result: _Found) -> None:
+def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result: _Found) -> None:
     try:
         data = root.read(path).data
     except ToolError:
@@ -91,18 +92,18 @@ def _search(root: Root, path: str, pattern: re.Pattern[str], context: int, resul
         result.looked.left_out[BINARY] += 1
         return
     result.looked.files += 1
-    hits = [(at, hit) for at, line in enumerate(lines) if (hit := pattern.search(line))]
+    hits = [(at, hit) for at, line in enumerate(lines) if (hit := pattern.start(line)) >= 0]
     if not hits:
         return
     result.files += 1
     result.matches += len(hits)
     if is_minified(lines):
         at, hit = hits[0]
-        shown = truncate_line(lines[at], hit.start())
+        shown = truncate_line(lines[at], hit)
         result.lines.append(f"{path}:{at + 1}: (minified) {shown}")
         return
     near = {at + off for at, _ in hits[:OF_FILE] for off in range(-context, context + 1)}
-    starts = {at: hit.start() for at, hit in hits}
+    starts = dict(hits)
     for at in sorted(one for one in near if 0 <= one < len(lines)):
         mark = ":" if at in starts else "-"
         result.lines.append(

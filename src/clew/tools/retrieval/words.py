@@ -1,18 +1,20 @@
 """What of a text can be searched for.
 
 SQLite's tokenizer takes words as they are spelled between spaces and punctuation, without accents,
-cut to their stems by the Porter algorithm (made for English). Chinese, Japanese and Korean have no
-such gaps: their words are indexed beside it as pairs of neighbouring characters.
+cut to their stems by the Porter algorithm (made for English). Chinese, Japanese, Korean, Thai and
+Lao have no such gaps: their words are indexed beside it as pairs of neighbouring characters, as are
+words that `caseless` spells otherwise.
 """
 
-import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
 from clew.support.lazy_regex import Lazy
+from clew.support.text_folding import caseless
 
 _RUN: Final = (
-    r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf"
+    r"\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _UNSPACED: Final = Lazy(_RUN)
@@ -29,11 +31,21 @@ _STOP: Final = frozenset(_COMMON.split())
 
 
 def grams(text: str) -> str:
-    """The words of a text that hold unspaced script, taken apart as `terms` takes them apart."""
-    if text.isascii() or not _UNSPACED.search(text):
+    """The words of a text that its spaces do not show, or not as they are searched for.
+
+    Words that hold unspaced script are taken apart as `terms` takes them apart; words in another
+    form than `caseless` gives them (`Straße`, full width, with invisible characters) get that form.
+    """
+    if text.isascii():
         return ""
-    words = (word for word in _WORD.findall(text) if _UNSPACED.search(word))
-    return " ".join(gram for word in words for gram in _pairs(word, last=True))
+    known = set(_WORD.findall(text.lower()))
+    found: list[str] = []
+    for word in _WORD.findall(caseless(text)):
+        if _UNSPACED.search(word):
+            found += _pairs(word, last=True)
+        elif word not in known:
+            found.append(word)
+    return " ".join(found)
 
 
 def terms(query: str) -> list[str]:
@@ -41,7 +53,7 @@ def terms(query: str) -> list[str]:
 
     Very common English words count only where there is no other.
     """
-    words = _WORD.findall(unicodedata.normalize("NFC", query).casefold())
+    words = _WORD.findall(caseless(query))
     telling = [word for word in words if word not in _STOP] or words
     found = dict.fromkeys(piece for word in telling for piece in _pairs(word, last=False))
     single = {piece for piece in found if len(piece) == 1 and _UNSPACED.match(piece)}
