@@ -80,5 +80,6 @@ def _fact(fact: Checked) -> str:
         "observation": f"in observation {found.call} at {found.offset}",
         "calculation": f"from calculation {found.call}",
         "question": "in the question",
+        "derived": f"computed from [{found.doc_id}] at {found.in_source}",
     }
     return inert(f"+ {said} {places[found.where]}")

@@ -1,18 +1,20 @@
 """The audit: which claims of an answer its evidence supports, without any model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from clew.citations import Citation, Reference
 from clew.core.events import Json
 from clew.core.trajectory import Trajectory
+from clew.evidence.amounts import Amount
 from clew.evidence.attribution import displaced
 from clew.evidence.claims import Claim, claims
 from clew.evidence.common import DECLINING
 from clew.evidence.contrast import contrast, overlap
 from clew.evidence.facts import Fact, Kind, facts, normal
 from clew.evidence.names import Name
+from clew.evidence.numbers import Number
 from clew.evidence.structured import as_text
 from clew.evidence.support import Found, Record
 
@@ -216,11 +218,13 @@ class _Judge:
         known = [name for name in cited if name in self._record.scores]
         strong = [name for name in known if self._record.scores[name] >= self._threshold]
         wrong = [f"[{name}] is not in this record" for name in cited if name not in known]
-        checked = tuple(
-            self._checked(fact, part.start, cited, strong, heading=part.heading)
-            for fact in facts(part.text, sorted(set(masked)))
-            if not self._ordinary(fact)
-        )
+        stated = [
+            fact for fact in facts(part.text, sorted(set(masked))) if not self._ordinary(fact)
+        ]
+        looked_up = [
+            self._checked(fact, part.start, cited, strong, heading=part.heading) for fact in stated
+        ]
+        checked = self._computed(part.text, stated, looked_up, strong)
         if known and not strong and not wrong and all(_elsewhere(fact) for fact in checked):
             wrong += [self._weakness(name) for name in known]
         if not wrong and strong and all(fact.found is not None for fact in checked):
@@ -235,6 +239,23 @@ class _Judge:
             if state == "uncited":
                 wrong = ["it cites nothing"]
         return Audited(part.text, part.start, part.end, state, cited, checked, tuple(wrong))
+
+    def _computed(
+        self, claim: str, stated: Sequence[Fact], checked: Sequence[Checked], strong: Sequence[str]
+    ) -> tuple[Checked, ...]:
+        """The facts, with what follows by arithmetic from what is cited and what was asked."""
+        found = list(checked)
+        used: list[Amount] = []
+        missing = [place for place, fact in enumerate(checked) if fact.found is None]
+        for place in missing:
+            if (known := self._record.computed(claim, stated[place], strong)) is not None:
+                found[place] = replace(found[place], found=known[0], why="")
+                used += known[1]
+        for place in missing:
+            if found[place].found is None and _is_one_of(stated[place], used):
+                asked = self._record.in_question(stated[place])
+                found[place] = replace(found[place], found=asked, why="")
+        return tuple(found)
 
     def _otherwise(self, claim: str, strong: Sequence[str]) -> list[str]:
         """What the cited passages say otherwise, though all the pieces of the claim are in them."""
@@ -303,6 +324,13 @@ def _masked(text: str, stretches: Sequence[tuple[int, int]]) -> str:
     for start, end in stretches:
         text = text[:start] + " " * (end - start) + text[end:]
     return text
+
+
+def _is_one_of(fact: Fact, used: Sequence[Amount]) -> bool:
+    """Whether a number is one that was asked about and that another one was computed with."""
+    return isinstance(fact.value, Number) and any(
+        reading.value == each.value for reading in fact.value.readings for each in used
+    )
 
 
 def _elsewhere(fact: Checked) -> bool:

@@ -10,12 +10,16 @@ import msgspec
 
 from clew.core.events import FINISH, Evidence, Json, Note, encode
 from clew.core.trajectory import Call, Trajectory
+from clew.evidence.amounts import Amount
+from clew.evidence.derived import Derived, derived, within
 from clew.evidence.facts import Fact
 from clew.evidence.numbers import Number, Reading, agree
 from clew.evidence.passages import Passage
 from clew.evidence.units import Unit
 
-Where: TypeAlias = Literal["evidence", "title", "source", "observation", "calculation", "question"]
+Where: TypeAlias = Literal[
+    "evidence", "title", "source", "observation", "calculation", "question", "derived"
+]
 
 CONSTANTS: Final = frozenset(
     {*map(Fraction, (0, 1, 2, 7, 12, 24, 60, 365, 366, 3600)), Fraction("365.25")}
@@ -28,6 +32,7 @@ CONSTANTS: Final = frozenset(
 class Found:
     """Where a fact was found: in evidence, or elsewhere in the record.
 
+    What is `derived` follows by arithmetic from numbers of the evidence, of which it names the first.
     `offset` and `length` (in characters) refer to the text of the evidence, its title or source,
     the observation of `call`, or the question. `in_source` is the position in the evidence's
     source, as far as it is known.
@@ -158,6 +163,25 @@ class Record:
                     start, end = place
                     inside = piece.offset + start if piece.where == "evidence" else 0
                     return Found(piece.where, name, piece.call, start, end - start, inside)
+        return None
+
+    def computed(
+        self, claim: str, fact: Fact, doc_ids: Sequence[str]
+    ) -> tuple[Found, Sequence[Amount]] | None:
+        """What a value follows from by arithmetic, and the numbers of the question it took."""
+        question = " ; ".join(passage.text for passage in self._question)
+        for name in doc_ids:
+            for piece in self._pieces[name]:
+                if piece.where != "evidence":
+                    continue
+                text = piece.passage.text
+                if (place := within(claim, fact, text)) is not None:
+                    how = Derived(place)
+                elif (how := derived(fact, text, question)) is None:
+                    continue
+                start, end = how.place
+                found = Found("derived", name, piece.call, start, end - start, piece.offset + start)
+                return found, how.asked
         return None
 
     def in_observations(self, fact: Fact) -> Found | None:

@@ -1,0 +1,101 @@
+"""How well the audit tells right answers from wrong ones, on texts by somebody who never saw it.
+
+python -m benchmarks.claims            both halves, as counts with 95 % intervals
+python -m benchmarks.claims --misses   what was judged wrongly, of the seen half alone
+"""
+
+import argparse
+import json
+import sys
+from math import sqrt
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from clew.core.events import (
+    Action,
+    AgentSpec,
+    AnyEvent,
+    Evidence,
+    Fingerprints,
+    Observation,
+    Reply,
+    Started,
+    Thought,
+)
+from clew.core.events import Entry as Line
+from clew.core.trajectory import Trajectory
+from clew.evidence import Audit, audit
+
+FOLDER: Final = Path(__file__).parent
+Row: TypeAlias = dict[str, Any]
+
+
+def rows(half: str) -> list[Row]:
+    """The answers of one half, with their questions and passages."""
+    lines = (FOLDER / f"{half}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def record(row: Row) -> Trajectory:
+    """A run that was asked the question and found the passage."""
+    piece = Evidence("doc_1", row["passage"], 0.9, "")
+    events: tuple[AnyEvent, ...] = (
+        Started(row["question"], AgentSpec("", "scripted:audit", "", "")),
+        Thought(
+            Reply(), Fingerprints("", "", "", ""), actions=(Action("search", {"query": "it"}),)
+        ),
+        Observation("1.1", {"results": [{"doc_id": "doc_1"}]}, evidence=(piece,)),
+    )
+    return Trajectory(row["id"], [Line(n, 0, 1, event) for n, event in enumerate(events, 1)])
+
+
+def audited(row: Row) -> Audit:
+    """The answer as the audit judges it."""
+    return audit(row["answer"], record(row))
+
+
+def interval(hits: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share, by Wilson."""
+    z, share = 1.959964, hits / of
+    middle = share + z * z / (2 * of)
+    wide = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    below = 1 + z * z / of
+    return (middle - wide) / below, (middle + wide) / below
+
+
+def shown(hits: int, of: int) -> str:
+    """A count with its share and interval, as the page has it."""
+    low, high = interval(hits, of)
+    return f"{hits} ({hits / of:.3f}; {low:.3f} to {high:.3f})"
+
+
+def table(half: str, *, misses: bool) -> str:
+    """The row of one half."""
+    number, objected = {True: 0, False: 0}, {True: 0, False: 0}
+    for row in rows(half):
+        found, supported = audited(row), row["kind"] == "supported"
+        number[supported] += 1
+        objected[supported] += not found.ok
+        if misses and half == "seen" and found.ok != supported:
+            print(f"{row['id']} {row['kind']}: {row['answer']}\n  {row['passage']}\n"
+                  f"  {found.problems}", file=sys.stderr)  # fmt: skip
+    return (
+        f"| {half} | {number[True]} | {shown(objected[True], number[True])} "
+        f"| {number[False]} | {shown(objected[False], number[False])} |"
+    )
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m benchmarks.claims")
+    options.add_argument("--misses", action="store_true", help="of the seen half alone")
+    options.add_argument("--half", choices=("seen", "unseen"), help="one of them alone")
+    given = options.parse_args()
+    print("| half | supported | objected to | unsupported | caught |")
+    print("|---|---|---|---|---|")
+    for half in ("seen", "unseen") if given.half is None else (given.half,):
+        print(table(half, misses=given.misses))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
