@@ -2,9 +2,10 @@
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final
 
 from clew.evidence.dates import Date, dates
@@ -37,6 +38,7 @@ _FACTORS: Final = Lazy(
     r"|(?P<half>half|halved|halb|hälfte|moitié|mitad|metà))(?!\w)",
     re.IGNORECASE,
 )
+_AND: Final = Lazy(r" ?(?:, ?)?(?:(?:and|y|et|und|e|en|i) )?")
 _TIMES: Final = {"two": Fraction(2), "three": Fraction(3), "half": Fraction(1, 2)}
 
 
@@ -72,7 +74,16 @@ def amounts(text: str) -> list[Amount]:
     for match in _FACTORS.finditer(plain):
         times = _TIMES[match.lastgroup or ""]
         found.append(Amount(times, FACTOR, match.start(), match.end()))
-    return sorted(found, key=lambda amount: amount.start)[:MOST]
+    found.sort(key=lambda amount: amount.start)
+    return [*found[:MOST], *_compound(found[:MOST], plain)]
+
+
+def _compound(found: Sequence[Amount], text: str) -> Iterator[Amount]:
+    """An hour and 45 minutes: both together."""
+    for one, other in pairwise(found):
+        if one.dimension == other.dimension == "s" and one.value > other.value:
+            if _AND.fullmatch(text, one.end, other.start):
+                yield Amount(one.value + other.value, "s", one.start, other.end)
 
 
 def _unit(word: str) -> Unit | None:

@@ -89,6 +89,20 @@ def _rival(
     return ""
 
 
+def restated(claim: str, fact: Fact, passage: str) -> bool:
+    """Whether the claim says a value of what the passage says another one of.
+
+    Two words near it must stand near the other too, or what it counts must be counted there.
+    """
+    around, read = _Around(claim), _read(passage)
+    near, counted = around(fact, NEAR), around.counted(fact)
+    return any(
+        _comparable(fact, value.fact)
+        and (len(value.around & near) > 1 or (counted and counted == value.counted))
+        for value in read.values
+    )
+
+
 def _comparable(fact: Fact, other: Fact) -> bool:
     """Whether both are days, times of day, or numbers of one dimension."""
     match fact.value, other.value:

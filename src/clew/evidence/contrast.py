@@ -7,6 +7,7 @@ all, except); who does it to whom; and one word exchanged for another of its kin
 shares enough, nothing is said.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -17,8 +18,11 @@ from clew.evidence.claims import claims
 from clew.evidence.dates import dates
 from clew.evidence.numbers import numbers
 from clew.evidence.opposites import (
+    ALLOWING,
     BOUNDED,
     BREAKS,
+    CONDITIONS,
+    CONVERSE,
     DENYING,
     EXCEPT,
     EXCLUSIVE,
@@ -29,10 +33,12 @@ from clew.evidence.opposites import (
     OPPOSITES,
     PARTIAL,
     UNIVERSAL,
+    UNTIL,
     VERBS,
 )  # fmt: skip
 from clew.evidence.stems import stem
 from clew.evidence.words import Word, flat, words
+from clew.support.lazy_regex import Lazy
 
 ARTICLES: Final = frozenset({"a", "an", "the"})
 LINKS: Final = ARTICLES | {"and", "or", "of"}
@@ -49,6 +55,11 @@ LONGEST: Final = 80
 SHOWN: Final = 120
 """So many characters of a passage are quoted."""
 
+_DENIES: Final = "denies what the passage says"
+_ANSWERING: Final = Lazy(
+    r"^\W*(?:yes|no|ja|nein|nee|oui|non|s[ií]|sim|n[ãa]o|tak|nie)\s*[,;:.–—-]\s*", re.IGNORECASE
+)
+_BEING: Final = frozenset({"be", "is", "are", "was", "were", "been"})
 _STOPS: Final = frozenset(",;:–()")
 
 
@@ -99,7 +110,17 @@ class Sentence:
             if after not in BOUNDED and (short or word.key in NEGATIVE or word.key in DENYING):
                 yield place
 
+    def ends_denial(self, said: "Sentence") -> bool:
+        """Whether what it denies ends in what another says: not … until, not … unless."""
+        places = [place for place, word in enumerate(self.words) if word.key in UNTIL]
+        return any(not said.content.isdisjoint(filter(None, self.stems[at:])) for at in places)
+
     def _reaches(self, place: int, shared: frozenset[str]) -> bool:
+        passive = place > 0 and self.words[place - 1].key in _BEING
+        if passive and self.words[place].key in DENYING:
+            behind = self.stems[max(0, place - SCOPE) : place]
+            if not shared.isdisjoint(behind):
+                return True
         for ahead in range(place + 1, min(len(self.words), place + SCOPE + 1)):
             between = self.text[self.words[ahead - 1].end : self.words[ahead].start]
             if not _STOPS.isdisjoint(between) or self.words[ahead].key in BREAKS:
@@ -121,7 +142,7 @@ def _sentence(text: str) -> Sentence:
 
 def contrast(claim: str, passages: Sequence[str]) -> str:
     """What the passages say otherwise, with their words; empty where they do not."""
-    said = _sentence(claim)
+    said = _sentence(_ANSWERING.sub("", claim))
     beside = [each for passage in passages for each in sentences(passage)]
     shares = [_share(said, each) for each in beside]
     best = max(shares, default=0.0)
@@ -131,6 +152,7 @@ def contrast(claim: str, passages: Sequence[str]) -> str:
     for share, each in zip(shares, beside, strict=True):
         if share == best:
             why = next((why for test in _TESTS if (why := test(said, each))), "")
+            why = "" if why == _DENIES and _denied_elsewhere(said, each, beside) else why
             if not why:
                 return ""
             quoted = " ".join(each.text.split())
@@ -171,7 +193,19 @@ def _polarity(said: Sentence, other: Sentence) -> str:
     if turned:
         word, opposed = next(iter(turned.items()))
         return f"says {word!r} where the passage says {opposed[0]!r}"
-    return "denies what the passage says" if mine > theirs else "says what the passage denies"
+    if mine < theirs and other.ends_denial(said):
+        return ""
+    return _DENIES if mine > theirs else "says what the passage denies"
+
+
+def _denied_elsewhere(said: Sentence, best: Sentence, beside: Sequence[Sentence]) -> bool:
+    """Whether another sentence denies something of which the best one does not speak."""
+    return any(
+        each.negated
+        and len(said.content & each.content) > 1
+        and (said.content & each.content) - best.content
+        for each in beside
+    )
 
 
 def _names_only(said: Sentence) -> bool:
@@ -183,7 +217,7 @@ def _amount(said: Sentence, other: Sentence) -> str:
     """Only, all and always, where the passage has no only, or an exception, or some."""
     around = zip([None, *said.words], said.words, [*said.words[1:], None], strict=False)
     for before, word, after in around:
-        counted = after is not None and after.text[0].isdigit()
+        counted = after is not None and (after.text[0].isdigit() or _ruled(after, other))
         if before is not None and before.key in NEGATIVE:
             continue
         if word.key in EXCLUSIVE and not other.keys & EXCLUSIVE and not counted:
@@ -200,6 +234,11 @@ def _amount(said: Sentence, other: Sentence) -> str:
     return ""
 
 
+def _ruled(after: Word, other: Sentence) -> bool:
+    """Whether an `only` before this word repeats the condition of a rule."""
+    return after.key in CONDITIONS and bool(other.keys & (ALLOWING | UNTIL))
+
+
 def _kind(said: Sentence, other: Sentence) -> str:
     """Another word of one kind: a colour, a weekday, a trade."""
     theirs = {kind: word for word in other.words if (kind := KINDS.get(word.key))}
@@ -209,6 +248,8 @@ def _kind(said: Sentence, other: Sentence) -> str:
             continue
         for (table, _), there in theirs.items():
             if table == kind[0] and there.key not in said.keys:
+                if {word.key, there.key} in CONVERSE:
+                    continue
                 return f"says {word.text!r} where the passage says {there.text!r}"
     return ""
 

@@ -5,6 +5,7 @@ or divided exactly, by at most two steps, and rounded as the claim rounds it.
 """
 
 import datetime
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +13,12 @@ from itertools import combinations, permutations, product
 from typing import Final, NamedTuple
 
 from clew.evidence.amounts import CALENDAR, CLOCK, DAY, FACTOR, Amount, amounts, ordinal_of
+from clew.evidence.claims import claims
 from clew.evidence.dates import Date
 from clew.evidence.facts import Fact
 from clew.evidence.numbers import YEAR, Number, Reading
 from clew.evidence.stems import stem
-from clew.evidence.words import flat, words
+from clew.evidence.words import flat, key, words
 from clew.support.lazy_regex import Lazy
 
 DAYTIME: Final = 24 * 60
@@ -29,6 +31,15 @@ _RANGE: Final = Lazy(
 _DAYS_OF_A_YEAR: Final = Fraction("365.25")
 TERMS: Final = 8
 """So many amounts are taken where three or four go together."""
+
+
+RECKONING: Final = frozenset(
+    map(
+        key,
+        ["more", "less", "fewer", "later", "earlier", "after", "before", "ago", "total", "together", "altogether", "sum", "left", "remain", "remains", "remaining", "rest", "difference", "by", "below", "above", "between", "gap", "older", "younger", "old", "age", "aged", "share", "majority", "both", "combined", "older", "further", "another", "additional", "over", "longer", "shorter", "higher", "lower", "lasted", "lasts", "since", "until", "till", "still", "each", "posterior", "posteriores", "mehr", "weniger", "spater", "fruher", "nach", "vor", "insgesamt", "zusammen", "ubrig", "rest", "unterschied", "alter", "mehrheit", "danach", "lang", "noch", "plus", "moins", "tard", "apres", "avant", "total", "ensemble", "reste", "restent", "ecart", "age", "majorite", "ans", "durant", "pendant", "perdu", "gagne", "mas", "menos", "tarde", "despues", "antes", "total", "juntos", "queda", "quedan", "resta", "diferencia", "edad", "mayoria", "dura", "duro", "durante", "piu", "meno", "dopo", "prima", "totale", "insieme", "resta", "restano", "differenza", "durata", "meer", "minder", "later", "na", "voor", "totaal", "samen", "over", "mais", "depois", "antes", "restam", "sobram", "juntos", "po", "przed", "razem", "zostalo"],
+    )
+)
+"""Words of a claim or a question that speak of a result, and not of what is written."""
 
 
 class Wanted(NamedTuple):
@@ -51,21 +62,56 @@ class Derived:
     place: tuple[int, int]
     """Where the first amount of the passage is that it was computed from."""
     asked: tuple[Amount, ...] = ()
+    timed: bool = False
+    """Whether it is a time of day."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is sure to be a result: of a number that was asked about, or a time of day."""
+        return self.timed or any(each.dimension != CALENDAR for each in self.asked)
 
 
-def derived(fact: Fact, passage: str, question: str) -> Derived | None:
+def speaks_of_a_result(text: str) -> bool:
+    """Whether a claim or its question speaks of what is left, more, later, in total."""
+    return not RECKONING.isdisjoint(word.key for word in words(text))
+
+
+def derived(claim: str, fact: Fact, passage: str, question: str) -> Derived | None:
     """How the value follows from amounts of the passage, and perhaps one that was asked about."""
-    wanted = _wanted(fact)
+    wanted = _compound(claim, fact) or _wanted(fact)
     if not wanted:
         return None
     given, asked = amounts(passage), amounts(question)
+    ends = [sentence.end for sentence in claims(passage)]
     for steps in (_in_one_step, _in_two_steps):
         for value, dimension, used in steps(given, asked):
             inside = [each for each in used if each in given]
-            if inside and any(each.fits(value, dimension) for each in wanted):
+            if not any(each.fits(value, dimension) for each in wanted):
+                continue
+            if inside and _together(inside, ends):
                 outside = tuple(each for each in used if each not in given)
-                return Derived((inside[0].start, inside[0].end), outside)
+                return Derived((inside[0].start, inside[0].end), outside, dimension == CLOCK)
     return None
+
+
+def _together(used: Sequence[Amount], ends: Sequence[int]) -> bool:
+    """Whether amounts stand in one sentence or two that follow; named years may stand anywhere."""
+    if all(each.dimension in {CALENDAR, DAY} for each in used):
+        return True
+    places = [bisect_right(ends, each.start) for each in used]
+    return max(places) - min(places) <= 1
+
+
+def _compound(claim: str, fact: Fact) -> list[Wanted]:
+    """An hour and 45 minutes are asked for together."""
+    return [
+        Wanted(each.dimension, each.value, each.value)
+        for each in amounts(claim)
+        if each.start <= fact.start
+        and fact.end <= each.end
+        and each.end - each.start > fact.end - fact.start
+        and not each.per
+    ]
 
 
 def _wanted(fact: Fact) -> list[Wanted]:

@@ -29,6 +29,7 @@ _QUOTED: Final = Lazy(
     r"“([^“”]{1,2000})”|«\s?([^«»]{1,2000}?)\s?»|„([^„“”]{1,2000})[“”]|(?<!\w)\"([^\"\n]{1,2000})\""
     r"|「([^「」]{1,2000})」|『([^『』]{1,2000})』|(?<!\w)‘([^‘’]{1,2000})’(?!\w)"
 )
+_OF_THE_TWO: Final = Lazy(r".{0,7}?\bthe two(?=\W|$)(?! \w)", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?'*_\"”’"
 _GAP: Final = Lazy(r"\s*(?:\[(?:…|\.\.\.)\]|…|\.\.\.)\s*")
 
@@ -110,6 +111,8 @@ def _overlaps(value: Value, taken: Sequence[Stretch]) -> bool:
 def _commonplace(number: Number, text: str) -> bool:
     """Said for other reasons than to count, or the number of a list item."""
     said = text[number.start : number.end]
+    if _OF_THE_TWO.match(text, max(0, number.start - 8)):
+        return True
     if (
         re.split(r"\W", said.lower(), maxsplit=1)[0] in COMMONPLACE
         and "hundred" not in said.lower()

@@ -114,9 +114,14 @@ def _named(text: str, run: Sequence[Word], after: Word | None, *, german: bool) 
     if not keys or (lone and (len(keys[0]) < 2 or german)):
         return []
     initial = lone and opens and _CASE.sub("", kept[0].text[1:]) == kept[0].text[1:]
-    if initial and not _subject(text, kept[0], after):
+    if initial and (_before_digits(text, kept[0]) or not _subject(text, kept[0], after)):
         return []
     return [Name(kept[0].start, kept[-1].end, keys, initial)]
+
+
+def _before_digits(text: str, word: Word) -> bool:
+    """Whether a number follows a word that begins a sentence, as in "Quedan 3.150"."""
+    return text[word.end : word.end + 2].strip().isdigit()
 
 
 def _subject(text: str, word: Word, after: Word | None) -> bool:

@@ -319,6 +319,8 @@ def _agree(mine: Reading, theirs: Reading, about: About) -> bool:
         return said == real and fine == step
     if said == real:
         return True
+    if same and _converted(mine, theirs) and abs(said - real) <= step / 2:
+        return True
     if fine > step or (not same and (mine.unit.dimension or step * 10 > abs(said))):
         return False
     if about == "over" and said <= real < said + step:
@@ -329,8 +331,12 @@ def _agree(mine: Reading, theirs: Reading, about: About) -> bool:
     return said - wide <= real < said + wide
 
 
+def _converted(mine: Reading, theirs: Reading) -> bool:
+    """Whether one unit is no decimal multiple of the other."""
+    ratio = theirs.unit.factor / mine.unit.factor
+    return not set(str(max(ratio, 1 / ratio))) <= {"1", "0"}
+
+
 def _slack(mine: Reading, theirs: Reading) -> Fraction:
     """What the passage may have rounded itself, where units are converted that are no decimals."""
-    ratio = theirs.unit.factor / mine.unit.factor
-    decimal = set(str(max(ratio, 1 / ratio))) <= {"1", "0"}
-    return Fraction(0) if decimal or ratio == 1 else theirs.width / 2
+    return theirs.width / 2 if _converted(mine, theirs) else Fraction(0)

@@ -30,7 +30,10 @@ NEGATIVE: Final = _keys("""
 not no never nobody none neither nor without cannot nothing nowhere
 nicht kein keine keinen keiner keinem keines nie niemals niemand ohne nichts weder
 no nunca jamas ningun ninguna ninguno nadie nada tampoco sin
-ne pas jamais aucun aucune sans ni rien
+pas jamais aucun aucune sans ni rien hors
+niet geen nooit zonder niemand
+nao nunca nenhum nenhuma sem
+nie bez
 non nessuno nessuna nessun senza
 """)
 """Words that deny what follows them."""
@@ -48,9 +51,29 @@ BREAKS: Final = _keys(
 """Behind them a negation reaches nothing."""
 
 BOUNDED: Final = _keys(
-    "more less fewer later earlier longer only just merely solo nur seulement mas menos plus moins mehr weniger doubt matter"
+    "more less fewer later earlier longer only just merely solo nur seulement mas menos plus moins mehr weniger doubt matter appena"
 )
 """Behind a not they make a bound or a beginning, and deny nothing: no more than, not only."""
+
+UNTIL: Final = _keys("""
+until till unless before bis vor bevor jusqu avant hasta antes fino finche prima tot tenzij voor ate
+""")
+"""Behind a negation they say when or where it ends."""
+
+ALLOWING: Final = _keys("""
+may can permitted allowed requires required require must open needed need valid
+erlaubt darf durfen erforderlich muss geoffnet permis autorise ouvert obligatoire faut doit
+permitido permite puede debe abierto obligatorio consentita consentito permesso aperto deve richiede
+mag toegestaan verplicht nodig permitido aberta aberto exige
+""")
+"""Words of rules: what they allow on a condition is allowed on no other."""
+
+CONDITIONS: Final = _keys("""
+if when once for from with between during after where in on up
+wenn falls fur von mit zwischen nach ab si quand pour de du avec entre pendant apres
+cuando para desde con durante tras da dal se quando per dopo in indien als met van bij
+""")
+"""Words that begin a condition."""
 
 EXCLUSIVE: Final = _keys(
     "only solely exclusively merely sole alone lone nur allein ausschliesslich solamente unicamente seulement uniquement soltanto"
@@ -197,6 +220,11 @@ def _kinds() -> dict[str, tuple[int, int]]:
 KINDS: Final = _kinds()
 """Words of one kind of which a thing is usually one: the kind, and which of it."""
 
+
+CONVERSE: Final = tuple(
+    {parent, child} for parent in ("father", "mother") for child in ("son", "daughter")
+)
+"""Two words of one kind that speak of the same pair of people."""
 
 _DEEDS: Final = """
 design designed designs | build built builds constructed erected | sell sold sells | buy bought buys purchased acquired

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from clew.evidence.common import ALSO, BEFORE, CONNECTING, COUNTRIES, DEMONYMS, PLACED
+from clew.evidence.common import ALSO, BEFORE, CONNECTING, COUNTRIES, DEMONYMS, PLACED, RELATIVES
 from clew.evidence.dates import MONTHS, Date, Day, dates
 from clew.evidence.facts import Fact, Link, Quotation, link_key, links
 from clew.evidence.names import Name
@@ -246,9 +246,23 @@ class Passage:
         if keys[0] in PLACED or not COUNTRIES.isdisjoint(keys):
             return None
         places = self._places.get(keys[-1], [])
+        if places and (place := self._of_the_family(keys)) is not None:
+            return self._at(place)
         if not places or any(not self._alone(place, keys) for place in places):
             return None
         return self._at(places[0])
+
+    def _of_the_family(self, keys: Sequence[str]) -> int | None:
+        """Where "his son Antoine" is named without the surname, which a relative has here."""
+        if len(keys) != 2:
+            return None
+        for place in self._places.get(keys[0], ()):
+            beside = self._keys[max(0, place - 2) : place + 3]
+            after = self._words[place + 1] if place + 1 < len(self._words) else None
+            full = after is not None and after.capital and after.start == self._words[place].end + 1
+            if self._words[place].capital and not full and not RELATIVES.isdisjoint(beside):
+                return place
+        return None
 
     def _alone(self, place: int, keys: Sequence[str]) -> bool:
         """Whether a surname stands without another given name or name beside it."""

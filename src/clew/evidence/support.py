@@ -11,7 +11,8 @@ import msgspec
 from clew.core.events import FINISH, Evidence, Json, Note, encode
 from clew.core.trajectory import Call, Trajectory
 from clew.evidence.amounts import Amount
-from clew.evidence.derived import Derived, derived, within
+from clew.evidence.attribution import restated
+from clew.evidence.derived import Derived, derived, speaks_of_a_result, within
 from clew.evidence.facts import Fact
 from clew.evidence.numbers import Number, Reading, agree
 from clew.evidence.passages import Passage
@@ -170,6 +171,7 @@ class Record:
     ) -> tuple[Found, Sequence[Amount]] | None:
         """What a value follows from by arithmetic, and the numbers of the question it took."""
         question = " ; ".join(passage.text for passage in self._question)
+        reckoned = speaks_of_a_result(f"{claim} {question}")
         for name in doc_ids:
             for piece in self._pieces[name]:
                 if piece.where != "evidence":
@@ -177,7 +179,7 @@ class Record:
                 text = piece.passage.text
                 if (place := within(claim, fact, text)) is not None:
                     how = Derived(place)
-                elif (how := derived(fact, text, question)) is None:
+                elif (how := derived(claim, fact, text, question)) is None or (not (reckoned or how.counted) and restated(claim, fact, text)):
                     continue
                 start, end = how.place
                 found = Found("derived", name, piece.call, start, end - start, piece.offset + start)

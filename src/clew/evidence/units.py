@@ -44,12 +44,13 @@ kg 1/1000000: milligram, milligrams
 kg 1000: tonne, tonnes, metric tons, Tonnen, toneladas
 kg 907.18474: short tons
 kg 0.028349523125: ounce, ounces
-s 1: second, seconds, Sekunden, secondes, segundos
-s 60: minute, minutes, Minuten, minutos, minuti
+s 1: second, seconds, Sekunden, secondes, segundos, secondi, secondo, segundo, seconden, Sekunde
+s 60: minute, minutes, Minuten, minutos, minuti, minuto, minuut, minuten, Minute
 s 3600: hour, hours, Stunde, Stunden, heure, heures, hora, horas, ore
 s 86400: day, days, Tag, Tage, Tagen, jour, jours, día, días, giorni
 s 604800: week, weeks, Woche, Wochen, semaine, semaines, semanas
-year 1: year, years, Jahr, Jahre, Jahren, an, ans, années, año, años, anni, anos, jaar
+year 1: year, years, Jahr, Jahre, Jahren, an, ans, années, año, años, anni, anos, jaar, jaren
+year 1: lat, lata, latach
 year 1/12: month, months, Monat, Monate, Monaten, mois, meses, mesi
 year 10: decade, decades
 m2 1: square metre, square metres, square meter, square meters, Quadratmeter, mètres carrés
@@ -203,7 +204,7 @@ _OTHERS: Final = (
     ("dos", 2), ("tres", 3), ("cuatro", 4), ("cinco", 5), ("seis", 6), ("siete", 7), ("ocho", 8),
     ("nueve", 9), ("diez", 10), ("quattro", 4), ("cinque", 5), ("sette", 7), ("otto", 8),
     ("nove", 9), ("dieci", 10), ("twee", 2), ("drie", 3), ("vijf", 5), ("zeven", 7), ("negen", 9),
-    ("tien", 10), ("twaalf", 12),
+    ("tien", 10), ("twaalf", 12), ("cien", 100), ("cento", 100), ("hundert", 100), ("honderd", 100),
 )  # fmt: skip
 UNITS_IN_WORDS: Final[dict[str, int]] = {
     **{word: number for number, word in enumerate(_ONES.split(" "))},
