@@ -11,12 +11,14 @@ from clew.evidence.amounts import Amount
 from clew.evidence.attribution import displaced
 from clew.evidence.claims import Claim, claims
 from clew.evidence.common import DECLINING
-from clew.evidence.contrast import contrast, overlap
+from clew.evidence.contrast import contrast, overlap, without_answer
 from clew.evidence.facts import Fact, Kind, facts, normal
 from clew.evidence.names import Name
 from clew.evidence.numbers import Number
+from clew.evidence.strength import overstated
 from clew.evidence.structured import as_text
 from clew.evidence.support import Found, Record
+from clew.evidence.subjects import reassigned
 
 State: TypeAlias = Literal["supported", "unsupported", "uncited", "not checkable"]
 Citing: TypeAlias = Literal["searched", "always", "never"]
@@ -260,8 +262,10 @@ class _Judge:
     def _otherwise(self, claim: str, strong: Sequence[str]) -> list[str]:
         """What the cited passages say otherwise, though all the pieces of the claim are in them."""
         passages = self._record.passages(strong)
-        if found := contrast(claim, passages) or displaced(claim, passages):
-            return [f"it {found}"]
+        claim = without_answer(claim)
+        for differs in (contrast, displaced, overstated, reassigned):
+            if found := differs(claim, passages):
+                return [f"it {found}"]
         share = overlap(claim, [*passages, *self._record.headings(strong)]) if self._least else 1.0
         if share < self._least:
             return [f"only {share:.0%} of its words stand in what it cites"]

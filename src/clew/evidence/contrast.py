@@ -142,7 +142,7 @@ def _sentence(text: str) -> Sentence:
 
 def contrast(claim: str, passages: Sequence[str]) -> str:
     """What the passages say otherwise, with their words; empty where they do not."""
-    said = _sentence(_ANSWERING.sub("", claim))
+    said = _sentence(claim)
     beside = [each for passage in passages for each in sentences(passage)]
     shares = [_share(said, each) for each in beside]
     best = max(shares, default=0.0)
@@ -159,6 +159,11 @@ def contrast(claim: str, passages: Sequence[str]) -> str:
             quoted = quoted if len(quoted) <= SHOWN else f"{quoted[: SHOWN - 1]}…"
             found = found or f"{why}: “{quoted}”"
     return found
+
+
+def without_answer(claim: str) -> str:
+    """The claim without the yes or no that it answers with."""
+    return _ANSWERING.sub("", claim)
 
 
 def overlap(claim: str, passages: Sequence[str]) -> float:

@@ -30,7 +30,7 @@ NEGATIVE: Final = _keys("""
 not no never nobody none neither nor without cannot nothing nowhere
 nicht kein keine keinen keiner keinem keines nie niemals niemand ohne nichts weder
 no nunca jamas ningun ninguna ninguno nadie nada tampoco sin
-pas jamais aucun aucune sans ni rien hors
+pas jamais aucun aucune sans ni rien
 niet geen nooit zonder niemand
 nao nunca nenhum nenhuma sem
 nie bez

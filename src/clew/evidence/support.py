@@ -179,7 +179,9 @@ class Record:
                 text = piece.passage.text
                 if (place := within(claim, fact, text)) is not None:
                     how = Derived(place)
-                elif (how := derived(claim, fact, text, question)) is None or (not (reckoned or how.counted) and restated(claim, fact, text)):
+                elif (how := derived(claim, fact, text, question)) is None or (
+                    not (reckoned or how.counted) and restated(claim, fact, text)
+                ):
                     continue
                 start, end = how.place
                 found = Found("derived", name, piece.call, start, end - start, piece.offset + start)

@@ -1,0 +1,113 @@
+"""Whether a claim says more surely, or of more, than its passage does.
+
+A hedge that is dropped, a quantity made to hold of all, a cause that nobody named, and a deed that
+the passage denies, promises or makes an exception of, in words that it uses nowhere else.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from clew.evidence.clauses import Clause, clauses, clauses_of
+from clew.evidence.opposites import (
+    DENYING,
+    EXCEPT,
+    EXCLUSIVE,
+    IDIOMS,
+    NEGATIVE,
+    OPPOSITES,
+    UNIVERSAL,
+    UNTIL,
+)
+from clew.evidence.tone import BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
+
+ENOUGH: Final = 0.5
+"""So great a share of a claim's words stands in the clause that speaks of the same."""
+
+
+def overstated(claim: str, passages: Sequence[str]) -> str:
+    """How the claim goes beyond its passages; empty if nothing shows that it does."""
+    said = clauses_of(claim)
+    there = [clause for passage in passages for clause in clauses(passage)]
+    for test in (_all, _sure, _caused, _denied):
+        if why := test(said, there):
+            return why
+    return ""
+
+
+def _keys(many: Sequence[Clause]) -> frozenset[str]:
+    return frozenset(key for clause in many for key in clause.keys)
+
+
+def _content(many: Sequence[Clause]) -> frozenset[str]:
+    return frozenset(each for clause in many for each in clause.content)
+
+
+def _all(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+    """All, always, every: where the passage says nothing of the kind."""
+    known = _keys(there)
+    if known & (UNIVERSAL | WHOLE):
+        return ""
+    for clause in said:
+        for before, word in zip([None, *clause.words], clause.words, strict=False):
+            if word.key in WHOLE and (before is None or before.key not in IDIOMS | NEGATIVE):
+                return f"says {word.text!r}, which the passage does not"
+    return ""
+
+
+def _sure(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+    """May, might, is believed to: left out."""
+    if _keys(said) & (HEDGES | CAUSES):
+        return ""
+    best = _best(said, there)
+    if best is None or not (hedges := best.keys & HEDGES):
+        return ""
+    return f"leaves out {min(hedges)!r}, which the passage says"
+
+
+def _best(said: Sequence[Clause], there: Sequence[Clause]) -> Clause | None:
+    content = _content(said)
+    shared = [(len(content & each.content), each) for each in there]
+    most = max((count for count, _ in shared), default=0)
+    if not content or most < ENOUGH * len(content):
+        return None
+    return next(each for count, each in shared if count == most)
+
+
+def _caused(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+    """Because: where the passage names no cause in what it says of it."""
+    for clause in said:
+        place = next((n for n, word in enumerate(clause.words) if word.key in BECAUSE), None)
+        if place is None:
+            continue
+        cause = frozenset(filter(None, clause.stems[place:]))
+        about = [each for each in there if cause & each.content]
+        if not any(each.sentence_keys & CAUSES for each in about):
+            return f"names a cause ({clause.words[place].text!r}) that the passage does not"
+    return ""
+
+
+def _denied(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+    """What the passage speaks of only to deny it."""
+    keys = _keys(said)
+    if keys & (NEGATIVE | DENYING | EXCLUSIVE | EXCEPT | UNTIL) or any(c.negated for c in said):
+        return ""
+    denials = [each for each in there if _denies(each)]
+    denied = {each for clause in denials for each in clause.content}
+    spoken = {each for clause in there if clause not in denials for each in clause.content}
+    only = (denied - spoken) & _content(said)
+    turned = frozenset(
+        other for each in denials for key in each.keys for other in OPPOSITES.get(key, ())
+    )
+    if not only or turned & keys:
+        return ""
+    clause = next(each for each in denials if only & each.content)
+    return f"says what the passage denies: “{' '.join(clause.text.split())}”"
+
+
+def _denies(clause: Clause) -> bool:
+    """Whether a clause says that something is not so, on no condition."""
+    keys = clause.keys
+    if keys & (UNTIL | EXCEPT | EXCLUSIVE) or not clause.negated:
+        return False
+    short = any(word.text.lower().endswith(("n't", "n’t")) for word in clause.words)
+    return short or bool(keys & (NEGATIVE - WITHOUT))

@@ -1,0 +1,93 @@
+"""Whether a claim says of one what its passage says of another.
+
+The clause of the passage that shares most with what the claim says of its subject is about somebody
+or something else, and the subject of the claim stands elsewhere in the passage.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from clew.evidence.clauses import Clause, clauses, clauses_of
+from clew.evidence.opposites import FUNCTION
+from clew.evidence.words import key
+from clew.support.lazy_regex import Lazy
+
+ALIKE: Final = 0.5
+"""So great a share of what is said must stand in the clause,"""
+SHARED: Final = 3
+"""and so many words, where the subject is no name."""
+
+_PART: Final = Lazy(
+    r",\s|\s(?:and|y|et|und|e|en)\s(?=[A-ZÀ-Ý])"
+    r"|\s(?:while|whereas|mientras que|tandis que|während|mentre)\s"
+)
+_PRONOUNS: Final = frozenset(
+    map(
+        key,
+        """
+it he she they its his her their this these that those which who where there
+il elle ils elles ce cela er sie es dies el ella ellos lo esto donde lei lui si che qui dove
+ele ela eles hij zij ze dat die wie ono ona on
+""".split(),
+    )
+)
+
+
+def reassigned(claim: str, passages: Sequence[str]) -> str:
+    """Of whom a passage says it, with its words; empty if nothing shows that it is another."""
+    parts = [each for piece in _PART.split(claim) for each in clauses_of(piece)]
+    for passage in passages:
+        there = clauses(passage)
+        named = _named(there)
+        for said in parts:
+            if len(said.words) > 2 and (best := _of_another(said, there, named)):
+                return f"says of another what the passage says: “{' '.join(best.text.split())}”"
+    return ""
+
+
+def _named(there: Sequence[Clause]) -> frozenset[str]:
+    """The words that a passage writes with a capital alone."""
+    small = {word.key for each in there for word in each.words if word.text.islower()}
+    return frozenset(
+        word.key
+        for each in there
+        for word in each.words
+        if word.capital and word.key not in small and word.key not in FUNCTION
+    )
+
+
+def _of_another(said: Clause, there: Sequence[Clause], named: frozenset[str]) -> Clause | None:
+    names = [word.key for word in said.words if word.key in named]
+    if names and names[0] == said.words[0].key:
+        deed = frozenset(_stems(said, but=named))
+        best = _closest(deed, there)
+        others = {word.key for word in best.words if word.key in named} if best else set[str]()
+        if best and others and names[0] not in others and not others <= {*names}:
+            return best
+    content = [*_stems(said)]
+    if len(content) <= SHARED:
+        return None
+    subject, deed = content[0], frozenset(content[1:]) - {content[0]}
+    best = _closest(deed, there)
+    if best is None or len(deed & best.content) < SHARED or best.words[0].key in _PRONOUNS:
+        return None
+    elsewhere = [each for each in there if subject in each.content]
+    apart = not any(each.sentence_content & deed for each in elsewhere)
+    first = next(filter(None, best.stems), "")
+    return best if elsewhere and apart and first not in content else None
+
+
+def _stems(said: Clause, but: frozenset[str] = frozenset()) -> Iterator[str]:
+    return (
+        stem
+        for word, stem in zip(said.words, said.stems, strict=True)
+        if stem and word.key not in but
+    )
+
+
+def _closest(deed: frozenset[str], there: Sequence[Clause]) -> Clause | None:
+    """The clause that shares most with what is said, if it shares enough."""
+    best = max(there, key=lambda each: len(deed & each.content), default=None)
+    if best is None or not deed:
+        return None
+    return best if len(deed & best.content) >= max(1, ALIKE * len(deed)) else None
