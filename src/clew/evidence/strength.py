@@ -18,8 +18,9 @@ from clew.evidence.opposites import (
     UNIVERSAL,
     UNTIL,
 )
-from clew.evidence.tone import BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
+from clew.evidence.tone import ABOUT, BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
 
+_THEM: Final = frozenset({"them", "us", "you", "those"})
 ENOUGH: Final = 0.5
 """So great a share of a claim's words stands in the clause that speaks of the same."""
 
@@ -48,7 +49,12 @@ def _all(said: Sequence[Clause], there: Sequence[Clause]) -> str:
     if known & (UNIVERSAL | WHOLE):
         return ""
     for clause in said:
-        for before, word in zip([None, *clause.words], clause.words, strict=False):
+        for before, word, after in zip(
+            [None, *clause.words], clause.words, [*clause.words[1:], None], strict=False
+        ):
+            counting = before is not None and before.key in _THEM
+            if counting or (after is not None and after.key in IDIOMS | {"of"}):
+                continue
             if word.key in WHOLE and (before is None or before.key not in IDIOMS | NEGATIVE):
                 return f"says {word.text!r}, which the passage does not"
     return ""
@@ -56,7 +62,7 @@ def _all(said: Sequence[Clause], there: Sequence[Clause]) -> str:
 
 def _sure(said: Sequence[Clause], there: Sequence[Clause]) -> str:
     """May, might, is believed to: left out."""
-    if _keys(said) & (HEDGES | CAUSES):
+    if _keys(said) & (HEDGES | CAUSES | ABOUT):
         return ""
     best = _best(said, there)
     if best is None or not (hedges := best.keys & HEDGES):

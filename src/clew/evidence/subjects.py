@@ -14,6 +14,8 @@ from clew.support.lazy_regex import Lazy
 
 ALIKE: Final = 0.5
 """So great a share of what is said must stand in the clause,"""
+LEAST: Final = 2
+"""so many words at least,"""
 SHARED: Final = 3
 """and so many words, where the subject is no name."""
 
@@ -21,6 +23,11 @@ _PART: Final = Lazy(
     r",\s|\s(?:and|y|et|und|e|en)\s(?=[A-ZÀ-Ý])"
     r"|\s(?:while|whereas|mientras que|tandis que|während|mentre)\s"
 )
+_RELATIVE: Final = frozenset({"where", "which", "who", "donde", "wo", "dove"})
+_PERSONS: Final = frozenset(
+    {"it", "he", "she", "they", "il", "elle", "er", "sie", "es", "el", "ella", "lui", "lei", "zij",
+     "hij", "ze", "his", "her", "its", "their"}
+)  # fmt: skip
 _PRONOUNS: Final = frozenset(
     map(
         key,
@@ -57,24 +64,46 @@ def _named(there: Sequence[Clause]) -> frozenset[str]:
 
 
 def _of_another(said: Clause, there: Sequence[Clause], named: frozenset[str]) -> Clause | None:
-    names = [word.key for word in said.words if word.key in named]
-    if names and names[0] == said.words[0].key:
-        deed = frozenset(_stems(said, but=named))
-        best = _closest(deed, there)
-        others = {word.key for word in best.words if word.key in named} if best else set[str]()
-        if best and others and names[0] not in others and not others <= {*names}:
+    names = _run(said, named)
+    if names:
+        best = _closest(frozenset(_stems(said, but=named)), there)
+        if best and _has_its_own(best, names, said.keys, named):
             return best
     content = [*_stems(said)]
     if len(content) <= SHARED:
         return None
     subject, deed = content[0], frozenset(content[1:]) - {content[0]}
     best = _closest(deed, there)
-    if best is None or len(deed & best.content) < SHARED or best.words[0].key in _PRONOUNS:
+    if best is None or "://" in best.text:
+        return None
+    if len(deed & best.content) < SHARED or best.words[0].key in _PRONOUNS:
         return None
     elsewhere = [each for each in there if subject in each.content]
     apart = not any(each.sentence_content & deed for each in elsewhere)
     first = next(filter(None, best.stems), "")
     return best if elsewhere and apart and first not in content else None
+
+
+def _run(said: Clause, named: frozenset[str]) -> list[str]:
+    """The words of the name that a claim begins with."""
+    found = list[str]()
+    for word in said.words:
+        if word.key not in named or not word.capital:
+            break
+        found.append(word.key)
+    return found
+
+
+def _has_its_own(
+    best: Clause, names: Sequence[str], said: frozenset[str], named: frozenset[str]
+) -> bool:
+    """Whether a clause is about a name that the claim does not begin with, or does not have."""
+    others = [word.key for word in best.words if word.key in named]
+    if not others or set(others) <= said or best.words[0].key in _PERSONS or "://" in best.text:
+        return False
+    opens = best.words[0].key == others[0] or best.words[0].key in _RELATIVE
+    within = best.keys if opens else best.sentence_keys
+    return within.isdisjoint(names)
 
 
 def _stems(said: Clause, but: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -90,4 +119,4 @@ def _closest(deed: frozenset[str], there: Sequence[Clause]) -> Clause | None:
     best = max(there, key=lambda each: len(deed & each.content), default=None)
     if best is None or not deed:
         return None
-    return best if len(deed & best.content) >= max(1, ALIKE * len(deed)) else None
+    return best if len(deed & best.content) >= max(LEAST, ALIKE * len(deed)) else None

@@ -24,6 +24,11 @@ moze mogloby prawdopodobnie podobno
 """)
 """Words by which a passage is not sure, or speaks of what is only planned."""
 
+ABOUT: Final = _keys(
+    "about around roughly approximately some circa ca etwa rund ungefahr environ unos unas cerca quasi ongeveer okolo"
+)
+"""Words that leave a number open."""
+
 WHOLE: Final = _keys("""
 all every always everyone everybody everything entire entirely completely fully wholly invariably whole never
 alle allen jeder jede jedes immer stets ausnahmslos samtliche niemals
