@@ -22,7 +22,7 @@ from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew.tools import published
 from clew.tools.retrieval import Embed, Lasting, Retrieval
-from clew.tools.retrieval.load_extra import embed_by_name
+from clew.tools.retrieval.meaning import Meaning, ranking_of
 from clew.tools.retrieval.vector_store import VectorStore
 from clew.tools.schema import example
 from recordings.data import records
@@ -52,7 +52,7 @@ def measure(sample: int) -> Part:
     """Rank the tools for every nth query."""
     queries = [*records(QUERIES, sample=sample)]
     judging, usable = usable_definitions()
-    part = evidence(usable, queries, "minilm", aimed=sample == 1)
+    part = evidence(usable, queries, "multilingual", aimed=sample == 1)
     return replace(
         part,
         figures=[*part.figures, *judging.figures()],
@@ -98,7 +98,7 @@ def evidence(
             met,
         ),
     ]
-    by_words = Ranked.of(Retrieval(), catalogue, queries)
+    by_words = Ranked.of(Retrieval(embed="words"), catalogue, queries)
     figures += by_words.figures("by words", WORDS if aimed else {})
     figures += by_words.categories("by words")
     figures.append(by_words.latency("by words"))
@@ -171,7 +171,7 @@ def _indexed(definitions: Sequence[Record]) -> float:
     """How long an index of all definitions takes, those with the same name included."""
     tools = [published([each], _perform, effect="read")[0].tool for each in definitions]
     begun = time.perf_counter()
-    Retrieval().rank(tools, ["a query"])
+    Retrieval(embed="words").rank(tools, ["a query"])
     return time.perf_counter() - begun
 
 
@@ -262,14 +262,17 @@ def _fused(
     """Recall and time of words and vectors together. Raises `ConfigError` without the extra."""
     plain = Retrieval(embed=embed)
     few = Ranked.of(plain, catalogue, queries[::TIMED])
-    known = Remembered(embed_by_name(embed))
-    known.learn([query["query"] for query in queries])
-    ranked = Ranked.of(Retrieval(embed=known), catalogue, queries)
+    ranking = ranking_of(embed)
+    parts = [(Remembered(each), reads) for each, reads in ranking.parts] if ranking else []
+    for each, _ in parts:
+        each.learn([query["query"] for query in queries])
+    ranked = Ranked.of(Retrieval(embed=Meaning((*parts,))), catalogue, queries)
     latency = few.latency("fused, embedding the query included")
     cases = [
         Case(query, catalogue.needed(query), names)
         for query, names in zip(queries, ranked.rankings, strict=True)
     ]
+    known, _ = parts[0]  # all-MiniLM-L6-v2
     known.learn([tool.description for tool in catalogue.tools])
     why = limits("fused", cases, alike(catalogue.tools, known))
     return [*ranked.figures("fused", aims), *why, *ranked.categories("fused"), latency]
@@ -326,7 +329,7 @@ async def _one_run(catalogue: Catalogue, queries: Sequence[Record]) -> list[Figu
     agent = Agent(
         model=model,
         tools=catalogue.tools,
-        context=Context(retrieval=Retrieval(k=FIRST[-1])),
+        context=Context(retrieval=Retrieval(k=FIRST[-1], embed="words")),
         limits=Limits(steps=99, tool_calls=999, calls_per_step=999),
     )
     first, *rest = [query["query"] for query in queries]

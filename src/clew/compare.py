@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
 from clew.codecs import same_format
 from clew.core.agent import A_co, Agent
 from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Rewound, Thought
+from clew.core.interfaces import Finder
 from clew.core.trajectory import Step, Trajectory
 from clew.support.redaction import redact
 
@@ -141,19 +142,43 @@ def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
 
 
 def as_begun(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
-    """The agent with the variant that the record names, where that is nearer to the record's.
+    """The agent with the variant and the ranking of tools that the record names, where that is
+    nearer to the record's and the agent leaves them open.
 
-    What suits a model may have changed since a run began: it goes on as it began.
+    What suits a model, or is installed, may be another than when a run began: it goes on as it
+    began.
     """
     setting = record.setting or record.started.setting
-    if not (different := changes_to_accept(setting, redact(agent.setting))):
-        return agent
+    for likened in (_with_ranking, _with_variant):
+        if not (different := changes_to_accept(setting, redact(agent.setting))):
+            return agent
+        begun = likened(agent, setting)
+        left = changes_to_accept(setting, redact(begun.setting))
+        agent = begun if len(left) < len(different) else agent
+    return agent
+
+
+def _with_variant(agent: Agent[A_co], setting: AgentSpec) -> Agent[A_co]:
     name = setting.parts.get("variant")
     variants = [one for one in agent.instructions.variants if one.name == name]
     forced = [replace(one, match=("*",), below=None, native=None) for one in variants]
-    begun = agent.replace(prompt=agent.instructions.replace(variants=forced))
-    left = changes_to_accept(setting, redact(begun.setting))
-    return begun if len(left) < len(different) else agent
+    return agent.replace(prompt=agent.instructions.replace(variants=forced))
+
+
+def _with_ranking(agent: Agent[A_co], setting: AgentSpec) -> Agent[A_co]:
+    finder, name = agent.context.retrieval, setting.parts.get("retrieval")
+    if not isinstance(finder, Ranks) or not isinstance(name, str):
+        return agent
+    return agent.replace(context=agent.context.replace(retrieval=finder.as_recorded(name)))
+
+
+@runtime_checkable
+class Ranks(Finder, Protocol):
+    """A finder whose ranking may have been left to what is installed."""
+
+    def as_recorded(self, name: str) -> Finder:
+        """The same with the ranking that a record names, or itself where that was not left open."""
+        ...
 
 
 _GONE: Final = object()

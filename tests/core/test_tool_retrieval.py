@@ -84,7 +84,10 @@ class Broken:
 def agent(codec: str = "native", **more: Any) -> Any:
     tools = more.pop("tools", (lookup, *TOOLS))
     model = watched(*more.pop("script", SCRIPT), codec=codec, tools=tools)
-    given = {"context": Context(retrieval=Retrieval(k=4, always=("lookup",))), **more}
+    given = {
+        "context": Context(retrieval=Retrieval(k=4, always=("lookup",), embed="words")),
+        **more,
+    }
     return Agent(
         model=model, tools=tools, codec=codec, prompt=PROMPT.replace(variants=()), **given
     ), model
@@ -182,7 +185,7 @@ async def test_a_replay_and_a_fork_take_what_was_shown_from_the_record(codec: st
 def test_never_more_than_k_at_a_time_nor_most_in_all(
     texts: list[list[str]], k: int, most: int
 ) -> None:
-    find = Retrieval(k=k, always=("lookup",), most=most)
+    find = Retrieval(k=k, always=("lookup",), most=most, embed="words")
 
     async def grow() -> None:
         so_far = Trajectory("run")
@@ -301,11 +304,13 @@ async def test_without_a_retrieval_the_record_is_what_it_was() -> None:
 
 def test_how_tools_are_found_is_part_of_the_agent() -> None:
     who, _ = agent()
-    other = who.replace(context=Context(retrieval=Retrieval(k=5, always=("lookup",))))
+    other = who.replace(
+        context=Context(retrieval=Retrieval(k=5, always=("lookup",), embed="words"))
+    )
     assert changes(who.setting, other.setting) == ("parts.retrieval",)
     few = who.replace(tools=(lookup, *TOOLS[:-1]))
     assert changes(who.setting, few.setting) == (f"tools.{TOOLS[-1].name}",)
-    same = who.replace(context=Context(retrieval=Retrieval(k=4, always=["lookup"])))
+    same = who.replace(context=Context(retrieval=Retrieval(k=4, always=["lookup"], embed="words")))
     assert same.setting.fingerprint == who.setting.fingerprint
 
 
@@ -330,26 +335,29 @@ async def test_all_that_is_always_shown_counts_and_only_that() -> None:
         Agent(
             model=ScriptedModel([]),
             tools=TOOLS,
-            context=Context(retrieval=Retrieval(always=names[:41])),
+            context=Context(retrieval=Retrieval(always=names[:41], embed="words")),
         )
     all_of_them = Agent(
-        model=ScriptedModel([]), tools=TOOLS, context=Context(retrieval=Retrieval())
+        model=ScriptedModel([]), tools=TOOLS, context=Context(retrieval=Retrieval(embed="words"))
     )
     assert all_of_them.warnings == ()
 
 
 def test_what_cannot_be_is_said_when_the_agent_is_made() -> None:
     with pytest.raises(ConfigError, match="there is no tool 'lokup' to be always shown"):
-        agent(context=Context(retrieval=Retrieval(always=["lokup"])))
+        agent(context=Context(retrieval=Retrieval(always=["lokup"], embed="words")))
     with pytest.raises(ConfigError, match="there is no tool 'open_page' to be always shown"):
-        agent(context=Context(retrieval=Retrieval(always=["open_page"])), tools=[open_page])
+        agent(
+            context=Context(retrieval=Retrieval(always=["open_page"], embed="words")),
+            tools=[open_page],
+        )
     silent: Any = _Silent()
     with pytest.raises(ConfigError, match="paper/2 cannot describe tools in the midst of a run"):
         Agent(
             model=ScriptedModel([]),
             tools=TOOLS,
             codec=silent,
-            context=Context(retrieval=Retrieval()),
+            context=Context(retrieval=Retrieval(embed="words")),
         )
 
 
@@ -386,7 +394,7 @@ async def test_a_model_that_cannot_take_a_tool_says_so_before_it_is_shown() -> N
                 raise ConfigError("that one I cannot take")
 
     with pytest.raises(ConfigError, match="that one I cannot take"):
-        Agent(model=Picky([]), tools=TOOLS, context=Context(retrieval=Retrieval()))
+        Agent(model=Picky([]), tools=TOOLS, context=Context(retrieval=Retrieval(embed="words")))
 
 
 async def test_nearly_two_thousand_tools() -> None:

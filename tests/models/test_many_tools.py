@@ -27,7 +27,7 @@ async def test_every_provider_takes_tools_that_come_later(
     ]
     store = MemoryStore()
     async with provider.open(script) as line:
-        find = Retrieval(k=3, always=["lookup"])
+        find = Retrieval(k=3, always=["lookup"], embed="words")
         tools = (lookup, *catalogue(120))
         agent = Agent(
             model=line.model,

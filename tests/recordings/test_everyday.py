@@ -7,7 +7,16 @@ import pytest
 
 from recordings import everyday
 from recordings.data import VARIABLE, folder, missing, records
-from recordings.everyday import APART, TUNED, Found, Request, requests
+from recordings.everyday import (
+    APART,
+    SEEN,
+    TUNED,
+    UNSEEN,
+    Found,
+    Request,
+    requests,
+    written_apart,
+)
 from recordings.retrieval import LEFT_OUT, TOOLS, Catalogue
 from tests.core.catalogue import letters
 from tests.recordings.test_retrieval import DEFINITIONS, rows
@@ -29,6 +38,14 @@ def test_the_requests_are_many_and_each_is_there_once() -> None:
     assert all(each.words.strip() == each.words and each.tools for each in asked)
     halves = [each.half for each in asked]
     assert min(halves.count(APART), halves.count(TUNED)) > 300
+
+
+def test_those_of_the_other_writer_are_in_two_halves() -> None:
+    unseen, seen = written_apart(UNSEEN), written_apart(SEEN)
+    assert len(unseen) == len(seen) == 100
+    assert {each.half for each in unseen} == {UNSEEN}
+    assert not {each.words for each in unseen} & {each.words for each in [*seen, *requests()]}
+    assert all(each.words.strip() and each.tools for each in [*unseen, *seen])
 
 
 def test_requests_for_the_same_tool_are_in_the_same_half() -> None:
@@ -58,7 +75,7 @@ def test_a_miss_is_listed_with_its_place() -> None:
     asked = [Request("q", ("a",)), Request("r", ("b",)), Request("s", ("c",))]
     found = Found(asked, [0, 10, 99], [0.1, 0.2, 0.3], 1.0)
     assert [*found.misses("by words", halves)] == ["by words, a (not found): q"]
-    told = {each.what: each for each in found.figures("w", halves, {5: 0.1, 10: 0.1})}
+    told = {each.what: each for each in found.figures("w", halves, {APART: {5: 0.1, 10: 0.1}})}
     assert told[f"w, recall@5, {APART}"].got.startswith("0.000 (")
     assert not told[f"w, recall@5, {APART}"].met
     assert told[f"w, recall@10, {APART}"].got.startswith("0.500 (")
@@ -68,7 +85,7 @@ def test_a_miss_is_listed_with_its_place() -> None:
 
 def test_without_the_extra_its_figures_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    part = everyday.evidence(DEFINITIONS, ASKED[:1], "minilm")
+    part = everyday.evidence(DEFINITIONS, ASKED[:1], "multilingual")
     assert [figure.got for figure in part.figures].count(LEFT_OUT) == 2
 
 

@@ -17,7 +17,7 @@ def weather(city: str) -> str:
 
 
 def agent(codec: str, *tools: Tool) -> Agent:
-    context = Context(retrieval=Retrieval(k=1))
+    context = Context(retrieval=Retrieval(k=1, embed="words"))
     return Agent(model=ScriptedModel([]), tools=[weather, *tools], codec=codec, context=context)
 
 

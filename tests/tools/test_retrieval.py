@@ -90,7 +90,7 @@ def test_titles_and_examples_can_be_searched_for() -> None:
     )
     words = document(tool).words.split()
     assert words == ["c", "Shade", "mauve", "crimson", "navy", "teal", "door"]
-    assert Retrieval().rank([*TOOLS, tool], ["a navy one"]) == ["paint"]
+    assert Retrieval(embed="words").rank([*TOOLS, tool], ["a navy one"]) == ["paint"]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_titles_and_examples_can_be_searched_for() -> None:
     ],
 )
 def test_words_are_found_in_names_descriptions_and_parameters(text: str, first: str) -> None:
-    assert Retrieval().rank(TOOLS, [text])[0] == first
+    assert Retrieval(embed="words").rank(TOOLS, [text])[0] == first
 
 
 @pytest.mark.parametrize("text", ["", "…!", '"', "NEAR(a b)", "name:email OR *", "zzz", "'; drop"])
 def test_what_holds_no_word_of_them_finds_nothing_and_breaks_nothing(text: str) -> None:
-    assert Retrieval().rank(TOOLS, [text]) in ([], ["sendEmail"])
+    assert Retrieval(embed="words").rank(TOOLS, [text]) in ([], ["sendEmail"])
 
 
 @given(some.lists(some.text(max_size=300), max_size=4))
@@ -126,7 +126,9 @@ _RETRIEVAL = Retrieval(embed=letters)
 
 
 def test_long_texts_are_asked_with_by_their_first_words() -> None:
-    assert Retrieval().rank(TOOLS, ["email " + "word " * 50 + " ".join(map(str, range(9_999)))])
+    assert Retrieval(embed="words").rank(
+        TOOLS, ["email " + "word " * 50 + " ".join(map(str, range(9_999)))]
+    )
 
 
 def test_words_count_by_how_much_of_the_text_was_found() -> None:
@@ -187,8 +189,8 @@ def test_each_text_has_its_turn() -> None:
 
 
 def test_meaning_finds_what_words_do_not() -> None:
-    assert Retrieval().rank(TOOLS, ["emailing"])[:1] == ["sendEmail"]
-    assert Retrieval().rank(TOOLS, ["mailer"]) == []
+    assert Retrieval(embed="words").rank(TOOLS, ["emailing"])[:1] == ["sendEmail"]
+    assert Retrieval(embed="words").rank(TOOLS, ["mailer"]) == []
     assert Retrieval(embed=letters).rank(TOOLS, ["mailer"])[0] == "sendEmail"
 
 
@@ -209,14 +211,14 @@ def test_the_index_is_made_once_for_the_same_tools() -> None:
 
 
 def test_of_no_tool_and_of_one_there_is_a_ranking_too() -> None:
-    for find in (Retrieval(), Retrieval(embed=letters)):
+    for find in (Retrieval(embed="words"), Retrieval(embed=letters)):
         assert find.rank([], ["an email"]) == []
         assert find.rank([MAIL], ["an email"]) == ["sendEmail"]
         assert find.rank([MAIL, MAIL], ["an email"]) == ["sendEmail"] * 2
 
 
 def test_threads_share_an_index() -> None:
-    find, tools = Retrieval(), catalogue(300)
+    find, tools = Retrieval(embed="words"), catalogue(300)
     expected = find.rank(tools, ["count a ferry"])
     found: list[list[str]] = []
     threads = [
@@ -238,7 +240,10 @@ def test_threads_share_an_index() -> None:
         ({"most": 1.5}, "most is 1.5"),
         ({"per_server": 0}, "per_server is 0: give a whole number from 1 on"),
         ({"always": "calc"}, "always is 'calc': give a list of names"),
-        ({"embed": "bert"}, "there is no embedding 'bert': there is minilm, or give a function"),
+        (
+            {"embed": "bert"},
+            "there is no embedding 'bert': there is multilingual, minilm, or words for none",
+        ),
     ],
 )
 def test_settings_that_cannot_be_are_told(settings: Any, said: str) -> None:
@@ -251,9 +256,9 @@ def test_how_it_is_named_is_the_same_in_every_process() -> None:
     assert repr(Retrieval(embed=letters)) == f"Retrieval(k=10, always=[], {named}, most=100)"
     assert "embed=Known()" in repr(Retrieval(k=2, always=("a",), embed=Known()))
     plain = "Retrieval(k=10, always=[], embed=None, most=100"
-    assert repr(Retrieval()) == f"{plain})"
-    assert repr(Retrieval(per_server=3)) == f"{plain}, per_server=3)"
-    own = Retrieval(per_server=3, server=repr)
+    assert repr(Retrieval(embed="words")) == f"{plain})"
+    assert repr(Retrieval(per_server=3, embed="words")) == f"{plain}, per_server=3)"
+    own = Retrieval(per_server=3, server=repr, embed="words")
     assert repr(own) == f"{plain}, per_server=3, server=builtins.repr)"
 
 
@@ -298,10 +303,14 @@ def test_no_server_fills_what_is_shown() -> None:
         run_id = run_sync(agent, "the history of the code", store=store).run_id
         return tuple(read_sync(run_id, store=store).shown)
 
-    assert shown(Retrieval(k=4)) == (*git[:4],)
-    assert shown(Retrieval(k=4, per_server=2)) == (*git[:2], *wiki)
-    assert shown(Retrieval(k=6, per_server=2)) == (*git[:2], *wiki, *git[2:4])  # no other is left
-    one = Retrieval(k=4, per_server=2, server=lambda tool: "one")
+    assert shown(Retrieval(k=4, embed="words")) == (*git[:4],)
+    assert shown(Retrieval(k=4, per_server=2, embed="words")) == (*git[:2], *wiki)
+    assert shown(Retrieval(k=6, per_server=2, embed="words")) == (
+        *git[:2],
+        *wiki,
+        *git[2:4],
+    )  # no other is left
+    one = Retrieval(k=4, per_server=2, server=lambda tool: "one", embed="words")
     assert shown(one) == (*git[:4],)
 
 

@@ -233,7 +233,8 @@ class FallbackTable(Part, frozen=True):
 class RetrievalTable(Part, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
-    `embed` is the name of an embedding that ships, or `module:name` of one's own.
+    `embed` is the name of a ranking, or `module:name` of an embedding of one's own; empty it
+    is the best ranking that is installed.
     """
 
     k: int = 10

