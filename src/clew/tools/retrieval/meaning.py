@@ -3,7 +3,6 @@
 The extra `embeddings` is loaded here, and only where tools are to be ranked by meaning.
 """
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -11,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from clew.core.errors import ConfigError
 from clew.support.extras import install
 from clew.tools.retrieval.embedding import Embed
-from clew.tools.retrieval.load_extra import embed_by_name, missing, shipped
+from clew.tools.retrieval.load_extra import embed_by_name, load, missing, shipped
 
 WORDS: Final = "words"
 """The name of the ranking that needs no embedding."""
@@ -100,7 +99,7 @@ def ranking_of(said: Embed | Ranking | str) -> Ranking | None:
 def nearness(ranking: Ranking, texts: Sequence[Sequence[str]]) -> Any:
     """What is to be ranked by meaning: the texts of each."""
     parts = ranking.parts  # says what is missing before NumPy is loaded
-    return importlib.import_module("clew.tools.retrieval.vectors").Sum(parts, texts)
+    return load("clew.tools.retrieval.vectors").Sum(parts, texts)
 
 
 def _shipped(name: str) -> tuple[tuple[Embed, int], ...]:
