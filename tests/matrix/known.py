@@ -47,23 +47,4 @@ def stale(judged: Judged) -> list[str]:
     ]
 
 
-KNOWN: Final[tuple[Known, ...]] = (
-    Known(
-        "ReWOO's own calls are made again after a rewind, and it is not told of them",
-        "nothing set | rewoo | rewound",
-        "done twice",
-        r".* \| rewoo \| rewound",
-    ),
-    Known(
-        "an answer of ReWOO's solver that a check rejects does not go back to it",
-        "checks | rewoo | plain",
-        "no answer: failed",
-        r"checks \| rewoo \| .*",
-    ),
-    Known(
-        "the check grounded lets a strategy's answer pass without the citation that it asks for",
-        "grounded.citations | rewoo | plain",
-        "without a citation",
-        r"grounded.citations \| (rewoo|plan_and_solve|orchestrator) \| .*",
-    ),
-)
+KNOWN: Final[tuple[Known, ...]] = ()

@@ -176,7 +176,7 @@ class Model:
             if calls:
                 return acts(*calls, thought="It is to be done."), None
         answer = self.script.answers[min(self.answered, len(self.script.answers) - 1)]
-        self.answered += role == "work"
+        self.answered += role != "typed"
         if not isinstance(answer, str) and schema.said.get("type") == "string":
             answer = "done"
         return finish(answer, thought="It is done."), answer

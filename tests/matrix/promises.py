@@ -1074,8 +1074,15 @@ def memory(o: Outcome) -> Iterator[str]:
     lax="answers",
 )
 def citations(o: Outcome) -> Iterator[str]:
-    if o.result.status == "answered" and o.result.answer == "Ann got 5 letters in Basel in 2020.":
+    claim = o.script.answers[0]
+    observed = any(r.stop and r.stop.answer == claim and r.total.calls for r in below(o))
+    if o.result.status == "answered" and o.result.answer == claim and not observed:
         yield "an answer without a citation was let through"
+
+
+def below(o: Outcome) -> Iterator[Trajectory]:
+    """The runs that others began: what one of them says that called tools, it may have observed."""
+    return (r for r in o.records.values() if r.started.parent)
 
 
 # ---------------------------------------------------------------------------- strategies

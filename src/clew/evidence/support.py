@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.events import FINISH, Evidence, Json, Note, encode
+from clew.core.events import FINISH, Evidence, Json, Note, Observation, encode
 from clew.core.trajectory import Call, Trajectory
 from clew.evidence.amounts import Amount
 from clew.evidence.attribution import restated
@@ -114,7 +114,7 @@ class Record:
             self._calculations.append(
                 _Calculation(call.key, Passage(" ; ".join(inputs)), Passage(result))
             )
-        else:
+        elif not _says_itself(seen):
             self._observations.append((call.key, Passage(seen.text)))
 
     def _add(self, piece: Evidence, call: str, results: Iterable[_Result]) -> None:
@@ -316,6 +316,14 @@ def _matching_result(number: Number, result: Passage) -> tuple[int, int] | None:
             if agree(Number(0, 0, (share,)), known):
                 return known.start, known.end
     return None
+
+
+def _says_itself(seen: Observation) -> bool:
+    """Whether it is the word of a run that called no tool: what a model says by itself.
+
+    The answer of a strategy is that of such a run, which else would bear itself out.
+    """
+    return seen.spent is not None and not seen.spent.tool_calls
 
 
 def _results(content: Json) -> list[_Result] | None:

@@ -11,11 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs import Native
+from clew.codecs.effects import rewound
 from clew.codecs.interface import SHOWN_CHARS, Parsed, PromptSpec
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import FINISH, Code, Json, Note, Outcome, RawCall, Reply, encode
+from clew.core.events import FINISH, Code, Json, Note, Outcome, RawCall, Reply, Rewound, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, Prompt
-from clew.core.trajectory import Call, Step
+from clew.core.trajectory import Call, Notice, Step
 from clew.strategies.interface import Request, RoleResult
 
 TALK: Final = "The conversation before this question:"
@@ -60,7 +61,7 @@ class StrategyCodec:
     def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The requests as they were made, their results, and what people have said since.
 
-        What is remembered of earlier runs is a system part.
+        What is remembered of earlier runs is a system part, and so is a branch that was rewound.
         """
         parts: list[Part] = []
         if step.calls:
@@ -73,13 +74,7 @@ class StrategyCodec:
             parts += [
                 Part("tool", _result(call), (), call.key, call.action.name) for call in step.calls
             ]
-        notes = (notice for notice in step.notices if isinstance(notice, Note))
-        for note in notes:
-            if note.source == "person":
-                parts.append(Part("user", note.text))
-            elif note.source == "memory":
-                parts.append(Part("system", f"{REMEMBERED}\n{without_chat_tokens(note.text)}"))
-        return tuple(parts)
+        return (*parts, *filter(None, map(_said, step.notices)))
 
     def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """Nothing: reminders are for models."""
@@ -96,6 +91,17 @@ class StrategyCodec:
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything."""
         return _NATIVE.stream_filter(show)
+
+
+def _said(notice: Notice) -> Part | None:
+    """What was said after a step, as far as a strategy's runs need it."""
+    if isinstance(notice, Rewound):
+        return Part("system", rewound(notice))
+    if isinstance(notice, Note) and notice.source == "person":
+        return Part("user", notice.text)
+    if isinstance(notice, Note) and notice.source == "memory":
+        return Part("system", f"{REMEMBERED}\n{without_chat_tokens(notice.text)}")
+    return None
 
 
 def _result(call: Call) -> str:
@@ -121,7 +127,7 @@ class Asked:
 
 
 def last_asked(prompt: Prompt) -> Asked:
-    """What a person asked last, with the conversation and the memories before it.
+    """What a person asked last, with the conversation, the memories and the rewinds before it.
 
     Memories that arrive later are left out: the task stays the same while the strategy works.
     """

@@ -52,6 +52,19 @@ class ExtendsLimits(Protocol):
         ...
 
 
+@runtime_checkable
+class AnswersByRole(Protocol):
+    """A strategy whose answer is that of one role.
+
+    Where a check rejects the answer, that role is asked again and told why.
+    """
+
+    @property
+    def answering(self) -> str:
+        """The role that gives the answer."""
+        ...
+
+
 class NoAnswerError(Exception):
     """A strategy has no answer; the message says why."""
 

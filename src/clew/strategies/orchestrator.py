@@ -62,6 +62,11 @@ class Orchestrator:
         return "orchestrator"
 
     @property
+    def answering(self) -> str:
+        """The role that gives the answer."""
+        return "solve"
+
+    @property
     def params(self) -> Mapping[str, Json]:
         return {"most": self.most}
 

@@ -8,6 +8,7 @@ is: by that agent's guards, and by its limits on calls.
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
 
+from clew.context.branches import branch_steps
 from clew.core.agent import Agent
 from clew.core.events import EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import AgentTool, Bound, Guard, Tool
@@ -64,6 +65,32 @@ class OwnCaps:
         return None
 
 
+@dataclass(frozen=True)
+class OwnRepetitions:
+    """A guard: holds a call of a tool that was made before a person last spoke, or rewound.
+
+    Whoever planned it saw no more of the earlier one than what it was told. A run of a role that
+    repeats an effect is held in the same way (`clew.strategies.earlier`).
+    """
+
+    names: frozenset[str]
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Hold the call for a person, who knows whether it is to happen twice."""
+        if call.action.name not in self.names:
+            return None
+        in_view = {step.number for step in branch_steps(so_far)}
+        for each in so_far.calls:
+            same = each.action.name == call.action.name and each.hash == call.hash
+            if same and each.changed and int(each.key.partition(".")[0]) not in in_view:
+                was = "was" if each.observation and each.observation.outcome == "done" else "may be"
+                reason = (
+                    f"this {was} done already, in {each.key}: allow it if it is to happen twice"
+                )
+                return Verdict("hold", reason)
+        return None
+
+
 def tool_names(roles: Mapping[str, Role]) -> dict[str, str]:
     """By each role that is a tool: the name of its calls in the record.
 
@@ -109,7 +136,9 @@ def own_guards(
             like.limits.calls_per_step,
         ):
             caps.append(OwnCaps(agent.limits.tool_calls, agent.limits.calls_per_step, theirs))
-    return (*guards, *dict.fromkeys(caps)) if called else tuple(guards)
+    acting = frozenset(name for role, name in names.items() if _acts(roles[role]))
+    twice = [OwnRepetitions(acting)] if acting else []
+    return (*guards, *twice, *dict.fromkeys(caps)) if called else tuple(guards)
 
 
 def _acts(role: Role) -> bool:

@@ -53,6 +53,11 @@ class PlanAndSolve:
         return "plan_and_solve"
 
     @property
+    def answering(self) -> str:
+        """The role that gives the answer."""
+        return "solve"
+
+    @property
     def params(self) -> Mapping[str, Json]:
         return {"most": self.most, "replans": self.replans}
 

@@ -7,9 +7,9 @@ the function runs again from the beginning, over the results in the record. It k
 process that dies loses nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import anyio.lowlevel
 
@@ -23,6 +23,7 @@ from clew.strategies.branches import Branches
 from clew.strategies.codec import Asked, StrategyCodec, exchanges, last_asked
 from clew.strategies.earlier import PROVIDER
 from clew.strategies.interface import (
+    AnswersByRole,
     ExtendsLimits,
     NoAnswerError,
     Request,
@@ -34,7 +35,11 @@ from clew.strategies.interface import (
 from clew.strategies.limits import whole_caps
 from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
 from clew.strategies.roles import Role, answers_text, tool_of
+from clew.strategies.transcript import as_text
 from clew.support.error_text import described
+
+REJECTED: Final = "Your last answer was rejected: {answer}\n{why}"
+"""What the role that gives the answer is told of one that did not pass."""
 
 _Exchange: TypeAlias = tuple[tuple[Request, ...], tuple[RoleResult, ...]]
 """The requests of one step, and their results."""
@@ -56,6 +61,7 @@ def _next_move(strategy: Strategy, asked: Asked, recorded: Iterator[_Exchange]) 
     runs = Runs(asked.question)
     coroutine = strategy(runs, asked.task)
     results: tuple[RoleResult, ...] | None = None
+    made = list[Request]()
     try:
         while True:
             runs.reasons.clear()
@@ -72,9 +78,11 @@ def _next_move(strategy: Strategy, asked: Asked, recorded: Iterator[_Exchange]) 
                     "same whenever it is given the same results"
                 )
                 raise ConfigError(message)
+            made += requests
             results = exchange[1]
     except StopIteration as end:
-        return _Move(" ".join(runs.reasons), answer=end.value)
+        answered = _Move(" ".join(runs.reasons), answer=end.value)
+        return _mended(answered, _asked_to_answer(strategy, made), recorded)
     except NoAnswerError as error:
         return _Move(" ".join(runs.reasons), failed=str(error))
     except ConfigError:
@@ -84,6 +92,34 @@ def _next_move(strategy: Strategy, asked: Asked, recorded: Iterator[_Exchange]) 
         raise ConfigError(message) from error
     finally:
         coroutine.close()
+
+
+def _asked_to_answer(strategy: Strategy, made: Sequence[Request]) -> Request | None:
+    """The request whose result is the strategy's answer, where it has such a role."""
+    if not isinstance(strategy, AnswersByRole):
+        return None
+    asked = (each for each in reversed(made) if each.role == strategy.answering)
+    return next(asked, None)
+
+
+def _mended(answered: _Move, request: Request | None, recorded: Iterator[_Exchange]) -> _Move:
+    """What follows an answer: it is given; once a check has rejected it, its role is asked anew."""
+    if request is None:
+        return answered
+    for _, (judged, *_) in recorded:
+        if judged.ok or judged.forbidden:
+            return answered
+        told = f"{request.args['task']}\n\n" + REJECTED.format(
+            answer=as_text(answered.answer), why=judged.problem
+        )
+        again = Request(request.role, {**request.args, "task": told})
+        if (exchange := next(recorded, None)) is None:
+            return _Move("The answer was rejected.", (again,))
+        solved = exchange[1][0]
+        if not solved.ok:
+            return _Move("", failed=solved.problem)
+        answered = _Move("", answer=solved.answer)
+    return answered
 
 
 @dataclass(frozen=True)
@@ -186,7 +222,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
         ),
         answer=like.answer,
         checks=like.checks,
-        tries=0,
+        tries=own.tries if isinstance(strategy, AnswersByRole) else 0,
         fallback=like.fallback,
         limits=replace(limits, no_progress=None, calls_per_step=max(limits.calls_per_step, 64)),
         bounds=own_bounds(own, owners, roles),

@@ -98,6 +98,11 @@ class ReWOO:
         return "rewoo"
 
     @property
+    def answering(self) -> str:
+        """The role that gives the answer."""
+        return "solve"
+
+    @property
     def params(self) -> Mapping[str, Json]:
         return {"most": self.most, "replans": self.replans}
 
