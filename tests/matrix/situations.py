@@ -29,7 +29,7 @@ from clew.strategies import agent_of, vote
 from clew.testing.cut_store import CutStore
 from clew.testing.servers import OpenAIServer
 from tests.matrix.connections import close_models
-from tests.matrix.model import GOAL, Model, Script
+from tests.matrix.model import GOAL, PARSER, Asked, Model, Script
 from tests.matrix.outcome import Outcome, Request
 from tests.matrix.parts import ACTS, LEDGER
 from tests.matrix.ways import Way
@@ -205,9 +205,14 @@ async def chat(play: Play) -> None:
     before = len(play.model.asked)
     await play.go_on(FURTHER)
     await play.settle()
-    asked = [each for each in play.model.asked[before:] if each.role != "typed"]
+    asked = [each for each in play.model.asked[before:] if is_question(each)]
     if asked and play.goal not in asked[-1].text:
         play.complaints.append("the second question was asked without the first")
+
+
+def is_question(asked: Asked) -> bool:
+    """Whether it is asked of who answers: judges, and who reads free text, are shown less."""
+    return asked.role != "typed" and asked.body["model"] != PARSER
 
 
 async def replayed(play: Play) -> None:

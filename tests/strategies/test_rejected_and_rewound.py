@@ -18,9 +18,11 @@ from clew import (
     run,
     tool,
 )
+from clew.context import Instructions
 from clew.evidence import Grounded
 from clew.interfaces import Json
 from clew.strategies import Orchestrator, PlanAndSolve, ReWOO, strategy_agent
+from clew.toolbox import calc
 from tests.strategies.post import PLAN, SOLVE, Post, planned, step
 from tests.strategies.test_programs import Rules
 
@@ -94,7 +96,12 @@ async def test_an_effect_before_a_rewind_is_held_and_told(say: str, allow: bool)
     model = planned(step("E1", "send", to="ada@x.org"), step("E2", "look", name="Ada"))
     seen: list[str] = []
     plan = model.by[PLAN]
-    model.by[PLAN] = lambda task: (seen.append(task), plan(task))[1]
+
+    def watched(task: str) -> Json:
+        seen.append(task)
+        return plan(task)
+
+    model.by[PLAN] = watched
     agent = post.clerk(model)
     whole = strategy_agent(ReWOO(agent), agent)
     await run(whole, "Write to Ada.", store=store, run_id="r")
@@ -160,3 +167,14 @@ async def test_what_a_planned_call_observed_bears_the_answer_out() -> None:
     )
     done = await run(strategy_agent(ReWOO(agent), agent), "How many?", store=MemoryStore())
     assert done.status == "answered"
+
+
+@pytest.mark.parametrize("make", STRATEGIES)
+@pytest.mark.parametrize("examples", [0, 1])
+async def test_worked_examples_of_the_agent_fit_all_roles(make: Make, examples: int) -> None:
+    model = improving("Looked.")
+    model.by["plan all tool calls"] = lambda task: {"calls": [step("E1", "calc", expression="1+")]}
+    prompt = Instructions("You are the clerk.", examples=examples)
+    agent = Agent(model, [calc], prompt=prompt)
+    done = await run(strategy_agent(make(agent), agent), "Ask Ada.", store=MemoryStore())
+    assert (done.status, done.answer) == ("answered", "Looked.")

@@ -125,7 +125,7 @@ class ReWOO:
         runs = {
             "plan_calls": self.planner or self.defaults["planner"],
             "find_another_way": worker(self.agent),
-            "find_value": worker(base_agent(self.agent)).replace(answer=Found),
+            "find_value": _finder(base_agent(self.agent)),
             "solve": solver(self.agent),
         }
         if taken := sorted(runs.keys() & self._tools.keys()):
@@ -217,6 +217,12 @@ def _args_error(tool: AnyTool, call: Planned, ids: Collection[str]) -> str:
     if not needed and (bad := problems(tool.parameters, call.args)):
         return f"{call.id} calls {call.tool} with other arguments than it takes: {bad[0]}"
     return ""
+
+
+def _finder(agent: Agent) -> Agent:
+    """The agent that looks for a value; worked examples end in an answer of another type."""
+    words = agent.instructions.replace(examples=None)
+    return worker(agent).replace(answer=Found, prompt=words)
 
 
 async def _instead(runs: Runs, call: Planned, failed: RoleResult, needed: set[str]) -> _Result:
