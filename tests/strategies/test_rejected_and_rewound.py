@@ -175,6 +175,6 @@ async def test_worked_examples_of_the_agent_fit_all_roles(make: Make, examples: 
     model = improving("Looked.")
     model.by["plan all tool calls"] = lambda task: {"calls": [step("E1", "calc", expression="1+")]}
     prompt = Instructions("You are the clerk.", examples=examples)
-    agent = Agent(model, [calc], prompt=prompt)
+    agent = Agent(model, [calc()], prompt=prompt)
     done = await run(strategy_agent(make(agent), agent), "Ask Ada.", store=MemoryStore())
     assert (done.status, done.answer) == ("answered", "Looked.")

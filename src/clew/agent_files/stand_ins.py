@@ -86,6 +86,7 @@ def _stand_ins(
     agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), setting)
     if (planned := spec.planned) is not None:
         spec, agent = _whole(spec), recorded_strategy(planned, agent, setting)
+        agent = agent.replace(tries=int(setting.parts["tries"]))  # once a strategy had none
     found = {tool.name: tool for tool in agent.tools}
     found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
     found = {name: tool for name, tool in found.items() if name not in spec.fallbacks}

@@ -97,6 +97,8 @@ def _value(reference: re.Match[str], value_of: Callable[[str], Json]) -> Json:
         elif isinstance(value, list) and (part[2] or part[3]):
             items, index = msgspec.convert(value, list[Any]), int(name)
             value = items[index] if -len(items) <= index < len(items) else None
+        elif part[2] and value is not None:
+            value = f"{as_text(value)}.{name}"  # a full stop, or a decimal point
         else:
             value = None
     if value is None or (isinstance(value, str) and not value.strip()):
