@@ -289,6 +289,7 @@ class ModelInfo:
         check_fields(self)
 
 
+@runtime_checkable
 class Model(Protocol):
     """Anything that completes a prompt."""
 

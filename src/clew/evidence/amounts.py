@@ -1,6 +1,6 @@
-"""The amounts of a text that can be reckoned with: what is counted or measured, years, days, hours."""
+"""The amounts of a text that can be reckoned with: counts, measures, years, days, times of day."""
 
-import datetime
+import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -81,9 +81,9 @@ def amounts(text: str) -> list[Amount]:
 def _compound(found: Sequence[Amount], text: str) -> Iterator[Amount]:
     """An hour and 45 minutes: both together."""
     for one, other in pairwise(found):
-        if one.dimension == other.dimension == "s" and one.value > other.value:
-            if _AND.fullmatch(text, one.end, other.start):
-                yield Amount(one.value + other.value, "s", one.start, other.end)
+        falling = one.dimension == other.dimension == "s" and one.value > other.value
+        if falling and _AND.fullmatch(text, one.end, other.start):
+            yield Amount(one.value + other.value, "s", one.start, other.end)
 
 
 def _unit(word: str) -> Unit | None:
@@ -103,7 +103,7 @@ def _dated(date: Date) -> Iterator[Amount]:
 def ordinal_of(year: int, month: int, day: int) -> int | None:
     """The number of a day in the calendar; None unless all of it is known."""
     try:
-        return datetime.date(year, month, day).toordinal()
+        return dt.date(year, month, day).toordinal()
     except ValueError:
         return None
 

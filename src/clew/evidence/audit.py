@@ -17,8 +17,8 @@ from clew.evidence.names import Name
 from clew.evidence.numbers import Number
 from clew.evidence.strength import overstated
 from clew.evidence.structured import as_text
-from clew.evidence.support import Found, Record
 from clew.evidence.subjects import reassigned
+from clew.evidence.support import Found, Record
 
 State: TypeAlias = Literal["supported", "unsupported", "uncited", "not checkable"]
 Citing: TypeAlias = Literal["searched", "always", "never"]

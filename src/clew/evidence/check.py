@@ -5,8 +5,10 @@ from typing import ClassVar, Final
 
 from clew.core.errors import ConfigError
 from clew.core.events import Json
+from clew.core.interfaces import Model
 from clew.core.trajectory import Trajectory
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
+from clew.evidence.entailment import entails_of
 from clew.evidence.support import Record
 from clew.interfaces import Entails
 from clew.support.settings import check_fields
@@ -28,8 +30,9 @@ class Grounded:
     """A check that refuses answers which the evidence of their record does not support.
 
     `threshold`, `citations`, `scope` and `least` are those of `audit`. `entails` is a model of your
-    own; it is asked whether the cited passages mean the claim, for each cited claim that passes the
-    audit. Give the agent a `fallback` such as `CANNOT_ANSWER` for when its tries are used up.
+    own, or a function that asks one: whether the cited passages mean the claim, for each cited
+    claim that passes the audit. What a model costs there is not counted in the run's usage. Give
+    the agent a `fallback` such as `CANNOT_ANSWER` for when its tries are used up.
     Raises `ConfigError` for unknown settings.
     """
 
@@ -37,7 +40,7 @@ class Grounded:
     threshold: float = THRESHOLD
     citations: Citing = "searched"
     scope: Scope = "sentence"
-    entails: Entails | None = None
+    entails: Entails | Model | None = None
     least: float = 0.0
 
     def __post_init__(self) -> None:
@@ -55,6 +58,8 @@ class Grounded:
             said += f", least={self.least}"
         if self.entails is None:
             return f"Grounded({said})"
+        if isinstance(self.entails, Model):
+            return f"Grounded({said}, entails={self.entails.info.name!r})"
         name = getattr(self.entails, "__qualname__", None)
         named = repr(self.entails) if name is None else f"{self.entails.__module__}.{name}"
         return f"Grounded({said}, entails={named})"
@@ -74,7 +79,7 @@ class Grounded:
         """What the evidence does not bear out, and what to do about it; None if nothing."""
         found = self.audit(answer, so_far)
         if self.entails is not None:
-            found = await examined(found, so_far, self.entails)
+            found = await examined(found, so_far, entails_of(self.entails))
         if found.ok:
             return None
         problems = found.problems

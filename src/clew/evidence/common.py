@@ -211,13 +211,12 @@ BEFORE: Final = STOP | TITLES
 """Words with a capital before a surname that are no part of it."""
 
 RELATIVES: Final = _keys("""
-son daughter brother sister child children twin mother father wife husband widow nephew niece cousin uncle aunt
-grandson granddaughter siblings parents
-sohn tochter bruder schwester vater mutter frau mann witwe neffe nichte enkel enkelin cousin
-fils fille frere soeur pere mere femme mari veuve neveu niece cousin
-hijo hija hermano hermana padre madre esposa marido viuda sobrino sobrina primo nieto nieta
-figlio figlia fratello sorella padre madre moglie marito vedova nipote cugino
-filho filha irmao irma pai mae esposa marido zoon dochter broer zus vader moeder vrouw man weduwe
-syn corka brat siostra ojciec matka zona maz wnuczka wnuk
+son daughter brother sister child children twin mother father wife husband widow nephew niece
+cousin uncle aunt grandson granddaughter siblings parents sohn tochter bruder schwester vater
+mutter frau mann witwe neffe nichte enkel enkelin cousin fils fille frere soeur pere mere femme
+mari veuve neveu niece cousin hijo hija hermano hermana padre madre esposa marido viuda sobrino
+sobrina primo nieto nieta figlio figlia fratello sorella padre madre moglie marito vedova nipote
+cugino filho filha irmao irma pai mae esposa marido zoon dochter broer zus vader moeder vrouw man
+weduwe syn corka brat siostra ojciec matka zona maz wnuczka wnuk
 """)
 """Beside a given name they say that somebody may have the surname that another one has."""

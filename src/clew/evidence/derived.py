@@ -4,7 +4,7 @@ A remainder, a sum, a duration, an age, a share, an arrival: what is added, subt
 or divided exactly, by at most two steps, and rounded as the claim rounds it.
 """
 
-import datetime
+import datetime as dt
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ from clew.evidence.dates import Date
 from clew.evidence.facts import Fact
 from clew.evidence.numbers import YEAR, Number, Reading
 from clew.evidence.stems import stem
-from clew.evidence.words import flat, key, words
+from clew.evidence.tone import RECKONING
+from clew.evidence.words import flat, words
 from clew.support.lazy_regex import Lazy
 
 DAYTIME: Final = 24 * 60
@@ -26,148 +27,13 @@ _POINTS: Final = frozenset({CALENDAR, CLOCK, DAY})
 """Dimensions of points in time: they have a distance and no sum."""
 _NO_SUM: Final = _POINTS | {FACTOR, "%", "deg"}
 _RANGE: Final = Lazy(
-    r"(?<![\w.,])(\d{1,4}) ?(?:to|-|–|bis|through|à|al?|t/m|do) ?(\d{1,4})(?![\w.,])"
+    r"(?<![\w.,])(\d{1,4}) ?(?:to|-|–|bis|through|à|al?|t/m|do) ?(\d{1,4})(?!\w|[.,]\d)"
 )
 _DAYS_OF_A_YEAR: Final = Fraction("365.25")
+AHEAD: Final = 16
+"""So many characters behind a span may say that it is later or earlier."""
 TERMS: Final = 8
 """So many amounts are taken where three or four go together."""
-
-
-RECKONING: Final = frozenset(
-    map(
-        key,
-        [
-            "more",
-            "less",
-            "fewer",
-            "later",
-            "earlier",
-            "after",
-            "before",
-            "ago",
-            "total",
-            "together",
-            "altogether",
-            "sum",
-            "left",
-            "remain",
-            "remains",
-            "remaining",
-            "rest",
-            "difference",
-            "by",
-            "below",
-            "above",
-            "between",
-            "gap",
-            "older",
-            "younger",
-            "old",
-            "age",
-            "aged",
-            "share",
-            "majority",
-            "both",
-            "combined",
-            "older",
-            "further",
-            "another",
-            "additional",
-            "over",
-            "longer",
-            "shorter",
-            "higher",
-            "lower",
-            "lasted",
-            "lasts",
-            "since",
-            "until",
-            "till",
-            "still",
-            "each",
-            "posterior",
-            "posteriores",
-            "mehr",
-            "weniger",
-            "spater",
-            "fruher",
-            "nach",
-            "vor",
-            "insgesamt",
-            "zusammen",
-            "ubrig",
-            "rest",
-            "unterschied",
-            "alter",
-            "mehrheit",
-            "danach",
-            "lang",
-            "noch",
-            "plus",
-            "moins",
-            "tard",
-            "apres",
-            "avant",
-            "total",
-            "ensemble",
-            "reste",
-            "restent",
-            "ecart",
-            "age",
-            "majorite",
-            "ans",
-            "durant",
-            "pendant",
-            "perdu",
-            "gagne",
-            "mas",
-            "menos",
-            "tarde",
-            "despues",
-            "antes",
-            "total",
-            "juntos",
-            "queda",
-            "quedan",
-            "resta",
-            "diferencia",
-            "edad",
-            "mayoria",
-            "dura",
-            "duro",
-            "durante",
-            "piu",
-            "meno",
-            "dopo",
-            "prima",
-            "totale",
-            "insieme",
-            "resta",
-            "restano",
-            "differenza",
-            "durata",
-            "meer",
-            "minder",
-            "later",
-            "na",
-            "voor",
-            "totaal",
-            "samen",
-            "over",
-            "mais",
-            "depois",
-            "antes",
-            "restam",
-            "sobram",
-            "juntos",
-            "po",
-            "przed",
-            "razem",
-            "zostalo",
-        ],
-    )
-)
-"""Words of a claim or a question that speak of a result, and not of what is written."""
 
 
 class Wanted(NamedTuple):
@@ -190,13 +56,13 @@ class Derived:
     place: tuple[int, int]
     """Where the first amount of the passage is that it was computed from."""
     asked: tuple[Amount, ...] = ()
-    timed: bool = False
-    """Whether it is a time of day."""
+    sure: bool = False
+    """Whether it is a time of day, or the passage itself says how much later."""
 
     @property
     def counted(self) -> bool:
-        """Whether it is sure to be a result: of a number that was asked about, or a time of day."""
-        return self.timed or any(each.dimension != CALENDAR for each in self.asked)
+        """Whether it is sure to be a result: it says so, or takes a number that was asked about."""
+        return self.sure or any(each.dimension != CALENDAR for each in self.asked)
 
 
 def speaks_of_a_result(text: str) -> bool:
@@ -213,13 +79,24 @@ def derived(claim: str, fact: Fact, passage: str, question: str) -> Derived | No
     ends = [sentence.end for sentence in claims(passage)]
     for steps in (_in_one_step, _in_two_steps):
         for value, dimension, used in steps(given, asked):
-            inside = [each for each in used if each in given]
             if not any(each.fits(value, dimension) for each in wanted):
                 continue
-            if inside and _together(inside, ends):
-                outside = tuple(each for each in used if each not in given)
-                return Derived((inside[0].start, inside[0].end), outside, dimension == CLOCK)
+            inside = [each for each in used if each in given]
+            outside = tuple(each for each in used if each not in given)
+            circular = any(each.value == value for each in outside)
+            if inside and not circular and _together(inside, ends):
+                sure = dimension == CLOCK or _said_later(inside, passage)
+                return Derived((inside[0].start, inside[0].end), outside, sure)
     return None
+
+
+def _said_later(used: Sequence[Amount], passage: str) -> bool:
+    """Whether the passage itself reckons from a point in time: "ten years later"."""
+    spans = (each for each in used if each.dimension in {"year", "s"})
+    pointed = any(each.dimension in {CALENDAR, DAY} for each in used)
+    return pointed and any(
+        speaks_of_a_result(passage[each.end : each.end + AHEAD]) for each in spans
+    )
 
 
 def _together(used: Sequence[Amount], ends: Sequence[int]) -> bool:
@@ -348,7 +225,7 @@ def _later(point: Amount, other: Amount) -> Iterator[_Step]:
 
 def _anniversaries(point: Amount, other: Amount) -> Iterator[_Step]:
     """The same day so many years later or earlier."""
-    day = datetime.date.fromordinal(int(point.value))
+    day = dt.date.fromordinal(int(point.value))
     for year in (day.year + int(other.value), day.year - int(other.value)):
         if (found := ordinal_of(year, day.month, day.day)) is not None:
             yield Fraction(found), DAY, (point, other)
@@ -398,7 +275,7 @@ def within(claim: str, fact: Fact, passage: str) -> tuple[int, int] | None:
     said = fact.value.readings[0].raw
     for match in _RANGE.finditer(flat(passage)):
         named = words(passage[: match.start()])
-        if named and stem(named[-1].key) == stem(before[-1].key):
-            if int(match[1]) <= said <= int(match[2]):
-                return match.start(), match.end()
+        alike = named and stem(stem(named[-1].key)) == stem(stem(before[-1].key))
+        if alike and int(match[1]) <= said <= int(match[2]):
+            return match.start(), match.end()
     return None

@@ -20,6 +20,7 @@ from clew.evidence.opposites import (
 )
 from clew.evidence.tone import ABOUT, BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
 
+_IN: Final = frozenset({"in", "of"})
 _THEM: Final = frozenset({"them", "us", "you", "those"})
 ENOUGH: Final = 0.5
 """So great a share of a claim's words stands in the clause that speaks of the same."""
@@ -53,7 +54,7 @@ def _all(said: Sequence[Clause], there: Sequence[Clause]) -> str:
             [None, *clause.words], clause.words, [*clause.words[1:], None], strict=False
         ):
             counting = before is not None and before.key in _THEM
-            if counting or (after is not None and after.key in IDIOMS | {"of"}):
+            if counting or (word.key == "all" and after is not None and after.key in _IN):
                 continue
             if word.key in WHOLE and (before is None or before.key not in IDIOMS | NEGATIVE):
                 return f"says {word.text!r}, which the passage does not"

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from clew.evidence.clauses import Clause, clauses, clauses_of
+from clew.evidence.common import STOP
 from clew.evidence.opposites import FUNCTION
-from clew.evidence.words import key
+from clew.evidence.tone import PRONOUNS
 from clew.support.lazy_regex import Lazy
 
 ALIKE: Final = 0.5
@@ -28,16 +29,6 @@ _PERSONS: Final = frozenset(
     {"it", "he", "she", "they", "il", "elle", "er", "sie", "es", "el", "ella", "lui", "lei", "zij",
      "hij", "ze", "his", "her", "its", "their"}
 )  # fmt: skip
-_PRONOUNS: Final = frozenset(
-    map(
-        key,
-        """
-it he she they its his her their this these that those which who where there
-il elle ils elles ce cela er sie es dies el ella ellos lo esto donde lei lui si che qui dove
-ele ela eles hij zij ze dat die wie ono ona on
-""".split(),
-    )
-)
 
 
 def reassigned(claim: str, passages: Sequence[str]) -> str:
@@ -59,7 +50,7 @@ def _named(there: Sequence[Clause]) -> frozenset[str]:
         word.key
         for each in there
         for word in each.words
-        if word.capital and word.key not in small and word.key not in FUNCTION
+        if word.capital and word.key not in small and word.key not in FUNCTION | STOP
     )
 
 
@@ -76,7 +67,7 @@ def _of_another(said: Clause, there: Sequence[Clause], named: frozenset[str]) ->
     best = _closest(deed, there)
     if best is None or "://" in best.text:
         return None
-    if len(deed & best.content) < SHARED or best.words[0].key in _PRONOUNS:
+    if len(deed & best.content) < SHARED or best.words[0].key in PRONOUNS:
         return None
     elsewhere = [each for each in there if subject in each.content]
     apart = not any(each.sentence_content & deed for each in elsewhere)
@@ -110,7 +101,7 @@ def _stems(said: Clause, but: frozenset[str] = frozenset()) -> Iterator[str]:
     return (
         stem
         for word, stem in zip(said.words, said.stems, strict=True)
-        if stem and word.key not in but
+        if stem and word.key not in but and word.key not in STOP
     )
 
 

@@ -33,7 +33,7 @@ CONSTANTS: Final = frozenset(
 class Found:
     """Where a fact was found: in evidence, or elsewhere in the record.
 
-    What is `derived` follows by arithmetic from numbers of the evidence, of which it names the first.
+    What is `derived` follows by arithmetic from numbers of the evidence; it names the first.
     `offset` and `length` (in characters) refer to the text of the evidence, its title or source,
     the observation of `call`, or the question. `in_source` is the position in the evidence's
     source, as far as it is known.
@@ -177,10 +177,10 @@ class Record:
                 if piece.where != "evidence":
                     continue
                 text = piece.passage.text
-                if (place := within(claim, fact, text)) is not None:
-                    how = Derived(place)
-                elif (how := derived(claim, fact, text, question)) is None or (
-                    not (reckoned or how.counted) and restated(claim, fact, text)
+                place = within(claim, fact, text)
+                how = Derived(place) if place else derived(claim, fact, text, question)
+                if how is None or not (
+                    place or reckoned or how.counted or not restated(claim, fact, text)
                 ):
                     continue
                 start, end = how.place
