@@ -39,6 +39,10 @@ from clew.support.surrogates import HALF, mended_json
 UNREADABLE: Final = "ERROR: unreadable reply:"
 """How the model is told that a reply counted for nothing."""
 
+_TWO_PLACES: Final = (
+    "the text holds another call than those that were made: make all calls in the same way"
+)
+
 _OPEN: Final = re.compile(r"<tool_call>\s*(?=\{)")
 _FENCE: Final = re.compile(r"`{3}[\w+-]{0,20}[ \t]{0,8}\r?")
 _ANNOUNCED: Final = 240
@@ -154,6 +158,8 @@ class Native:
             repairs: list[str] = []
             actions = tuple(_action(call, repairs) for call in reply.calls)
             text, tagged = _untagged(reply.text)
+            if not all(_stands(block, actions) for block in tagged):
+                return Parsed(text=reply.text, fault=_TWO_PLACES)
             if tagged:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
@@ -274,6 +280,19 @@ def _untagged(text: str) -> tuple[str, list[str]]:
         blocks.append(text[begun.end() : ended.start() + 1])
         at = ended.end()
     return "".join(rest) + text[at:], blocks
+
+
+def _stands(block: str, actions: Sequence[Action]) -> bool:
+    """Whether the call that a block holds is one of those."""
+    try:
+        call: dict[str, Any] = _mended(block, dict[str, Any])[0]
+    except msgspec.DecodeError:
+        return False
+    args = call.get("arguments", call.get("parameters")) or {}
+    if isinstance(args, str):
+        with suppress(msgspec.DecodeError):
+            args = _mended(args, Any)[0]
+    return any(each.name == call.get("name") and each.args == args for each in actions)
 
 
 def _raw_calls(step: Step, prefix: str) -> tuple[RawCall, ...]:

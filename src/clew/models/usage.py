@@ -15,6 +15,9 @@ from clew.core.events import RawCall, Usage
 BYTES: Final = 4
 """Bytes that are counted as one token."""
 
+_MOST: Final = 100_000_000
+"""More tokens (or dollars) than that no request of any model can take."""
+
 
 def figure(usage: dict[str, Any], *path: str) -> float | None:
     """The number at the path of keys; None where there is none that can be right."""
@@ -28,9 +31,9 @@ def figure(usage: dict[str, Any], *path: str) -> float | None:
 
 
 def possible(value: Any) -> bool:
-    """Whether it is a number of tokens or dollars: True, "12" and NaN are none."""
+    """Whether it is a number of tokens or dollars: True, "12", NaN and 1e30 are none."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value >= 0
+    return number and math.isfinite(value) and 0 <= value <= _MOST
 
 
 def count(usage: dict[str, Any], *path: str) -> int:

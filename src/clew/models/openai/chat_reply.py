@@ -45,6 +45,7 @@ class Choice(msgspec.Struct):
     delta: dict[str, Any] | None = None
     finish_reason: str | None = None
     index: int | None = None
+    error: Any = None
 
     @property
     def ended_early(self) -> bool:
@@ -109,6 +110,25 @@ class _Call(msgspec.Struct):
     arguments: list[str] | None = None
     more: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
 
+    def take(self, function: Function) -> None:
+        """What a piece says of the function that is called."""
+        self.name = self.name or function.name or ""
+        if (arguments := function.arguments) is not None:
+            text = arguments if isinstance(arguments, str) else encode(arguments).decode()
+            self.arguments = self.arguments or []
+            self.arguments.append(text)
+
+    def same(self, other: "_Call") -> bool:
+        """Whether both call the same with the same arguments."""
+        return self.name == other.name and self.told() == other.told()
+
+    def told(self) -> Json:
+        text = "".join(self.arguments or ()).strip()
+        try:
+            return msgspec.json.decode(text or "{}")
+        except (msgspec.DecodeError, RecursionError):
+            return text
+
 
 class Draft(msgspec.Struct):
     """A reply as it comes together, from one message or from many deltas.
@@ -122,6 +142,7 @@ class Draft(msgspec.Struct):
     thinking: list[str] = msgspec.field(default_factory=list[str])
     refusal: list[str] = msgspec.field(default_factory=list[str])
     calls: list[_Call] = msgspec.field(default_factory=list[_Call])
+    older: list[_Call] = msgspec.field(default_factory=list[_Call])
     slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
     more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     aloud: ThinkTagFilter = msgspec.field(default_factory=ThinkTagFilter)
@@ -135,7 +156,7 @@ class Draft(msgspec.Struct):
 
     @property
     def empty(self) -> bool:
-        return not (self.text or self.calls or self.refusal)
+        return not (self.text or self.calls or self.older or self.refusal)
 
     @property
     def ended(self) -> bool:
@@ -149,9 +170,9 @@ class Draft(msgspec.Struct):
             self.done = True
             return ""
         body = _decoder.decode(data)
-        if body.error:
-            raise StatusError(read_trouble(200, {"error": body.error}))
         choice = next((each for each in body.choices or () if not each.index), None)
+        if error := body.error or (choice is not None and choice.error):  # OpenRouter's place
+            raise StatusError(read_trouble(200, {"error": error}))
         if whole and (choice is None or (choice.message is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without a message in it")
         self.usage = merged(self.usage, body.usage)
@@ -181,9 +202,10 @@ class Draft(msgspec.Struct):
                 for place, (call, raw) in enumerate(zip(pieces, value, strict=True)):
                     self._take_call(call, raw, None if whole else self._slot(call, place))
             elif key == "function_call":
-                call = Piece(index=0, function=msgspec.convert(value, Function))
+                function = msgspec.convert(value, Function)
                 if value.get("name") or value.get("arguments"):  # Snowflake sends one of nothing
-                    self._take_call(call, {}, None if whole else self._slot(call, 0))
+                    self.older = self.older or [_Call()]
+                    self.older[0].take(function)
             elif key == "refusal":
                 self.refusal += [str(value)] if value else []
             elif key not in _PLAIN:
@@ -210,13 +232,8 @@ class Draft(msgspec.Struct):
             self.calls.append(call)
         if piece.index is not None:
             self.slots[piece.index] = call
-        function = piece.called
         call.id = call.id or piece.id or ""
-        call.name = call.name or function.name or ""
-        if (arguments := function.arguments) is not None:
-            text = arguments if isinstance(arguments, str) else encode(arguments).decode()
-            call.arguments = call.arguments or []
-            call.arguments.append(text)
+        call.take(piece.called)
         for key, value in raw.items():
             if key not in _CALL and value is not None:
                 call.more[key] = _grown(call.more.get(key), value)
@@ -226,6 +243,9 @@ class Draft(msgspec.Struct):
         if self.so_far.cumulative:  # the first pieces were taken before that was certain
             self.aloud = ThinkTagFilter()
             text = self.aloud.take(self.so_far.text) + self.aloud.rest()
+        # Gateways send a call in the older place too: it is the same call.
+        self.calls += [call for call in self.older if not any(map(call.same, self.calls))]
+        self.older = []
         calls = tuple(
             RawCall(
                 name=self.box.name(call.name),

@@ -20,6 +20,7 @@ class Choice(msgspec.Struct):
     text: str | None = None
     finish_reason: str | None = None
     index: int | None = None
+    error: Any = None
 
     @property
     def ended_early(self) -> bool:
@@ -66,9 +67,9 @@ class Draft:
             self.done = True
             return ""
         body = _decoder.decode(data)
-        if body.error:
-            raise StatusError(read_trouble(200, {"error": body.error}))
         choice = next((each for each in body.choices or () if not each.index), None)
+        if error := body.error or (choice is not None and choice.error):
+            raise StatusError(read_trouble(200, {"error": error}))
         if whole and (choice is None or (choice.text is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without text in it")
         self.usage = merged(self.usage, body.usage)
