@@ -59,9 +59,9 @@ class Colour(enum.Enum):
     RED = "red"
 
 
-Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
-Bounded = Annotated[int, Field(ge=1)]
-Size = NewType("Size", Bounded)
+Pet: Any = Annotated[Cat | Dog, Field(discriminator="kind")]
+Bounded: Any = Annotated[int, Field(ge=1)]
+Size = NewType("Size", Annotated[int, Field(ge=1)])  # pyright: ignore[reportGeneralTypeIssues] # what pydantic allows
 Sizes = typing_extensions.TypeAliasType("Sizes", list[Bounded])
 CAT, DOG = {"kind": "cat", "lives": 9}, {"kind": "dog", "name": "Rex"}
 

@@ -7,7 +7,9 @@ what does not fit is left for strict validation to explain.
 import json
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
@@ -207,7 +209,7 @@ def example(tool: ToolSpec) -> dict[str, Json]:
     if whole.keys() <= _OUTER and all(_is_plain(names.get(name)) for name in told):
         return told
     found = right_form(whole, told)
-    return found if isinstance(found, dict) else told
+    return msgspec.convert(found, dict[str, Json]) if isinstance(found, dict) else told
 
 
 def _sample(name: str, schema: Parameters) -> Json:
@@ -223,6 +225,6 @@ def _is_plain(schema: Json) -> bool:
     """Whether a schema asks for no more than a type, or for one of several such."""
     if not isinstance(schema, dict):
         return True
-    said: dict[str, Json] = schema
+    said = msgspec.convert(schema, dict[str, Any])
     ways = (*said.get("anyOf", ()), *said.get("oneOf", ()))
     return said.keys() <= _PLAIN and all(map(_is_plain, ways))

@@ -288,7 +288,7 @@ def _stands(block: str, actions: Sequence[Action]) -> bool:
         call: dict[str, Any] = _mended(block, dict[str, Any])[0]
     except msgspec.DecodeError:
         return False
-    args = call.get("arguments", call.get("parameters")) or {}
+    args: Any = call.get("arguments", call.get("parameters")) or {}
     if isinstance(args, str):
         with suppress(msgspec.DecodeError):
             args = _mended(args, Any)[0]

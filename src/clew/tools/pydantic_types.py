@@ -130,11 +130,11 @@ def parts(kind: Any) -> Iterator[Any]:
         yield kind.__value__
     if (named := getattr(kind, "__supertype__", None)) is not None:  # a NewType
         yield named
-    if isinstance(kind, type) and _has_fields(kind):
-        if dataclasses.is_dataclass(kind):
-            yield from (field.default for field in dataclasses.fields(kind))
+    if isinstance(kind, type) and _has_fields(fielded := cast("type[Any]", kind)):
+        if dataclasses.is_dataclass(fielded):
+            yield from (field.default for field in dataclasses.fields(fielded))
         try:
-            yield from typing.get_type_hints(kind, include_extras=True).values()
+            yield from typing.get_type_hints(fielded, include_extras=True).values()
         except NameError:
             return  # the schema's maker names what is not defined
 

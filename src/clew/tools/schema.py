@@ -148,8 +148,8 @@ def _check_attempts(tool: Tool) -> None:
     if not 0 < tool.timeout < math.inf:
         message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
         raise ConfigError(message)
-    retry: object = tool.retry
-    if not isinstance(retry, Retry):
+    if not isinstance(tool.retry, Retry):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's own
+        retry: object = tool.retry
         message = f"tool {tool.name}: retry is {retry!r}: give Retry(times=…)"
         raise ConfigError(message)
 

@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+import msgspec
 from msgspec import inspect
 
 from clew.core.events import Json
@@ -30,11 +31,12 @@ def _completed(kind: inspect.Type, value: Json) -> Json:
                 value = _completed(one, value)
             return value
         case inspect.DictType(value_type=inner) if isinstance(value, dict):
-            return {name: _completed(inner, one) for name, one in value.items()}
+            items = msgspec.convert(value, dict[str, Any])
+            return {name: _completed(inner, one) for name, one in items.items()}
         case _ if isinstance(value, dict):
-            return _object(kind, value)
+            return _object(kind, msgspec.convert(value, dict[str, Any]))
         case _ if isinstance(value, list):
-            return _list(kind, value)
+            return _list(kind, msgspec.convert(value, list[Any]))
         case _:
             return value
 

@@ -2,15 +2,17 @@
 
 import itertools
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from clew import Agent, MemoryStore, read, resume, run
+from clew import Agent, MemoryStore, read, run
 from clew.core.events import Observation
-from clew.testing.models import ScriptedModel, act, finish
+from clew.testing.models import ScriptedModel, act, acts, finish
 from clew.toolbox.mcp import McpServer, mcp_tools, pinned_server
 from tests.toolbox.mcp.servers import plain_server
 from tests.toolbox.mcp.web import answering, serving, shop
@@ -106,23 +108,22 @@ async def test_a_task_that_cannot_be_asked_for_is_unknown_and_not_undone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = plain_server(tmp_path / "plain")
-    server = plain.server(effects={"build": "read"})  # a cancellation cuts it, as a crash would
-    tools = await mcp_tools(server, pins=plain.pins)
+    tools = await mcp_tools(plain.server(effects={"pid": "read"}), pins=plain.pins)
     store = MemoryStore()
-    agent = Agent(ScriptedModel([act("plain_build"), finish("done")]), tools=tools)
+    both = acts(act("plain_pid"), act("plain_build"))
+    agent = Agent(ScriptedModel([both, finish("done")]), tools=tools)
 
-    async def begin() -> None:
+    async def go() -> None:
         await run(agent, "go", store=store, run_id="r1")
 
     async with anyio.create_task_group() as group:
-        group.start_soon(begin)
+        group.start_soon(go)
         while not any(line.startswith("asked for") for line in plain.calls):
             await anyio.sleep(0.01)
-        group.cancel_scope.cancel()  # as a crash: nothing is written
-    plain.says(handshake="die")
-    monkeypatch.setattr(pinned_server, "_MOST_DELAY", 0.001)
-    await resume(agent, "r1", store=store)
-    built = await observed(store, "r1", "1.1")
+        plain.says(handshake="die")
+        monkeypatch.setattr(pinned_server, "_MOST_DELAY", 0.001)
+        os.kill(int((await observed(store, "r1", "1.1")).text), signal.SIGKILL)
+    built = await observed(store, "r1", "1.2")
     assert (built.ok, built.outcome) == (False, "unknown")
     assert "began, and cannot be asked for: no connection to the MCP server plain" in built.text
     assert plain.calls.count("build {}") == 1

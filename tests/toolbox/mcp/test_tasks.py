@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from clew import Agent, MemoryStore, Trajectory, read, resume, rule, run
-from clew.core.events import Attempt, Entry, Observation
+from clew.core.events import Attempt, Effect, Entry, Observation
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.mcp import McpServer, mcp_tools
 from tests.toolbox.mcp.web import Jobs, serving, shop
@@ -37,8 +37,9 @@ QUESTION = {
 GONE = MCPError(-32602, "no such task")
 
 
-async def agent_of(url: str, folder: Path) -> Agent[str]:
-    tools = await mcp_tools(McpServer(name="shop", url=f"{url}/mcp"), pins=folder / "pins.json")
+async def agent_of(url: str, folder: Path, effects: dict[str, Effect] | None = None) -> Agent[str]:
+    server = McpServer(name="shop", url=f"{url}/mcp", effects=effects or {})
+    tools = await mcp_tools(server, pins=folder / "pins.json")
     return Agent(ScriptedModel([act("shop_job"), finish("done")]), tools=tools)
 
 
@@ -79,7 +80,8 @@ async def test_a_task_is_on_record_before_it_is_asked_for(tmp_path: Path) -> Non
 async def test_after_a_crash_the_task_is_asked_for_and_not_begun_again(tmp_path: Path) -> None:
     jobs = Jobs({})
     async with serving(shop(jobs).streamable_http_app()) as url:
-        agent, store = await agent_of(url, tmp_path), MemoryStore()
+        # a cancellation cuts what only reads, as a crash would
+        agent, store = await agent_of(url, tmp_path, {"job": "read"}), MemoryStore()
 
         async def begin() -> None:
             await run(agent, "go", store=store, run_id="r1")

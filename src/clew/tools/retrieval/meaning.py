@@ -108,4 +108,4 @@ def _shipped(name: str) -> tuple[tuple[Embed, int], ...]:
 
 def _lacking(name: str) -> str:
     """The first module that a ranking lacks here, or nothing."""
-    return next(filter(None, map(missing, _RANKINGS[name])), "")
+    return next((lacking for each in _RANKINGS[name] if (lacking := missing(each))), "")

@@ -32,7 +32,8 @@ class Sum:
 
     def near(self, texts: Sequence[str]) -> list[list[float]]:
         """How near each is to each text: the sum, in standard deviations of each embedding."""
-        rows: list[list[float]] = sum(part.near(texts) for part in self._parts).tolist()
+        summed: Any = sum(part.near(texts) for part in self._parts)
+        rows: list[list[float]] = summed.tolist()
         return rows
 
 
