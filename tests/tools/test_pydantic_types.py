@@ -59,9 +59,9 @@ class Colour(enum.Enum):
     RED = "red"
 
 
-Pet: Any = Annotated[Cat | Dog, Field(discriminator="kind")]
-Bounded: Any = Annotated[int, Field(ge=1)]
-Size = NewType("Size", Annotated[int, Field(ge=1)])  # pyright: ignore[reportGeneralTypeIssues] # what pydantic allows
+Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
+Bounded = Annotated[int, Field(ge=1)]
+Size = NewType("Size", Bounded)  # pyright: ignore[reportGeneralTypeIssues] # what pydantic allows
 Sizes = typing_extensions.TypeAliasType("Sizes", list[Bounded])
 CAT, DOG = {"kind": "cat", "lives": 9}, {"kind": "dog", "name": "Rex"}
 
@@ -71,7 +71,7 @@ KINDS: dict[str, tuple[Any, list[Json], list[Json], Any]] = {
     "in a list": (list[Bounded], [[1, 2], []], [[0], [1, 0], 1], [1, 2]),
     "in a dict": (dict[str, Annotated[float, Field(gt=0)]], [{"a": 1.5}], [{"a": 0}], {"a": 1.5}),
     "in a tuple": (tuple[Bounded, str], [[1, "a"]], [[0, "a"], [1]], (1, "a")),
-    "or nothing": (Bounded | None, [3, None], [0], 3),
+    "or nothing": (Bounded | None, [3, None], [0], 3),  # pyright: ignore[reportOperatorIssue] # it may
     "by pydantic's names": (pydantic.PositiveInt, [3], [0], 3),
     "a short text": (Annotated[str, pydantic.StringConstraints(max_length=3)], ["abc"], ["abcd"],
                      "abc"),
@@ -82,7 +82,9 @@ KINDS: dict[str, tuple[Any, list[Json], list[Json], Any]] = {
                       Cat(kind="cat", lives=9)),
     "a list of discriminated": (list[Pet], [[DOG, CAT]], [[{}]],
                                 [Dog(kind="dog", name="Rex"), Cat(kind="cat", lives=9)]),
-    "discriminated or nothing": (Pet | None, [DOG, None], [3], Dog(kind="dog", name="Rex")),
+    "discriminated or nothing": (
+        Pet | None,  # pyright: ignore[reportOperatorIssue] # it may
+        [DOG, None], [3], Dog(kind="dog", name="Rex")),
     "a bare union": (Cat | Dog, [DOG], [{"kind": "cow"}], Dog(kind="dog", name="Rex")),
     "a model or a number": (Cat | int, [3, CAT], ["3"], 3),
     "in a dataclass": (Box, [{"size": 1}], [{"size": 0}, {"size": 1, "more": 1}], Box(1)),

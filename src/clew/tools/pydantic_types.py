@@ -140,9 +140,11 @@ def parts(kind: Any) -> Iterator[Any]:
 
 
 def _has_fields(kind: type) -> bool:
-    typed = hasattr(kind, "__required_keys__")  # a TypedDict, of `typing_extensions` too
-    named = typed or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
-    return named or dataclasses.is_dataclass(kind) or issubclass(kind, msgspec.Struct)
+    if hasattr(kind, "__required_keys__"):  # a TypedDict, of `typing_extensions` too
+        return True
+    if dataclasses.is_dataclass(kind) or issubclass(kind, msgspec.Struct):
+        return True
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")  # pyright: ignore[reportUnknownArgumentType] # of any
 
 
 def _bare(kind: Any) -> Any:

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar, cast
 
 import jsonschema_rs
 import msgspec
@@ -148,8 +148,8 @@ def _check_attempts(tool: Tool) -> None:
     if not 0 < tool.timeout < math.inf:
         message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
         raise ConfigError(message)
-    if not isinstance(tool.retry, Retry):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's own
-        retry: object = tool.retry
+    retry = cast("object", tool.retry)  # whatever a user gave
+    if not isinstance(retry, Retry):
         message = f"tool {tool.name}: retry is {retry!r}: give Retry(times=…)"
         raise ConfigError(message)
 
