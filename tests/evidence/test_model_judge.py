@@ -1,10 +1,12 @@
 """A model of the user's own beside the rules: given to `Grounded` as it is."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from clew import Agent, MemoryStore, Observation, read, replay, run, tool
+from clew.agent_files import load_agent
 from clew.core.events import Evidence, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.evidence import CANNOT_ANSWER, Grounded
@@ -93,3 +95,15 @@ async def test_a_replay_asks_the_model_no_more() -> None:
 def test_the_record_names_the_model() -> None:
     judge = Judge([])
     assert repr(Grounded(entails=judge)).endswith(f"entails={judge.info.name!r})")
+
+
+async def test_an_agent_file_names_a_check_with_a_model(tmp_path: Path) -> None:
+    (tmp_path / "judging.py").write_text(
+        "from clew.evidence import Grounded\n"
+        "from tests.evidence.test_model_judge import Judge\n"
+        "meant = Grounded(entails=Judge(['contradicts']))\n"
+    )
+    file = tmp_path / "agent.toml"
+    file.write_text('model = "offline"\nchecks = ["judging:meant"]\n')
+    (check,) = load_agent(file).agent.checks
+    assert repr(check).endswith("entails='scripted:judge')")

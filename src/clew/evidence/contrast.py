@@ -95,14 +95,15 @@ class Sentence:
 
     def denials(self, shared: frozenset[str]) -> int:
         """How many negations reach one of these stems."""
-        return sum(self._reaches(place, shared) for place in self._negations())
+        return sum(self._reaches(place, shared) for place in self.negations)
 
     @property
     def negated(self) -> bool:
         """Whether it denies anything at all."""
-        return next(self._negations(), None) is not None
+        return next(self.negations, None) is not None
 
-    def _negations(self) -> Iterator[int]:
+    @property
+    def negations(self) -> Iterator[int]:
         """Where it denies something."""
         for place, word in enumerate(self.words):
             after = self.words[place + 1].key if place + 1 < len(self.words) else ""

@@ -4,7 +4,7 @@ A hedge that is dropped, a quantity made to hold of all, a cause that nobody nam
 the passage denies, promises or makes an exception of, in words that it uses nowhere else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from clew.evidence.clauses import Clause, clauses, clauses_of
@@ -18,8 +18,13 @@ from clew.evidence.opposites import (
     UNIVERSAL,
     UNTIL,
 )
+from clew.evidence.stems import stem
 from clew.evidence.tone import ABOUT, BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
 
+TARGETS: Final = 2
+"""So many words behind a denial are what it denies; before it, where fewer follow."""
+
+_DENIALS: Final = frozenset(map(stem, NEGATIVE | DENYING))
 _IN: Final = frozenset({"in", "of"})
 _THEM: Final = frozenset({"them", "us", "you", "those"})
 ENOUGH: Final = 0.5
@@ -99,7 +104,7 @@ def _denied(said: Sequence[Clause], there: Sequence[Clause]) -> str:
     if keys & (NEGATIVE | DENYING | EXCLUSIVE | EXCEPT | UNTIL) or any(c.negated for c in said):
         return ""
     denials = [each for each in there if _denies(each)]
-    denied = {each for clause in denials for each in clause.content}
+    denied = {each for clause in denials for each in _targets(clause)}
     spoken = {each for clause in there if clause not in denials for each in clause.content}
     only = (denied - spoken) & _content(said)
     turned = frozenset(
@@ -111,10 +116,25 @@ def _denied(said: Sequence[Clause], there: Sequence[Clause]) -> str:
     return f"says what the passage denies: “{' '.join(clause.text.split())}”"
 
 
+def _targets(clause: Clause) -> Iterator[str]:
+    """What the denials of a clause are about: no names, and not what else it speaks of."""
+    said = [
+        (place, base)
+        for place, (word, base) in enumerate(zip(clause.words, clause.stems, strict=True))
+        if base and not word.capital and base not in _DENIALS
+    ]
+    for place in clause.negations:
+        after = [base for at, base in said if at > place][:TARGETS]
+        yield from after
+        if len(after) < TARGETS:
+            yield from [base for at, base in said if at < place][-TARGETS:]
+
+
 def _denies(clause: Clause) -> bool:
     """Whether a clause says that something is not so, on no condition."""
     keys = clause.keys
-    if keys & (UNTIL | EXCEPT | EXCLUSIVE) or not clause.negated:
+    asks = clause.text.rstrip().endswith("?")
+    if asks or keys & (UNTIL | EXCEPT | EXCLUSIVE) or not clause.negated:
         return False
     short = any(word.text.lower().endswith(("n't", "n’t")) for word in clause.words)
     return short or bool(keys & (NEGATIVE - WITHOUT))

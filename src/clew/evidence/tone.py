@@ -11,7 +11,7 @@ def _keys(text: str) -> frozenset[str]:
 
 HEDGES: Final = _keys("""
 could might would perhaps possibly probably likely believed thought reportedly allegedly
-apparently assume assumes assumed suspect suspects suspected suggest suggests suggested hope hopes
+apparently assume assumes assumed suspect suspects suspected suggest suggests suggested hopes
 hoped plan plans planned planning considered considering expected expects proposed proposes
 recommended recommends intends intended should seems seem seemed appears estimated claims claimed
 supposed presumably unconfirmed rumoured konnte konnten durfte wohl vielleicht moglicherweise
