@@ -171,3 +171,43 @@ async def test_a_share_of_the_words_can_be_required() -> None:
     assert (await audited("It was", [passage], strict))[0]
     with pytest.raises(ConfigError, match="a share of words lies between 0 and 1"):
         Grounded(least=2)
+
+
+FLOUR = "Do not sift the flour. The flour must not be sieved until it is dry, as it would clump."
+PIANO = "Clara Benn sold the piano to Otto Rau. It was tuned by her daughter Ida, who lives in Ulm."
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("No, sifting should be avoided", "Sifting is not advised."),
+        ("The shop may be entered once the bell rings", "Do not enter until the bell rings."),
+        ("Pupils can be sent home when they are feverish",
+         "Pupils can't be sent home unless they are feverish."),
+        ("No, wood can be stored without a permit",
+         "Oil may be stored with a permit of the council. A permit is not required for wood."),
+        ("Entry is allowed only from the north gate", "Entry is permitted from the north gate."),
+        ("Ida Benn tuned the piano for her mother Clara", PIANO),
+        ("Jon built the barn after his father had died", "The barn was built by his son Jon."),
+        ("It was Jon's barn", "Jon built a barn."),
+        ("Clara's house was the smaller of the two", "Clara had a smaller house than Otto."),
+        ("Oui, les cartes ne sont pas des billets", "Les cartes ne sont pas des billets."),
+        ("Quedan 12 mesas", "Las mesas son 12."),
+        ("It is about 8 km away", "It is 5 miles away."),
+    ],
+)  # fmt: skip
+async def test_what_is_only_reworded(claim: str, passage: str) -> None:
+    assert (await audited(claim, [passage])) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Karl Benn tuned the piano", PIANO),
+        ("Ida Rau Benn tuned the piano", PIANO),
+        ("The rule is that flour should be sifted", "Sifting the flour should be avoided."),
+        ("Only Clara may enter the hall", "Clara may enter the hall."),
+    ],
+)
+async def test_what_is_more_than_reworded(claim: str, passage: str) -> None:
+    assert not (await audited(claim, [passage]))[0]

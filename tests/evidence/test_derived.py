@@ -60,6 +60,13 @@ POOL = "The old pool held 300,000 litres, the new one 450,000 litres. It took ha
         (LAW, "When did the fees come?", "The fees came into force on 1 March 2016"),
         (FILM, "How long are both?", "Both take 3 hours 15 minutes together"),
         (FILM, "How long is the third?", "The third lasts 190 minutes, twice the second"),
+        (CLUB, "What do 2 adults and 3 children pay?", "Together they pay 46 euros"),
+        (ROOF, "How far do 3 litres go?", "Three litres cover 18 m²"),
+        ("Two ate, 3 slept, 4 sang.", "How many were there in total?", "There were 9 in total"),
+        ("Adults pay 9 euros, the tour is 4 euros.", "For 3?", "They pay 39 euros for three"),
+        ("The old mill lost 6 kg of 40 kg, then got 9 kg.", "And then?", "Later 43 kg were left"),
+        ("The bus leaves at 8:10 and arrives at 9:00.", "How long?", "It takes 50 minutes"),
+        ("It ran from 3 May 1950 to 10 May 1950.", "How long?", "It lasted 7 days"),
         (POOL, "How much more does it hold?", "It holds 150,000 litres more"),
         (POOL, "By what share is it larger?", "It is 50 percent larger"),
         (POOL, "How long did it take?", "Filling it took 12 hours"),
@@ -101,4 +108,10 @@ async def test_a_computed_value_says_where_it_comes_from() -> None:
 )
 async def test_a_wrong_result_is_not(passage: str, question: str, answer: str) -> None:
     found = await audited(passage, question, answer)
+    assert not found.ok
+
+
+async def test_a_number_of_three_hundred_digits_is_no_year() -> None:
+    far = "9" * 300
+    found = await audited(f"Begun on 1 May 1950, it lasts {far} years.", "When?", "On 2 May 1951")
     assert not found.ok

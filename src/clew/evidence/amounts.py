@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -56,7 +57,8 @@ class Amount:
     per: Unit | None = None
 
 
-def amounts(text: str) -> list[Amount]:
+@lru_cache(maxsize=256)
+def amounts(text: str) -> Sequence[Amount]:
     """The amounts of a text in order, the first `MOST` of them; one may be there in two ways."""
     plain = flat(text)
     days = dates(plain)
@@ -104,7 +106,7 @@ def ordinal_of(year: int, month: int, day: int) -> int | None:
     """The number of a day in the calendar; None unless all of it is known."""
     try:
         return dt.date(year, month, day).toordinal()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -245,6 +245,7 @@ def _rated(rate: Amount, other: Amount) -> Iterator[_Step]:
 def _in_two_steps(given: Sequence[Amount], asked: Sequence[Amount]) -> Iterator[_Step]:
     """Many of a sum, a sum of several, each so many times."""
     counts = [each for each in asked if not each.dimension and each.value.denominator == 1]
+    counts = counts[:TERMS]
     by_dimension: dict[str, list[Amount]] = {}
     for each in given:
         if each.dimension not in _NO_SUM and not each.per:
