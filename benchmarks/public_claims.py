@@ -15,20 +15,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from benchmarks.claim_judge import KEPT
+from benchmarks.one_passage import record
 from benchmarks.public import HALVES, Half, Row, missing, rows
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Evidence,
-    Fingerprints,
-    Observation,
-    Reply,
-    Started,
-    Thought,
-)
-from clew.core.events import Entry as Line
-from clew.core.trajectory import Trajectory
 from clew.evidence import Audit, audit
 from clew.evidence.contrast import overlap
 
@@ -40,17 +28,8 @@ Curve: TypeAlias = list[tuple[float, float, float]]
 
 def audited(row: Row) -> Audit:
     """The claim as an answer that cites its passage, in the record of a run that found it."""
-    piece = Evidence("doc_1", row["evidence"], 0.9, "")
-    events: tuple[AnyEvent, ...] = (
-        Started("Is it so?", AgentSpec("", "scripted:audit", "", "")),
-        Thought(
-            Reply(), Fingerprints("", "", "", ""), actions=(Action("search", {"query": "it"}),)
-        ),
-        Observation("1.1", {"results": [{"doc_id": "doc_1"}]}, evidence=(piece,)),
-    )
-    record = Trajectory("claim", [Line(n, 0, 1, event) for n, event in enumerate(events, 1)])
     claim = row["claim"].rstrip().removesuffix(".")
-    return audit(f"{claim} [doc_1].", record)
+    return audit(f"{claim} [doc_1].", record("Is it so?", row["evidence"]))
 
 
 def main() -> int:

@@ -9,11 +9,11 @@ python benchmarks/request_filter.py --half tuning --misses
 import argparse
 import hashlib
 import json
-import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from clew.evals.statistics import wilson
 from clew.screens import find
 
 HALVES = ("unseen", "later", "fresh", "tuning", "unaware")
@@ -46,11 +46,9 @@ def unaware(wanted: str) -> list[Row]:
 
 def interval(part: int, of: int) -> str:
     """A share, and between which shares it lies in 95 of 100 cases (Wilson)."""
-    z = 1.96
     share = part / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    spread = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return f"{share:.3f} ({middle - spread:.3f} to {min(1.0, middle + spread):.3f})"
+    low, high = wilson(share, of)
+    return f"{share:.3f} ({low:.3f} to {high:.3f})"
 
 
 def published() -> None:

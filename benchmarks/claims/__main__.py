@@ -7,23 +7,11 @@ python -m benchmarks.claims --misses   what was judged wrongly, of the seen half
 import argparse
 import json
 import sys
-from math import sqrt
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Evidence,
-    Fingerprints,
-    Observation,
-    Reply,
-    Started,
-    Thought,
-)
-from clew.core.events import Entry as Line
-from clew.core.trajectory import Trajectory
+from benchmarks.one_passage import record
+from clew.evals.statistics import wilson
 from clew.evidence import Audit, audit
 
 FOLDER: Final = Path(__file__).parent
@@ -36,36 +24,14 @@ def rows(half: str) -> list[Row]:
     return [json.loads(line) for line in lines]
 
 
-def record(row: Row) -> Trajectory:
-    """A run that was asked the question and found the passage."""
-    piece = Evidence("doc_1", row["passage"], 0.9, "")
-    events: tuple[AnyEvent, ...] = (
-        Started(row["question"], AgentSpec("", "scripted:audit", "", "")),
-        Thought(
-            Reply(), Fingerprints("", "", "", ""), actions=(Action("search", {"query": "it"}),)
-        ),
-        Observation("1.1", {"results": [{"doc_id": "doc_1"}]}, evidence=(piece,)),
-    )
-    return Trajectory(row["id"], [Line(n, 0, 1, event) for n, event in enumerate(events, 1)])
-
-
 def audited(row: Row) -> Audit:
     """The answer as the audit judges it."""
-    return audit(row["answer"], record(row))
-
-
-def interval(hits: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share, by Wilson."""
-    z, share = 1.959964, hits / of
-    middle = share + z * z / (2 * of)
-    wide = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    below = 1 + z * z / of
-    return (middle - wide) / below, (middle + wide) / below
+    return audit(row["answer"], record(row["question"], row["passage"]))
 
 
 def shown(hits: int, of: int) -> str:
     """A count with its share and interval, as the page has it."""
-    low, high = interval(hits, of)
+    low, high = wilson(hits / of, of)
     return f"{hits} ({hits / of:.3f}; {low:.3f} to {high:.3f})"
 
 
