@@ -145,8 +145,8 @@ class Counting:
 @pytest.mark.parametrize(
     ("make", "usage"),
     [
-        (openai_chat, Usage(10, 1)),
-        (openai_responses, Usage(10, 1)),
+        (openai_chat, Usage(100_000, 1)),  # no fewer than the prompt has: a count to believe
+        (openai_responses, Usage(100_000, 1)),
         pytest.param(openai_chat, Usage(), id="a model that reports no usage"),
     ],
 )

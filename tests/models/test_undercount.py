@@ -229,8 +229,11 @@ class OwnModel:
 
     info = ModelInfo("own:model")
 
+    def __init__(self, usage: Usage = Usage(2_048, 5)) -> None:  # noqa: B008 # it is frozen
+        self.usage = usage
+
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        return Reply(text="Two bar.", model="own:model", usage=Usage(2_048, 5))
+        return Reply(text="Two bar.", model="own:model", usage=self.usage)
 
 
 @on_asyncio
@@ -238,3 +241,8 @@ async def test_a_model_of_ones_own_is_looked_at_too() -> None:
     agent = Agent(OwnModel())
     assert "own:model counted 2,048" in (await run(agent, long(PROSE, 30_000))).note
     assert (await run(agent, "What is it?")).note == ""
+
+
+@on_asyncio
+async def test_a_model_that_counts_nothing_cuts_nothing_off() -> None:
+    assert (await run(Agent(OwnModel(Usage())), long(PROSE, 30_000))).note == ""

@@ -71,7 +71,7 @@ KINDS: dict[str, tuple[Any, list[Json], list[Json], Any]] = {
     "in a list": (list[Bounded], [[1, 2], []], [[0], [1, 0], 1], [1, 2]),
     "in a dict": (dict[str, Annotated[float, Field(gt=0)]], [{"a": 1.5}], [{"a": 0}], {"a": 1.5}),
     "in a tuple": (tuple[Bounded, str], [[1, "a"]], [[0, "a"], [1]], (1, "a")),
-    "or nothing": (Bounded | None, [3, None], [0], 3),  # pyright: ignore[reportOperatorIssue] # it may
+    "or nothing": (Bounded | None, [3, None], [0], 3),  # pyright: ignore[reportOperatorIssue] # Python takes it
     "by pydantic's names": (pydantic.PositiveInt, [3], [0], 3),
     "a short text": (Annotated[str, pydantic.StringConstraints(max_length=3)], ["abc"], ["abcd"],
                      "abc"),
@@ -83,7 +83,7 @@ KINDS: dict[str, tuple[Any, list[Json], list[Json], Any]] = {
     "a list of discriminated": (list[Pet], [[DOG, CAT]], [[{}]],
                                 [Dog(kind="dog", name="Rex"), Cat(kind="cat", lives=9)]),
     "discriminated or nothing": (
-        Pet | None,  # pyright: ignore[reportOperatorIssue] # it may
+        Pet | None,  # pyright: ignore[reportOperatorIssue] # Python takes it
         [DOG, None], [3], Dog(kind="dog", name="Rex")),
     "a bare union": (Cat | Dog, [DOG], [{"kind": "cow"}], Dog(kind="dog", name="Rex")),
     "a model or a number": (Cat | int, [3, CAT], ["3"], 3),

@@ -16,6 +16,7 @@ import msgspec
 from clew.codecs import wording
 from clew.codecs.arguments import example, may_act, visible_tools
 from clew.codecs.call_spellings import check_thought
+from clew.codecs.call_traces import trace
 from clew.codecs.functions import RUN_CODE, function_name, is_program, lone_call, signature, written
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
@@ -346,6 +347,8 @@ def _read(brief: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parse
     if found.fence and not found.over and (name := _acting(brief, code)):
         raise UnreadableError(f"the block is never closed, and {name} changes things")
     made = _in_fence(brief, code, found.language) if found.coded else None
+    if made is not None and (name := trace(brief, "\n".join(found.prose))):
+        raise UnreadableError(f"a call of {name} stands before the block and cannot be read")
     if made is not None:
         return Parsed(thought, (made,), repairs=(*repairs, _FENCED))
     return Parsed(thought, (_made(brief, code),), repairs=tuple(repairs))

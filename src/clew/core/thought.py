@@ -84,11 +84,11 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
 
 
 def _warn_of_cut(so_far: Trajectory, reply: Reply) -> None:
-    """Say once in a run that the server cuts its prompts off; the record says it of each."""
+    """Say that the server begins to cut prompts off; the record says it of each."""
     if not reply.warning:
         return
-    thoughts = (step.thought for step in so_far.steps if step.thought is not None)
-    if not any(thought.reply.warning for thought in thoughts):
+    last = so_far.steps[-1].thought if so_far.steps else None
+    if last is None or not last.reply.warning:
         LOG.warning("run %s: %s", so_far.run_id, reply.warning)
 
 

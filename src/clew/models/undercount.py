@@ -10,13 +10,15 @@ seven tokenizers were never below .91 of that number (`FEWER` leaves them two th
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 import msgspec
 
-from clew.core.events import Reply, Undercounted, Usage, encode
-from clew.core.interfaces import Part, Prompt
+from clew.core.events import RawCall, Reply, Undercounted, Usage, encode
+from clew.core.interfaces import Part, Prompt, ToolSpec
 from clew.models.usage import BYTES
 
 LEAST: Final = 500
@@ -34,6 +36,12 @@ _SPARSE: Final = 5
 _NEW: Final = 2
 """A count up to so many times the estimate of what is new may be that of what is new."""
 
+_TEXT: Final[Callable[[Part], str]] = attrgetter("text")
+_IMAGES: Final[Callable[[Part], Sequence[object]]] = attrgetter("images")
+_ROLE: Final[Callable[[Part], str]] = attrgetter("role")
+_NAME: Final[Callable[[RawCall], str]] = attrgetter("name")
+_ARGUMENTS: Final[Callable[[RawCall], str | None]] = attrgetter("arguments")
+
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKENS: Final = re.compile(rf"[{_CJK}]{{1,2}}|[^\W{_CJK}]{{1,16}}|[!-/:-@\[-`{{-~]+")
 
@@ -42,49 +50,52 @@ def with_size(prompt: Prompt, reply: Reply, sent: int) -> Reply:
     """The reply, which says how long its prompt is where the server counted far fewer tokens.
 
     `sent` is the length of the request in bytes: only where that speaks for it is the prompt read.
+    A model that counts nothing has no count that could be wrong.
     """
     usage = reply.usage
     counted = usage.input + usage.cached + usage.written  # some count these beside it
-    if usage.estimated or sent < _SPARSE * max(counted, LEAST):
+    if usage.estimated or not counted or sent < _SPARSE * max(counted, LEAST):
         return reply
-    least = _least(prompt)
+    parts = (*prompt.head, *prompt.parts, *prompt.tail)
+    texts = _texts(parts)
+    least = _least(texts)
     if least < LEAST or counted >= FEWER * least:
         return reply
-    found = Undercounted(_estimated(prompt, least), cut=not _only_new(prompt, usage))
-    return msgspec.structs.replace(reply, undercounted=found)
+    pictures = sum(map(len, map(_IMAGES, parts)))
+    whole = max(least, (sum(map(len, texts)) + _size(prompt.tools)) // BYTES) + pictures * IMAGE
+    return msgspec.structs.replace(
+        reply, undercounted=Undercounted(whole, cut=not _only_new(parts, usage))
+    )
 
 
 def size_of(prompt: Prompt) -> int:
-    """About how many bytes a request with the prompt has, without pictures."""
-    return sum(len(text) for part in prompt for text in _texts(part))
+    """About how many bytes a request with the prompt has at least: its texts, without calls."""
+    return sum(map(len, map(_TEXT, chain(prompt.head, prompt.parts, prompt.tail))))
 
 
-def _estimated(prompt: Prompt, least: int) -> int:
-    """The tokens of a prompt: four characters to one, if that is more than it has at least."""
-    tools = sum(len(t.name) + len(t.description) + len(encode(t.parameters)) for t in prompt.tools)
-    pictures = sum(len(part.images) for part in prompt)
-    return max(least, (size_of(prompt) + tools) // BYTES) + pictures * IMAGE
+def _size(tools: Sequence[ToolSpec]) -> int:
+    """The characters of what is told of tools."""
+    return sum(len(t.name) + len(t.description) + len(encode(t.parameters)) for t in tools)
 
 
-def _only_new(prompt: Prompt, usage: Usage) -> bool:
+def _only_new(parts: Sequence[Part], usage: Usage) -> bool:
     """Whether the count may be that of what came since the last reply, the rest being cached."""
-    parts = list(prompt)
-    last = max((n for n, part in enumerate(parts) if part.role == "assistant"), default=-1)
-    if last < 0:
+    roles = [*map(_ROLE, parts)]
+    if "assistant" not in roles:
         return False
-    new = parts[last + 1 :]
-    size = sum(len(text) for part in new for text in _texts(part))
-    return FEWER * _least(new) <= usage.input <= _NEW * size / BYTES
+    new = _texts(parts[len(roles) - roles[::-1].index("assistant") :])
+    return FEWER * _least(new) <= usage.input <= _NEW * sum(map(len, new)) / BYTES
 
 
-def _least(parts: Iterable[Part]) -> int:
-    """The tokens that the texts have at least; schemas of tools are rewritten by many servers."""
-    return sum(len(_TOKENS.findall(text)) for part in parts for text in _texts(part))
+def _least(texts: Iterable[str]) -> int:
+    """The tokens that texts have at least."""
+    return sum(map(len, map(_TOKENS.findall, texts)))
 
 
-def _texts(part: Part) -> Iterable[str]:
-    """What is written in a part."""
-    yield part.text
-    for call in part.calls:
-        yield call.name
-        yield call.arguments or ""
+def _texts(parts: Sequence[Part]) -> list[str]:
+    """What is written in the parts: schemas of tools are left out, which many servers rewrite.
+
+    No Python runs for each: a long run has thousands of parts.
+    """
+    calls = [call for part in parts if part.calls for call in part.calls]
+    return [*map(_TEXT, parts), *map(_NAME, calls), *filter(None, map(_ARGUMENTS, calls))]

@@ -144,7 +144,7 @@ def _has_fields(kind: type) -> bool:
         return True
     if dataclasses.is_dataclass(kind) or issubclass(kind, msgspec.Struct):
         return True
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")  # pyright: ignore[reportUnknownArgumentType] # of any
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")  # pyright: ignore[reportUnknownArgumentType] # a class of any kind of tuple
 
 
 def _bare(kind: Any) -> Any:
