@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from typing import Any, Final
 
 from clew.toolbox.sandbox import landlock, limits, namespaces, seccomp
@@ -25,6 +26,9 @@ _DROP_BOUNDING: Final = 24
 _NOT_DUMPABLE: Final = (4, 0)
 _LAST_CAPABILITY: Final = 63
 _VERSION: Final = 0x20080522
+_READINGS: Final = 100
+"""How often the command line of a process is read that has none."""
+
 _NAMED: Final = 5
 """How many processes that were left running are named."""
 _LINE: Final = 200
@@ -140,8 +144,15 @@ def _still_running() -> list[str]:
 
 def _command_line(process: str) -> str:
     """What a process was started as; nothing of one that has ended."""
-    with open(f"/proc/{process}/cmdline", "rb") as file:
-        return file.read(_LINE).replace(b"\0", b" ").decode(errors="replace").strip()
+    for _ in range(_READINGS):
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            if line := file.read(_LINE).replace(b"\0", b" ").decode(errors="replace").strip():
+                return line
+        with open(f"/proc/{process}/stat", "rb") as file:
+            if file.read().rpartition(b") ")[2][:1] in b"ZX":
+                return ""
+        time.sleep(0.002)  # it is just becoming another program, and has no line for a moment
+    return ""
 
 
 def _program(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
