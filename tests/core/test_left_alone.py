@@ -175,8 +175,9 @@ async def by_break(agent: Agent, store: Store, till: Paying) -> None:
         anyio.create_task_group() as group,
         stream(agent, "Pay.", store=store, run_id="r") as events,
     ):
-        async for _ in events:
-            if till.begun.is_set():
+        async for event in events:
+            if isinstance(event, Entry) and isinstance(event.event, Attempt):
+                await till.begun.wait()  # it is shown before the tool is called
                 break
         else:
             pytest.fail("it ended by itself")
