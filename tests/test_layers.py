@@ -57,6 +57,7 @@ LAYERS = {
     "context.summary": 4,  # asks a model for what a compaction leaves out
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,
+    "core.effects": 4,  # what runs did in the world, as other runs are told it
     "core.execute": 4,  # one call of one tool: deadline, retry
     "core.moves": 4,  # what is next
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run

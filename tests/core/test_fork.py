@@ -30,6 +30,7 @@ from clew import (
     run_sync,
 )
 from clew.codecs import by_name
+from clew.core.effects import DONE_CHARS
 from clew.core.events import (
     AnyEvent,
     Done,
@@ -41,7 +42,7 @@ from clew.core.events import (
     decode,
     encode,
 )
-from clew.core.fork import DONE_CHARS, find_fork_point, start_fork
+from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import AgentTool, AnyTool, Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go

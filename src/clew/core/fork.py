@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from clew.compare import changes
 from clew.core.agent import Agent
+from clew.core.effects import described_effect, step_of, with_those_within
 from clew.core.errors import ConfigError
 from clew.core.events import (
     FINISH,
@@ -23,17 +24,13 @@ from clew.core.events import (
     Stop,
     Suspended,
     Thought,
-    encode,
 )
 from clew.core.interfaces import Base, Listener, Store
 from clew.core.journal import Journal, new_run_id
 from clew.core.observations import refusal, replaced
-from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.trajectory import Step, Trajectory
 from clew.stores.seal import sealed
 from clew.support.redaction import redact, secrets
-
-DONE_CHARS: Final = 200
-"""How much of a side effect's call the model is told; its hash covers all of it."""
 
 
 class ForkPoint(msgspec.Struct, frozen=True):
@@ -112,13 +109,17 @@ async def start_fork(
     call: str = "",
     grant: Grant | None = None,
 ) -> Journal:
-    """Create the fork's record without thinking yet; as a sub-run, it serves `call`."""
+    """Create the fork's record without thinking yet; as a sub-run, it serves `call`.
+
+    It is told of the effects of the point, and of those that sub-runs had within them.
+    """
     so_far = Trajectory(point.parent, point.shared)
     what = (*changes(so_far.setting or so_far.started.setting, agent.setting), *point.changed)
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
+    done = tuple((await with_those_within(store, point.done)).values())
     first = Forked(
-        point.parent, point.step, agent.setting, what, point.done, len(point.again), made_of,
+        point.parent, point.step, agent.setting, what, done, len(point.again), made_of,
         call, grant,
     )  # fmt: skip
     return await Journal.fork(
@@ -227,21 +228,6 @@ def _hidden_effects(
     told = {done.key for fork in record.forks[:before] for done in fork.done}
     gone = [done for fork in record.forks[before:] for done in fork.done]
     own = [
-        described_effect(record, c) for c in record.effects if _number(c) > at or c.key in changed
+        described_effect(record, c) for c in record.effects if step_of(c) > at or c.key in changed
     ]
     return tuple({done.key: done for done in (*gone, *own) if done.key not in told}.values())
-
-
-def _number(call: Call) -> int:
-    return int(call.key.partition(".")[0])
-
-
-def described_effect(record: Trajectory, call: Call) -> Done:
-    """Describe an effect in one line. A call was made by the run that had its step first."""
-    made_by = next((f.parent for f in record.forks if f.step >= _number(call)), record.run_id)
-    name = call.action.name
-    text = f"{name}({encode(call.args).decode()})"
-    if len(text) > DONE_CHARS:
-        text = f"{text[:DONE_CHARS]}…"
-    outcome = "unknown" if call.observation is None else call.observation.outcome
-    return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome)

@@ -10,9 +10,10 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.agent import Agent
+from clew.core.effects import described_effect
 from clew.core.errors import ConfigError, RunNotFoundError, ToolError
 from clew.core.events import FINISH, Done, Json, Note, Observation, Verdict, encode
-from clew.core.fork import ForkPoint, described_effect, find_fork_point, start_fork
+from clew.core.fork import ForkPoint, find_fork_point, start_fork
 from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
 from clew.core.journal import Journal, load
 from clew.core.runner import has_begun

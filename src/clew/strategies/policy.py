@@ -15,13 +15,13 @@ import anyio.lowlevel
 
 from clew.context import Context, Instructions
 from clew.core.agent import Agent
+from clew.core.effects import STRATEGY
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, encode
 from clew.core.interfaces import AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.strategies.branches import Branches
 from clew.strategies.codec import Asked, StrategyCodec, exchanges, last_asked
-from clew.strategies.earlier import PROVIDER
 from clew.strategies.interface import (
     AnswersByRole,
     ExtendsLimits,
@@ -139,7 +139,7 @@ class StrategyPolicy:
     @property
     def info(self) -> ModelInfo:
         """A strategy itself uses no tokens."""
-        name = f"{PROVIDER}:{self.strategy.name}"
+        name = f"{STRATEGY}:{self.strategy.name}"
         return ModelInfo(name, self.strategy.params, priced=True, unmetered=True)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:

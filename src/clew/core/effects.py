@@ -1,0 +1,92 @@
+"""What runs did in the world, as it is told to other runs: these must not repeat it unasked.
+
+One rule for forks, trials and all roles of strategies: a side effect counts at any depth. The run
+that is told may ask a sub-agent in other words, or make the sub-agent's call itself.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from clew.core.errors import RunNotFoundError
+from clew.core.events import Done, encode
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.trajectory import Call, Trajectory
+
+DONE_CHARS: Final = 200
+"""How much of a side effect's call the model is told; its hash covers all of it."""
+
+STRATEGY: Final = "strategy"
+"""What the models of strategies are called, before the name of the strategy."""
+
+
+def step_of(call: Call) -> int:
+    """The number of the step that the call belongs to."""
+    return int(call.key.partition(".")[0])
+
+
+def described_effect(record: Trajectory, call: Call) -> Done:
+    """Describe an effect in one line. A call was made by the run that had its step first."""
+    made_by = next((f.parent for f in record.forks if f.step >= step_of(call)), record.run_id)
+    name = call.action.name
+    text = f"{name}({encode(call.args).decode()})"
+    if len(text) > DONE_CHARS:
+        text = f"{text[:DONE_CHARS]}…"
+    outcome = "unknown" if call.observation is None else call.observation.outcome
+    return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome)
+
+
+async def effects_of(store: Store, record: Trajectory, calls: Iterable[Call]) -> dict[str, Done]:
+    """The side effects of some calls of a record, by their keys.
+
+    A call that was made in a run of its own has those of that run, and is none itself.
+    """
+    found: dict[str, Done] = {}
+    for call in calls:
+        if not call.changed:
+            continue
+        within = await _within(store, call)
+        if within is None and not (call.child and call.observation is None):  # it was begun
+            done = described_effect(record, call)
+            within = {done.key: done}
+        found |= within or {}
+    return found
+
+
+async def with_those_within(store: Store, listed: Iterable[Done]) -> dict[str, Done]:
+    """Listed side effects, and those within them as far as their runs are in this store.
+
+    Of a run of a role of a strategy only those within it count: the strategy asks for such runs
+    again with the same words.
+    """
+    found: dict[str, Done] = {}
+    records: dict[str, Trajectory | None] = {}
+    for done in listed:
+        run_id, _, key = done.key.rpartition(":")
+        if run_id not in records:
+            records[run_id] = await _load(store, run_id)
+        record = records[run_id]
+        calls = [] if record is None else [call for call in record.calls if call.key == key]
+        within = await _within(store, calls[0]) if calls else None
+        if record is None or within is None or not _is_strategy(record):
+            found[done.key] = done
+        found |= within or {}
+    return found
+
+
+async def _within(store: Store, call: Call) -> dict[str, Done] | None:
+    """The side effects of a call's own run; None if it has none that was begun in this store."""
+    record = await _load(store, call.child) if call.child else None
+    return None if record is None else await effects_of(store, record, record.calls)
+
+
+async def _load(store: Store, run_id: str) -> Trajectory | None:
+    try:
+        return await load(store, run_id)
+    except RunNotFoundError:
+        return None
+
+
+def _is_strategy(record: Trajectory) -> bool:
+    setting = record.setting
+    return setting is not None and setting.model.partition(":")[0] == STRATEGY
