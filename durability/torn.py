@@ -106,7 +106,7 @@ async def _cut(place: Path, sample: int) -> Cuts:
                 lost = any(entries < seq for seq in store.barriers)
                 await _gone_on(found, place, agent, lost=lost)
                 _restore(place, kept, log, cut)
-                (place / "runs.sqlite.heads").unlink()
+                _end_heads(place / "runs.sqlite.heads", entries)
                 await _opened(found, place, entries, agent, on=True)
         except ClewError as error:
             found.wrong.append(f"cut at byte {cut} of {ends[-1]}: {error}")
@@ -130,6 +130,12 @@ def _restore(place: Path, kept: dict[Path, bytes], file: Path, cut: int) -> None
             path.write_bytes(data[:cut] if path == file else data)
         else:
             path.unlink(missing_ok=True)
+
+
+def _end_heads(heads: Path, entries: int) -> None:
+    """Leave of the heads what was there when the run had so many entries."""
+    lines = heads.read_bytes().splitlines(keepends=True)
+    heads.write_bytes(b"".join(line for line in lines if int(line.split(b" ")[1]) <= entries))
 
 
 async def _opened(found: Cuts, place: Path, entries: int, agent: clew.Agent, *, on: bool) -> None:

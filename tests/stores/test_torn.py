@@ -12,7 +12,7 @@ from clew.core.interfaces import Append, Line
 from clew.core.journal import Journal, chain
 from clew.retention import verify
 from clew.stores import SqliteStore
-from clew.stores.sqlite.file import ends_torn
+from clew.stores.sqlite.log import ends_torn
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 STRIDE = int(os.environ.get("CLEW_TORN_STRIDE", "997"))
@@ -39,14 +39,16 @@ async def test_a_log_cut_in_its_last_three_commits_keeps_the_rest_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     place, before, entries = tmp_path / "runs.sqlite", b"", {0: 0}
-    log = place.with_name("runs.sqlite-wal")
+    log, heads = place.with_name("runs.sqlite-wal"), place.with_name("runs.sqlite.heads")
     store = SqliteStore(place)
+    had = {0: heads.read_bytes()}
     await store.create("r")
     for seq in range(1, 7):
         one = line(seq, before, "x" * 20_000 if seq % 2 else "short")
         await store.append(Append("r", 1, (one,), barrier=True))
         before = one.hash
         entries[log.stat().st_size] = seq
+        had[seq] = heads.read_bytes()
     data, main = log.read_bytes(), place.read_bytes()
     await store.close()
     commits = [end for end, commit in frames(data) if commit]
@@ -60,6 +62,7 @@ async def test_a_log_cut_in_its_last_three_commits_keeps_the_rest_and_says_so(
         torn.write_bytes(main)
         torn.with_name(log.name).write_bytes(data[:cut])
         committed = max(end for end in commits if end <= cut)
+        torn.with_name(heads.name).write_bytes(had[entries[committed]])
         caplog.clear()
         again = SqliteStore(torn)
         told = [message for message in caplog.messages if "in the midst of a commit" in message]

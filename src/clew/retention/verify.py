@@ -10,6 +10,7 @@ from clew.retention.archive_format import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
 from clew.retention.listing import Known, Listing, OnRun, Readable, Remark, bases, listed
 from clew.stores import Where, store_at
+from clew.stores.interface import Witnessed
 
 EMPTY: Final = "it has no entry: it was cut off, or its worker died before the first"
 
@@ -58,7 +59,10 @@ async def verify(
             found.append(await check(listing, run_id, good, expect.lower()))
             if on_run is not None:
                 on_run(number, len(wanted), run_id)
-        return found, [Remark("", why) for why in listing.lost]
+        lost = listing.lost
+        if run_ids is not None and isinstance(place, Witnessed):  # else it is among them
+            lost = (*lost, *await place.remarks())
+        return found, [Remark("", why) for why in lost]
 
 
 async def check(listing: Listing, run_id: str, good: set[str], expect: str = "") -> Checked:

@@ -78,3 +78,12 @@ class Recovers(Protocol):
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
         """A store to read from, the remaining ids, a line for each loss; None if it is intact."""
         ...
+
+
+@runtime_checkable
+class Witnessed(Protocol):
+    """A store that keeps elsewhere what its runs end with, so that lost entries are seen."""
+
+    async def remarks(self) -> list[str]:
+        """What is wrong with that, a line each: nothing need be lost of the runs themselves."""
+        ...

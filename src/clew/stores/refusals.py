@@ -89,6 +89,15 @@ def lost_entries(run_id: str, seq: int, heads: object) -> StoreDamagedError:
     )
 
 
+def doubtful_end(run_id: str, seq: int, heads: object) -> StoreDamagedError:
+    """Nobody knows whether a run has lost entries: effects that they record would be repeated."""
+    return StoreDamagedError(
+        f"run {run_id!r} may have lost its last entries (behind entry {seq}): the store's log was "
+        f"damaged, and {heads} could not show what had been written. Put all files of the store "
+        f"back from a copy; or find out what the run did since, and delete {heads} to go on"
+    )
+
+
 def still_shared(run_id: str, fork: str) -> StoreError:
     """A run cannot be deleted because a fork shares its lines."""
     return StoreError(

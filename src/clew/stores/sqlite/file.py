@@ -3,12 +3,11 @@
 import logging
 import os
 import sqlite3
-import struct
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.stores.refusals import (
@@ -20,7 +19,7 @@ from clew.stores.refusals import (
     newer,
 )
 from clew.stores.sqlite.delete import find_uses
-from clew.stores.sqlite.heads import SUFFIX
+from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
 from clew.stores.sqlite.mounts import mount_table, network_type
 from clew.stores.sqlite.truncated import missing, rebuilt
@@ -119,13 +118,6 @@ _MAYBE_READABLE: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READ
 _AS_IT_IS: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, 0})
 
 
-# The write-ahead log is a header and frames, a page each; those with the header's salts are of this
-# log, what is behind them of an older one. A commit is whole when its last frame says so
-# (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
-_HEADER: Final = struct.Struct(">II I I 8s 8x")  # magic, version, page size, number, salts
-_FRAME: Final = struct.Struct(">I I 8s 8x")  # page, size after a commit, salts
-
-
 def connect(path: Path, patience: float) -> sqlite3.Connection:
     """Open the store's file, making it with its folder if need be. Raises `StoreError`.
 
@@ -151,7 +143,7 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
             message = f"{path} is damaged: it is no database any more. {_RESTORE}"
             raise StoreDamagedError(message) from error
         readable = code in _MAYBE_READABLE and not descriptors_spent()
-        if not readable or not os.access(path, os.R_OK) or _log(path).exists():
+        if not readable or not os.access(path, os.R_OK) or log_of(path).exists():
             raise explain(path, error) from error
     try:
         return _open(path, patience, "?mode=ro&immutable=1")
@@ -185,6 +177,16 @@ def _open(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
     return connection
 
 
+def close_as_it_is(connection: sqlite3.Connection, path: Path) -> None:
+    """Close the file, and leave its log: only who may write folds it, and that one is not last."""
+    with suppress(*SQLITE_ERRORS):
+        place = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(place, uri=True)) as other:
+            other.execute("SELECT 1 FROM sqlite_master").fetchone()
+            connection.close()
+    connection.close()
+
+
 def identity(path: Path) -> tuple[int, int] | None:
     """What tells the file from another that has its place since; None where there is none.
 
@@ -203,7 +205,7 @@ def sibling(path: Path, suffix: str) -> Path:
     return real.with_name(f"{real.name}{suffix}")
 
 
-def _log(path: Path) -> Path:
+def log_of(path: Path) -> Path:
     """The write-ahead log: while it is there, the file alone does not say all."""
     return sibling(path, "-wal")
 
@@ -243,8 +245,9 @@ def lost_file(path: Path) -> bool:
 
 def _remains(path: Path) -> list[Path]:
     """The files that only a store which was written to has beside it."""
-    files = (_log(path), sibling(path, SUFFIX))
-    return [file for file in files if file.exists() and file.stat().st_size > 0]
+    log, heads = log_of(path), sibling(path, SUFFIX)
+    found = [log] if log.exists() and log.stat().st_size > 0 else []
+    return [*found, heads] if heads.is_file() and has_lines(heads) else found
 
 
 def _refuse_remains(path: Path) -> None:
@@ -264,7 +267,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
         try:
             _check(connection, path)
             if (version := _number(connection, "user_version")) != VERSION:
-                _bring_up(connection, version)
+                _bring_up(connection, path, version)
             break
         except sqlite3.OperationalError as error:
             # SQLite's own wait does not cover two processes that turn one new file to WAL at once.
@@ -272,61 +275,11 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
             if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
-    if version:  # a file that is new has no log of before
-        _tell_torn(connection, path)
     connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
     connection.execute("PRAGMA synchronous = NORMAL")
     pages = _LOG_BYTES // _number(connection, "page_size")
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
-
-
-def _tell_torn(connection: sqlite3.Connection, path: Path) -> None:
-    """Say that the end of the log was cut off, unless somebody is just writing it."""
-    if not ends_torn(_log(path)):
-        return
-    with suppress(sqlite3.OperationalError):  # it is locked, or may only be read
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
-        LOG.warning(
-            "%s: its log ends in the midst of a commit, which is passed over; all before is there",
-            path,
-        )
-
-
-def ends_torn(log: Path) -> bool:
-    """Whether frames, or a part of one, stand behind the last commit of this log.
-
-    SQLite passes such an end over without a word. Only the log is opened here: closing any other of
-    a store's files would drop the locks that SQLite holds on it.
-    """
-    try:
-        with log.open("rb") as file:
-            return _torn(file, log.stat().st_size)
-    except (OSError, struct.error):  # it was folded into the file just now, or may not be looked at
-        return False
-
-
-def _torn(file: BinaryIO, size: int) -> bool:
-    head = file.read(_HEADER.size)
-    if len(head) < _HEADER.size:
-        return size > 0
-    page, salts = (fields := _HEADER.unpack(head))[2], fields[4]
-    step = _FRAME.size + page
-    whole, rest = divmod(size - _HEADER.size, step)
-
-    def frame(number: int) -> tuple[int, bytes]:
-        file.seek(_HEADER.size + number * step)
-        _, commit, mine = _FRAME.unpack(file.read(_FRAME.size))
-        return commit, mine
-
-    low, high = 0, whole  # frames of this log come first: find how many there are
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if frame(middle)[1] == salts else (low, middle)
-    if low and not frame(low - 1)[0]:
-        return True
-    return bool(rest) and low == whole and (rest < _FRAME.size or frame(whole)[1] == salts)
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
@@ -339,12 +292,12 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise newer(path, version, VERSION)
 
 
-def _bring_up(connection: sqlite3.Connection, version: int) -> None:
+def _bring_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
     """Make the tables that are missing; a file that may only be read, or is damaged, is read as it
     is.
     """
     try:
-        _make(connection, version)
+        _make(connection, path, version)
     except sqlite3.DatabaseError as error:
         connection.rollback()
         if not version or error_code(error) not in _AS_IT_IS:
@@ -354,12 +307,14 @@ def _bring_up(connection: sqlite3.Connection, version: int) -> None:
         connection.execute("PRAGMA query_only = ON")
 
 
-def _make(connection: sqlite3.Connection, version: int) -> None:
+def _make(connection: sqlite3.Connection, path: Path, version: int) -> None:
     connection.execute(_PAGE)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     for statement in _TABLES.split(";"):
         connection.execute(statement)
+    if not version and Heads(sibling(path, SUFFIX), path).begin():
+        connection.execute(MARK)
     if version:
         find_uses(connection)
         find_open(connection)

@@ -6,14 +6,17 @@ would repeat their effects. So each append with a barrier leaves a line in this 
 committed, and before its caller goes on to the effect. A store that does not have what stands here
 is behind: it has lost entries.
 
-A line is `CHECKSUM SEQ HASH "RUN"`; the last line of a run counts, and SEQ 0 says that the run was
-forgotten. Lines are only appended, each by one call of the system, so that processes need no lock.
-The file is not synced: a killed process loses nothing of it, and a power cut that takes its end
-leaves a store that is ahead of it, which is no damage. A file that is missing says nothing.
+A line is `CHECKSUM SEQ HASH "RUN"`; the last line of a run counts. SEQ 0 says that the run was
+forgotten, no HASH that it may have gone on behind SEQ, and nobody knows (`witness`). Lines are only
+appended, each by one call of the system, so that processes need no lock.
+The file is begun with the store, with a line of no run, and synced then. Later lines are not: a
+killed process loses none, and a power cut that takes the last ones leaves a store that is ahead of
+them, which is no damage. A file that is missing says nothing.
 """
 
 import logging
 import os
+import stat
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
@@ -25,6 +28,10 @@ import msgspec
 LOG: Final = logging.getLogger("clew")
 
 SUFFIX: Final = ".heads"
+
+MARK: Final = "CREATE VIEW IF NOT EXISTS has_heads AS SELECT 1"
+"""This view stands in a store that has the file since it was begun, and all its runs in it. So a
+file that is missing is no file that never was: stores of before have neither."""
 
 RECENT: Final = 64
 """So many of the last lines are held against a store when it is opened: processes may have written
@@ -42,9 +49,14 @@ class Head(msgspec.Struct, frozen=True):
     seq: int
     hash: bytes = b""
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether the run may have gone on behind this entry, and what it did is lost."""
+        return not self.hash
+
 
 class Heads:
-    """The file of one store. It is made by the first append with a barrier."""
+    """The file of one store."""
 
     def __init__(self, path: Path, store: Path) -> None:
         self.path = path
@@ -55,8 +67,8 @@ class Heads:
         self._identity: tuple[int, int] | None = None
         self._read = 0  # so many bytes of that file are in `_lines`
 
-    def note(self, heads: Iterable[Head]) -> None:
-        """Add lines. Where that fails it is said once: the store itself is whole."""
+    def note(self, heads: Iterable[Head]) -> bool:
+        """Add lines. False where that fails, which is said once: the store itself is whole."""
         data = b"".join(map(_line, heads))
         try:
             self._write(data)
@@ -72,6 +84,26 @@ class Heads:
                     self.path,
                     error.strerror,
                 )
+            return False
+        return True
+
+    def begin(self) -> bool:
+        """Have the file there, on the disk, with its first line; False where that cannot be."""
+        try:
+            os.fsync(self._opened())
+            _sync_folder(self.path.parent)
+        except OSError:
+            return False
+        finally:
+            self.close()
+        return True
+
+    def missing(self) -> bool:
+        """Whether there is no such file that can be looked at, or nothing in it."""
+        with suppress(OSError):
+            found = self.path.stat()
+            return found.st_size == 0 or not stat.S_ISREG(found.st_mode)
+        return True
 
     def of(self, run_id: str) -> Head | None:
         """The last durable entry of a run; None where nothing is known."""
@@ -83,10 +115,12 @@ class Heads:
     def recent(self) -> list[Head]:
         """The last entries of the runs that were written last."""
         lines: dict[bytes, bytes] = {}
-        with suppress(OSError), self.path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - RECENT * _LINE))
-            _sort_in(file.read(), lines)
+        _sort_in(self._bytes(RECENT * _LINE), lines)
         return _heads(lines.values())
+
+    def recently_damaged(self) -> bool:
+        """Whether one of the last lines is damaged, or cut off."""
+        return _damaged(self._bytes(RECENT * _LINE)) > 0
 
     def all(self) -> list[Head]:
         """The last durable entry of every run."""
@@ -94,11 +128,9 @@ class Heads:
         return _heads(self._lines.values())
 
     def unreadable(self) -> int:
-        """How many lines of the file are damaged."""
-        with suppress(OSError):
-            lines = self.path.read_bytes().splitlines()
-            return sum(bool(line) and _head(line) is None for line in lines)
-        return 0
+        """How many lines of the file are damaged, or cut off; 1 for a file that cannot be read."""
+        data = self._bytes()
+        return _damaged(data) if data or self.missing() else 1
 
     def compact(self) -> None:
         """Write the file anew where most of it is of no use any more.
@@ -109,7 +141,7 @@ class Heads:
         with suppress(OSError):
             if self.path.stat().st_size < _SLACK:
                 return
-            lines = b"".join(map(_line, self.all()))
+            lines = FIRST + b"".join(map(_line, self.all()))
             if self._read < 2 * len(lines) + _SLACK:
                 return
             draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
@@ -119,6 +151,7 @@ class Heads:
                 try:
                     draft.chmod(self._rights())
                     os.write(descriptor, lines)
+                    os.fsync(descriptor)  # or a power cut could leave an empty file in its place
                 finally:
                     os.close(descriptor)
                 draft.replace(self.path)
@@ -130,6 +163,19 @@ class Heads:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+    def _bytes(self, most: int = 0) -> bytes:
+        """The lines of the file, or as many of the last as are whole in so many bytes."""
+        data = b""
+        for _ in range(2):  # once more where somebody is just adding a line
+            with suppress(OSError), self.path.open("rb") as file:
+                skipped = max(0, os.fstat(file.fileno()).st_size - most) if most else 0
+                file.seek(skipped)
+                data = file.read()
+                data = data.partition(b"\n")[2] if skipped else data
+            if data.endswith(b"\n"):
+                break
+        return data
 
     def _write(self, data: bytes) -> None:
         os.write(self._opened(), data)
@@ -144,10 +190,10 @@ class Heads:
             if os.lseek(self._descriptor, 0, os.SEEK_END):
                 os.lseek(self._descriptor, -1, os.SEEK_END)
                 whole = os.read(self._descriptor, 1) == b"\n"
+                if not whole:
+                    os.write(self._descriptor, b"\n")  # behind a line that was cut off
             else:
-                whole = True
-            if not whole:
-                os.write(self._descriptor, b"\n")  # behind a line that was cut off
+                os.write(self._descriptor, FIRST)
         return self._descriptor
 
     def _rights(self) -> int:
@@ -175,6 +221,16 @@ def _line(head: Head) -> bytes:
     return b"%08x %b\n" % (zlib.crc32(body), body)
 
 
+FIRST: Final = _line(Head("", 0))
+"""What a file begins with: one that is empty has lost it."""
+
+
+def has_lines(path: Path) -> bool:
+    """Whether more is in a file of heads than what it was begun with. Raises `OSError`."""
+    with path.open("rb") as file:
+        return bool(file.read(RECENT * _LINE).replace(FIRST, b""))
+
+
 def _head(line: bytes) -> Head | None:
     """What a line says; None for one that is damaged."""
     checksum, _, body = line.partition(b" ")
@@ -182,6 +238,22 @@ def _head(line: bytes) -> Head | None:
         return None
     seq, hash_, name = body.split(b" ", 2)
     return Head(msgspec.json.decode(name, type=str), int(seq), bytes.fromhex(hash_.decode()))
+
+
+def _damaged(data: bytes) -> int:
+    """How many lines are not what was written; one without its end is not read."""
+    *lines, cut = data.split(b"\n")
+    return sum(bool(line) and _head(line) is None for line in lines) + bool(cut)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the names of its files on the disk, where the system can do that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _sort_in(data: bytes, lines: dict[bytes, bytes]) -> int:

@@ -24,6 +24,7 @@ from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
 from clew.stores.listing import matching
 from clew.stores.refusals import (
+    doubtful_end,
     file_replaced,
     known_run,
     lost_entries,
@@ -35,6 +36,7 @@ from clew.stores.refusals import (
 from clew.stores.sqlite.delete import USE, forget, size
 from clew.stores.sqlite.file import (
     SQLITE_ERRORS,
+    close_as_it_is,
     connect,
     explain,
     identity,
@@ -44,6 +46,7 @@ from clew.stores.sqlite.file import (
 from clew.stores.sqlite.heads import SUFFIX, Head, Heads
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.salvage import salvaged
+from clew.stores.sqlite.witness import Witness
 
 LOG: Final = logging.getLogger("clew")
 
@@ -142,6 +145,12 @@ class SqliteStore:
         self._durability = "NORMAL"
         self._heads = Heads(sibling(self.path, SUFFIX), self.path)
         self._heads.compact()
+        self._witness = Witness(self._connection, self.path, self._heads)
+        try:
+            self._witness.examine()
+        except StoreDamagedError:
+            close_as_it_is(self._connection, self.path)
+            raise
         self._warn_if_behind()
 
     @cached_property
@@ -171,11 +180,12 @@ class SqliteStore:
             except sqlite3.IntegrityError as error:
                 raise known_run(run_id) from error
             if (head := self._heads.of(run_id)) is not None:
-                raise lost_entries(run_id, head.seq, self._heads.path)
+                raise self._lost(head)
             add_run(self._connection, number or 0)
             if base is not None:
                 self._share(number or 0, base)
 
+        self._run_alone(self._witness.begin)
         self._within("NORMAL", insert)
         self._group.watch(run_id)
         return 1
@@ -184,9 +194,11 @@ class SqliteStore:
         def bump() -> int:
             number, epoch, _ = self._place(run_id)
             self._check_head(run_id)
+            self._witness.compare(run_id)
             self._connection.execute(_BUMP, (number,))
             return epoch + 1
 
+        self._run_alone(self._witness.begin)
         epoch = self._within("NORMAL", bump)
         self._group.watch(run_id)
         return epoch
@@ -293,16 +305,15 @@ class SqliteStore:
         return self._run_alone(partial(size, self._connection))
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
-        behind = {
-            head.run_id: str(lost_entries(head.run_id, head.seq, self._heads.path))
-            for head in self._run_alone(self._behind)
-        }
+        behind = {head.run_id: str(self._lost(head)) for head in self._run_alone(self._behind)}
         found = salvaged(self.path, self._run_alone, self._connection, behind)
-        if unreadable := self._heads.unreadable():
-            why = f"{self._heads.path} is damaged: {unreadable} of its lines cannot be read"
+        if whys := await self.remarks():
             runs = [info.run_id for info in await self.runs()] if found is None else []
-            found = (self, runs, [why]) if found is None else (*found[:2], [*found[2], why])
+            found = (self, runs, whys) if found is None else (*found[:2], [*found[2], *whys])
         return found
+
+    async def remarks(self) -> list[str]:
+        return self._run_alone(self._witness.remarks)
 
     async def close(self) -> None:
         """Release the file; the last process to do so merges the write-ahead log into it."""
@@ -329,17 +340,22 @@ class SqliteStore:
                 return
             more = f" and {len(behind) - 1:,} more" if len(behind) > 1 else ""
             LOG.warning(
-                "%s is damaged: run %r%s lost its last entries; `clew records verify` says more",
+                "%s is damaged: run %r%s %slost its last entries; `clew records verify` says more",
                 self.path,
                 behind[-1].run_id,
                 more,
+                "may have " if all(head.doubtful for head in behind) else "",
             )
 
     def _check_head(self, run_id: str) -> None:
         """Raise `StoreDamagedError` where the run does not have its last durable entry."""
         head = self._heads.of(run_id)
         if head is not None and not self._has(head):
-            raise lost_entries(run_id, head.seq, self._heads.path)
+            raise self._lost(head)
+
+    def _lost(self, head: Head) -> StoreDamagedError:
+        said = doubtful_end if head.doubtful else lost_entries
+        return said(head.run_id, head.seq, self._heads.path)
 
     def _note_heads(self, appends: Iterable[Append]) -> None:
         """Note, once they are committed and before an effect, what may not be lost of them."""
@@ -360,7 +376,7 @@ class SqliteStore:
         head = self._heads.of(run_id)
         if head is None:
             return unknown_run(run_id)
-        return lost_entries(run_id, head.seq, self._heads.path)
+        return self._lost(head)
 
     def _fork(self, number: int) -> tuple[int, int, int] | None:
         """What a fork shares: the number of a run, that of a line, and the run with line 1."""
