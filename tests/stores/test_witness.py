@@ -55,6 +55,12 @@ def zeros(file: Path) -> None:
     file.write_bytes(bytes(file.stat().st_size))
 
 
+def torn(file: Path) -> None:
+    """As a log whose writer was killed at the first bytes of the next commit."""
+    with file.open("ab") as log:
+        log.write(bytes(10))
+
+
 def a_folder(file: Path) -> None:
     file.unlink()
     file.mkdir()
@@ -228,8 +234,7 @@ async def test_a_store_whose_log_ends_in_a_commit_goes_on_where_its_heads_are_wh
 
 async def test_a_run_whose_line_was_not_written_yet_goes_on(folder: Path) -> None:
     older(1)(folder / "s.sqlite.heads")  # killed between the commit and its line
-    with (folder / "s.sqlite-wal").open("ab") as log:
-        log.write((folder / "s.sqlite-wal").read_bytes()[-536:-500])  # and another in a commit
+    torn(folder / "s.sqlite-wal")  # and another in a commit
     assert await goes_on(folder) == "answered"
 
 
@@ -256,8 +261,16 @@ async def test_a_run_with_an_entry_that_cannot_be_read_is_refused_too(folder: Pa
         files = {file: file.read_bytes() for file in folder.iterdir() if "-shm" not in file.name}
     for file, data in files.items():
         file.write_bytes(data)
-    os.truncate(log := folder / "s.sqlite-wal", log.stat().st_size - 1)
+    torn(folder / "s.sqlite-wal")
     (folder / "s.sqlite.heads").unlink()
+    assert await goes_on(folder) == "StoreDamagedError"
+
+
+async def test_a_run_that_went_on_behind_what_the_heads_have_is_refused_beside_a_torn_log(
+    folder: Path,
+) -> None:
+    torn(folder / "s.sqlite-wal")
+    older(2)(folder / "s.sqlite.heads")  # they end with the third call, of which the store has more
     assert await goes_on(folder) == "StoreDamagedError"
 
 
