@@ -8,7 +8,9 @@ from pathlib import Path
 
 from clew.testing.servers import OpenAIServer
 from tests.matrix.cells import Bench
+from tests.matrix.far_web_server import FarWebServer
 from tests.matrix.model import Model
+from tests.models.proxy import Proxy
 
 
 @contextmanager
@@ -18,11 +20,14 @@ def bench() -> Iterator[Bench]:
     with (
         OpenAIServer(model) as usual,
         OpenAIServer(model) as other,
+        FarWebServer() as far,
+        Proxy() as proxy,
         tempfile.TemporaryDirectory() as folder,
     ):
         os.environ |= {"OPENAI_API_KEY": "sk-matrix", "OPENAI_BASE_URL": usual.base_url}
+        os.environ |= {"MATRIX_SECRET": "matrix-secret", "XDG_DATA_HOME": folder}  # of a server
         try:
-            yield Bench((usual, other), model, Path(folder))
+            yield Bench((usual, other), far, proxy, model, Path(folder))
         finally:
             os.environ.clear()
             os.environ.update(before)

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from clew import ClewError, ConfigError, ModelError, PartError
 from clew.testing.servers import OpenAIServer
+from tests.matrix import promises_of_evidence, promises_of_places, promises_of_servers
+from tests.matrix.far_web_server import FarWebServer
 from tests.matrix.model import Model
 from tests.matrix.promises import PROMISES, Promise
 from tests.matrix.situations import (
@@ -23,10 +25,13 @@ from tests.matrix.situations import (
     playing,
 )
 from tests.matrix.ways import Way, ways
+from tests.models.proxy import Proxy
 
+MODULES: Final = (promises_of_evidence, promises_of_places, promises_of_servers)
+"""Where further promises are added."""
 MODEL: Final = "openai:matrix"
 PARTS: Final = "tests.matrix.parts"
-IN_PROCESS: Final = frozenset({"send", "look", "pages", "broken"})
+IN_PROCESS: Final = frozenset({"send", "look", "pages", "broken", "lingers", "passage"})
 """Tools of `parts` that act; others come from what a setting says."""
 
 
@@ -73,6 +78,8 @@ class Bench:
     """The servers and folders in which cells are tried, one after the other."""
 
     servers: tuple[OpenAIServer, ...]
+    far: FarWebServer
+    proxy: Proxy
     model: Model
     folder: Path
     tried: int = 0
@@ -117,11 +124,20 @@ class Bench:
         script = replace(cell.promise.script, heeds=cell.situation == "rewound")
         if cell.way.votes and script.acts == "send":
             script = replace(script, acts="look")
-        write_files(cell, folder, self.servers, script.acts)
+        write_files(cell, folder, self._places(cell, folder, script.acts), script.acts)
         return playing(
             cell.way, cell.situation, script, folder, self.servers, self.model,
             cell.promise.goal, cell.promise.lax,
         )  # fmt: skip
+
+    def _places(self, cell: Cell, folder: Path, acts: str) -> Mapping[str, str]:
+        """What stands for what in the values of a promise."""
+        other = self.servers[1].base_url
+        return {
+            "SERVER": other, "ALIAS": other.replace("127.0.0.1", "localhost"), "FAR": self.far.url,
+            "PROXY": self.proxy.url, "FOLDER": str(folder), "ACTS": acts,
+            "STRATEGY": cell.way.strategy,
+        }  # fmt: skip
 
     @staticmethod
     def _raised(cell: Cell) -> tuple[type[ClewError], ...]:
@@ -130,16 +146,19 @@ class Bench:
 
     async def _try(self, cell: Cell, cut: int) -> list[str]:
         async with self._play(cell, cut) as play:
-            play.outcome.cut = cut
+            play.outcome.cut, play.outcome.far = cut, self.far
+            self.far.seen.clear()
+            self.proxy.passed.clear()
             try:
                 await SITUATIONS[cell.situation](play)
             except self._raised(cell) as error:
                 play.outcome.errors.append(str(error))
             outcome = await play.look_back()
+            outcome.passed = [*self.proxy.passed]
             return [*expected(play), *cell.promise.complain(outcome)]
 
 
-def write_files(cell: Cell, folder: Path, servers: tuple[OpenAIServer, ...], acts: str) -> None:
+def write_files(cell: Cell, folder: Path, places: Mapping[str, str], acts: str) -> None:
     """The agent file of a cell, and what it names."""
     said: dict[str, Any] = {"model": MODEL, "store": "runs.sqlite", "tools": [f"{PARTS}:{acts}"]}
     if acts not in IN_PROCESS:
@@ -148,10 +167,6 @@ def write_files(cell: Cell, folder: Path, servers: tuple[OpenAIServer, ...], act
         said["strategy"] = {"name": cell.way.strategy}
     if guard := GUARDS.get(cell.situation):
         said["guards"] = [guard]
-    places = {
-        "SERVER": servers[1].base_url, "FOLDER": str(folder), "ACTS": acts,
-        "STRATEGY": cell.way.strategy,
-    }  # fmt: skip
     merge(said, filled(cell.promise.values, places))
     for name, text in cell.promise.files.items():
         place = folder / name

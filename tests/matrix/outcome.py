@@ -31,7 +31,10 @@ class Request:
 
 @dataclass
 class Outcome:
-    """The requests, effects, results and records of a cell."""
+    """The requests, effects, results and records of a cell.
+
+    `far` is the server of `far_web_server`, `passed` what went through the proxy.
+    """
 
     way: Way
     situation: str
@@ -45,6 +48,8 @@ class Outcome:
     errors: list[str] = field(default_factory=list[str])
     servers: tuple[str, ...] = ()
     cut: int = 0
+    far: Any = None
+    passed: list[str] = field(default_factory=list[str])
 
     @property
     def result(self) -> Result[Any]:

@@ -9,13 +9,26 @@ from typing import Any
 
 import anyio
 
-from clew import Agent, Call, Context, ToolError, Trajectory, Verdict, strategies, tool
+from clew import (
+    Agent,
+    Call,
+    Context,
+    Evidence,
+    Observation,
+    ToolError,
+    Trajectory,
+    Verdict,
+    strategies,
+    tool,
+)
 
 LEDGER = "MATRIX_LEDGER"
 """The variable that says where effects are written down."""
 ACTS = "MATRIX_ACTS"
 """The variable that names the tool which acts."""
 LONG = "long " * 2_000
+FOUND = "Ann lives in Basel. Ann has 5 letters."
+PIECE = Evidence("doc_1", FOUND, 0.9, "a.md")
 
 
 def note(line: str) -> None:
@@ -248,3 +261,29 @@ def t_one(text: str) -> str:
         text: The text.
     """
     return text
+
+
+@tool(effect="read", timeout=0.1)
+async def lingers(text: str) -> str:
+    """Look something up, and take a moment to stop.
+
+    Args:
+        text: What to look up.
+    """
+    try:
+        await anyio.sleep_forever()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.5)
+    return text
+
+
+@tool(effect="read")
+def passage(text: str) -> Observation:
+    """Find a passage that fits by nine tenths.
+
+    Args:
+        text: What to look for.
+    """
+    note(f"look {text}")
+    return Observation(content={"results": [{"doc_id": "doc_1", "text": FOUND}]}, evidence=(PIECE,))

@@ -416,6 +416,20 @@ def cost(o: Outcome) -> Iterator[str]:
         yield f"no run stopped for its cost: {stops(o)}"
 
 
+@promise(
+    "limits.grace",
+    values={"limits": {"grace": 0.1}},
+    script=Script(acts="lingers"),
+    lax="answers acts",
+)
+def grace(o: Outcome) -> Iterator[str]:
+    made = [text for text in spread(o) if "0.1 s" in text]
+    if o.situation in {"plain", "replayed"} and o.work and not made:
+        yield f"no call was ended at its deadline: {spread(o)}"
+    if any("ignored that it was stopped" in text for text in made):
+        yield "what took longer than the grace to stop was waited for"
+
+
 @promise("limits.seconds", values={"limits": {"seconds": 0.001}}, lax="answers acts")
 def seconds(o: Outcome) -> Iterator[str]:
     if not any("seconds" in reason for reason in stops(o)):
@@ -1261,46 +1275,8 @@ _role("evaluator", "auto")
 
 NOT_YET: Final = frozenset(
     {
-        "workspace",
-        "workspace.root",
-        "workspace.only",
-        "workspace.network",
-        "workspace.readable",
-        "workspace.env",
-        "workspace.limits",
-        "workspace.default_branch",
-        "workspace.author",
-        "workspace.trusted",
-        "workspace.unsafe_kernel",
-        "mcp.name",
-        "mcp.command",
-        "mcp.args",
-        "mcp.env",
-        "mcp.cwd",
-        "mcp.url",
-        "mcp.headers",
-        "mcp.auth.grant",
-        "mcp.auth.client_id",
-        "mcp.auth.client_secret",
-        "mcp.auth.issuer",
-        "mcp.auth.scope",
-        "mcp.auth.port",
-        "mcp.timeout",
-        "mcp.connect_timeout",
-        "mcp.effects",
-        "mcp.trusted",
-        "mcp.only",
-        "mcp.resources",
-        "mcp.prompts",
-        "mcp.sampling",
-        "mcp.roots",
-        "connection.rate",
-        "connection.proxy",
-        "limits.reply_seconds",
-        "limits.grace",
-        "grounded.threshold",
-        "grounded.scope",
-        "references",
+        "limits.reply_seconds",  # of a critic's review: providers keep deadlines of their own
+        "mcp.auth.port",  # where a browser comes back to: nobody opens one here
     }
 )
 """Settings whose promise nobody has written yet: no new one may join them."""

@@ -37,8 +37,10 @@ def play(scenario: str) -> subprocess.CompletedProcess[str]:
     """Play a scenario; it passes where the exit code is 0."""
     client = f"{sys.executable} -m tests.toolbox.mcp.conformance_client"
     path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    given = ["--command", client, "--scenario", scenario]
+    given += ["--timeout", str(int(PATIENCE * 900))]  # ms; less than ours, so that it says so first
     return subprocess.run(
-        [*npm.program("conformance"), "client", "--command", client, "--scenario", scenario],
+        [*npm.program("conformance"), "client", *given],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
         check=False, timeout=PATIENCE,
     )  # fmt: skip

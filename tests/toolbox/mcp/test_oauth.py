@@ -56,7 +56,10 @@ class Gate:
         self, path: str, here: str, headers: dict[str, str], body: bytes
     ) -> tuple[int, Any, list[tuple[bytes, bytes]]]:
         if path.startswith("/.well-known/oauth-protected-resource"):
-            return 200, {"resource": f"{here}/mcp", "authorization_servers": [here]}, []
+            return 200, {
+                "resource": f"{here}/mcp", "authorization_servers": [here],
+                "scopes_supported": ["everything"],
+            }, []  # fmt: skip
         if path.startswith("/.well-known/"):
             return 200, {
                 "issuer": here, "authorization_endpoint": f"{here}/authorize",
@@ -96,16 +99,19 @@ async def price(server: McpServer, folder: Path) -> Observation:
     return seen
 
 
-@pytest.mark.parametrize("kind", [b"application/json", b"text/plain"])
+@pytest.mark.parametrize(
+    ("kind", "scope"), [(b"application/json", ""), (b"text/plain", "prices boats")]
+)
 async def test_a_secret_gets_a_token_which_is_kept_for_its_owner(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes, scope: str
 ) -> None:
     monkeypatch.setenv("SHOP_SECRET", "s3cret")
     gate = Gate(kind)
     async with serving(gate) as url:
         auth = McpAuth(
-            grant="client_credentials", client_id="me", client_secret="${SHOP_SECRET}", issuer=url
-        )
+            grant="client_credentials", client_id="me", client_secret="${SHOP_SECRET}", issuer=url,
+            scope=scope,
+        )  # fmt: skip
         server = McpServer(name="shop", url=f"{url}/mcp", auth=auth)
         assert (await price(server, tmp_path)).content == {"price": 4}
         assert (await price(server, tmp_path)).content == {"price": 4}
@@ -116,18 +122,19 @@ async def test_a_secret_gets_a_token_which_is_kept_for_its_owner(
         assert "s3cret" not in file.read_text()
         gate.good = "second"  # the token is no longer taken: a new one is asked for
         assert (await price(server, tmp_path)).content == {"price": 4}
-        assert len(gate.asked) == 2
+        assert [one["scope"] for one in gate.asked] == [scope or "everything"] * 2
         file.write_text("broken")
         assert (await price(server, tmp_path)).content == {"price": 4}
 
 
-@pytest.mark.parametrize("client_id", ["", "known"])
+@pytest.mark.parametrize(("client_id", "scope"), [("", ""), ("", "boats"), ("known", "boats")])
 async def test_a_person_signs_in_with_a_browser(
     home: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     client_id: str,
+    scope: str,
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with socket.socket() as free:
@@ -141,6 +148,7 @@ async def test_a_person_signs_in_with_a_browser(
             await anyio.sleep(0.01)
         query = parse_qs(urlsplit(found[1]).query)
         (back,), (state,) = query["redirect_uri"], query["state"]
+        assert query["scope"] == [scope or "everything"]
         async with httpx2.AsyncClient() as client:
             other = await client.get(f"http://127.0.0.1:{port}/favicon.ico")
             done = await client.get(back, params={"code": "abc", "state": state})
@@ -149,7 +157,7 @@ async def test_a_person_signs_in_with_a_browser(
 
     async with serving(gate) as url, anyio.create_task_group() as group:
         server = McpServer(
-            name="shop", url=f"{url}/mcp", auth=McpAuth(client_id=client_id, port=port)
+            name="shop", url=f"{url}/mcp", auth=McpAuth(client_id=client_id, port=port, scope=scope)
         )
         group.start_soon(browse)
         assert (await price(server, tmp_path)).content == {"price": 4}

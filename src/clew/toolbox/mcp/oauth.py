@@ -8,7 +8,7 @@ import logging
 import sys
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
@@ -90,7 +90,7 @@ def auth_of(server: McpServer, auth: McpAuth, endpoint: Endpoint) -> httpx2.Auth
     if auth.grant == "client_credentials":
         return _credentials(server, auth, endpoint, storage)
     sign_in = _SignIn(server.name, auth.port)
-    metadata = OAuthClientMetadata(
+    metadata = _Metadata(
         redirect_uris=[AnyUrl(sign_in.address)],
         client_name="clew",
         scope=auth.scope or None,
@@ -113,7 +113,7 @@ def _credentials(
             f"the MCP server {server.name} signs in with client_credentials: give client_id, "
             "client_secret and issuer"
         )
-    return ClientCredentialsOAuthProvider(
+    made = ClientCredentialsOAuthProvider(
         endpoint.url,
         storage,
         auth.client_id,
@@ -121,6 +121,20 @@ def _credentials(
         scope=auth.scope or None,
         issuer=auth.issuer,
     )
+    made.context.client_metadata = _Metadata(**dict(made.context.client_metadata))
+    return made
+
+
+class _Metadata(OAuthClientMetadata):
+    """What a client says of itself. A scope that it was given stays what it asks for.
+
+    The SDK puts the scopes that the server names in its place, which are all that there are.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field, but no other scope."""
+        if name != "scope" or self.scope is None:
+            super().__setattr__(name, value)
 
 
 class _Known:
