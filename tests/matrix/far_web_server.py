@@ -73,25 +73,26 @@ class FarWebServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: FarWebServer
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         """Answer a message."""
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        self._send(*self.server.reply(self.path, self._headers(), body))
+        self._send(*self._reply(body))
 
     def do_GET(self) -> None:
         """Answer who looks for a token; there is no stream of what the server says by itself."""
         found = self.path.startswith("/.well-known/")
-        self._send(*self.server.reply(self.path, self._headers(), b"") if found else (405, {}, {}))
+        self._send(*self._reply(b"") if found else (405, {}, {}))
 
     def do_DELETE(self) -> None:
         """End a session: there are none."""
         self._send(405, {}, {})
 
-    def _headers(self) -> dict[str, str]:
-        return {name.lower(): text for name, text in self.headers.items()}
+    def _reply(self, body: bytes) -> Reply:
+        assert isinstance(self.server, FarWebServer)
+        headers = {name.lower(): text for name, text in self.headers.items()}
+        return self.server.reply(self.path, headers, body)
 
     def _send(self, status: int, headers: dict[str, str], value: Any) -> None:
         data = b"" if value is None else json.dumps(value).encode()
