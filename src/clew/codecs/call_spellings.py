@@ -24,6 +24,7 @@ import msgspec
 from clew.codecs.arguments import fields, object_args, tool_named, typed
 from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
+from clew.codecs.tool_names import distinct
 from clew.core.events import FINISH, Json
 from clew.support.lazy_regex import Lazy
 from clew.support.surrogates import HALF
@@ -449,7 +450,8 @@ def _in_object(brief: PromptSpec, said: dict[str, Json]) -> list[Written] | None
     if len(said) == 1:
         [(name, args)] = said.items()
         if declared(brief, name) and isinstance(args, dict):
-            return [Written(name, cast("dict[str, Json]", args))]
+            own = cast("dict[str, Json]", args)
+            return None if _is_data(brief, name, own) else [Written(name, own)]
     key = next((key for key in _NAMES if isinstance(said.get(key), str)), "")
     name = str(said.get(key, ""))
     given = next((each for each in _ARGS if each in said), "")
@@ -463,6 +465,14 @@ def _in_object(brief: PromptSpec, said: dict[str, Json]) -> list[Written] | None
             return None
         return [Written(name, own)]
     return _with_args(brief, name, said[given])
+
+
+def _is_data(brief: PromptSpec, name: str, given: dict[str, Json]) -> bool:
+    """Whether a word that names a tool too stands over keys of which none is a parameter's."""
+    tool = tool_named(brief, name)
+    if tool is None or not given or distinct(brief, name):
+        return False
+    return given.keys().isdisjoint(fields(tool.parameters))
 
 
 def _with_args(brief: PromptSpec, name: str, value: Json) -> list[Written] | None:

@@ -9,15 +9,14 @@ import re
 from functools import cached_property
 from typing import Final
 
-from clew.codecs.arguments import fields, tool_named, visible_tools
+from clew.codecs.arguments import fields, may_act, tool_named
 from clew.codecs.interface import PromptSpec
+from clew.codecs.tool_names import distinct, named, readable
+from clew.codecs.unread_calls import DATA, EXAMPLE, MEANT, called
 from clew.support.lazy_regex import Lazy
 
 SHORT: Final = 240
 """So many characters ahead of a call announce it; more of them are prose with an example in it."""
-
-MEANT: Final = frozenset({"tool_call", "tool_calls", "tool_code", "function_call", "tool_use"})
-"""Words behind a fence that say that it holds a call."""
 
 _BEFORE: Final = 100
 _AFTER: Final = 200
@@ -27,19 +26,6 @@ CODE: Final = Lazy(
     r"(?<!`)(`{3,}+)(?P<word>[\w+-]{0,20})[^`]*+(?:`(?!``)[^`]*+)*+\1|(?<!`)`[^`\n]{1,400}+`"
 )
 """A block of code, or code within a line."""
-
-_EXAMPLE: Final = Lazy(
-    r"\b(?:examples?|instance|syntax|formats?|schema|such as|like this|looks? like"
-    r"|you (?:can|could|would|should|may))\b|e\.g\.",
-    re.IGNORECASE,
-)
-_DATA: Final = (
-    frozenset({"", "json", "jsonc", "json5", "xml", "html", "text", "txt", "yaml"}) | MEANT
-)
-"""Words behind a fence whose block may be a call; another word is a programming language."""
-
-_WORD: Final = Lazy(r"\w[\w./-]{0,127}")
-_QUALIFIED: Final = ("functions.", "function.", "default_api.", "tools.")
 
 _CALLING: Final = r"(?:tool|func|function|invoke|action|call|param|arg|recipient)"
 _KEYWORD: Final = Lazy(
@@ -92,11 +78,30 @@ _BRACED: Final = Lazy(r"\s{0,4}\{\s*(?:[\"'}]|<|\w{0,64}\s*:|\Z)")
 _INDEXED: Final = Lazy(r"\[[^\n]*(?:\][\W]{0,8})?(?:\n|\Z)")
 _CLOSERS: Final = Lazy(r"</([\w./-]{1,64})>")
 _FENCE_OPEN: Final = Lazy(rf"`{{3,}}(?:{'|'.join(sorted(MEANT))})\b(?:(?!```)[\s\S])*\Z")
+_OBJECT_BEHIND: Final = Lazy(r"(?:(?!`{3})[^\w?{}=]|=>|`{3,}\w{0,10}){0,24}\{")
+_BRACES: Final = Lazy(r"\"(?:[^\"\\]|\\.)*+\"|[{}]", re.DOTALL)
+_SET_OFF: Final = Lazy(r"(?:^|\s)[^\w\s\"'(\[{<,]{0,4}\Z")
+_PLACE: Final = Lazy(r"[:=]\s*[\"']?(?:\.\.\.|<[\w -]{1,40}>)")
+_LONGEST: Final = 4_000
+"""So many characters of an object behind a name are looked at."""
+_CLOSED_TAG: Final = Lazy(r"(?:\s[^<>\n]{0,120})?/>")
+_SENTENCE: Final = Lazy(r"(?:^|\n|[.!?…]\s)\s*\Z")
+_ENDS_LINE: Final = Lazy(r"\][ \t.]*(?:\n|\Z)")
+_PARTED: Final = Lazy(r"\n[ \t]*\n|(?<=[:.!…}])\n|(?<=```)\n|(?<=[:.!…]) (?=[{\[])")
+_ANNOUNCING: Final = 4
+"""So many paragraphs may announce a call."""
+_ANNOUNCED: Final = Lazy(
+    r"\bI\b|\b(?:[Ll]et me|[Nn]ow|[Nn]ext|[Cc]alling|[Dd]one|[Ss]ure|[Oo]kay|OK)\b"
+)
+_TAUGHT: Final = Lazy(
+    r"\b(?:how|explain\w*|yourself|would|could|manual\w*|here(?: is| are|'s))\b|(?:^|[.!]\s)to\b",
+    re.IGNORECASE,
+)
 
 
 def is_example(before: str) -> bool:
     """Whether the words ahead of a call are prose, of which it is an example."""
-    return len(before) > SHORT or _EXAMPLE.search(before) is not None
+    return len(before) > SHORT or EXAMPLE.search(before) is not None
 
 
 def without_code(text: str) -> str:
@@ -106,15 +111,18 @@ def without_code(text: str) -> str:
 
 def trace(brief: PromptSpec, text: str) -> str:
     """The tool whose call seems to stand in the text; "" where none does."""
+    text = readable(text)
     seen = _Text(brief, without_code(text))
-    for word in _WORD.finditer(seen.text):
-        name = word[0].rstrip("./-")
-        ahead = next(filter(name.startswith, _QUALIFIED), "")
-        own = name.removeprefix(ahead)
-        known = seen.names.get(own.lower())
-        if known is not None and seen.calls(known, word.start(), word.start() + len(name)):
-            return known
-    return ""
+    for start, (name, end) in seen.named.words.items():
+        if seen.calls(name, start, end):
+            return name
+    return seen.whole(text)
+
+
+def only_call(brief: PromptSpec, text: str) -> str:
+    """The tool of which the text, or what it announces, is nothing but a call; "" for any other."""
+    text = readable(text)
+    return _Text(brief, without_code(text)).whole(text)
 
 
 def _blank(text: str, code: re.Match[str]) -> str:
@@ -128,7 +136,7 @@ def _blank(text: str, code: re.Match[str]) -> str:
     else:
         word = code["word"].lower()
         keep = word in MEANT or (
-            (word in _DATA or not before.strip()) and not is_example(before.strip())
+            (word in DATA or not before.strip()) and not is_example(before.strip())
         )
     return code[0] if keep else " " * len(code[0])
 
@@ -139,8 +147,26 @@ class _Text:
     def __init__(self, brief: PromptSpec, text: str) -> None:
         self.brief = brief
         self.text = text
-        known = {*brief.known, *(tool.name for tool in visible_tools(brief)), *brief.later}
-        self.names = {name.lower(): name for name in known}
+        self.named = named(brief, text)
+
+    def whole(self, text: str) -> str:
+        """The tool of which all of the text, code too, is a call, or what it announces is one."""
+        name, _ = called(self.brief, named(self.brief, text), 0, len(text))
+        if name:
+            return name
+        parts = [each.start() for each in _PARTED.finditer(self.text)]
+        for start in (0, *(part for part in parts[:_ANNOUNCING] if part <= SHORT)):
+            name, end = called(self.brief, self.named, start, len(self.text))
+            if not name and (part := max((part for part in parts if part <= end), default=0)):
+                name, end = called(self.brief, self.named, start, part)
+            if name and self._announces(name, f"{text[:start]}\n{text[end:]}".strip()):
+                return name
+        return ""
+
+    def _announces(self, name: str, words: str) -> bool:
+        """Whether what stands beside a call says that it is made, and not how one is made."""
+        told = len(words) > SHORT or _TAUGHT.search(words) is not None or is_example(words)
+        return not told and (may_act(self.brief, name) or _ANNOUNCED.search(words) is not None)
 
     def calls(self, name: str, start: int, end: int) -> bool:
         """Whether the name that stands there is that of a call."""
@@ -154,7 +180,36 @@ class _Text:
             or _ROUTED.search(before) is not None
             or _BRACKETED.search(before) is not None
             or _FENCE_OPEN.search(before) is not None
+            or self._touched(start, end)
+            or self._alone(name, before, after)
         )
+
+    def _touched(self, start: int, end: int) -> bool:
+        """`NAME: {"key": …}`: a name, signs, and an object of its own parameters."""
+        opened = _OBJECT_BEHIND.match(self.text, end)
+        line = self.text[max(0, start - SHORT) : start].rpartition("\n")[2]
+        if opened is None or _SET_OFF.search(line) is None or is_example(line):
+            return False
+        depth = 0
+        at = len(self.text)
+        for brace in _BRACES.finditer(self.text, opened.end() - 1):
+            depth += (brace[0] == "{") - (brace[0] == "}")
+            if not depth or brace.end() > start + _LONGEST:
+                at = brace.end()
+                break
+        if at > start + _LONGEST:
+            return False
+        name, _ = called(self.brief, self.named, start, at)
+        return bool(name) and _PLACE.search(self.text[start:at]) is None
+
+    def _alone(self, name: str, before: str, after: str) -> bool:
+        """`<NAME/>`, and `[NAME]` on its line or behind a sentence."""
+        if not distinct(self.brief, name):
+            return False
+        if before.endswith("<") and not before[:-1].endswith(">"):
+            return _CLOSED_TAG.match(after) is not None
+        behind = _SENTENCE.search(before[:-1]) is not None
+        return before.endswith("[") and behind and _ENDS_LINE.match(after) is not None
 
     def _called(self, name: str, before: str, after: str) -> bool:
         """`NAME(key=…)`, `[NAME(`, `NAME{…}` or `NAME[…]`."""
@@ -180,7 +235,7 @@ class _Text:
         if not before.endswith("<") or after[:1] not in {">", " ", "/", "\n"}:
             return False
         begins = _LINE_START.search(before[:-1]) is not None
-        inside = after.lstrip("> \n\t/")[:1] in {"<", "{"}
+        inside = after[:1] != "/" and after.lstrip("> \n\t")[:1] in {"<", "{"}
         return begins or inside or name.lower() in self._closers
 
     def _in_object(self, name: str, before: str, after: str) -> bool:

@@ -17,7 +17,7 @@ from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.schema_references import resolved
-from clew.codecs.text_answer import as_calls
+from clew.codecs.text_answer import as_calls, beside_calls
 from clew.codecs.wording import incomplete
 from clew.core.events import (
     Action,
@@ -158,9 +158,11 @@ class Native:
             repairs: list[str] = []
             actions = tuple(_action(call, repairs) for call in reply.calls)
             text, tagged = _untagged(reply.text)
-            if not all(_stands(block, actions) for block in tagged):
+            words = beside_calls(brief, text, actions) if self.spellings and text else (text, False)
+            if words is None or not all(_stands(block, actions) for block in tagged):
                 return Parsed(text=reply.text, fault=_TWO_PLACES)
-            if tagged:
+            text, again = words
+            if tagged or again:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
         called = as_calls(brief, reply.text) if self.spellings else None

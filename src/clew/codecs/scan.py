@@ -25,9 +25,12 @@ _PEEK: Final = 24
 _VOID: Final = frozenset({"", "none", "n/a", "null", "nil", "no action", "nothing", "-"})
 
 
+SECOND: Final = "second action dropped"
+"""What is said of a second action in a reply."""
+
 _DROPPED: Final[dict[Role, str]] = {
     "observation": "invented observation dropped",
-    "action": "second action dropped",
+    "action": SECOND,
     "final": "answer beside an action dropped",
     "input": "second input dropped",
     "thought": "trailing text dropped",

@@ -12,13 +12,25 @@ from typing import Final
 import msgspec
 
 from clew.codecs.arguments import example, fields, may_act, required, tool_named, types
-from clew.codecs.call_spellings import MARK, PIECE, TAG, Written, calls_at, declared, plain
-from clew.codecs.call_traces import CODE, MEANT, is_example, trace, without_code
+from clew.codecs.call_spellings import (
+    MARK,
+    MOST,
+    PIECE,
+    TAG,
+    Written,
+    calls_at,
+    declared,
+    plain,
+)
+from clew.codecs.call_traces import CODE, is_example, only_call, trace, without_code
+from clew.codecs.calls import TRAILING
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.mend import UnreadableError, whole_value
+from clew.codecs.scan import SECOND
 from clew.codecs.schema_references import resolved
 from clew.codecs.sections import sections
+from clew.codecs.unread_calls import MEANT
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.support.lazy_regex import Lazy
 
@@ -26,6 +38,7 @@ READ: Final = "calls written as text were read as calls"
 
 _BEGUN: Final = Lazy(r"^[ \t]*(?=(?:`{3,}[\w+-]{0,20}[ \t]*\r?\n\s{0,80})?[\[{])", re.MULTILINE)
 _LABEL: Final = Lazy(r"\s*Action\s*:\s*(?=[`\[{])", re.IGNORECASE)
+_ACTIONS: Final = Lazy(r"^\W{0,8}action(?: \d{1,3})?\W{0,3}:", re.IGNORECASE | re.MULTILINE)
 _MARKED_FENCE: Final = Lazy(
     rf"`{{3,}}[\w+-]{{0,20}}\s{{1,80}}(?:{MARK.pattern}|{TAG.pattern})",
     re.IGNORECASE | re.MULTILINE,
@@ -66,14 +79,64 @@ class _Found(msgspec.Struct, frozen=True):
 
 def as_calls(brief: PromptSpec, text: str) -> Parsed | None:
     """A text read as the calls that it is, or as a fault; None where it is an answer."""
-    if not MARK.search(text) and not _MAYBE.search(text):
-        return None
     if _is_answer(brief, text):
         return None
-    called = _labelled(brief, text) or _written(brief, plain(text))
+    called = None
+    if MARK.search(text) or _MAYBE.search(text):
+        called = _labelled(brief, text) or _written(brief, plain(text))
     if called is None and (name := trace(brief, text)):
         return _fault(brief, text, f"a call of {name} stands in the text and cannot be read", name)
     return called
+
+
+def beside_calls(brief: PromptSpec, text: str, made: Sequence[Action]) -> tuple[str, bool] | None:
+    """The words of a text beside native calls, and whether these stand in it too.
+
+    None where the text holds another call, in any spelling that is read, or is nothing but a call
+    of another tool. A call that is only mentioned, or given as an example, is part of the words.
+    """
+    if _is_answer(brief, text):
+        return text, False
+    words, rest, again = list[str](), plain(text), False
+    while len(words) < MOST and (MARK.search(rest) or _MAYBE.search(rest)):
+        if (found := _said(brief, rest)) is None:
+            break
+        if not all(_is_made(call, made, whole=found.marked) for call in found.calls):
+            return None
+        if not found.marked and (found.before or found.after):
+            break
+        words.append(found.before)
+        rest, again = found.after, True
+    other = only_call(brief, rest)
+    if other and all(action.name != other for action in made):
+        return None
+    return ("\n".join(filter(None, [*words, rest])) if again else text), again
+
+
+def _said(brief: PromptSpec, text: str) -> _Found | None:
+    """The calls that a text makes; None where it only speaks of some, or none can be read."""
+    labelled = _labelled(brief, text)
+    if labelled is not None and labelled.actions:
+        calls = [Written(action.name, action.args) for action in labelled.actions]
+        if not {SECOND, TRAILING}.isdisjoint(labelled.repairs) and len(_ACTIONS.findall(text)) > 1:
+            calls.append(Written("", problem=SECOND))
+        return _Found(calls, labelled.text, "", marked=True)
+    found = _find(brief, text)
+    if found is None or not all(call.name for call in found.calls):
+        return None
+    known = all(declared(brief, call.name) for call in found.calls)
+    around = bool(found.before or found.after)
+    spoken_of = not found.marked and (not known or (around and is_example(found.before)))
+    return None if spoken_of else found
+
+
+def _is_made(call: Written, made: Sequence[Action], *, whole: bool) -> bool:
+    """Whether a call is one of those that are made; what is not `whole` may leave out arguments."""
+    return any(
+        action.name == call.name
+        and (action.args == call.args if whole else {**action.args, **call.args} == action.args)
+        for action in made
+    )
 
 
 def _fault(brief: PromptSpec, text: str, problem: str, name: str) -> Parsed:

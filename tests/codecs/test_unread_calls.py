@@ -1,0 +1,143 @@
+"""Nothing but a call is a fault in any spelling; what only looks like one is an answer."""
+
+import pytest
+
+from clew import Agent, MemoryStore, read, run, tool
+from clew.codecs import Native
+from clew.codecs.interface import PromptSpec
+from clew.core.events import RawCall, Reply
+from clew.testing import ScriptedModel
+from tests.codecs.call_forms import READ, Spelling
+from tests.codecs.samples import TEXT, brief
+from tests.codecs.samples import tool as declared
+from tests.codecs.unread_calls import (
+    ANSWERS,
+    ASKED,
+    INSEPARABLE,
+    OTHERS,
+    OTHERS_ANSWERS,
+    OTHERS_SPELLED,
+    SPELLED,
+)
+
+NATIVE = Native()
+CALLS = [(ASKED, text) for text in SPELLED] + [(OTHERS, text) for text in OTHERS_SPELLED]
+TEXTS = [(ASKED, text) for text in ANSWERS] + [(OTHERS, text) for text in OTHERS_ANSWERS]
+
+
+@pytest.mark.parametrize(("asked", "text"), CALLS, ids=range(len(CALLS)))
+def test_nothing_but_a_call_is_no_answer(asked: PromptSpec, text: str) -> None:
+    parsed = NATIVE.parse(asked, Reply(text))
+    assert parsed.answer is None
+    assert parsed.actions or "Call a tool by function calling" in parsed.fault
+
+
+@pytest.mark.parametrize(("asked", "text"), TEXTS, ids=range(len(TEXTS)))
+def test_words_data_and_explanations_are_answers(asked: PromptSpec, text: str) -> None:
+    parsed = NATIVE.parse(asked, Reply(text))
+    assert (parsed.fault, parsed.answer) == ("", text)
+
+
+@pytest.mark.parametrize("text", INSEPARABLE, ids=range(len(INSEPARABLE)))
+def test_what_could_as_well_be_data_is_an_answer(text: str) -> None:
+    assert NATIVE.parse(OTHERS, Reply(text)).answer == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{“name”: “pay”, “arguments”: {“to”: “ann”}}",
+        '["pay", {"to": "ann"}]',
+        "tool: pay\nto: ann",
+        '@pay {"to": "ann"}',
+        "I have paid. <pay/>",
+    ],
+)
+async def test_a_run_goes_on_where_a_call_was_no_call(text: str) -> None:
+    paid: list[str] = []
+
+    @tool(effect="unsafe")
+    def pay(to: str) -> str:
+        """Pay somebody."""
+        paid.append(to)
+        return "paid"
+
+    agent = Agent(model=ScriptedModel([text, "Nothing was paid."]), tools=[pay])
+    store = MemoryStore()
+    result = await run(agent, "Pay Ann.", store=store)
+    assert (result.answer, paid) == ("Nothing was paid.", [])
+    first = (await read(result.run_id, store=store)).steps[0].thought
+    assert first is not None
+    assert first.fault.startswith("a call of pay stands in the text and cannot be read")
+
+
+# ------------------------------------------------------------------------ beside native calls
+
+MADE = RawCall("cancel_booking", '{"reservation_id": "r"}', "c1")
+CANCEL = {"reservation_id": "r"}
+
+
+@pytest.mark.parametrize("spelled", READ.values(), ids=READ)
+def test_the_same_call_in_the_text_counts_once(spelled: Spelling) -> None:
+    parsed = NATIVE.parse(ASKED, Reply(spelled("cancel_booking", CANCEL), calls=(MADE,)))
+    assert (parsed.fault, [action.args for action in parsed.actions]) == ("", [CANCEL])
+    assert "the calls stood in the text too: they count once" in parsed.repairs
+
+
+@pytest.mark.parametrize("spelled", READ.values(), ids=READ)
+def test_another_call_in_the_text_is_a_fault(spelled: Spelling) -> None:
+    other, again = spelled("search", {"query": "a"}), spelled("cancel_booking", CANCEL)
+    for text in (
+        other,
+        f"I do both.\n{other}",
+        spelled("cancel_booking", {"reservation_id": "x"}),
+        f"{again}\n{other}",
+    ):
+        parsed = NATIVE.parse(ASKED, Reply(text, calls=(MADE,)))
+        assert parsed.actions == (), text
+        assert parsed.fault.startswith("the text holds another call"), text
+
+
+@pytest.mark.parametrize(("asked", "text"), TEXTS, ids=range(len(TEXTS)))
+def test_words_beside_a_native_call_stay_words(asked: PromptSpec, text: str) -> None:
+    name = asked.tools[0].name
+    parsed = NATIVE.parse(asked, Reply(text, calls=(RawCall(name, "{}", "c1"),)))
+    assert (parsed.fault, parsed.text, parsed.repairs) == ("", text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('cancel_booking(reservation_id="r")', False),
+        ('cancel_booking(reservation_id="r") is what I do now.', False),
+        ('For example:\n{"name": "search", "arguments": {"query": "a"}}', False),
+        ("tool: search\nquery: a", True),
+        ("{“tool”: “search”, “query”: “a”}", True),
+        ("tool: cancel_booking\nreservation_id: x", False),  # not read: it may be the same one
+        ("<tool_call>", False),
+        ('{"name": "Ann", "arguments": {"for": "a"}}', False),
+    ],
+)
+def test_only_another_call_that_is_made_is_a_fault(text: str, fault: bool) -> None:
+    assert bool(NATIVE.parse(ASKED, Reply(text, calls=(MADE,))).fault) is fault
+
+
+def test_a_mention_may_leave_out_arguments_and_a_call_in_tags_may_not() -> None:
+    made = RawCall("search", '{"query": "a", "limit": 3}', "c1")
+    shorter = '{"name": "search", "arguments": {"query": "a"}}'
+    assert not NATIVE.parse(ASKED, Reply('search(query="a")', calls=(made,))).fault
+    assert NATIVE.parse(ASKED, Reply(f"<tools>{shorter}</tools>", calls=(made,))).fault
+
+
+def test_strict_reads_no_other_spelling_beside_native_calls() -> None:
+    text = 'search(query="a")'
+    parsed = Native(spellings=False).parse(ASKED, Reply(text, calls=(MADE,)))
+    assert (parsed.fault, parsed.text) == ("", text)
+
+
+def test_a_typed_answer_beside_a_call_is_no_call() -> None:
+    answer = {"type": "object", "properties": {"name": TEXT, "args": {"type": "object"}}}
+    asked = brief(answer, tools=(declared("search", "query", query=TEXT),))
+    text = '{"name": "search", "args": {}}'
+    call = RawCall("search", '{"query": "a"}', "c1")
+    assert NATIVE.parse(asked, Reply(text, calls=(call,))).text == text
