@@ -38,6 +38,11 @@ def test_words_data_and_explanations_are_answers(asked: PromptSpec, text: str) -
     assert (parsed.fault, parsed.answer) == ("", text)
 
 
+def test_a_long_object_in_prose_is_no_call() -> None:
+    text = f'I use search {{"query": "{"a" * 5_000}"}} for that.'
+    assert NATIVE.parse(ASKED, Reply(text)).answer == text
+
+
 @pytest.mark.parametrize("text", INSEPARABLE, ids=range(len(INSEPARABLE)))
 def test_what_could_as_well_be_data_is_an_answer(text: str) -> None:
     assert NATIVE.parse(OTHERS, Reply(text)).answer == text

@@ -153,6 +153,9 @@ SPELLED: Final = (
     '{"call": "send", "to": "a@x.org", "text": "He said \\"no\\", and left."}',
     '[{"call": "search", "query": "a"}, {"call": "search", "query": "b"}]',
     '{"thought": "I look it up.", "call": "search", "query": "Ada"}',
+    '{"call": "search", "input": "Ada"}',
+    "operation: search\ninput: Ada",
+    'I use search {"query": "a',
 )  # fmt: skip
 """Replies that are nothing but such a call, or announce it and are it."""
 
@@ -325,6 +328,7 @@ OTHERS_SPELLED: Final = (
     "&lt;tool&gt;refund&lt;/tool&gt;&lt;order&gt;A1&lt;/order&gt;",
     '{\\"name\\": \\"refund\\", \\"arguments\\": {\\"order\\": \\"A1\\"}}',
     "{'call': 'refund', 'order': 'A1'}",
+    'note title=a tags=["x", "y',
     '{"call": "refund", "order": "A1"',
     'Refund done. {"call": "refund", "order": "A1"}',
     '{"call": "refund", "order": "A1"}\nThe refund is done.',
@@ -400,6 +404,8 @@ OTHERS_ANSWERS: Final = (
     "f(time) = 3 * time",
     'let note = { title: "a" };',
     'const note = {title: "a"};',
+    'stock: {"symbol": {"type": "string"}}',
+    "type: stock\nid: abc",
     'note = {"title": "a"}\nprint(note)',
     "class Note:\n    title: str\n    tags: list",
     "@note this is a mention",
