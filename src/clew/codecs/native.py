@@ -44,6 +44,9 @@ _TWO_PLACES: Final = (
 )
 
 _OPEN: Final = re.compile(r"<tool_call>\s*(?=\{)")
+_SIGNS: Final = re.compile(r"[{\[(<=`\"“„«‘@|&]|--|^\W{0,8}[\w ]{1,24}[:：]", re.MULTILINE)
+"""Without one of these no call stands beside others: most thoughts need no second look."""
+
 _FENCE: Final = re.compile(r"`{3}[\w+-]{0,20}[ \t]{0,8}\r?")
 _ANNOUNCED: Final = 240
 """So many characters may stand ahead of a typed answer in a fence."""
@@ -158,7 +161,8 @@ class Native:
             repairs: list[str] = []
             actions = tuple(_action(call, repairs) for call in reply.calls)
             text, tagged = _untagged(reply.text)
-            words = beside_calls(brief, text, actions) if self.spellings and text else (text, False)
+            looked = self.spellings and _SIGNS.search(text) is not None
+            words = beside_calls(brief, text, actions) if looked else (text, False)
             if words is None or not all(_stands(block, actions) for block in tagged):
                 return Parsed(text=reply.text, fault=_TWO_PLACES)
             text, again = words
