@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.agent import Agent
+from clew.core.agent import Agent, is_agent
 from clew.core.errors import ConfigError, StoreError, ToolError
 from clew.core.events import (
     EFFECTFUL,
@@ -36,6 +36,7 @@ from clew.core.loop import run as go
 from clew.core.pending import interrupt
 from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
+from clew.guards.limits import Limits
 from clew.result import result
 from clew.support.error_text import message_of
 from clew.tools.schema import checked
@@ -109,6 +110,24 @@ def delegate(
 def delegation_spec(name: str, description: str, parameters: Parameters | None = None) -> AgentTool:
     """The tool as a model is shown it, with nobody to hand on to: a replay needs no more."""
     return checked(AgentTool(name, description, parameters or TASK, run=_nobody))
+
+
+def reachable(agent: Agent) -> frozenset[str]:
+    """The names of the tools that runs of an agent call, those of their sub-runs with them."""
+    runs = (each.run for each in agent.tools if isinstance(each, AgentTool))
+    below = (getattr(run, "agent", None) for run in runs)
+    return agent.countable.union(*(reachable(each) for each in below if is_agent(each)))
+
+
+def with_limits(agent: Agent, limits: Limits) -> Agent:
+    """The agent with other limits; of a strategy's, the caps of its runs on tools follow them."""
+    most = limits.calls_per_tool
+    tools = [
+        replace(each, caps={**each.caps, **most}) if isinstance(each, AgentTool) else each
+        for each in agent.tools
+    ]
+    held = most and any(isinstance(each, AgentTool) and each.caps for each in agent.tools)
+    return agent.replace(tools=tools, limits=limits) if held else agent.replace(limits=limits)
 
 
 def _acts(agent: Agent) -> bool:

@@ -21,16 +21,18 @@ from clew.core.interfaces import (
     AgentTool,
     AnyTool,
     Finder,
+    Guard,
     Model,
     ModelInfo,
     Tool,
     ToolSpec,
 )
+from clew.guards import NoProgress
 from clew.guards.limits import Limits
 from clew.support.error_text import described
 from clew.support.parts import PASSED, short_repr
 from clew.tools.function import tool
-from clew.tools.schema import checked, problems
+from clew.tools.schema import checked, nearest, problems
 
 ELSEWHERE: Final[Mapping[str, str]] = {
     "system_prompt": "prompt",
@@ -263,6 +265,36 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
         for kind in ("repair", "probe"):
             if (part := getattr(each, kind, None)) is not None:
                 check_function(kind, part)
+
+
+def check_named(limits: Limits, guards: Iterable[Guard], tools: Collection[str]) -> None:
+    """Raise `ConfigError` where a limit or a guard names a tool that is none of these."""
+    polls = [one for one in (limits.no_progress, *guards) if isinstance(one, NoProgress)]
+    check_tool_names("limits: calls_per_tool", limits.calls_per_tool, tools)
+    for one in polls:
+        check_tool_names("NoProgress: polling", sorted(one.polling), tools)
+
+
+def guards_among(guards: Sequence[Guard], tools: Collection[str]) -> Sequence[Guard]:
+    """The guards for an agent with these tools; the same where they name no others."""
+    among = [one.among(tools) if isinstance(one, NoProgress) else one for one in guards]
+    same = all(one is other for one, other in zip(among, guards, strict=True))
+    return guards if same else among
+
+
+def check_tool_names(what: str, named: Iterable[str], tools: Collection[str]) -> None:
+    """Raise `ConfigError` for a name of a tool that is not there, with the nearest that is."""
+    for name in named:
+        if name in tools:
+            continue
+        near = nearest(name, tools)
+        has = f"there are {', '.join(sorted(tools))}" if tools else "the agent has none"
+        if name == FINISH:
+            hint = "it ends the run, and is no tool to limit"
+        else:
+            hint = f"did you mean {near}?" if near else has
+        message = f"{what} names {name!r}, which is no tool of this agent: {hint}"
+        raise ConfigError(message)
 
 
 def tool_grants(tools: Iterable[AnyTool]) -> dict[str, Grant]:

@@ -9,6 +9,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from clew import ConfigError
 from clew.evals.matrix import read_matrix
 from clew.evals.runner import Evaluation, evaluate
 
@@ -95,3 +96,15 @@ async def test_an_environment_that_has_changed_is_told(tmp_path: Path) -> None:
     assert "'take lamp' leads otherwise than it did: now 'You have the lamp. It is cold." in reason
     play(tmp_path, "named")  # as it was
     assert (await evaluate(read_matrix(matrix), tmp_path / "cut.db")).complete
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # likewise
+async def test_limits_name_the_tools_of_the_environment(tmp_path: Path) -> None:
+    matrix = written(tmp_path)
+    play(tmp_path, "named")
+    matrix.write_text(f"{MATRIX}\n[agent.limits.calls_per_tool]\nact = 2\n")
+    found = await evaluate(read_matrix(matrix), tmp_path / "capped.db")
+    assert [one.passed for one in found.outcomes] == [False] * 3  # three moves win
+    matrix.write_text(f"{MATRIX}\n[agent.limits.calls_per_tool]\natc = 2\n")
+    with pytest.raises(ConfigError, match=r"names 'atc', which is no tool .*: did you mean act\?"):
+        await evaluate(read_matrix(matrix), tmp_path / "wrong.db")

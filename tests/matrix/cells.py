@@ -130,13 +130,13 @@ class Bench:
             cell.promise.goal, cell.promise.lax,
         )  # fmt: skip
 
-    def _places(self, cell: Cell, folder: Path, acts: str) -> Mapping[str, str]:
+    def _places(self, cell: Cell, folder: Path, acts: str) -> Mapping[str, str | int]:
         """What stands for what in the values of a promise."""
         other = self.servers[1].base_url
         return {
             "SERVER": other, "ALIAS": other.replace("127.0.0.1", "localhost"), "FAR": self.far.url,
             "PROXY": self.proxy.url, "FOLDER": str(folder), "ACTS": acts,
-            "STRATEGY": cell.way.strategy,
+            "STRATEGY": cell.way.strategy, "CAP": 2 if cell.way.votes else 1,
         }  # fmt: skip
 
     @staticmethod
@@ -158,7 +158,7 @@ class Bench:
             return [*expected(play), *cell.promise.complain(outcome)]
 
 
-def write_files(cell: Cell, folder: Path, places: Mapping[str, str], acts: str) -> None:
+def write_files(cell: Cell, folder: Path, places: Mapping[str, str | int], acts: str) -> None:
     """The agent file of a cell, and what it names."""
     said: dict[str, Any] = {"model": MODEL, "store": "runs.sqlite", "tools": [f"{PARTS}:{acts}"]}
     if acts not in IN_PROCESS:
@@ -176,14 +176,16 @@ def write_files(cell: Cell, folder: Path, places: Mapping[str, str], acts: str) 
     cell.promise.prepare(folder)
 
 
-def filled(value: Any, places: Mapping[str, str]) -> Any:
+def filled(value: Any, places: Mapping[str, str | int]) -> Any:
     """A value with `<SERVER>` and `<FOLDER>` in their places."""
     if isinstance(value, str):
         for name, place in places.items():
-            value = value.replace(f"<{name}>", place)
+            if value == f"<{name}>":
+                return place
+            value = value.replace(f"<{name}>", str(place))
         return value
     if isinstance(value, Mapping):
-        return {key: filled(each, places) for key, each in value.items()}
+        return {filled(key, places): filled(each, places) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [filled(each, places) for each in value]
     return value

@@ -383,13 +383,13 @@ def calls_per_step(o: Outcome) -> Iterator[str]:
 
 @promise(
     "limits.calls_per_tool",
-    values={"limits": {"calls_per_tool": {"send": 1, "look": 2}}},
+    values={"limits": {"calls_per_tool": {"<ACTS>": "<CAP>"}}},
     script=Script(times=3, calls=3),
     lax="answers",
 )
 def calls_per_tool(o: Outcome) -> Iterator[str]:
     turns = 2 if o.situation in {"rewound", "chat"} else 1
-    allowed = {"send": 1, "look": 1}[o.script.acts] * turns
+    allowed = {"send": 1, "look": 1}[o.script.acts] * turns  # two runs that vote have one each
     if max(acts_per_run(o), default=0) > allowed:
         yield f"{max(acts_per_run(o))} calls in a run, where {allowed} were allowed"
 

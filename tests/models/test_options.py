@@ -58,6 +58,73 @@ def test_an_option_that_no_model_knows_is_refused(
     assert told in str(caught.value)
 
 
+UNFIT: list[tuple[str, Any]] = [
+    ("timeout", "3"),
+    ("timeout", True),
+    ("timeout", None),
+    ("timeout", float("nan")),
+    ("total", "9"),
+    ("total", [9]),
+    ("patience", "0"),
+    ("patience", {}),
+    ("retries", 3),
+    ("retries", "no"),
+    ("params", [1]),
+    ("params", "temperature"),
+    ("prices", 3),
+    ("prices", {"input": 1}),
+    ("prices", {"m": {"input": 1, "output": 2}}),
+    ("headers", ["a: b"]),
+    ("headers", {"a": 1}),
+    ("headers", {1: "a"}),
+    ("proxy", 3),
+    ("proxy", None),
+    ("sleep", 2),
+    ("rate", 3),
+    ("rate", ["60 requests"]),
+    ("base_url", 3),
+    ("base_url", b"http://127.0.0.1:9/v1"),
+    ("api_key", 3),
+]
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize(("option", "value"), UNFIT, ids=map(str, range(len(UNFIT))))
+def test_a_value_of_another_kind_is_refused_in_a_line(make: Any, option: str, value: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make("m", **{"base_url": HERE, "api_key": "any", option: value})
+    assert f"{option} is " in str(caught.value)
+    assert ": give " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_secret_of_the_wrong_kind_is_not_shown() -> None:
+    wrong: Any = {"headers": ["Authorization: secret"]}
+    with pytest.raises(ConfigError, match=r"^headers is list: give texts by the names of headers$"):
+        openai_chat("m", base_url=HERE, api_key="any", **wrong)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        {"timeout": 3},
+        {"timeout": 0.5, "total": 9, "patience": 0},
+        {"retries": Retry(times=0)},
+        {"headers": None, "params": None, "prices": None, "rate": None},
+        {"headers": {}, "params": {}, "prices": {"m": Price(1, 2)}, "rate": "5 requests"},
+        {"proxy": ""},
+    ],
+    ids=str,
+)
+def test_values_of_the_right_kind_are_taken(right: Any) -> None:
+    assert openai_chat("m", base_url=HERE, api_key="any", **right).info.name == "openai:m"
+
+
+def test_an_address_that_is_no_text_is_refused_by_resolve_too() -> None:
+    with pytest.raises(ConfigError, match=r"base_url is 3 .*: give a text, the server's address"):
+        resolve("anthropic:m", api_key="k", base_url=3)
+
+
 @pytest.mark.parametrize("name", ["openai:m", "anthropic:m", "gemini:m", "openai-responses:m",
                                   "openai-completions:m", "ollama:m", "deepseek:m"])  # fmt: skip
 @pytest.mark.parametrize("option", ["temperature", "timout", "model_kwargs"])

@@ -31,7 +31,7 @@ def pay(text: str) -> str:
     return text
 
 names = frozenset({"mail", "bank", "post, and more", "it's"})
-limits = Limits(no_progress=NoProgress(polling=names))
+limits = Limits(no_progress=NoProgress(polling=frozenset({"send", "pay"})))
 agent = Agent(
     ScriptedModel([]), [send, pay], limits=limits,
     guards=[Watch(names, {"a": {1, 2}, "b": {"x", "y"}}), Watch(frozenset(), {3, 1})],

@@ -113,7 +113,8 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     for name, number in msgspec.to_builtins(spec.limits).items():
         with part("limits", name):
             Limits(**{name: number})
-    fields["limits"] = spec.limits.limits
+    limits = spec.limits.limits
+    fields["limits"] = limits.among(())
     with part("limits", "cost"):
         check_cost(spec.limits.cost, (), priced=thinker.info.priced)
     if spec.prompt is not None:
@@ -135,12 +136,16 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         fields["tries"] = spec.tries
     with part():
         agent = Agent(**fields)
+    planned = spec.planned
+    if limits.calls_per_tool:
+        with part("limits", "calls_per_tool"):  # of a strategy they limit its other agents too
+            names = limits.calls_per_tool if planned is None else agent.countable
+            agent = agent.replace(limits=limits.among(names))
     with part("prompt", "examples"):
         agent = with_examples(agent, spec.examples)
     if spec.parser:
         with part("parser"):
             agent = with_parser(agent, model_beside(spec, spec.parser))
-    planned = spec.planned
     return agent if planned is None else with_strategy(spec, planned, agent, make_agent)
 
 

@@ -112,7 +112,10 @@ def _stand_ins(
     tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
     agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
-    return agent, frozenset(apart)
+    caps = spec.limits.limits.calls_per_tool
+    limits = replace(agent.limits, calls_per_tool=caps).among(agent.countable)
+    apart |= {"parts.limits"} if len(limits.calls_per_tool) < len(caps) else set()
+    return agent.replace(limits=limits) if caps else agent, frozenset(apart)
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
         answer="", retrieval=None, memory="", workspace="", strategy=None,
+        limits=msgspec.structs.replace(spec.limits, calls_per_tool=None),
         fallbacks={},
         parser="" if spec.parser == recorded.parser else spec.parser,
         file="" if spec.file == recorded.file else spec.file,

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from clew.agent_files.imports import imported_function
@@ -13,7 +14,9 @@ from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
+from clew.subagents import reachable, with_limits
 from clew.support.wings import STRATEGIES, find, names, require
+from clew.validate import check_tool_names
 
 _MAKE = "strategy_agent"
 """The entry that makes an agent of a strategy; all others of the group are strategies."""
@@ -46,7 +49,16 @@ def with_strategy(
     with part("strategy"):
         whole = strategy(agent, **said.settings, **given) if given else plain
         made: Agent = require(STRATEGIES, _MAKE)(whole, agent)
+    with part("limits", "calls_per_tool"):
+        return _with_caps(made, spec.limits.limits.calls_per_tool)
+
+
+def _with_caps(made: Agent, caps: Mapping[str, int]) -> Agent:
+    """The strategy's agent with limits on tools: its own, and those that any of its runs calls."""
+    if not caps:
         return made
+    check_tool_names("limits: calls_per_tool", caps, reachable(made))
+    return with_limits(made, replace(made.limits, calls_per_tool=caps))
 
 
 def _tool(agent: Agent, name: str) -> AnyTool:

@@ -106,7 +106,7 @@ def _own_files(spec: Spec) -> list[str]:
     named = [*(spec.tools or ()), *spec.guards, *spec.checks, *spec.screens]
     modules = {name.partition(":")[0].replace(".", "/") for name in named if ":" in name}
     beside = [str(Path(spec.folder, f"{name}.py")) for name in sorted(modules)]
-    return [*filter(None, [spec.file]), *beside]
+    return [str(Path(one).absolute()) for one in (*filter(None, [spec.file]), *beside)]
 
 
 def inner_spec(name: str, file: str, spec: Spec) -> Spec:

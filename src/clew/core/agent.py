@@ -1,6 +1,6 @@
 """The agent: a frozen bundle of parts, checked when it is made."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Final, Generic, Self, cast, overload
@@ -27,7 +27,7 @@ from clew.context.rewind import way_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
 from clew.core.budget import LIMITS, Budget, Tripped, at_most
-from clew.core.events import EFFECTFUL, AgentSpec, Compacted, Json, Rewound
+from clew.core.events import EFFECTFUL, FINISH, AgentSpec, Compacted, Json, Rewound
 from clew.core.interfaces import (
     AgentTool,
     AnyTool,
@@ -41,7 +41,7 @@ from clew.core.interfaces import (
 )
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
-from clew.guards.caps import Caps, WholeCaps
+from clew.guards.caps import ACTING, Caps, WholeCaps
 from clew.guards.limits import Limits
 from clew.guards.no_progress import Stuck
 from clew.models.resolve import resolve
@@ -70,6 +70,7 @@ from clew.validate import (
     check_json,
     check_kind,
     check_model,
+    check_named,
     check_names,
     check_number,
     check_prompt,
@@ -77,6 +78,7 @@ from clew.validate import (
     check_shown,
     check_tools,
     fitting,
+    guards_among,
     tool_grants,
     worked_examples,
 )
@@ -153,6 +155,7 @@ class Agent(Generic[A_co]):
         check_shown(self.brief.tools)
         with fitting(f"the codec {self.resolved_codec.name}"):
             first = self.first_prompt
+        check_named(self.limits, self.guards, self.countable)
         _ = (self.setting, self.validators, self.result_validators)
         validate = self.resolved_model.info.validate
         validate(first)
@@ -178,8 +181,22 @@ class Agent(Generic[A_co]):
     def replace(self, **changes: Any) -> Self: ...
 
     def replace(self, **changes: Any) -> Any:
-        """Return a copy with some fields changed."""
+        """Return a copy with some fields changed.
+
+        Where its tools are changed, what its limits and guards say of tools that it has no more is
+        left out. Raises `ConfigError` if the parts do not fit.
+        """
+        if "tools" in changes:
+            changes = {**self._for_tools(changes), **changes}
         return replace(self, **changes)
+
+    def _for_tools(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """What becomes of limits and guards that name tools, where others take their place."""
+        bare = {"limits": self.limits.among(()), "guards": guards_among(self.guards, ())}
+        if bare == {"limits": self.limits, "guards": self.guards}:
+            return {}
+        names = replace(self, **{**bare, **changes}).countable
+        return {"limits": self.limits.among(names), "guards": guards_among(self.guards, names)}
 
     @cached_property
     def resolved_model(self) -> Model:
@@ -352,6 +369,15 @@ class Agent(Generic[A_co]):
         """All tools by name, including hidden ones and finish."""
         own = (*self.recalls, finish_tool(self.brief.answer))
         return {tool.name: tool for tool in (*self.tools, *own)}
+
+    @cached_property
+    def countable(self) -> frozenset[str]:
+        """The names of calls that its limits and guards judge: its tools, and those of its roles.
+
+        These are the tools that runs of a strategy call under its caps.
+        """
+        roles = (name for each in self.tools if isinstance(each, AgentTool) for name in each.caps)
+        return frozenset((*self.by_name, *roles)) - {FINISH, ACTING}
 
     @cached_property
     def recalls(self) -> tuple[Tool, ...]:

@@ -120,8 +120,13 @@ class Maker:
         """One configuration with one model."""
         spec = self._spec(varied, place, base, model)
         spec, rest = without_tools(spec, varied.leave_out)
-        later = (spec.examples or 0) if self.world.open is not quiet else 0
-        bare = spec.replace({"prompt.examples": 0}) if later else spec
+        later, caps, bare = 0, dict[str, int](), spec
+        if self.world.open is not quiet:
+            later, caps = spec.examples or 0, spec.limits.calls_per_tool or {}
+        if later:
+            bare = bare.replace({"prompt.examples": 0})
+        if caps:  # they name what the world brings
+            bare = bare.replace({"limits.calls_per_tool": None})
         with self.source.at("configurations", place):
             try:
                 agent = make_agent(bare, self._library(spec), self._model(spec))
@@ -142,6 +147,7 @@ class Maker:
                 verifier=self._verifier(varied, place, spec),
                 leave_out=tuple(rest),
                 examples=later,
+                calls_per_tool=caps,
                 price=_price(agent, spec),
                 origin={} if rest else self._origin(spec, varied),
             )

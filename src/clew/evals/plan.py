@@ -4,8 +4,8 @@ import difflib
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from msgspec.structs import replace as altered
@@ -43,7 +43,8 @@ class Configuration:
 
     `model` is the model's name in reports, by default its own; configurations of one name with
     several models count as one in reports. `leave_out` are tools of the world to leave out;
-    `examples` is the number of worked examples that fit the remaining tools. `price` is for the
+    `examples` is the number of worked examples that fit the remaining tools, and `calls_per_tool`
+    limits their calls as `Limits` do, in place of what the agent's own say. `price` is for the
     estimate, if the price list lacks it. `origin` is recorded, so that the agent can be made again.
     """
 
@@ -54,6 +55,7 @@ class Configuration:
     verifier: Verifier | None = None
     leave_out: tuple[str, ...] = ()
     examples: int = 0
+    calls_per_tool: Mapping[str, int] = field(default_factory=dict[str, int])
     price: Price | None = None
     origin: dict[str, Json] = field(default_factory=dict[str, Json])
 
@@ -105,9 +107,13 @@ class Configuration:
             raise ConfigError(message)
         said = self.agent.instructions
         given = [tool for tool in episode.tools if tool.name not in self.leave_out]
+        limits = self.agent.limits
+        if self.calls_per_tool:
+            limits = replace(limits, calls_per_tool=self.calls_per_tool)
         try:
             return self.agent.replace(
                 tools=[*self.agent.tools, *given],
+                limits=limits,
                 guards=[*self.agent.guards, *episode.guards],
                 prompt=said.replace(examples=self.examples) if self.examples else said,
                 seed=seed,

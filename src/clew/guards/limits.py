@@ -3,8 +3,8 @@
 `clew.core.budget` compares them with what a run took.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from clew.core.errors import ConfigError
@@ -95,6 +95,16 @@ class Limits:
             if not 0 < number < float("inf"):
                 message = f"limit {name} is {number}: give a finite number over 0"
                 raise ConfigError(message)
+
+    def among(self, tools: Collection[str]) -> "Limits":
+        """These limits for an agent with these tools: without what names others."""
+        kept = {name: most for name, most in self.calls_per_tool.items() if name in tools}
+        guard = self.no_progress
+        if isinstance(guard, NoProgress):
+            guard = guard.among(tools)
+        if guard is self.no_progress and len(kept) == len(self.calls_per_tool):
+            return self
+        return replace(self, calls_per_tool=kept, no_progress=guard)
 
     def repetition(self, varied: Literal["early", "late"] | None) -> NoProgress | None:
         """The guard against repetition, where a variant has a say."""

@@ -10,13 +10,15 @@ A tool that only reads and gives the same result in step after step is asked the
 words. That counts too, with a higher threshold. The ladder is hint, refusal, landing.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 import msgspec
 
+from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
@@ -154,6 +156,16 @@ class NoProgress:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
+        said = cast("object", self.polling)
+        names = cast("Collection[object]", said) if isinstance(said, AbstractSet) else [said, None]
+        if not all(isinstance(each, str) for each in names):
+            message = f"NoProgress: polling is {said!r}: give a set of the names of tools"
+            raise ConfigError(message)
+
+    def among(self, tools: Collection[str]) -> "NoProgress":
+        """The guard for an agent with these tools: without what names others."""
+        polling = frozenset(name for name in self.polling if name in tools)
+        return self if polling == self.polling else replace(self, polling=polling)
 
     def __repr__(self) -> str:
         """As records name it: what came later, only where it is another than the usual."""

@@ -248,7 +248,7 @@ def host_and_port(address: str) -> tuple[str, int] | None:
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
-    except ValueError:
+    except (ValueError, AttributeError):  # the latter for what is no text
         return None
     if parts.scheme not in {"http", "https"} or not host or any(map(str.isspace, address)):
         return None

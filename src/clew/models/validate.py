@@ -2,12 +2,16 @@
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Final, cast
 
 from clew.core.errors import ConfigError
+from clew.core.events import Json
+from clew.core.interfaces import Retry
+from clew.models.prices import Price
 from clew.models.resolve import hidden, host_and_port
 from clew.support.extras import installed
+from clew.support.parts import short_repr
 
 SOCKS: Final = "a SOCKS proxy needs socksio: run pip install socksio"
 
@@ -21,6 +25,37 @@ _OPTIONS: Final = (
 )
 """What models behind HTTP may be told, by its name."""
 
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_table(value: object) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+def _is_table_of(kind: type) -> Callable[[object], bool]:
+    """Whether each value of a table, which may be left out as None, is of this kind."""
+
+    def fits(value: object) -> bool:
+        if not isinstance(value, Mapping):
+            return value is None
+        table = cast("Mapping[object, object]", value)
+        return all(isinstance(key, str) and isinstance(it, kind) for key, it in table.items())
+
+    return fits
+
+
+_KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    **dict.fromkeys(("timeout", "total", "patience"), (_is_number, "a number of seconds")),
+    "retries": (lambda value: isinstance(value, Retry), "a Retry, such as Retry(times=3)"),
+    "params": (_is_table, "a table of parameters of the provider"),
+    "prices": (_is_table_of(Price), 'a Price for each model, as {"model": Price(…)}'),
+    "headers": (_is_table_of(str), "texts by the names of headers"),
+    "proxy": (lambda value: isinstance(value, str), "the address of a proxy"),
+    "sleep": (callable, "a function of the seconds to wait"),
+}
+"""Of what kind the settings of a connection are, and what is said where one is of another."""
 
 _PARAMETERS: Final = frozenset({"seed", "stop", "stream", "top_p", "top_k", "n", "tools", "user"})
 """Parameters of providers that look like the name of an option."""
@@ -40,10 +75,28 @@ def check_options(name: str, settings: Iterable[str], known: Collection[str] = _
         raise ConfigError(f"{name} takes no option {option!r}: {hint}")
 
 
+def params_of(settings: Mapping[str, Any]) -> dict[str, Json]:
+    """The parameters that go to the provider as they are. Raises `ConfigError` for no table."""
+    params = settings.get("params")
+    _check_kind("params", params)
+    return dict(params or {})
+
+
+def _check_kind(name: str, value: object) -> None:
+    fits, wanted = _KINDS[name]
+    if not fits(value):
+        secret = name in {"headers", "proxy"}  # there may be a key or a password in it
+        said = type(value).__name__ if secret else short_repr(value)
+        raise ConfigError(f"{name} is {said}: give {wanted}")
+
+
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise `ConfigError` for a setting of a connection that cannot be meant."""
     if (address := settings.get("base_url")) is not None:
         check_address(address)
+    for name in _KINDS:
+        if name in settings:
+            _check_kind(name, settings[name])
     for name in ("timeout", "total"):
         if not (seconds := settings.get(name, 1)) > 0:  # which nan is not either
             raise ConfigError(f"{name} is {seconds:g}: give a number of seconds over 0")
@@ -57,6 +110,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 def check_address(address: str) -> None:
     """Raise `ConfigError` where this cannot be the address of a server."""
+    if not isinstance(cast("object", address), str):
+        raise ConfigError(f"base_url is {short_repr(address)}: give a text, the server's address")
     if host_and_port(address) is None:
         raise ConfigError(
             f"{hidden(address)!r} is no address of a server; give base_url as "

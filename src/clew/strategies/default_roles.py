@@ -48,7 +48,8 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
     task. It changes:
 
     - the prompt's words and the answer type, which are the role's; examples are for tools;
-    - tools, guards, retrieval and rewinds: there are none, since it calls nothing;
+    - tools, guards, retrieval and rewinds: there are none, since it calls nothing, and limits on
+      calls of single tools go with them;
     - checks, fallback and screens: they are for the answer and the question of the whole;
     - a format in which nothing but calls of tools can be written (`code`, `Commands`): `json`
       takes its place, which a text model also writes;
@@ -70,7 +71,7 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
         guards=(),
         screens=(),
         context=base.context.replace(retrieval=None, rewinds=None),
-        limits=replace(base.limits, steps=steps or base.limits.steps),
+        limits=replace(base.limits.among(()), steps=steps or base.limits.steps),
     )
     return role if with_one is None else with_parser(role, with_one.parser)
 

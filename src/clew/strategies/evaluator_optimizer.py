@@ -17,7 +17,7 @@ from clew.strategies.default_roles import JUDGE, Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Reader, Role
-from clew.support.settings import check_fields
+from clew.support.settings import check_fields, check_least
 
 AGAIN: Final = (
     "{task}\n\nAn earlier answer was:\n{answer}\n\nWhat is wrong with it or missing: {why}\n"
@@ -38,8 +38,9 @@ class EvaluatorOptimizer:
     rounds: int = 3
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
+        """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
+        check_least(self, "rounds")
 
     @property
     def name(self) -> str:

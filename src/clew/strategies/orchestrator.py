@@ -17,7 +17,7 @@ from clew.strategies.default_roles import solver, tool_list, typed_agent, worker
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
-from clew.support.settings import check_fields
+from clew.support.settings import check_fields, check_least
 
 DIVIDE: Final = (
     "Divide a task into at most {most} parts that can be worked on at the same time, by workers "
@@ -54,8 +54,9 @@ class Orchestrator:
     most: int = 6
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
+        """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
+        check_least(self, "most")
 
     @property
     def name(self) -> str:

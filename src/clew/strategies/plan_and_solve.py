@@ -16,7 +16,7 @@ from clew.strategies.default_roles import solver, tool_list, typed_agent, worker
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
-from clew.support.settings import check_fields
+from clew.support.settings import check_fields, check_least
 
 PLAN: Final = (
     "You plan the work of an assistant that has these tools: {tools}. Understand the task and "
@@ -45,8 +45,9 @@ class PlanAndSolve:
     replans: int = 2
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
+        """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
+        check_least(self, "most")
 
     @property
     def name(self) -> str:

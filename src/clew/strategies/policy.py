@@ -36,7 +36,9 @@ from clew.strategies.limits import whole_caps
 from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
 from clew.strategies.roles import Role, answers_text, tool_of
 from clew.strategies.transcript import as_text
+from clew.subagents import reachable
 from clew.support.error_text import described
+from clew.validate import check_named
 
 REJECTED: Final = "Your last answer was rejected: {answer}\n{why}"
 """What the role that gives the answer is told of one that did not pass."""
@@ -200,6 +202,9 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     names, own = tool_names(roles), base_agent(like)
     owners = [base_agent(each) for each in role_agents(roles)]
     caps = whole_caps(limits or own.limits)
+    if limits is not None:
+        called = frozenset(names.get(role, role) for role in roles)
+        check_named(limits, (), called.union(*map(reachable, (own, *owners))))
     tools = [tool_of(names.get(name, name), role, caps) for name, role in roles.items()]
     agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
     texts = frozenset(name for name, role in roles.items() if answers_text(role))

@@ -19,7 +19,7 @@ from clew.strategies.interface import NoAnswerError, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Reader, Role
 from clew.strategies.transcript import as_text
-from clew.support.settings import check_fields
+from clew.support.settings import check_fields, check_least
 
 REFLECT: Final = (
     "You worked on a task and failed: you are shown what you thought, did, observed and answered, "
@@ -33,10 +33,11 @@ BEFORE: Final = "You tried this task before and failed. What you told yourself t
 class Reflexion:
     """The strategy `reflexion`: at most `trials` runs of the agent.
 
-    Each trial after the first sees the last `memory` reflections on earlier trials. The `evaluator`
-    judges each trial. It is an agent that reads the run and answers with a `Judgement` (by default
-    made of the agent's own model), or a tool, such as a test, that takes `task` and `answer` and
-    returns one. The `reflector` is an agent that reads a failed run and answers with text.
+    Each trial after the first sees the last `memory` reflections on earlier trials, none at 0. The
+    `evaluator` judges each trial. It is an agent that reads the run and answers with a `Judgement`
+    (by default made of the agent's own model), or a tool, such as a test, that takes `task` and
+    `answer` and returns one. The `reflector` is an agent that reads a failed run and answers with
+    text.
     """
 
     agent: Agent
@@ -46,8 +47,9 @@ class Reflexion:
     memory: int = 3
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
+        """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
+        check_least(self, "trials")
 
     @property
     def name(self) -> str:
@@ -85,7 +87,8 @@ class Reflexion:
         result, why = None, "there was no trial"
         for trial in range(1, self.trials + 1):
             runs.say(f"Trial {trial} of {self.trials}.")
-            result = await runs.run("solve", _with_reflections(task, reflections[-self.memory :]))
+            shown = reflections[-self.memory :] if self.memory else []
+            result = await runs.run("solve", _with_reflections(task, shown))
             passed, why = await self._evaluate(runs, task, result)
             if passed:
                 runs.say(f"Trial {trial} passed: {why}")

@@ -22,7 +22,7 @@ from clew.strategies.policy import base_agent
 from clew.strategies.references import NoValueError, is_id, referred, replaced, unread
 from clew.strategies.roles import Role
 from clew.strategies.transcript import as_text
-from clew.support.settings import check_fields
+from clew.support.settings import check_fields, check_least
 from clew.tools.schema import problems
 
 PLAN: Final = (
@@ -90,8 +90,9 @@ class ReWOO:
     replans: int = 1
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
+        """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
+        check_least(self, "most")
 
     @property
     def name(self) -> str:

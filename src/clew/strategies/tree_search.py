@@ -15,7 +15,6 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
@@ -24,7 +23,7 @@ from clew.strategies.default_roles import Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs
 from clew.strategies.roles import Reader, Role
 from clew.strategies.transcript import as_text
-from clew.support.settings import check_fields
+from clew.support.settings import check_fields, check_least
 
 SCORE: Final = (
     "You judge the work of an assistant on a task: you see what it thought, did and observed so "
@@ -110,10 +109,7 @@ class TreeSearch:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no search."""
         check_fields(self, signed=("enough", "least"))
-        for name in ("breadth", "most", "steps", "votes"):
-            if getattr(self, name) < 1:
-                message = f"tree_search: {name} is {getattr(self, name)}: give 1 or more"
-                raise ConfigError(message)
+        check_least(self, "breadth", "most", "steps", "votes", who="tree_search")
 
     @property
     def name(self) -> str:

@@ -42,6 +42,14 @@ def check_fields(part: object, signed: Collection[str] = (), who: str = "") -> N
             raise ConfigError(message)
 
 
+def check_least(part: object, *names: str, least: int = 1, who: str = "") -> None:
+    """Raise `ConfigError` where one of these fields is below what can be meant."""
+    for name in names:
+        if (number := getattr(part, name)) < least:
+            message = f"{who or type(part).__name__}: {name} is {number}: give {least} or more"
+            raise ConfigError(message)
+
+
 def check_options(what: str, given: Collection[str], known: Collection[str]) -> None:
     """Raise `ConfigError` for options that are not known, with the nearest one that is."""
     for name in given:

@@ -10,7 +10,7 @@ from typing import Final
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import EFFECTFUL, Effect, Json, Observation, encode
 from clew.core.interfaces import Parameters, Tool
-from clew.tools.run_process import SLACK, Ran, environment, run_process
+from clew.tools.run_process import SLACK, Ran, check_variables, environment, run_process
 from clew.tools.schema import checked
 
 RESULT: Final[Parameters] = {
@@ -66,6 +66,7 @@ def program(
         "required": [one for one, kind in properties.items() if "default" not in kind],
         "additionalProperties": False,
     }
+    check_variables(env)
     call = _Call(
         name=name,
         executable=_executable(name, argv[0]),

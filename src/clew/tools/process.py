@@ -22,7 +22,7 @@ from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome
 from clew.core.interfaces import Tool
 from clew.support.settings import check_options
 from clew.tools.function import Options, settings
-from clew.tools.run_process import SLACK, environment, run_process
+from clew.tools.run_process import SLACK, check_variables, environment, run_process
 from clew.tools.schema import checked
 from clew.tools.signature import read
 
@@ -199,6 +199,7 @@ def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Too
     cpu = _limit(named, "cpu", options.get("cpu", 0))
     memory = _limit(named, "memory", options.get("memory", 0))
     said = settings(read(function), options)
+    check_variables(options.get("env", ()))
     said = {name: value for name, value in said.items() if name not in {"cpu", "memory", "env"}}
     name, effect, seconds = (
         said["name"],

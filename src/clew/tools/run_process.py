@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from typing import Final, cast
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
+from clew.core.errors import ConfigError
+
 GRACE: Final = 1.0
 """Seconds a process has to end after SIGTERM, and a pipe to run dry after the process."""
 
@@ -20,6 +23,8 @@ ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMR
 
 _PYTHON: Final = ("PYTHON", "COVERAGE_", "VIRTUAL_ENV")
 """So the names of those begin that a Python of ours reads, and what measures it."""
+
+_NO_VARIABLE: Final = re.compile(r"[=\s\0]")
 
 SLACK: Final = 3 * GRACE
 """Seconds by which the deadline of a tool lies behind that of its process: time to end it."""
@@ -68,6 +73,18 @@ def environment(named: Iterable[str], *, python: bool = False) -> dict[str, str]
         for name, text in os.environ.items()
         if name in known or (python and name.startswith(_PYTHON))
     }
+
+
+def check_variables(named: Iterable[str]) -> None:
+    """Raise `ConfigError` for what can be no name of a variable of the environment."""
+    if isinstance(named, str):
+        raise ConfigError(f"env is {named!r}: give a list of names")
+    for name in named:
+        if not isinstance(cast("object", name), str) or not name or _NO_VARIABLE.search(name):
+            raise ConfigError(
+                f"env names {name!r}, which is no variable of the environment: give its name "
+                "alone, such as 'LANG'; the value is that of the environment"
+            )
 
 
 async def run_process(

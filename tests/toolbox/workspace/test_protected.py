@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, read, run
+from clew import Agent, ConfigError, MemoryStore, read, run
 from clew.agent_files import load_agent
 from clew.testing import ScriptedModel, act, acts, finish
 from clew.toolbox.sandbox import kernel
@@ -64,6 +64,56 @@ async def test_no_tool_writes_them(root: Path, write: Any) -> None:
     (seen,) = await ran(root, write, protected=[root / "agent.toml"])
     assert "is not written: it " in seen.text
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("protected", "path"),
+    [
+        ("agent.toml", "agent.toml"),
+        ("./agent.toml", "agent.toml"),
+        ("sub/../agent.toml", "hard.toml"),
+        ("sub", "sub/new.txt"),
+        ("sub/", "sub/deep/new.txt"),
+        (".", "anything.txt"),
+        ("later.txt", "later.txt"),
+    ],
+)
+async def test_relative_paths_and_folders_are_protected(
+    root: Path, protected: str, path: str
+) -> None:
+    (seen,) = await ran(
+        root, act("write_file", path=path, content="x", overwrite=True), protected=[protected]
+    )
+    assert "is not written: it " in seen.text
+
+
+async def test_a_file_beside_a_protected_folder_is_written(root: Path) -> None:
+    (seen,) = await ran(root, act("write_file", path="subway.txt", content="x"), protected=["sub"])
+    assert seen.ok
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ({"env": ["A=B"]}, "env names 'A=B', which is no variable"),
+        ({"env": [""]}, "env names '', which is no variable"),
+        ({"env": ["A B"]}, "env names 'A B', which is no variable"),
+        ({"env": [3]}, "env names 3, which is no variable"),
+        ({"env": "LANG"}, "env is 'LANG': give a list of names"),
+        ({"readable": ["/nonexist"]}, "readable names /nonexist, which is not there"),
+        ({"readable": ["nonexist"]}, "/nonexist, which is not there: make it, or drop it"),
+        ({"readable": "/usr"}, "readable is '/usr': give a list"),
+        ({"protected": "agent.toml"}, "protected is 'agent.toml': give a list"),
+        ({"only": "grep"}, "only is 'grep': give a list"),
+    ],
+    ids=str,
+)
+def test_settings_that_name_nothing_are_refused(
+    root: Path, setting: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        workspace_tools(root, **setting)
+    assert says in str(refused.value)
 
 
 @SANDBOX

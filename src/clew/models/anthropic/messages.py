@@ -23,6 +23,7 @@ from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Trouble
 from clew.models.tool_names import Boxes
 from clew.models.tool_schema import LEVELS
+from clew.models.validate import params_of
 
 __all__ = ["anthropic_messages"]
 
@@ -80,7 +81,7 @@ def anthropic_messages(
 
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
-    api = MessagesApi(provider, model, dict(settings.get("params") or {}), cache=cache)
+    api = MessagesApi(provider, model, params_of(settings), cache=cache)
     source = anthropic_source(f"{provider}:{model}", base_url, api_key, key_variable, client)
     return Endpoint(api, source, anthropic_carrier(source, settings, client), settings)
 

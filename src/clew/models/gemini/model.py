@@ -24,6 +24,7 @@ from clew.models.http.request import stop_sequences
 from clew.models.http.server import address, find_key
 from clew.models.tool_names import Boxes, Toolbox
 from clew.models.tool_schema import LEVELS
+from clew.models.validate import params_of
 
 __all__ = ["google_gemini"]
 
@@ -87,7 +88,7 @@ def google_gemini(
     name = f"{provider}:{model}"
     if not model or re.search(r"[?&\s]|\.\.", model):
         raise ConfigError(f"{name!r} is no model's name: it may not be empty or have ?, & or space")
-    api = GeminiApi(provider, model, dict(settings.get("params") or {}))
+    api = GeminiApi(provider, model, params_of(settings))
     if client is None:
         where = address(name, base_url, "GOOGLE_GEMINI_BASE_URL", BASE_URL)
         source = Source(name, where, find_key(api_key, key_variable), key_variable)

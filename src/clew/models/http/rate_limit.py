@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -24,6 +24,7 @@ from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Usage
 from clew.core.interfaces import Retry
 from clew.models.http.retry import Busy, Sleep, backoff
+from clew.support.parts import short_repr
 from clew.support.settings import check_fields
 
 LOG: Final = logging.getLogger("clew.models")
@@ -91,6 +92,9 @@ def read_rate(given: GivenRate | None) -> Rate | None:
                 f"{given!r} is no rate: write '60 requests, 100000 tokens' (a minute)"
             )
         return Rate(**{name: int(number.replace("_", "")) for number, name in found})
+    if not isinstance(cast("object", given), Mapping):
+        message = f"rate is {short_repr(given)}: give a Rate, a text, or requests and tokens"
+        raise ConfigError(message)
     try:
         fields = msgspec.convert(dict(given), _Fields)
     except msgspec.ValidationError as error:

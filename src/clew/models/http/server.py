@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from typing import Final, cast
 from urllib.request import getproxies
 
 import httpcore2
@@ -89,6 +89,8 @@ def find_key(api_key: str | None, variable: str) -> str:
     key = os.environ.get(variable) if api_key is None else api_key
     if key is None:
         raise ConfigError(f"no key: set the environment variable {variable} (or give api_key)")
+    if not isinstance(cast("object", key), str):
+        raise ConfigError(f"api_key is {type(key).__name__}: give a text, or None")
     if not key.isascii() or any(not 32 < ord(sign) < 127 for sign in key):
         raise ConfigError(f"the key in {variable} has a space, a line break or an odd character")
     return key

@@ -33,6 +33,7 @@ from clew.models.openai.chat_reply import Draft
 from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.tool_names import Boxes
+from clew.models.validate import params_of
 
 __all__ = ["openai_chat"]
 
@@ -80,7 +81,7 @@ def openai_chat(
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
     return openai_endpoint(
-        ChatApi(provider, model, dict(settings.get("params") or {})),
+        ChatApi(provider, model, params_of(settings)),
         base_url=base_url,
         api_key=api_key,
         api_version=api_version,

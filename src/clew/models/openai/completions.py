@@ -22,6 +22,7 @@ from clew.models.openai.chat_prompt import STOPS
 from clew.models.openai.client import openai_endpoint
 from clew.models.openai.completions_prompt import body, head, text
 from clew.models.openai.completions_reply import Draft
+from clew.models.validate import params_of
 
 __all__ = ["openai_completions"]
 
@@ -60,7 +61,7 @@ def openai_completions(
     Raises `ConfigError` if address, key or parameters cannot be right.
     """
     return openai_endpoint(
-        CompletionsApi(provider, model, dict(settings.get("params") or {})),
+        CompletionsApi(provider, model, params_of(settings)),
         base_url=base_url,
         api_key=api_key,
         api_version=api_version,

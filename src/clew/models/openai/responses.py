@@ -26,6 +26,7 @@ from clew.models.openai.responses_prompt import declare, declare_openai, head, i
 from clew.models.openai.responses_reply import Draft
 from clew.models.tool_names import Boxes
 from clew.models.tool_schema import LEVELS
+from clew.models.validate import params_of
 
 __all__ = ["openai_responses"]
 
@@ -63,7 +64,7 @@ def openai_responses(
     Raises `ConfigError` if address, key or parameters cannot be right.
     """
     return openai_endpoint(
-        ResponsesApi(provider, model, dict(settings.get("params") or {})),
+        ResponsesApi(provider, model, params_of(settings)),
         base_url=base_url,
         api_key=api_key,
         api_version=api_version,

@@ -36,6 +36,7 @@ from clew.strategies.voting.policy import (
 )
 from clew.strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
 from clew.strategies.voting.verifier import Verifier
+from clew.subagents import with_limits
 from clew.support.parts import stable_name
 from clew.validate import tool_grants
 from clew.workers.locks import at_work
@@ -148,7 +149,7 @@ def plan(
         verifier = verifier.replace(
             limits=_verifier_limits(verifier, share(whole, k, payers, verifier))
         )
-    return VotePlan(agent.replace(limits=share(whole, k, payers, agent)), k, verifier)
+    return VotePlan(with_limits(agent, share(whole, k, payers, agent)), k, verifier)
 
 
 def _payers(k: int, verifier: Verifier | None) -> int:

@@ -75,7 +75,7 @@ def version(data: bytes | None) -> str:
 class Root:
     """A folder, by its real path. All methods raise `ToolError` with nothing done.
 
-    `protected` are files, by their real paths, that are not written.
+    `protected` are files and folders, by their real paths, that are not written.
     """
 
     path: str
@@ -151,7 +151,9 @@ class Root:
             own = os.path.join(self.path, where)
             if found := next((why for known, why in _PROTECTED if known.fullmatch(name)), ""):
                 why = found
-            elif own in self.protected or (folder != MISSING and self._is_protected(folder, name)):
+            elif self._is_below_protected(own) or (
+                folder != MISSING and self._is_protected(folder, name)
+            ):
                 why = "it says what this agent is and may do"
             else:
                 return
@@ -172,6 +174,10 @@ class Root:
             if looked > _LOOKED:
                 break
         return found
+
+    def _is_below_protected(self, path: str) -> bool:
+        """Whether it is protected itself, or lies in a folder that is."""
+        return any(path == each or path.startswith(each + os.sep) for each in self.protected)
 
     def _is_protected(self, folder: int, name: str) -> bool:
         """Whether a protected file has this name too (a hard link, another case of letters)."""

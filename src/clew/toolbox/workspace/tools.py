@@ -19,12 +19,15 @@ from clew.toolbox.workspace.git_tools import Git, git_tools
 from clew.toolbox.workspace.read_tools import read_tools
 from clew.toolbox.workspace.root import Root
 from clew.toolbox.workspace.write_tools import write_tools
+from clew.tools.run_process import check_variables
 
 AUTHOR: Final = "clew <clew@localhost>"
 NAMES: Final = (
     "list_files", "read_file", "grep", "edit_file", "write_file", "apply_patch", "run_command",
     "git_status", "git_diff", "git_commit",
 )  # fmt: skip
+
+_NAMED: Final = frozenset({"only", "env"})
 
 
 async def ask_where_walls_lack(call: Call, so_far: Trajectory) -> Verdict | None:
@@ -67,8 +70,9 @@ def workspace_tools(
 
     `only` selects tools by name (of `NAMES`). Programs may use the `network`, read the places in
     `readable`, and get the environment variables named in `env`. `default_branch` allows commits to
-    the default branch; `author` is their author. No tool writes the `protected` files, nor `.env`
-    and the pins of MCP servers. File content and program output are untrusted
+    the default branch; `author` is their author. No tool writes the `protected` files and
+    folders (relative paths are below the folder), nor a link to one, nor `.env` and the pins of MCP
+    servers. File content and program output are untrusted
     unless `trusted`. If the kernel cannot build the whole sandbox, calls that run programs are held
     for approval, unless `unsafe_kernel`. Raises `ConfigError` for invalid settings.
     """
@@ -77,16 +81,27 @@ def workspace_tools(
     folder = Path(root).expanduser()
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {root} for the workspace: make it, or name another")
+    lists = {"only": only, "readable": readable, "env": env, "protected": protected}
+    for name, given in lists.items():
+        if isinstance(given, str):
+            raise ConfigError(
+                f"{name} is {given!r}: give a list of {'names' if name in _NAMED else 'paths'}"
+            )
     if unknown := [name for name in only if name not in NAMES]:
         raise ConfigError(
             f"there is no workspace tool {unknown[0]!r}: there are {', '.join(NAMES)}"
         )
-    place = Root(os.path.realpath(folder), tuple(os.path.realpath(one) for one in protected))
+    check_variables(env)
+    places = [os.path.abspath(Path(one).expanduser()) for one in readable]
+    if missing := [one for one in places if not os.path.lexists(one)]:
+        raise ConfigError(f"readable names {missing[0]}, which is not there: make it, or drop it")
+    own = [os.path.realpath(folder / Path(one).expanduser()) for one in protected]
+    place = Root(os.path.realpath(folder), tuple(own))
     trust: Trust = "trusted" if trusted else "untrusted"
     box = Sandbox(
         root=place.path,
         network=network,
-        readable=tuple(os.path.abspath(Path(one).expanduser()) for one in readable),
+        readable=tuple(places),
         limits=_limits(limits or {}),
         weak=True,  # the guard asks a person first
     )
