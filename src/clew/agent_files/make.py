@@ -113,8 +113,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     for name, number in msgspec.to_builtins(spec.limits).items():
         with part("limits", name):
             Limits(**{name: number})
-    limits = spec.limits.limits
-    fields["limits"] = limits.among(())
+    fields["limits"] = spec.limits.limits.among(())
     with part("limits", "cost"):
         check_cost(spec.limits.cost, (), priced=thinker.info.priced)
     if spec.prompt is not None:
@@ -136,17 +135,22 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         fields["tries"] = spec.tries
     with part():
         agent = Agent(**fields)
-    planned = spec.planned
-    if limits.calls_per_tool:
-        with part("limits", "calls_per_tool"):  # of a strategy they limit its other agents too
-            names = limits.calls_per_tool if planned is None else agent.countable
-            agent = agent.replace(limits=limits.among(names))
+    agent, planned = _with_caps(agent, spec), spec.planned
     with part("prompt", "examples"):
         agent = with_examples(agent, spec.examples)
     if spec.parser:
         with part("parser"):
             agent = with_parser(agent, model_beside(spec, spec.parser))
     return agent if planned is None else with_strategy(spec, planned, agent, make_agent)
+
+
+def _with_caps(agent: Agent, spec: Spec) -> Agent:
+    """The agent with limits on its tools; those of a strategy may name tools of others too."""
+    limits = spec.limits.limits
+    if not limits.calls_per_tool:
+        return agent
+    with part("limits", "calls_per_tool"):
+        return agent.replace(limits=limits.among(agent.countable) if spec.planned else limits)
 
 
 def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:

@@ -66,7 +66,6 @@ def program(
         "required": [one for one, kind in properties.items() if "default" not in kind],
         "additionalProperties": False,
     }
-    check_variables(env)
     call = _Call(
         name=name,
         executable=_executable(name, argv[0]),
@@ -76,7 +75,7 @@ def program(
         effect=effect,
         seconds=timeout,
         cwd=_directory(name, cwd),
-        variables=tuple(env),
+        variables=check_variables(env),
         limit=limit,
     )
     made = Tool(name, description, schema, call, effect=effect, timeout=timeout, result=RESULT)

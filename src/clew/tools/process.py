@@ -199,16 +199,14 @@ def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Too
     cpu = _limit(named, "cpu", options.get("cpu", 0))
     memory = _limit(named, "memory", options.get("memory", 0))
     said = settings(read(function), options)
-    check_variables(options.get("env", ()))
+    variables = check_variables(options.get("env", ()))
     said = {name: value for name, value in said.items() if name not in {"cpu", "memory", "env"}}
     name, effect, seconds = (
         said["name"],
         said.get("effect", "unsafe"),
         said.get("timeout", _SECONDS),
     )
-    call = Elsewhere(
-        named, name, effect, seconds, cpu, memory, function, tuple(options.get("env", ()))
-    )
+    call = Elsewhere(named, name, effect, seconds, cpu, memory, function, variables)
     return replace(checked(Tool(call=call, function=function, **said)), timeout=seconds + SLACK)
 
 

@@ -52,6 +52,27 @@ def _limits(said: SandboxLimits | Mapping[str, int]) -> SandboxLimits:
     return SandboxLimits(**said)
 
 
+def _check_lists(**given: object) -> None:
+    """Raise `ConfigError` for one text in the place of a list of them."""
+    for name, value in given.items():
+        if isinstance(value, str):
+            kind = "names" if name in _NAMED else "paths"
+            raise ConfigError(f"{name} is {value!r}: give a list of {kind}")
+
+
+def _below(folder: Path, protected: Sequence[str | Path]) -> tuple[str, ...]:
+    """The real paths of what no tool writes; relative ones are below the folder."""
+    return tuple(os.path.realpath(folder / Path(one).expanduser()) for one in protected)
+
+
+def _places(readable: Sequence[str]) -> tuple[str, ...]:
+    """The absolute paths of places to read. Raises `ConfigError` for one that is not there."""
+    places = tuple(os.path.abspath(Path(one).expanduser()) for one in readable)
+    if missing := [one for one in places if not os.path.lexists(one)]:
+        raise ConfigError(f"readable names {missing[0]}, which is not there: make it, or drop it")
+    return places
+
+
 def workspace_tools(
     root: str | Path,
     *,
@@ -70,38 +91,27 @@ def workspace_tools(
 
     `only` selects tools by name (of `NAMES`). Programs may use the `network`, read the places in
     `readable`, and get the environment variables named in `env`. `default_branch` allows commits to
-    the default branch; `author` is their author. No tool writes the `protected` files and
-    folders (relative paths are below the folder), nor a link to one, nor `.env` and the pins of MCP
-    servers. File content and program output are untrusted
-    unless `trusted`. If the kernel cannot build the whole sandbox, calls that run programs are held
-    for approval, unless `unsafe_kernel`. Raises `ConfigError` for invalid settings.
+    the default branch; `author` is their author. No tool writes the `protected` files and folders
+    (relative paths are below the folder), nor a link to one, nor `.env` and the pins of MCP
+    servers. File content and program output are untrusted unless `trusted`. If the kernel cannot
+    build the whole sandbox, calls that run programs are held for approval, unless `unsafe_kernel`.
+    Raises `ConfigError` for invalid settings.
     """
     if sys.platform == "win32":  # pragma: no cover - it has no paths below an open folder
         raise ConfigError("a workspace needs Linux or macOS: use a Linux container")
     folder = Path(root).expanduser()
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {root} for the workspace: make it, or name another")
-    lists = {"only": only, "readable": readable, "env": env, "protected": protected}
-    for name, given in lists.items():
-        if isinstance(given, str):
-            raise ConfigError(
-                f"{name} is {given!r}: give a list of {'names' if name in _NAMED else 'paths'}"
-            )
+    _check_lists(only=only, readable=readable, env=env, protected=protected)
     if unknown := [name for name in only if name not in NAMES]:
-        raise ConfigError(
-            f"there is no workspace tool {unknown[0]!r}: there are {', '.join(NAMES)}"
-        )
-    check_variables(env)
-    places = [os.path.abspath(Path(one).expanduser()) for one in readable]
-    if missing := [one for one in places if not os.path.lexists(one)]:
-        raise ConfigError(f"readable names {missing[0]}, which is not there: make it, or drop it")
-    own = [os.path.realpath(folder / Path(one).expanduser()) for one in protected]
-    place = Root(os.path.realpath(folder), tuple(own))
+        has = ", ".join(NAMES)
+        raise ConfigError(f"there is no workspace tool {unknown[0]!r}: there are {has}")
+    place = Root(os.path.realpath(folder), _below(folder, protected))
     trust: Trust = "trusted" if trusted else "untrusted"
     box = Sandbox(
         root=place.path,
         network=network,
-        readable=tuple(places),
+        readable=_places(readable),
         limits=_limits(limits or {}),
         weak=True,  # the guard asks a person first
     )
@@ -109,7 +119,7 @@ def workspace_tools(
     tools = [
         *read_tools(place, trust),
         *write_tools(place),
-        command_tool(place, box, trust, guard, env),
+        command_tool(place, box, trust, guard, check_variables(env)),
         *git_tools(Git(place, box, author, default_branch), trust, guard),
     ]
     return tuple(tool for tool in tools if tool.name in only)
