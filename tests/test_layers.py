@@ -37,6 +37,7 @@ LAYERS = {
     "context.prompt_parts": 2,  # the steps of a prompt, as they grow
     "core.inbox": 2,  # which words from outside may enter a record
     "core.interfaces": 2,
+    "core.received": 2,  # what a tool receives, however it was written
     "interfaces": 2,  # of the core, for whoever writes a part: here and elsewhere
     "stores.interface": 2,  # what a store may offer beside the core's `Store`
     "stores.blobs": 2,  # how an event lies in a line and blobs

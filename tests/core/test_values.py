@@ -97,7 +97,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "done": (),
     },
     "Changed": {"what": (), "origin": {}},
-    "Done": {"outcome": "done"},
+    "Done": {"outcome": "done", "received": ""},
     "Forked": {"what": (), "done": (), "again": 0, "origin": {}, "call": "", "grant": None},
     "Suspended": {"call": "", "actions": (), "state": b"", "blob": ""},
     "Thought": {
@@ -120,7 +120,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "redacted": False,
         "answer": None,
     },
-    "Attempt": {"number": 1, "after": "", "child": "", "grant": None, "task": ""},
+    "Attempt": {
+        "number": 1,
+        "after": "",
+        "child": "",
+        "grant": None,
+        "task": "",
+        "received": "",
+    },
     "Observation": {
         "call": "",
         "content": "",

@@ -83,9 +83,6 @@ from clew.validate import (
     worked_examples,
 )
 
-ALREADY_DONE: Final = AlreadyDone()
-"""Every agent has it: as it is nobody's choice, the setting does not name it."""
-
 OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress)
 UNNAMED: Final = (AlreadyDone, WholeCaps)
 """Guards that follow from other parts of an agent: its setting does not name them."""
@@ -270,7 +267,7 @@ class Agent(Generic[A_co]):
     def all_guards(self) -> tuple[Guard, ...]:
         """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
         stuck = () if self.no_progress is None else (self.no_progress,)
-        usual = (ALREADY_DONE, self.limits.guard, self.whole_caps)
+        usual = (AlreadyDone(self.by_name), self.limits.guard, self.whole_caps)
         return (*self.guards, *self.tool_guards, *stuck, *usual)
 
     @cached_property

@@ -33,7 +33,8 @@ def described_effect(record: Trajectory, call: Call) -> Done:
     if len(text) > DONE_CHARS:
         text = f"{text[:DONE_CHARS]}…"
     outcome = "unknown" if call.observation is None else call.observation.outcome
-    return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome)
+    received = call.attempts[-1].received if call.attempts else ""
+    return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome, received or call.hash)
 
 
 async def effects_of(store: Store, record: Trajectory, calls: Iterable[Call]) -> dict[str, Done]:

@@ -332,8 +332,9 @@ class Spending(Value, frozen=True):
 class Done(Value, frozen=True):
     """A side effect of another run: after the fork point, or in an earlier trial. It stays done.
 
-    `key` is the call's own (`run_id:step.index`), `hash` identifies its arguments, `text` is the
-    call as one line for people and models.
+    `key` is the call's own (`run_id:step.index`), `hash` identifies its arguments as they were
+    written and `received` as its tool received them ("": not known), `text` is the call as one line
+    for people and models.
     """
 
     key: str
@@ -341,6 +342,7 @@ class Done(Value, frozen=True):
     hash: str
     text: str
     outcome: Outcome = "done"
+    received: str = ""
 
 
 class Started(Event, frozen=True):
@@ -465,11 +467,12 @@ class Ruling(Event, frozen=True):
 class Attempt(Event, frozen=True):
     """A call is about to be made: on disk before an effect, and before every retry.
 
-    `hash` identifies the arguments, `timeout` is in seconds from this entry's time, `number` counts
-    from 1, and `after` says why the previous attempt failed. For a sub-run, `child` is its id and
-    `grant` its budget, instead of a timeout. `task` is the id under which a server goes on working
-    on the call: it completes the attempt of the same number, and a later attempt asks for that. So
-    does another `tool`: the call was handed on to it, before it has an effect of its own.
+    `hash` identifies the arguments as they were written, and for an effect `received` as the tool
+    receives them, with its defaults. `timeout` is in seconds from this entry's time, `number`
+    counts from 1, and `after` says why the previous attempt failed. For a sub-run, `child` is its
+    id and `grant` its budget, instead of a timeout. `task` is the id under which a server goes on
+    working on the call: it completes the attempt of the same number, and a later attempt asks for
+    that. So does another `tool`: the call was handed on to it, before it has an effect of its own.
     """
 
     call: str
@@ -481,6 +484,7 @@ class Attempt(Event, frozen=True):
     child: str = ""
     grant: Grant | None = None
     task: str = ""
+    received: str = ""
 
 
 class Suspended(Event, frozen=True):

@@ -31,6 +31,7 @@ from clew.core.events import (
 from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, traced, trust_of
+from clew.core.received import received_hash
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
 from clew.support.error_text import described, message_of, writable
@@ -74,10 +75,13 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
         after = "a person answered" if _asked(tool, call) else after
     delay, task = tool.retry.delay, call.attempts[-1].task if call.attempts else ""
     uncut = Uncut() if tool.effect in EFFECTFUL else None
+    received = received_hash(tool, call.args) if uncut is not None else ""
     while True:
         number += 1
         most = agent.budget.deadline(tool, journal.trajectory)
-        attempt = Attempt(call.key, tool.name, call.hash, most, number, after, task=task)
+        attempt = Attempt(
+            call.key, tool.name, call.hash, most, number, after, task=task, received=received
+        )
         if uncut is not None:
             await uncut.give_way()  # what is cancelled begins nothing
         if uncut is not None or number > 1:

@@ -240,8 +240,9 @@ class _Replaying(Journal):
             trust = old.trust if old.code == "timeout" or old.trust == "untrusted" else new.trust
             new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
         if isinstance(old, Attempt) and isinstance(new, Attempt):
-            # it may have been cut to what the clock of the time left of the run
-            new = msgspec.structs.replace(new, timeout=old.timeout)
+            # it may have been cut to what the clock of the time left of the run; older records do
+            # not say what was received
+            new = msgspec.structs.replace(new, timeout=old.timeout, received=old.received)
             if old.grant is not None and new.grant is not None:
                 # caps over the runs of a strategy are no part of the setting that an agent is made
                 # of again

@@ -17,6 +17,7 @@ from clew.core.events import EFFECTFUL, AnyEvent, Attempt, Judged, Observation, 
 from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
 from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
+from clew.core.received import received_hash
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.caps import ACTING
 from clew.support.error_text import message_of
@@ -51,7 +52,11 @@ async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) 
             events.append(refusal(call, "cap", why))
         else:
             child = sub_run_id(journal.run_id, call)
-            attempt = Attempt(call.key, tool.name, call.hash, 0.0, child=child, grant=grant)
+            acts = tool.effect in EFFECTFUL
+            attempt = Attempt(
+                call.key, tool.name, call.hash, 0.0, child=child, grant=grant,
+                received=received_hash(tool, call.args) if acts else "",
+            )  # fmt: skip
             events.append(attempt)
     await journal.record(*events)
 

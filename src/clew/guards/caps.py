@@ -2,11 +2,14 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
 from clew.core.events import FINISH, Action, Attempt, Observation, Suspended, Thought, Verdict
+from clew.core.interfaces import ToolSpec
+from clew.core.received import received_hash
 from clew.core.trajectory import Call, Totals, Trajectory
 
 ACTING: Final = "*"
@@ -91,21 +94,36 @@ class WholeCaps(msgspec.Struct, frozen=True):
         return self.acting if name == ACTING else (name,)
 
 
-class AlreadyDone(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class AlreadyDone:
     """A guard: holds a call that repeats a side effect of another run.
 
-    That is an effect after a fork point, or in an earlier run for the same task. A repeat is the
-    same tool with the same arguments.
+    That is an effect after a fork point, or in an earlier run for the same task. A repeat is a call
+    with the same arguments, or with what one of the `tools` receives as the same.
     """
+
+    tools: Mapping[str, ToolSpec] = field(
+        default_factory=dict[str, ToolSpec], repr=False, compare=False
+    )
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
+        tool = self.tools.get(call.action.name)
         for done in so_far.done_elsewhere:
-            if done.tool == call.action.name and done.hash == call.hash:
+            if done.tool != call.action.name:
+                continue
+            if is_repeat(call, tool, done.hash, done.received):
                 was = "may have been done" if done.outcome == "unknown" else "was done"
                 reason = f"this {was} already, by {done.key}: allow it if it is to happen twice"
                 return Verdict("hold", reason)
         return None
+
+
+def is_repeat(call: Call, tool: ToolSpec | None, written: str, received: str) -> bool:
+    """Whether a call repeats one of its tool, as that was written or received ("": not known)."""
+    if written == call.hash:
+        return True
+    return bool(received) and tool is not None and received == received_hash(tool, call.args)
 
 
 def _over(reason: str) -> Verdict:

@@ -6,13 +6,16 @@ is: by that agent's guards, and by its limits on calls.
 """
 
 from collections.abc import Awaitable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from clew.context.branches import branch_steps
 from clew.core.agent import Agent
+from clew.core.effects import step_of
 from clew.core.events import EFFECTFUL, FINISH, Verdict
-from clew.core.interfaces import AgentTool, Bound, Guard, Tool
+from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.guards.caps import is_repeat
 from clew.strategies.branches import Branches
 from clew.strategies.roles import Reader, Role
 from clew.support.parts import stable_name
@@ -74,15 +77,20 @@ class OwnRepetitions:
     """
 
     names: frozenset[str]
+    tools: Mapping[str, ToolSpec] = field(repr=False, compare=False)
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
         if call.action.name not in self.names:
             return None
+        tool = self.tools.get(call.action.name)
         in_view = {step.number for step in branch_steps(so_far)}
         for each in so_far.calls:
-            same = each.action.name == call.action.name and each.hash == call.hash
-            if same and each.changed and int(each.key.partition(".")[0]) not in in_view:
+            if not each.changed or each.action.name != call.action.name:
+                continue
+            received = each.attempts[-1].received if each.attempts else ""
+            same = is_repeat(call, tool, each.hash, received)
+            if same and step_of(each) not in in_view:
                 was = "was" if each.observation and each.observation.outcome == "done" else "may be"
                 reason = (
                     f"this {was} done already, in {each.key}: allow it if it is to happen twice"
@@ -136,12 +144,12 @@ def own_guards(
             like.limits.calls_per_step,
         ):
             caps.append(OwnCaps(agent.limits.tool_calls, agent.limits.calls_per_step, theirs))
-    acting = frozenset(name for role, name in names.items() if _acts(roles[role]))
-    twice = [OwnRepetitions(acting)] if acting else []
+    acting = {name: tool for role, name in names.items() if _acts(tool := roles[role])}
+    twice = [OwnRepetitions(frozenset(acting), acting)] if acting else []
     return (*guards, *twice, *dict.fromkeys(caps)) if called else tuple(guards)
 
 
-def _acts(role: Role) -> bool:
+def _acts(role: Role) -> TypeGuard[Tool | AgentTool]:
     return isinstance(role, Tool | AgentTool) and role.effect in EFFECTFUL
 
 
