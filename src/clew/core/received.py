@@ -30,7 +30,7 @@ def _filled(schema: Json, value: Json, root: Json) -> Json:
     """The value with the defaults that the schema declares for what is left out."""
     if isinstance(value, list):
         items = _declared(schema, "items", root)
-        return [_filled(items, each, root) for each in cast("Sequence[Json]", value)]
+        return [_filled(items, each, root) for each in cast("Sequence[Any]", value)]
     if not isinstance(value, dict):
         return value
     named = keywords(_declared(schema, "properties", root))
@@ -44,7 +44,7 @@ def _declared(schema: Json, keyword: str, root: Json) -> Json:
     """What a schema says under a keyword; of several that it allows, if only one says anything."""
     given = _led_to(schema, root)
     options = given.get("anyOf")
-    others = cast("Sequence[Json]", options) if isinstance(options, list) else []
+    others: Sequence[Any] = cast("Sequence[Any]", options) if isinstance(options, list) else ()
     among = [given, *(_led_to(one, root) for one in others)]
     found = [one[keyword] for one in among if keyword in one]
     return found[0] if len(found) == 1 else None
