@@ -12,7 +12,7 @@ import msgspec
 import clew
 from clew import Agent, ClewError, Tool, Trajectory, open_store
 from clew.concurrency.resources import resources
-from clew.core.events import Attempt
+from clew.core.events import Attempt, Effect
 from clew.core.interfaces import Append, Store
 from clew.core.runner import has_begun
 from clew.testing.models import ScriptedModel, act, finish
@@ -49,7 +49,9 @@ class Way(msgspec.Struct, frozen=True):
             path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
             args = ("-m", "durability.mcp_server", self.folder, self.era)
             more = {"command": sys.executable, "args": args, "env": {"PYTHONPATH": path}}
-        return McpServer(name=NAME, effects={"look": "read", "put": "idempotent"}, **more)
+        effects: dict[str, Effect] = {"look": "read", "put": "idempotent"}
+        # A busy machine may start a server for longer than anybody would wait elsewhere.
+        return McpServer(name=NAME, effects=effects, connect_timeout=300.0, **more)
 
     @property
     def store(self) -> Path:
