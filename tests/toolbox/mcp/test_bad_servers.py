@@ -58,6 +58,7 @@ async def test_a_server_that_cannot_be_asked_is_told_in_one_line(
 async def test_a_server_that_went_bad_after_it_was_pinned_ends_no_run(
     plain: Plain, said: dict[str, Any]
 ) -> None:
+    await mcp_tools(plain.server(), pins=plain.pins)  # it may take its time once
     tools = await mcp_tools(plain.server(connect_timeout=0.5), pins=plain.pins)
     plain.says(**said)
     one, two = await seen(tools, act("plain_echo", text="x"), act("plain_echo", text="y"))
