@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -270,12 +271,23 @@ async def lingers(text: str) -> str:
     Args:
         text: What to look up.
     """
-    try:
+    with suppress(anyio.get_cancelled_exc_class()):
         await anyio.sleep_forever()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await anyio.sleep(0.5)
+    with anyio.CancelScope(shield=True):
+        await anyio.sleep(0.5)
     return text
+
+
+@tool(effect="unsafe")
+def breaks(text: str) -> str:
+    """Send a text, and break.
+
+    Args:
+        text: The text.
+    """
+    note(f"breaks {text}")
+    message = "the line is dead"
+    raise OSError(message)
 
 
 @tool(effect="read")

@@ -53,6 +53,7 @@ def _shown(text: str) -> Callable[[Outcome], Iterator[str]]:
     """Complains unless a call was told a text."""
 
     def complain(o: Outcome) -> Iterator[str]:
+        yield from offered(o)
         if o.situation in DONE - {"killed"} and o.work and not any(text in t for t in spread(o)):
             yield f"no call was told {text!r}: {spread(o)}"  # one that was cut is in doubt
 
@@ -62,7 +63,14 @@ def _shown(text: str) -> Callable[[Outcome], Iterator[str]]:
 _WRITES: Final = {"overwrite": True, "path": "hello.txt"}
 
 
+def offered(o: Outcome) -> Iterator[str]:
+    """A complaint where a model that acts by itself was not shown the tool."""
+    if o.way.name == "react" and not o.work:
+        yield f"no request offers {o.script.acts}"
+
+
 def written(o: Outcome) -> Iterator[str]:
+    yield from offered(o)
     there = (o.folder / "project" / "hello.txt").exists()
     if o.situation == "denied" and there:
         yield "a file was written although that was denied"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tests.matrix import far_server
 from tests.matrix.model import Script
 from tests.matrix.outcome import Outcome, every
-from tests.matrix.promises import Add, plans, promise, spread
+from tests.matrix.promises import Add, only_reads, plans, promise, spread
 
 MADE: Final = frozenset({"plain", "killed", "replayed", "held"})
 """Situations in which the tool of the server was called, for certain."""
@@ -67,9 +67,7 @@ _server("cwd", cwd="<FOLDER>/sub")(_told("/sub"))
 
 @_server("effects", effects={"send": "read"}, lax="repeats")
 def effects(o: Outcome) -> Iterator[str]:
-    made = [c.observation for r in o.runs for c in r.calls if c.action.name == ACTS]
-    if any(it is not None and it.made and it.effect != "read" for it in made):
-        yield "a call that only reads has another effect"
+    yield from only_reads(o)
 
 
 @_server("trusted", trusted=["send"])

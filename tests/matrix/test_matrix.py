@@ -14,6 +14,7 @@ from tests.matrix.known import KNOWN, stale, unknown
 from tests.matrix.promises import NOT_YET, PROMISES, USUAL
 from tests.matrix.schema import settings
 from tests.matrix.ways import ways
+from tests.matrix.without import KEPT, without_settings
 
 pytestmark = [  # connections of agents that were refused half-made are left to the collector
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -37,6 +38,13 @@ def test_every_setting_has_a_promise() -> None:
 def test_names_of_promises_are_unique() -> None:
     names = [promise.name for promise in PROMISES]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.slow
+def test_each_promise_is_broken_without_its_setting() -> None:
+    with bench() as place:
+        kept = [c.promise.name for c in without_settings() if place.judge(c).kind == "passed"]
+    assert sorted(kept) == sorted(KEPT), "a promise that holds without its setting says nothing"
 
 
 def wrong(tried: Iterable[Cell], cuts: int = 2) -> list[str]:
