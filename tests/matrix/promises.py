@@ -145,7 +145,8 @@ def prices(o: Outcome) -> Iterator[str]:
 def cached(o: Outcome) -> Iterator[str]:
     for r in o.records.values():
         want = r.usage.output * 1e-6
-        if r.usage.cost is not None and r.usage.cost > want * 1.01:
+        told = not r.usage.estimated  # a request that was cut by the kill is estimated as unread
+        if told and r.usage.cost is not None and r.usage.cost > want * 1.01:
             yield f"{r.run_id} cost {r.usage.cost}, though its prompts were free: {want}"
             return
 
