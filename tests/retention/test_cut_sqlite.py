@@ -109,7 +109,7 @@ async def test_what_is_left_of_a_cut_file_is_only_read(caplog: pytest.LogCapture
     store = SqliteStore(PLACE)
     assert "was cut off: 1,969 of its 1,970 pages are there" in caplog.text
     way_out = (
-        "was cut off and is only read: save it with `clew records export --archive` and import that"
+        "is damaged and is only read: save it with `clew records export --archive` and import that"
     )
     for work in (store.create("new"), store.open("plain"), store.post("plain", b"{}")):
         with pytest.raises(StoreError, match=way_out):

@@ -22,7 +22,7 @@ from clew.stores.sqlite.delete import find_uses
 from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
 from clew.stores.sqlite.mounts import mount_table, network_type
-from clew.stores.sqlite.truncated import missing, rebuilt
+from clew.stores.sqlite.page_reader import rebuilt, unreadable
 from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")
@@ -80,6 +80,11 @@ PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """
 
+_COLUMNS: Final = """
+    SELECT tables.name, columns.name, columns.type, columns.pk
+    FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns"""
+"""The columns of each table: a changed byte may make another of one, and SQLite sees no fault."""
+
 SQLITE_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises here: of a damaged file even its error message may be no text."""
 
@@ -90,7 +95,7 @@ _SAVE: Final = "save it with `clew records export --archive` and import that int
 _RESTORE: Final = "Put all files of the store back from a copy"
 
 _MEANING: Final = {
-    sqlite3.SQLITE_AUTH: f"was cut off and is only read: {_SAVE}",
+    sqlite3.SQLITE_AUTH: f"is damaged and is only read: {_SAVE}",
     sqlite3.SQLITE_FULL: NO_ROOM,
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_NOTADB: "is no store of clew but some other file: name another store",
@@ -136,9 +141,9 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         return _open(path, patience)
     except SQLITE_ERRORS as error:
         code = error_code(error)
-        if code == sqlite3.SQLITE_CORRUPT and (why := missing(path, _OURS)):
-            LOG.warning("%s was cut off: %s. What is left can be read: %s", path, why, _SAVE)
-            return rebuilt(path, _TABLES, f"it was cut off: {why}")
+        if code == sqlite3.SQLITE_CORRUPT and (why := unreadable(path, _OURS)):
+            LOG.warning("%s %s. What is left can be read: %s", path, why, _SAVE)
+            return rebuilt(path, _TABLES, why)
         if code == sqlite3.SQLITE_NOTADB and _remains(path):
             message = f"{path} is damaged: it is no database any more. {_RESTORE}"
             raise StoreDamagedError(message) from error
@@ -268,6 +273,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
             _check(connection, path)
             if (version := _number(connection, "user_version")) != VERSION:
                 _bring_up(connection, path, version)
+            elif _columns() - set(connection.execute(_COLUMNS)):
+                raise sqlite3.OperationalError("no schema of a store")
             break
         except sqlite3.OperationalError as error:
             # SQLite's own wait does not cover two processes that turn one new file to WAL at once.
@@ -280,6 +287,14 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
     pages = _LOG_BYTES // _number(connection, "page_size")
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its plain fsync stops at the drive's cache
+
+
+@cache
+def _columns() -> frozenset[tuple[str, str, str, int]]:
+    """What `_COLUMNS` finds in a store that is whole."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_TABLES)
+        return frozenset(connection.execute(_COLUMNS))
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:

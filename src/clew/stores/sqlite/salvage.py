@@ -84,8 +84,8 @@ def _pairs(rows: list[Any]) -> Iterator[_Pair]:
     )  # fmt: skip
 
 
-def truncation_notes(connection: sqlite3.Connection) -> list[str]:
-    """That the file was cut off, and what that took, where this is what is left of it."""
+def salvage_notes(connection: sqlite3.Connection) -> list[str]:
+    """Why the file was read page by page, and what that took, where this is what is left of it."""
     with suppress(sqlite3.Error):  # no such table
         return [why for (why,) in connection.execute("SELECT why FROM cut ORDER BY rowid")]
     return []
@@ -96,7 +96,7 @@ def damage(connection: sqlite3.Connection) -> str:
 
     SQLite does not see that a page of one table holds rows of another, or none.
     """
-    if found := truncation_notes(connection):
+    if found := salvage_notes(connection):
         return found[0]
     try:
         (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -143,7 +143,7 @@ class Salvaged(msgspec.Struct):
     cut: bool = False
 
     def __post_init__(self) -> None:
-        found = truncation_notes(self.connection)
+        found = salvage_notes(self.connection)
         self.cut = bool(found)
         self.lost += found[1:]
         if not self._find():

@@ -1,14 +1,15 @@
-"""Reading an SQLite file whose end was cut off: its rows, page by page, as the format has them.
+"""Reading an SQLite file that SQLite does not open: its rows, page by page, as the format has them.
 
-SQLite opens no file that is shorter than its header says, and what leads to a page may have stood
-behind the cut. So each leaf page that is there is read by itself, and what it holds is put into a
-database in memory, which is only read. Whoever reads it holds lines and blobs against their hashes.
+SQLite opens no file that is shorter than its header says, and none whose schema it cannot read.
+What leads to a page may have stood behind the cut, or in the schema. So each leaf page that is
+there is read by itself, and what it holds is put into a database in memory, which is only read.
+Whoever reads it holds lines and blobs against their hashes.
 https://www.sqlite.org/fileformat2.html
 """
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +21,8 @@ from clew.stores.blobs import stops
 _CELLS: Final = {13: (0, True), 10: (0, False), 2: (4, False)}
 _ABOVE: Final = 5  # a page that leads to pages of a table
 _HEAD: Final = {13: 8, 10: 8, 2: 12}  # bytes before the places of the cells
-_PAGES, _OURS = 28, 68  # where a file says how many pages it has, and what program it is of
+# Where a file says how many pages it has, where its free ones begin, and what program it is of.
+_PAGES, _FREE, _OURS = 28, 32, 68
 _SEQ: Final = (1 << 32) - 1
 _WRITES: Final = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _INTS: Final = (0, 1, 2, 3, 4, 6, 8)  # bytes of an integer, by its type
@@ -49,14 +51,15 @@ _ENDS: Final = """
 _OPEN_END: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?, 0, x'', x'')"
 
 
-def missing(path: Path, application: int) -> str:
-    """How much of a file of ours was cut off; "" where nothing was, or it is another program's."""
+def unreadable(path: Path, application: int) -> str:
+    """Why SQLite does not open a file of ours; "" where it is another program's."""
     with path.open("rb") as file:
         header = file.read(100)
     if int.from_bytes(header[_OURS : _OURS + 4]) != application:
         return ""
-    there, whole = path.stat().st_size // _size(header), int.from_bytes(header[_PAGES:][:4])
-    return f"{there:,} of its {whole:,} pages are there" if there < whole else ""
+    if there := _cut(header, path.stat().st_size):
+        return f"was cut off: {there}"
+    return "has a damaged schema: what its tables are cannot be read"
 
 
 def rebuilt(path: Path, tables: str, why: str) -> sqlite3.Connection:
@@ -64,10 +67,10 @@ def rebuilt(path: Path, tables: str, why: str) -> sqlite3.Connection:
 
     A run whose id is lost gets another: no line of it has that in its hash.
     """
-    data = path.read_bytes()
+    data = _image(path)
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.executescript(f"{tables}; CREATE TABLE cut (why TEXT)")
-    connection.execute("INSERT INTO cut VALUES (?)", (why,))
+    connection.execute("INSERT INTO cut VALUES (?)", (f"it {why}",))
     ends: dict[int, tuple[int, int]] = {}  # the first and last line on a page
     followed: set[int] = set()  # lines behind which stands another: on their page, or on the next
     for page, rows in _leaves(data):
@@ -75,12 +78,11 @@ def rebuilt(path: Path, tables: str, why: str) -> sqlite3.Connection:
         if keys:
             ends[page] = (keys[0], keys[-1])
         followed.update(keys[:-1])
-    for page, then in _neighbours(data):
-        if page in ends and then in ends:
-            followed.add(ends[page][1])
-    for key, at, body, stopped in connection.execute(_ENDS).fetchall():
-        if key not in followed and not (at == stopped and stops(body)):
-            connection.execute(_OPEN_END, (key + 1, at))
+    if _cut(data, len(data)):
+        for page, then in _neighbours(data):
+            if page in ends and then in ends:
+                followed.add(ends[page][1])
+        _leave_open(connection, followed)
     for (number,) in connection.execute(_NAMELESS).fetchall():
         name = f"id-lost-{number}"
         connection.execute(_NAME, (number, name))
@@ -88,6 +90,29 @@ def rebuilt(path: Path, tables: str, why: str) -> sqlite3.Connection:
         connection.execute("INSERT INTO cut VALUES (?)", (said,))
     connection.set_authorizer(_only_read)
     return connection
+
+
+def _cut(header: bytes, size: int) -> str:
+    """How much of a file of this size is there; "" where all is."""
+    there, whole = size // _size(header), int.from_bytes(header[_PAGES:][:4])
+    return f"{there:,} of its {whole:,} pages are there" if there < whole else ""
+
+
+def _image(path: Path) -> bytes:
+    """The file with what its log has; as it is, where SQLite reads no page of it."""
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        return connection.serialize()
+    return path.read_bytes()
+
+
+def _leave_open(connection: sqlite3.Connection, followed: set[int]) -> None:
+    """Put an end that fits no chain behind each run that may have had more."""
+    for key, at, body, stopped in connection.execute(_ENDS).fetchall():
+        if key not in followed and not (at == stopped and stops(body)):
+            connection.execute(_OPEN_END, (key + 1, at))
 
 
 def _only_read(action: int, *_: str | None) -> int:
@@ -125,6 +150,20 @@ def _pages(data: bytes) -> Iterator[tuple[int, int, int]]:
         yield start // size + 1, start, start + (100 if start == 0 else 0)
 
 
+def _free(data: bytes) -> set[int]:
+    """The pages that hold nothing any more: what was deleted may still be read on them."""
+    size, found = _size(data), set[int]()
+    trunk = int.from_bytes(data[_FREE : _FREE + 4])
+    while trunk and trunk not in found and trunk * size <= len(data):
+        found.add(trunk)
+        at = (trunk - 1) * size
+        count = min(int.from_bytes(data[at + 4 : at + 8]), size // 4 - 2)
+        places = range(at + 8, at + 8 + 4 * count, 4)
+        found.update(int.from_bytes(data[place : place + 4]) for place in places)
+        trunk = int.from_bytes(data[at : at + 4])
+    return found
+
+
 def _neighbours(data: bytes) -> Iterator[tuple[int, int]]:
     """Pages of a table of which one stands right behind the other, as pages above them say."""
     for _, start, head in _pages(data):
@@ -137,17 +176,18 @@ def _neighbours(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _leaves(data: bytes) -> Iterator[tuple[int, list[tuple[int, list[Any]]]]]:
     """The rows of each page that has any, with their numbers; none that goes on behind the cut."""
-    size = _size(data)
+    size, free = _size(data), _free(data)
     usable = size - data[20]
     for page, start, head in _pages(data):
-        if (kind := data[head]) not in _CELLS:
+        if page in free or (kind := data[head]) not in _CELLS:
             continue
         count = int.from_bytes(data[head + 3 : head + 5])
         rows: list[tuple[int, list[Any]]] = []
         for place in range(head + _HEAD[kind], head + _HEAD[kind] + 2 * count, 2):
             with suppress(IndexError, KeyError, ValueError):  # no page of rows, or a cut one
-                at = start + int.from_bytes(data[place : place + 2])
-                rows.append(_row(data, at, size, usable, kind))
+                at = int.from_bytes(data[place : place + 2])
+                if at < size:
+                    rows.append(_row(data, start + at, size, usable, kind))
         yield page, rows
 
 
