@@ -38,32 +38,81 @@ MAKE: Mapping[str, Any] = {
 
 async def usage_of(family: str, told: Any, *, streamed: bool) -> tuple[Usage, int]:
     """The usage of a reply whose server tells this, and the bytes of the request."""
-    said = Say(TEXT, usage=told)
+    return (await usages_of(family, [told], streamed=streamed))[0]
+
+
+async def usages_of(family: str, told: list[Any], *, streamed: bool) -> list[tuple[Usage, int]]:
+    """The usage of a reply for each thing that its server tells, and the bytes of its request."""
+    said = [Say(TEXT, usage=each) for each in told]
     if family == "anthropic":
-        opened: Any = messages.over([said])
+        opened: Any = messages.over(said)
     elif family == "gemini":
-        opened = gemini_support.over([said])
+        opened = gemini_support.over(said)
     else:
-        opened = over([said], make=MAKE[family])
+        opened = over(said, make=MAKE[family])
     async with opened as (model, server, _):
-        reply = await model.complete(ask(), listener([]) if streamed else None)
-    return reply.usage, len(server.requests[0].raw)
+        read = [await model.complete(ask(), listener([]) if streamed else None) for _ in told]
+    sizes = [len(request.raw) for request in server.requests]
+    return [(reply.usage, size) for reply, size in zip(read, sizes, strict=True)]
 
 
-WRONG: list[Any] = [0, -5, None, "12", True, "lots", [], {"a": 1}, 1e308 * 0 - 1]
+WRONG: list[Any] = [
+    *(0, -5, None, "12", True, "lots", [], {"a": 1}, 1e308 * 0 - 1),
+    *(1e30, 10**30, 1e9, -1e30, 12.5, 0.1, False, "1e3", [12]),
+]
 
 
 @on_asyncio
 @BOTH
 @pytest.mark.parametrize("family", NAMES)
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
-async def test_figures_that_cannot_be_right_are_estimated(
-    family: str, wrong: Any, streamed: bool
+async def test_figures_that_cannot_be_right_are_estimated(family: str, streamed: bool) -> None:
+    prompt, reply, _ = NAMES[family]
+    told = [{prompt: wrong, reply: wrong} for wrong in WRONG]
+    read = await usages_of(family, told, streamed=streamed)
+    assert read == [(Usage(size // 4, 3, estimated=True), size) for _, size in read]
+
+
+SHAPES: list[Any] = [[], [1, 2], [{"a": 5}], "12 tokens", "", 7, 1e30, -1, True, False]
+
+
+@on_asyncio
+@BOTH
+@pytest.mark.parametrize("family", NAMES)
+async def test_usage_that_is_no_object_is_estimated_and_the_reply_counts(
+    family: str, streamed: bool
+) -> None:
+    read = await usages_of(family, SHAPES, streamed=streamed)
+    assert read == [(Usage(size // 4, 3, estimated=True), size) for _, size in read]
+
+
+SUMS = [
+    ("anthropic", "input_tokens", "cache_read_input_tokens"),
+    ("anthropic", "input_tokens", "cache_creation_input_tokens"),
+    ("gemini", "promptTokenCount", "toolUsePromptTokenCount"),
+    ("gemini", "candidatesTokenCount", "thoughtsTokenCount"),
+]
+
+
+@on_asyncio
+@pytest.mark.parametrize(("family", "key", "beside"), SUMS)
+async def test_a_sum_of_a_right_and_a_wrong_figure_is_estimated(
+    family: str, key: str, beside: str
 ) -> None:
     prompt, reply, _ = NAMES[family]
-    usage, sent = await usage_of(family, {prompt: wrong, reply: wrong}, streamed=streamed)
-    assert (usage.input, usage.output, usage.estimated) == (sent // 4, 3, True)
-    assert usage.cost is None
+    wrong = (1e30, -5, 12.5, "12", True, [], {})
+    pairs = [*((each, 7) for each in wrong), *((7, each) for each in wrong)]
+    told = [{prompt: 40, reply: 9, key: one, beside: other} for one, other in pairs]
+    for usage, size in await usages_of(family, told, streamed=False):
+        rough = (40, 3) if key == reply else (size // 4, 9)
+        assert (usage.input, usage.output, usage.estimated) == (*rough, True)
+
+
+@on_asyncio
+@pytest.mark.parametrize("family", NAMES)
+async def test_whole_numbers_may_be_written_as_floats(family: str) -> None:
+    prompt, reply, _ = NAMES[family]
+    usage, _ = await usage_of(family, {prompt: 40.0, reply: 9.0}, streamed=False)
+    assert usage == Usage(40, 9)
 
 
 @on_asyncio

@@ -2,7 +2,8 @@
 
 A figure is told if it is a number that can be right. Zero tokens of a prompt are none, nor are zero
 tokens of a reply that says something. What is not told is estimated, and the usage says so: nothing
-counts as measured that nobody measured.
+counts as measured that nobody measured. Usage of another shape than an object tells nothing; the
+reply that it came with is none the worse for it.
 """
 
 import math
@@ -19,17 +20,6 @@ _MOST: Final = 100_000_000
 """More tokens (or dollars) than that no request of any model can take."""
 
 
-def figure(usage: dict[str, Any], *path: str) -> float | None:
-    """The number at the path of keys; None where there is none that can be right."""
-    value: Any = usage
-    try:
-        for key in path:
-            value = value.get(key)
-    except AttributeError:  # it stands where an object should
-        return None
-    return value if possible(value) else None
-
-
 def possible(value: Any) -> bool:
     """Whether it is a number of tokens or dollars: True, "12", NaN and 1e30 are none."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -38,27 +28,48 @@ def possible(value: Any) -> bool:
 
 def count(usage: dict[str, Any], *path: str) -> int:
     """The tokens at the path of keys; 0 where none are told."""
-    return int(figure(usage, *path) or 0)
+    value: Any = usage
+    try:
+        for key in path:
+            value = value.get(key)
+    except AttributeError:  # it stands where an object should
+        return 0
+    return _tokens(value) or 0
+
+
+def sum_of(usage: dict[str, Any], *keys: str) -> int:
+    """The tokens under the keys together, 0 where one of them cannot be right.
+
+    A key that is missing, or null, adds nothing.
+    """
+    told = [_tokens(usage[key]) for key in keys if usage.get(key) is not None]
+    return sum(filter(None, told)) if None not in told else 0
+
+
+def _tokens(value: Any) -> int | None:
+    """A number of tokens, None where it cannot be right: half a token is none."""
+    return int(value) if possible(value) and value == int(value) else None
 
 
 def paid(usage: dict[str, Any]) -> float | None:
     """What a provider says that the reply cost, in US dollars; 0 only where it counted tokens."""
-    cost = figure(usage, "cost")
+    cost: Any = usage.get("cost")
     tokens = any(map(_counted, usage.values()))
-    return None if cost is None or (cost == 0 and not tokens) else float(cost)
+    return float(cost) if possible(cost) and (cost or tokens) else None
 
 
 def _counted(value: Any) -> bool:
     return possible(value) and value > 0
 
 
-def merged(before: dict[str, Any], further: dict[str, Any] | None) -> dict[str, Any]:
+def merged(before: dict[str, Any], further: object) -> dict[str, Any]:
     """Usage that was told in several events: of each figure the last counts that can be right.
 
-    Zeros that follow right figures take none of them back.
+    Zeros that follow right figures take none of them back; what is no object adds nothing.
     """
     usage = dict(before)
-    for key, value in (further or {}).items():
+    new = cast("dict[str, Any]", further) if isinstance(further, dict) else {}
+    for key, value in new.items():
         old: Any = usage.get(key)
         if isinstance(value, dict):
             whole = cast("dict[str, Any]", old) if isinstance(old, dict) else {}

@@ -16,7 +16,7 @@ from clew.models.endings import ANTHROPIC, Ending
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.tool_names import Toolbox
-from clew.models.usage import completed, count, merged
+from clew.models.usage import completed, count, merged, sum_of
 
 _GROWS: Final[Mapping[str, str]] = {
     "text_delta": "text",
@@ -47,7 +47,7 @@ class Message(msgspec.Struct):
     content: list[Raw] | None = None
     stop_reason: str | None = None
     stop_details: dict[str, Any] | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     error: Any = None
 
 
@@ -59,7 +59,7 @@ class Event(msgspec.Struct):
     message: Message | None = None
     content_block: Raw | None = None
     delta: dict[str, Any] | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     error: Any = None
 
 
@@ -288,13 +288,12 @@ def _unsigned(block: _Block) -> bool:
 
 def _usage(usage: dict[str, Any], sent: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
     """Read usage: what was read from the cache or written to it is not in `input_tokens`."""
-    cached = count(usage, "cache_read_input_tokens")
-    written = count(usage, "cache_creation_input_tokens")
+    cached, written = "cache_read_input_tokens", "cache_creation_input_tokens"
     read = Usage(
-        input=count(usage, "input_tokens") + cached + written,
+        input=sum_of(usage, "input_tokens", cached, written),
         output=count(usage, "output_tokens"),
-        cached=cached,
-        written=written,
+        cached=count(usage, cached),
+        written=count(usage, written),
         reasoning=count(usage, "output_tokens_details", "thinking_tokens"),
     )
     return completed(read, 0, sent, text, calls)

@@ -19,7 +19,7 @@ from clew.core.events import Json, RawCall, Reply, Usage, Wire
 from clew.models.endings import GEMINI, Ending
 from clew.models.http.failures import BadReplyError, StatusError, Trouble, read_trouble
 from clew.models.tool_names import Toolbox
-from clew.models.usage import completed, count, merged
+from clew.models.usage import completed, count, merged, sum_of
 
 _SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
 
@@ -69,7 +69,7 @@ class Body(msgspec.Struct):
 
     candidates: list[Candidate] | None = None
     feedback: Feedback | None = msgspec.field(default=None, name="promptFeedback")
-    usage: dict[str, Any] | None = msgspec.field(default=None, name="usageMetadata")
+    usage: Any = msgspec.field(default=None, name="usageMetadata")
     model: str | None = msgspec.field(default=None, name="modelVersion")
     error: Any = None
 
@@ -211,12 +211,12 @@ def compact_json(text: str) -> str:
 
 def _usage(usage: dict[str, Any], sent: int, text: str, calls: tuple[RawCall, ...]) -> Usage:
     """Read usage; thinking is counted beside the reply, and is paid for like it."""
-    thought = count(usage, "thoughtsTokenCount")
+    thought = "thoughtsTokenCount"
     read = Usage(
-        input=count(usage, "promptTokenCount") + count(usage, "toolUsePromptTokenCount"),
-        output=count(usage, "candidatesTokenCount") + thought,
+        input=sum_of(usage, "promptTokenCount", "toolUsePromptTokenCount"),
+        output=sum_of(usage, "candidatesTokenCount", thought),
         cached=count(usage, "cachedContentTokenCount"),
-        reasoning=thought,
+        reasoning=count(usage, thought),
     )
     return completed(read, count(usage, "totalTokenCount"), sent, text, calls)
 

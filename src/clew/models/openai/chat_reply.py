@@ -57,7 +57,7 @@ class Body(msgspec.Struct):
     """A reply's body, or one chunk of a stream."""
 
     choices: list[Choice] | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     model: str | None = None
     error: Any = None
 

@@ -11,7 +11,7 @@ from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.tool_names import Toolbox
-from clew.models.usage import completed, count
+from clew.models.usage import completed, count, merged
 
 BETWEEN: Final = "\n\n"
 """What stands between two messages of one reply."""
@@ -68,7 +68,7 @@ class Response(msgspec.Struct):
     output: list[dict[str, Any]] | None = None
     status: str | None = None
     incomplete_details: Incomplete | None = None
-    usage: dict[str, Any] | None = None
+    usage: Any = None
     model: str | None = None
     error: Any = None
 
@@ -193,7 +193,7 @@ class Draft:
             RawCall(self.box.name(call.name or ""), call.arguments, call.call_id or "")
             for call in said.calls
         )
-        usage = self.last and self.last.usage
+        usage = merged({}, self.last and self.last.usage)
         provider, model = self.source
         kept = _items_to_send(items, said)
         ending = self._ending(items, said)
@@ -202,7 +202,7 @@ class Draft:
             calls=calls,
             finish=ending.finish,
             ending=ending.word,
-            usage=_usage(usage or {}, sent, text or said.refusal, calls),
+            usage=_usage(usage, sent, text or said.refusal, calls),
             model=(self.last and self.last.model) or model,
             reasoning=thought or "\n\n".join(said.thoughts),
             wire=Wire(provider, model, kept) if kept else None,

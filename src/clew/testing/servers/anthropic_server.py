@@ -274,7 +274,7 @@ def _usage(say: Say, seen: Seen) -> dict[str, Any]:
     used = say.usage
     if used == {}:
         return {}
-    if isinstance(used, Mapping):
+    if used is not None and not isinstance(used, Usage):
         return {"usage": used}
     if used is None:
         used = Usage(len(to_json(seen.body["messages"])) // 4, len(say.text or "") // 4 + 1)
