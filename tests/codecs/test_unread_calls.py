@@ -13,11 +13,14 @@ from tests.codecs.samples import tool as declared
 from tests.codecs.unread_calls import (
     ANSWERS,
     ASKED,
+    BLOCKS,
     INSEPARABLE,
     OTHERS,
     OTHERS_ANSWERS,
     OTHERS_SPELLED,
+    PRESENTING,
     SPELLED,
+    TAUGHT,
 )
 
 NATIVE = Native()
@@ -36,6 +39,38 @@ def test_nothing_but_a_call_is_no_answer(asked: PromptSpec, text: str) -> None:
 def test_words_data_and_explanations_are_answers(asked: PromptSpec, text: str) -> None:
     parsed = NATIVE.parse(asked, Reply(text))
     assert (parsed.fault, parsed.answer) == ("", text)
+
+
+TOOLS = [("cancel_booking", "reservation_id"), ("search", "query")]
+
+
+def blocks(lead: str, behind: str = "") -> list[str]:
+    """Replies with words ahead of a block that is a call, and words behind it."""
+    texts = [f"{lead}{gap}{block}{behind}" for block in BLOCKS for gap in ("\n", "\n\n")]
+    return [text.replace("NAME", name).replace("KEY", key) for text in texts for name, key in TOOLS]
+
+
+@pytest.mark.parametrize("lead", PRESENTING)
+@pytest.mark.parametrize("behind", ["", "\n\nI tell you as soon as it is done."], ids=bool)
+def test_what_is_presented_as_the_call_is_no_answer(lead: str, behind: str) -> None:
+    for text in blocks(lead, behind):
+        parsed = NATIVE.parse(ASKED, Reply(text))
+        assert parsed.answer is None, text
+        assert parsed.actions or "Call a tool by function calling" in parsed.fault, text
+
+
+@pytest.mark.parametrize("lead", TAUGHT)
+def test_a_call_that_is_told_of_is_an_answer(lead: str) -> None:
+    for text in blocks(lead):
+        assert NATIVE.parse(ASKED, Reply(text)).answer == text
+
+
+@pytest.mark.parametrize(
+    "behind", ["Paste it into your script.", "You can change the value.", "It needs a key."]
+)
+def test_a_presented_call_that_is_for_the_reader_is_an_answer(behind: str) -> None:
+    for text in blocks("Here is the call:", f"\n\n{behind}"):
+        assert NATIVE.parse(ASKED, Reply(text)).answer == text
 
 
 def test_a_long_object_in_prose_is_no_call() -> None:

@@ -437,3 +437,56 @@ INSEPARABLE: Final = (
     "book_flight: X",
 )  # fmt: skip
 """Calls that are answers: data, a table or a line of words may look just like them."""
+
+PRESENTING: Final = (
+    "Here is the call:",
+    "Here's the call:",
+    "Here’s the call.",
+    "Here are the calls:",
+    "Here comes the call:",
+    "Here is my call:",
+    "Here is the tool call:",
+    "Here is the next function call:",
+    "Here is the `NAME` call:",
+    "Here is the corrected call to NAME:",
+    "Here's the tool call I'll make:",
+    "Here is the call I am making now:",
+    "Sure, here is the call.",
+    "The booking was found. Here is the action:",
+    "This is the call:",
+    "Below is the call:",
+    "The following is the tool call:",
+    "HERE IS THE CALL:",
+)
+"""Words that announce the call behind them."""
+
+TAUGHT: Final = (
+    "Here is how to call it:",
+    "Here is how the call is made:",
+    "Here is an example call:",
+    "Here is the format of the call:",
+    "Here is what you would run:",
+    "Here is the call that you can make yourself:",
+    "Here is the call you asked me to write:",
+    "Here is the call I made:",
+    "Here is the call that failed:",
+    "Here is the previous call:",
+    "Here is the call from the log:",
+    "Here is the call for your script:",
+    "Here is the call to put into the file:",
+    "Here is the YAML of the call:",
+    "Here's what the call looks like:",
+    "Would you rather make it yourself? Here is the call:",
+    "To do that from the shell, here is the call:",
+    "Here is the configuration:",
+    "Here is the entry of the file:",
+    "Here are the details:",
+)
+"""Words behind which a call is told of."""
+
+BLOCKS: Final = (
+    "```yaml\nname: NAME\narguments:\n  KEY: r\n```",
+    "```yaml\ntool: NAME\nKEY: r\n```",
+    "```\nNAME KEY=r\n```",
+    "tool: NAME\nKEY: r",
+)

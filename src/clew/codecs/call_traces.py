@@ -98,6 +98,17 @@ _TAUGHT: Final = Lazy(
     re.IGNORECASE,
 )
 
+_PRESENTED: Final = Lazy(
+    r"\b(?:here(?: is| are|['’]s| comes)|(?:this|that|below|the following) is|these are)\s+"
+    r"(?:(?:the|my|next|first|second|other|actual|correct|corrected|right|required|needed|necessary"
+    r"|proper|new|tool|function|api)[ -]|[`\"'*]*NAME[`\"'*]*\s){0,4}"
+    r"(?:calls?|invocations?|actions?|tool use)(?: (?:of|to|for) [`\"'*]*NAME[`\"'*]*)?"
+    r"(?: (?:that )?i(?: will|['’]ll| am|['’]m| want to| need to)? (?:now )?mak(?:e|ing)(?: now)?)?"
+    r"(?: now)?\s*[:.!…]*\s*\Z",
+    re.IGNORECASE,
+)
+"""Words that say of what follows that it is the call; `NAME` stands for the name of its tool."""
+
 
 def is_example(before: str) -> bool:
     """Whether the words ahead of a call are prose, of which it is an example."""
@@ -159,13 +170,19 @@ class _Text:
             name, end = called(self.brief, self.named, start, len(self.text))
             if not name and (part := max((part for part in parts if part <= end), default=0)):
                 name, end = called(self.brief, self.named, start, part)
-            if name and self._announces(name, f"{text[:start]}\n{text[end:]}".strip()):
+            if name and self._announces(name, text[:start].strip(), text[end:].strip()):
                 return name
         return ""
 
-    def _announces(self, name: str, words: str) -> bool:
+    def _announces(self, name: str, ahead: str, behind: str) -> bool:
         """Whether what stands beside a call says that it is made, and not how one is made."""
-        told = len(words) > SHORT or _TAUGHT.search(words) is not None or is_example(words)
+        words = f"{ahead}\n{behind}".strip()
+        if len(words) > SHORT or is_example(words):
+            return False
+        presented = _PRESENTED.search(ahead.replace(name, "NAME"))
+        if presented is not None and (not behind or _ANNOUNCED.search(behind) is not None):
+            return _TAUGHT.search(f"{ahead[: presented.start()]}\n{behind}") is None
+        told = _TAUGHT.search(words) is not None
         return not told and (may_act(self.brief, name) or _ANNOUNCED.search(words) is not None)
 
     def calls(self, name: str, start: int, end: int) -> bool:
