@@ -99,7 +99,7 @@ async def test_a_sum_of_a_right_and_a_wrong_figure_is_estimated(
     family: str, key: str, beside: str
 ) -> None:
     prompt, reply, _ = NAMES[family]
-    wrong = (1e30, -5, 12.5, "12", True, [], {})
+    wrong: list[Any] = [1e30, -5, 12.5, "12", True, [], {}]
     pairs = [*((each, 7) for each in wrong), *((7, each) for each in wrong)]
     told = [{prompt: 40, reply: 9, key: one, beside: other} for one, other in pairs]
     for usage, size in await usages_of(family, told, streamed=False):
