@@ -32,6 +32,7 @@ from clew.guards.limits import Limits
 from clew.support.error_text import described
 from clew.support.parts import PASSED, short_repr
 from clew.tools.function import tool
+from clew.tools.recall import READ_MORE, RECALL
 from clew.tools.schema import checked, nearest, problems
 
 ELSEWHERE: Final[Mapping[str, str]] = {
@@ -288,7 +289,8 @@ def check_tool_names(what: str, named: Iterable[str], tools: Collection[str]) ->
         if name in tools:
             continue
         near = nearest(name, tools)
-        has = f"there are {', '.join(sorted(tools))}" if tools else "the agent has none"
+        own = sorted({*tools} - {READ_MORE, RECALL})  # nobody listed those
+        has = f"there are {', '.join(own)}" if own else "the agent has none"
         if name == FINISH:
             hint = "it ends the run, and is no tool to limit"
         else:

@@ -82,7 +82,7 @@ async def test_a_file_says_which_tool_is_called_when_another_fails(folder: Path)
         ('wiki = "library"\nlibrary = "wiki"', 5, "wiki would be its own fallback: wiki → library"),
         ('web = { tool = "wiki", arguments = { query = "word" } }', 4, "it takes no 'page'"),
         ('web = { other = "wiki" }', 4, "other"),
-        ("web = 3", 3, "fallbacks"),
+        ("web = 3", 4, "fallbacks"),
     ],
 )
 def test_what_cannot_be_is_told_with_its_line(

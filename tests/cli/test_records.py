@@ -161,9 +161,11 @@ def test_a_program_s_run_is_shown_but_resumed_by_the_program() -> None:
     agent = Agent(model=ScriptedModel([say("42")]))
     run_id = run_sync(agent, "What is 6*7?").run_id
     assert "Answer: 42" in clew("show", run_id).out
-    done = clew("resume", run_id)
-    assert done.code == 2
-    assert "was begun by a program" in done.err
+    for command in ("resume", "replay"):
+        done = clew(command, run_id)
+        assert done.code == 2
+        assert "was begun by a program" in done.err
+        assert "do this in that program" in done.err
 
 
 def test_a_changed_record_is_refused(run_id: str) -> None:

@@ -118,6 +118,11 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
         ["Attempt 2.1: attempt 2 of f, after: it was busy"],
         ["Attempt 2.1: attempt 2 of f, after: it was busy"],
     ),
+    (
+        Attempt("2.1", "f", "h", 1.0, task="t7"),
+        TASK := ["Call 2.1: the server of f works on this call; its number there is t7"],
+        TASK,
+    ),
     (Note("go on"), ["You: go on"], []),
     (Note("too short", "check"), ["Check 2: too short"], ["Check 2: too short"]),
     (Changed(SETTING, ("model",)), ["Changed: model"], ["Changed: model"]),

@@ -150,7 +150,10 @@ def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
     assert clew("approvals", "--json").document == []
     shown = clew("show", "r").out
     assert "Sub-run 1.1: r-1.1 (granted: 6 steps, 14 calls, " in shown
-    assert "(for r:1.1)" in clew("runs").out
+    head, *lines = clew("runs").out.splitlines()
+    assert head.split()[-3:] == ["PART", "OF", "QUESTION"]
+    assert [line[head.index("PART OF") :].split("  ")[0] for line in lines if " r, call" in line]
+    assert "  r, call 1.1  " in "\n".join(lines)
     del office
 
 

@@ -47,7 +47,7 @@ def test_three_runs_answer_and_all_of_it_can_be_shown_and_replayed() -> None:
         vote_id: "",
         **{run: f"{vote_id}:1.{run[-1]}" for run in runs},
     }
-    assert clew("runs").out.count(f"(for {vote_id}:1.") == 3
+    assert clew("runs").out.count(f"  {vote_id}, call 1.") == 3
     shown = clew("show", vote_id).out
     assert all(f"run_id: {run}" in shown for run in runs)
     assert "Question: When was Mary Shelley born?" in clew("show", runs[1]).out

@@ -181,3 +181,38 @@ def test_a_typed_answer_beside_a_call_is_no_call() -> None:
     text = '{"name": "search", "args": {}}'
     call = RawCall("search", '{"query": "a"}', "c1")
     assert NATIVE.parse(asked, Reply(text, calls=(call,))).text == text
+
+
+# ------------------------------------------------------------------------ names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('<tool_call>{"name":"Cancel_Booking","arguments":{"reservation_id":"r"}}</tool_call>',
+         "cancel_booking"),
+        ('<tool_call>{"name":"SEARCH","arguments":{"query":"r"}}</tool_call>', "search"),
+        ('<tool_call>{"name":"functions.Search","arguments":{"query":"r"}}</tool_call>', "search"),
+        ('<tool_call>{"name":"getWeather","arguments":{"city":"r"}}</tool_call>', "get_weather"),
+        ('<tool_call>{"name":"Finish","arguments":{"answer":"r"}}</tool_call>', "finish"),
+        ('{"name":"Search","arguments":{"query":"r"}}', "search"),
+        ('Search(query="r")', "search"),
+        ('Get-Weather {"city": "r"}', "get_weather"),
+        ("<function=Search><parameter=query>r</parameter></function>", "search"),
+        ('<invoke name="Search"><parameter name="query">r</parameter></invoke>', "search"),
+        ("<invoke><tool_name>Send</tool_name><parameters><to>r</to></parameters></invoke>", "send"),
+        ('[TOOL_CALLS][{"name":"Search","arguments":{"query":"r"}}]', "search"),
+        ('```json\n{"name":"Get_Weather","arguments":{"city":"r"}}\n```', "get_weather"),
+    ],
+)  # fmt: skip
+def test_names_in_text_are_read_without_case_and_separators(text: str, name: str) -> None:
+    parsed = NATIVE.parse(ASKED, Reply(text))
+    assert ([action.name for action in parsed.actions], parsed.fault) == ([name], "")
+    assert list(parsed.actions[0].args.values()) == ["r"]
+
+
+@pytest.mark.parametrize("name", ["serch", "delete", "Cancel", "search.search"])
+def test_no_other_tool_is_proposed_for_a_name_of_none(name: str) -> None:
+    text = f'<tool_call>{{"name":"{name}","arguments":{{"query":"r"}}}}</tool_call>'
+    fault = NATIVE.parse(ASKED, Reply(text)).fault
+    assert f"{name} is no tool. Call a tool by function calling, not in text. The tools " in fault

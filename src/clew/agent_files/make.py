@@ -88,7 +88,7 @@ def _with_line(spec: Spec) -> Generator[None]:
     try:
         yield
     except PartError as error:
-        if (where := described(spec, error.path)) is None:
+        if (where := described(spec, error.path, str(error))) is None:
             raise
         raise ConfigError(f"{where}: {error}") from error
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
+from clew.agent_files.named_keys import key_named, key_of_kind
 from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_lines import line_of
@@ -20,11 +21,17 @@ _MISSING: Final = re.compile(r"missing required field `([^`]*)`")
 _CHOICE: Final = re.compile(r"Invalid enum value '([^']*)'")
 _AT: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`")
 _STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
+_FREE: Final = re.compile(r"got `(\w+)` - at `[^`]*?\[\.\.\.\](?:\.(\w+))?`")
+"""What stands under a key that msgspec does not name."""
+
 _TOLD: Final = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
-def described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
-    """File and line of a part; None where something else said it, or the file has changed since."""
+def described(spec: Spec, path: tuple[str | int, ...], message: str = "") -> str | None:
+    """File and line of a part; None where something else said it, or the file has changed since.
+
+    Of a table it is the line of the key that the message is about, as far as it says.
+    """
     if not spec.file or not path:
         return spec.file or None
     try:
@@ -32,7 +39,8 @@ def described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
     except (ConfigError, OSError, UnicodeDecodeError):
         return None
     said, says = (repr(getattr(one, str(path[0]))) for one in (spec, now))  # nan is no other nan
-    return f"{spec.file}, line {line_of(text, path)}" if said == says else None
+    exact = key_named(tomllib.loads(text), path, message)
+    return f"{spec.file}, line {line_of(text, exact)}" if said == says else None
 
 
 def _text(file: Path) -> str:
@@ -53,6 +61,8 @@ def read_agent_file(path: str | Path) -> Spec:
         spec = msgspec.convert(said, Spec)
     except msgspec.ValidationError as error:
         where, why = misfit(error)
+        if free := _FREE.search(str(error)):
+            where = key_of_kind(said, where, free[1], free[2] or "")
         message = f"{place}, line {line_of(text, where)}: {why}"
         raise ConfigError(message) from error
     return with_absolute_paths(spec, place, screened="screens" in said)

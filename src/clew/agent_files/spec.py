@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from clew.agent_files.gone_tools import without_gone_tools
 from clew.agent_files.strategy_table import StrategyTable
 from clew.context.instructions import PROMPT, TellLeft
 from clew.core.errors import ConfigError
@@ -331,12 +332,14 @@ class Spec(Part, frozen=True):
         """Return a copy with other values, by dotted names: `{"limits.steps": 3}`; None removes
         one.
 
+        What it says of tools that the copy lists no more is left out, unless `changes` say it.
         Raises `msgspec.ValidationError` for values that do not fit.
         """
         said: dict[str, Any] = msgspec.to_builtins(self)
         for name, value in changes.items():
             put(said, name.split("."), value)
-        return msgspec.convert(said, Spec)
+        before, after = (msgspec.to_builtins(each) for each in (self, msgspec.convert(said, Spec)))
+        return msgspec.convert(without_gone_tools(before, after, changes, USUAL), Spec)
 
 
 def origin(spec: Spec) -> dict[str, Json]:

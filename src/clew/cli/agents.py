@@ -103,8 +103,9 @@ def recorded(
     before = spec_of(record)
     if before is None and not keys:
         message = (
-            f"run {record.run_id} was begun by a program, not by `clew ask`: resume it there, "
-            "or say what its agent is made of (--set agent=FILE, --set model=NAME, …)"
+            f"run {record.run_id} was begun by a program, not by `clew ask`, and its record does "
+            "not say what its agent is made of: do this in that program, or say what it is made of "
+            "here (--set agent=FILE, --set model=NAME, …)"
         )
         raise ConfigError(message)
     replaced = keys.get("agent") and VOTES not in record.started.origin

@@ -303,9 +303,8 @@ def attempt(event: Attempt, *, whole: bool) -> Iterator[Block]:
     if event.child:
         yield Block(f"Sub-run {event.call}", inert(_sub_run_line(event)), "dim")
     elif event.task:
-        yield Block(
-            f"Task {event.call}", inert(f"{event.tool} goes on as task {event.task}"), "dim"
-        )
+        said = f"the server of {event.tool} works on this call; its number there is {event.task}"
+        yield Block(f"Call {event.call}", inert(said), "dim")
     elif whole or event.number > 1:
         said = f"attempt {event.number} of {event.tool}"
         if event.after:

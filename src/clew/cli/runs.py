@@ -70,6 +70,7 @@ def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json:
 
 
 def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
+    whole = max((len(_part_of(run)) for run in found), default=0)
     if not exists(store):
         say(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
     elif not found:
@@ -77,22 +78,27 @@ def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> No
         say(f"{none} at {shown_place(store)}")
     else:
         width = max(len(inert(run["run_id"])) for run in found)
-        head = (f"{'RUN':<{width}}", f"{'WRITTEN':<16}", f"{'STATUS':<11}", "ENTRY", "QUESTION")
-        say("  ".join(head))
+        part = (f"{'PART OF':<{max(whole, 7)}}",) if whole else ()
+        head = (f"{'RUN':<{width}}", f"{'WRITTEN':<16}", f"{'STATUS':<11}", "ENTRY", *part)
+        say("  ".join((*head, "QUESTION")))
     for run in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
         goal = " ".join(inert(run["question"]).split())
         short = goal if len(goal) <= GOAL else f"{goal[:GOAL]}…"
         of = run["fork_of"]
         cut = inert(f"  (fork of {of['run_id']} after step {of['step']})") if of else ""
-        cut = cut or (inert(f"  (for {run['parent']})") if run["parent"] else "")
-        line = (
-            f"{inert(run['run_id'])}  {when}  {run['status']:<11} {run['entries']:>5}  {short}{cut}"
-        )
-        say(line)
+        of_run = f"{_part_of(run):<{max(whole, 7)}}  " if whole else ""
+        begun = f"{inert(run['run_id'])}  {when}  {run['status']:<11} {run['entries']:>5}"
+        say(f"{begun}  {of_run}{short}{cut}")
         if broken:
             say(f"  {inert(run['reason'])}")
             say(f"  go on: {command('resume', run['run_id'], store=store)}")
+
+
+def _part_of(run: dict[str, Any]) -> str:
+    """The run that a sub-run was made for, and the call of it."""
+    parent, _, call = str(run["parent"]).rpartition(":")
+    return inert(f"{parent}, call {call}" if parent else call)
 
 
 async def _watch(most: int, store: str | None, *, as_json: bool) -> None:

@@ -83,8 +83,8 @@ def _lines(found: Sequence[Checked], lost: Sequence[Remark]) -> list[str]:
     newer = sum(one.newer for one in found)
     wrong = sum(not one.ok for one in found) - newer
     said = f"{count(len(found), 'run')} verified"
-    told = [f"{wrong:,} wrong"] if wrong or lost else []
-    told += [f"{newer:,} of a newer clew"] if newer else []
+    counts = {"wrong": wrong, "of a newer clew": newer, "lost": len(lost)}
+    told = [f"{number:,} {what}" for what, number in counts.items() if number]
     return [*lines, ", ".join([said, *told]) if told else f"{said}: all is well"]
 
 

@@ -21,10 +21,10 @@ from typing import Any, Final, Protocol, cast
 
 import msgspec
 
-from clew.codecs.arguments import fields, object_args, tool_named, typed
+from clew.codecs.arguments import fields, matched, object_args, tool_named, typed
 from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
-from clew.codecs.tool_names import distinct
+from clew.codecs.tool_names import QUALIFIED, distinct
 from clew.core.events import FINISH, Json
 from clew.support.lazy_regex import Lazy
 from clew.support.surrogates import HALF
@@ -154,6 +154,15 @@ def declared(brief: PromptSpec, name: str) -> bool:
     return name == FINISH or name in brief.known or tool_named(brief, name) is not None
 
 
+def as_declared(brief: PromptSpec, written: str) -> str:
+    """The name of the tool that is meant, where only case, separators or a prefix differ."""
+    ahead = next(filter(written.startswith, QUALIFIED), "")
+    for name in (written, written.removeprefix(ahead)):
+        if declared(brief, found := matched(brief, name)[0]):
+            return found
+    return written
+
+
 def calls_at(brief: PromptSpec, text: str, at: int, *, marked: bool) -> tuple[list[Written], int]:
     """The calls that stand one behind the other from `at` on, and where they end.
 
@@ -274,7 +283,7 @@ def _tagged(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
     start = _skip(text, opening.end())
     if not opening["name"]:
         return _named_inside(brief, text, start, closing)
-    name = opening["name"]
+    name = as_declared(brief, opening["name"])
     if text.startswith("{", start):
         try:
             found = first_value(text[start:])
@@ -335,6 +344,7 @@ def _named_inside(brief: PromptSpec, text: str, start: int, closing: str) -> Rea
     name, body = inner.get("tool_name", "").strip(), inner.get("parameters", "")
     if not name:
         return None
+    name = as_declared(brief, name)
     children, inner_end = _children(body, 0)
     if body[inner_end:].strip():
         return Reading([Written(name, problem=_UNCLEAR)], len(text))
@@ -402,7 +412,8 @@ def _object(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
         meant = _OBJECT.match(rest)
         if meant is None:
             return None
-        return Reading([Written(meant["name"], problem=str(error))], len(text))
+        name = as_declared(brief, meant["name"])
+        return Reading([Written(name, problem=str(error))], len(text))
     calls = _in_value(brief, found.value)
     if calls is None:
         return None
@@ -464,7 +475,7 @@ def _in_object(brief: PromptSpec, said: dict[str, Json]) -> list[Written] | None
         if tool is None or not own or not own.keys() <= fields(tool.parameters).keys():
             return None
         return [Written(name, own)]
-    return _with_args(brief, name, said[given])
+    return _with_args(brief, as_declared(brief, name), said[given])
 
 
 def _is_data(brief: PromptSpec, name: str, given: dict[str, Json]) -> bool:
@@ -503,9 +514,11 @@ def _with_text(brief: PromptSpec, name: str, text: str) -> Written:
 def _named(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
     """`NAME{…}`, with marks, a fence or nothing between the two; or `NAME<arg_key>…`."""
     found = _NAMED.match(text, at)
-    if found is None or not (marked or declared(brief, found["name"])):
+    if found is None:
         return None
-    name, start = found["name"], found.end()
+    name, start = as_declared(brief, found["name"]), found.end()
+    if not (marked or declared(brief, name)):
+        return None
     if text.startswith("<", start):
         return _with_keys(brief, name, text, start)
     try:
@@ -605,7 +618,7 @@ def _python_call(brief: PromptSpec, call: ast.expr) -> Written | None:
     """A call with literals as its arguments; those without a name go by the order declared."""
     if not isinstance(call, ast.Call):
         return None
-    name = ast.unparse(call.func).removeprefix("default_api.").removeprefix("functions.")
+    name = as_declared(brief, ast.unparse(call.func))
     tool = tool_named(brief, name)
     order = list(fields(tool.parameters)) if tool is not None else []
     if len(call.args) > len(order):

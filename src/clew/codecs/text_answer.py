@@ -318,12 +318,15 @@ def _fits(value: Json, allowed: frozenset[str]) -> bool:
 
 
 def _teach(brief: PromptSpec, name: str) -> str:
-    """How a call is made, by the tool that was meant or any other."""
+    """How a call is made: by the tool that was meant, or any where none was named.
+
+    Where a tool was named that is none, another as an example would look like the right one.
+    """
     shown = [tool.name for tool in brief.tools] or [FINISH]
-    tool = tool_named(brief, name) or tool_named(brief, shown[0]) or brief.finish
+    tool = tool_named(brief, name or shown[0])
+    how = "" if tool is None else f": {tool.name} with {encode(example(tool)).decode()}"
     known = "" if declared(brief, name) else f" The tools are: {', '.join(shown)}."
-    args = encode(example(tool)).decode()
     return (
-        f"Call a tool by function calling, not in text: {tool.name} with {args}.{known} "
+        f"Call a tool by function calling, not in text{how}.{known} "
         "If it was no call, answer in words that stand alone."
     )

@@ -20,7 +20,8 @@ from clew.support.text_folding import plain
 WORD: Final = Lazy(r"\w++(?:[./-]\w++)*+")
 """A word as a name may be one, with what may part its pieces."""
 
-_QUALIFIED: Final = ("functions.", "function.", "default_api.", "tools.")
+QUALIFIED: Final = ("functions.", "function.", "default_api.", "tools.")
+"""What models write ahead of the names of tools."""
 _INNER: Final = re.compile(r"[_./ -]|\d|[a-z][A-Z]")
 _PIECES: Final = re.compile(r"[_./ -]+|(?<=[a-z])(?=[A-Z])")
 
@@ -51,7 +52,7 @@ class Names:
 
     def named(self, word: str) -> str:
         """The tool that a word names; "" where it names none."""
-        ahead = next(filter(word.startswith, _QUALIFIED), "")
+        ahead = next(filter(word.startswith, QUALIFIED), "")
         return self._by_bare.get(bare(word.removeprefix(ahead)), "")
 
     def spaced(self, text: str, word: re.Match[str]) -> tuple[str, int]:
