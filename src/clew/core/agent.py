@@ -29,6 +29,7 @@ from clew.context.visible import leaves_out
 from clew.core.budget import LIMITS, Budget, Tripped, at_most
 from clew.core.events import EFFECTFUL, FINISH, AgentSpec, Compacted, Json, Rewound
 from clew.core.interfaces import (
+    STRATEGY,
     AgentTool,
     AnyTool,
     Bound,
@@ -328,11 +329,19 @@ class Agent(Generic[A_co]):
             return back
         return self.compacting.due(so_far, self.budget.estimate.next_call(so_far))
 
+    @cached_property
+    def _bounds(self) -> tuple[Bound, ...]:
+        """All that ends a run, in the order in which it is asked."""
+        budget, strategy = self.budget, self.resolved_model.info.name.partition(":")[0] == STRATEGY
+        handed_out = (budget.handed_out,) if strategy else ()
+        own = (budget.granted, *handed_out, budget.shortfall)
+        return (budget.exceeded, *self.all_bounds, *own)
+
     def tripped_bound(self, so_far: Trajectory) -> Tripped | None:
         """The first bound that is reached, or that the next thought would exceed."""
-        bound, budget = None, self.budget
+        bound = None
         try:
-            for bound in (budget.exceeded, *self.all_bounds, budget.granted, budget.shortfall):
+            for bound in self._bounds:
                 if reason := bound(so_far):
                     break
             else:

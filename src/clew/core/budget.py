@@ -15,7 +15,7 @@ import msgspec
 from clew.context.call_estimate import CallEstimate
 from clew.core.events import EFFECTFUL, Grant, Started, Thought, Usage
 from clew.core.interfaces import Left, Tool
-from clew.core.trajectory import Totals, Trajectory
+from clew.core.trajectory import Call, Totals, Trajectory
 from clew.guards.limits import Limits
 
 LEAST: Final = 1.0
@@ -199,6 +199,20 @@ class Budget(msgspec.Struct, frozen=True):
         """What a sub-run has used up of its grant over the whole run; no message raises it."""
         return None if so_far.grant is None else self.accounts(so_far)[0].used_up()
 
+    def handed_out(self, so_far: Trajectory) -> str | None:
+        """Why a strategy's last runs failed, if too little is left to hand on to another one.
+
+        A model would be told, and answer with what it knows. A strategy only makes of it that it
+        has no answer: what it has so far is its landing, as where a bound is reached.
+        """
+        if not (failed := [call for call in so_far.step.calls if _failed(call)]):
+            return None
+        refused = sum(_granted_nothing(call) for call in failed)
+        share = self.share(so_far, max(1, refused))
+        depth, calls = max(0, share.depth), share.tool_calls - refused
+        axis = _lacking(msgspec.structs.replace(share, depth=depth, tool_calls=calls))
+        return axis and f"{axis}: too little is left to hand on"
+
     def shortfall(self, so_far: Trajectory) -> str | None:
         """Why the next thought does not fit into what is left, or None."""
         call = self.estimate.next_call(so_far, self.estimate.answer)
@@ -291,12 +305,27 @@ def too_little(grant: Grant) -> str | None:
     """Why a sub-run with this grant could not begin, in a line for the model."""
     if grant.depth < 0:
         return "runs are nested as deep as they may be: do it yourself, with your other tools"
-    for axis in _AXES:
-        value = getattr(grant, axis)
-        if value is not None and value <= 0:
-            words = axis.replace("_", " ")
-            return f"too little is left of this run's {words} to hand on: answer with what is known"
-    return None
+    if (axis := _lacking(grant)) is None:
+        return None
+    words = axis.replace("_", " ")
+    return f"too little is left of this run's {words} to hand on: answer with what is known"
+
+
+def _lacking(grant: Grant) -> str | None:
+    """The first axis of which nothing is granted."""
+    values = ((axis, getattr(grant, axis)) for axis in _AXES)
+    return next((axis for axis, value in values if value is not None and value <= 0), None)
+
+
+def _failed(call: Call) -> bool:
+    """Whether a call has an observation that is no result."""
+    return call.observation is not None and not call.observation.ok
+
+
+def _granted_nothing(call: Call) -> bool:
+    """Whether a call was refused because too little was left for it, and not by a guard."""
+    seen = call.observation
+    return seen is not None and seen.code == "cap" and not call.attempts and call.verdict is None
 
 
 def _thinking(so_far: Trajectory) -> float:

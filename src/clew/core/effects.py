@@ -9,15 +9,12 @@ from typing import Final
 
 from clew.core.errors import RunNotFoundError
 from clew.core.events import Done, encode
-from clew.core.interfaces import Store
+from clew.core.interfaces import STRATEGY, Store
 from clew.core.journal import load
 from clew.core.trajectory import Call, Trajectory
 
 DONE_CHARS: Final = 200
 """How much of a side effect's call the model is told; its hash covers all of it."""
-
-STRATEGY: Final = "strategy"
-"""What the models of strategies are called, before the name of the strategy."""
 
 
 def step_of(call: Call) -> int:

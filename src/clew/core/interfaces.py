@@ -7,7 +7,7 @@ a check is a function; a tool is one dataclass. That of a format is `clew.codecs
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -261,6 +261,10 @@ class Finder(Protocol):
     def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Answering[Sequence[str]]:
         """Names of tools to show from the next thought on; the record keeps them."""
         ...
+
+
+STRATEGY: Final = "strategy"
+"""What the models of strategies are called, before the name of the strategy."""
 
 
 @dataclass(frozen=True)

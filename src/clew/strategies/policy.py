@@ -15,10 +15,9 @@ import anyio.lowlevel
 
 from clew.context import Context, Instructions
 from clew.core.agent import Agent
-from clew.core.effects import STRATEGY
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, encode
-from clew.core.interfaces import AgentTool, ModelInfo, OnText, Prompt, Tool
+from clew.core.interfaces import STRATEGY, AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.strategies.branches import Branches
 from clew.strategies.codec import Asked, StrategyCodec, exchanges, last_asked
