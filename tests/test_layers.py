@@ -37,6 +37,7 @@ LAYERS = {
     "context.prompt_parts": 2,  # the steps of a prompt, as they grow
     "core.inbox": 2,  # which words from outside may enter a record
     "core.interfaces": 2,
+    "core.done": 2,  # a side effect in one line, as others are told of it
     "core.received": 2,  # what a tool receives, however it was written
     "interfaces": 2,  # of the core, for whoever writes a part: here and elsewhere
     "stores.interface": 2,  # what a store may offer beside the core's `Store`

@@ -1,6 +1,7 @@
 """A person takes a wrong branch out of what a run's model sees."""
 
 from clew.concurrency.portal import twin
+from clew.core.effects import effects_after
 from clew.core.errors import ConfigError
 from clew.core.events import Rewound, encode
 from clew.core.journal import load
@@ -13,9 +14,10 @@ async def rewind(
     """Leave the steps after step `to` out of a run's view, as a wrong branch (0: all of them).
 
     `lesson` says in a line what was wrong, and what to do instead; the model reads it in their
-    place, with what was done in them. The record keeps them, and what they spent stays spent. It
-    goes into the run's inbox: a run at work takes it at its next step, a stopped one when it is
-    resumed. Raises `ConfigError` where no step follows `to`, calls wait, or the lesson is empty.
+    place, with what was done in them. To do that again waits for a person, as in a fork. The record
+    keeps the steps, and what they spent stays spent. It goes into the run's inbox: a run at work
+    takes it at its next step, a stopped one when it is resumed. Raises `ConfigError` where no step
+    follows `to`, calls wait, or the lesson is empty.
     """
     text = " ".join(lesson.split())
     async with store_at(store) as place:
@@ -30,7 +32,8 @@ async def rewind(
             raise ConfigError(
                 f"call {waiting} of run {run_id} is open: rule on it, or resume the run"
             )
-        await place.post(run_id, encode(Rewound(to, text, by)))
+        done = await effects_after(place, record, to)
+        await place.post(run_id, encode(Rewound(to, text, by, done)))
 
 
 rewind_sync = twin(rewind)

@@ -30,7 +30,7 @@ from clew import (
     run_sync,
 )
 from clew.codecs import by_name
-from clew.core.effects import DONE_CHARS
+from clew.core.done import DONE_CHARS
 from clew.core.events import (
     AnyEvent,
     Done,

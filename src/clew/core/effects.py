@@ -5,33 +5,13 @@ that is told may ask a sub-agent in other words, or make the sub-agent's call it
 """
 
 from collections.abc import Iterable
-from typing import Final
 
+from clew.core.done import described_effect
 from clew.core.errors import RunNotFoundError
-from clew.core.events import Done, encode
+from clew.core.events import Done
 from clew.core.interfaces import STRATEGY, Store
 from clew.core.journal import load
 from clew.core.trajectory import Call, Trajectory
-
-DONE_CHARS: Final = 200
-"""How much of a side effect's call the model is told; its hash covers all of it."""
-
-
-def step_of(call: Call) -> int:
-    """The number of the step that the call belongs to."""
-    return int(call.key.partition(".")[0])
-
-
-def described_effect(record: Trajectory, call: Call) -> Done:
-    """Describe an effect in one line. A call was made by the run that had its step first."""
-    made_by = next((f.parent for f in record.forks if f.step >= step_of(call)), record.run_id)
-    name = call.action.name
-    text = f"{name}({encode(call.args).decode()})"
-    if len(text) > DONE_CHARS:
-        text = f"{text[:DONE_CHARS]}…"
-    outcome = "unknown" if call.observation is None else call.observation.outcome
-    received = call.attempts[-1].received if call.attempts else ""
-    return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome, received or call.hash)
 
 
 async def effects_of(store: Store, record: Trajectory, calls: Iterable[Call]) -> dict[str, Done]:
@@ -49,6 +29,14 @@ async def effects_of(store: Store, record: Trajectory, calls: Iterable[Call]) ->
             within = {done.key: done}
         found |= within or {}
     return found
+
+
+async def effects_after(store: Store, record: Trajectory, step: int) -> tuple[Done, ...]:
+    """The side effects of the steps after a step, without those that the run is held to already."""
+    calls = [call for later in record.steps[step:] for call in later.all_calls]
+    known = {done.key for done in record.done_elsewhere}
+    found = await effects_of(store, record, calls)
+    return tuple(done for key, done in found.items() if key not in known)
 
 
 async def with_those_within(store: Store, listed: Iterable[Done]) -> dict[str, Done]:

@@ -585,11 +585,13 @@ class Rewound(Event, frozen=True):
     """The steps after `to` were a wrong branch: they leave the view, and `lesson` stays.
 
     `by` is who says so: a person's name, or "model". Their effects stay done: the view lists them.
+    Of those in `done` a repetition is held, as in a fork: a person's rewind names them.
     """
 
     to: int
     lesson: str
     by: str = ""
+    done: tuple[Done, ...] = ()
 
 
 class Landing(Event, frozen=True):

@@ -9,7 +9,8 @@ import msgspec
 
 from clew.compare import changes
 from clew.core.agent import Agent
-from clew.core.effects import described_effect, step_of, with_those_within
+from clew.core.done import described_effect, step_of
+from clew.core.effects import with_those_within
 from clew.core.errors import ConfigError
 from clew.core.events import (
     FINISH,

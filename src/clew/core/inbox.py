@@ -2,7 +2,10 @@
 
 from contextlib import suppress
 
-from clew.core.events import AnyEvent, Cancel, Note, Rewound, Ruling, decode
+import msgspec
+
+from clew.core.done import described_effect
+from clew.core.events import AnyEvent, Cancel, Done, Note, Rewound, Ruling, decode
 from clew.core.interfaces import Store
 from clew.core.trajectory import Trajectory
 
@@ -27,9 +30,23 @@ def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
     steps = len(so_far.steps)
     if isinstance(event, Rewound) and (so_far.step.pending or not 0 <= event.to < steps):
         return Note("a rewind was set aside: calls are open, or no step follows", source="late")
-    if isinstance(event, (Ruling, Note, Cancel, Rewound)):
+    if isinstance(event, Rewound):
+        return msgspec.structs.replace(event, done=_with_later(so_far, event))
+    if isinstance(event, (Ruling, Note, Cancel)):
         return event
     return Note("a message in the inbox was no ruling, note, rewind or cancel", source="late")
+
+
+def _with_later(so_far: Trajectory, back: Rewound) -> tuple[Done, ...]:
+    """The side effects that a rewind names, and the run's own since a person asked for it."""
+    known = {done.key for done in (*so_far.done_elsewhere, *back.done)}
+    own = [
+        described_effect(so_far, call)
+        for step in so_far.steps[back.to :]
+        for call in step.all_calls
+        if call.changed and not call.child
+    ]
+    return (*back.done, *(done for done in own if done.key not in known))
 
 
 def _objection(so_far: Trajectory, ruling: Ruling) -> str:

@@ -86,7 +86,7 @@ class Trajectory:
         self.forks: list[Forked] = []
         """The forks it descends from, the last one last; empty for a run that is not a fork."""
         self.done_elsewhere: list[Done] = []
-        """Side effects of other runs that it must not repeat unasked."""
+        """Side effects of other runs, and of branches, that it must not repeat unasked."""
         self.pending_input: list[str] = []
         """A person's messages that no model has seen yet and that were not refused."""
         self.grant: Grant | None = None
@@ -250,6 +250,7 @@ class Trajectory:
                 self.step.notices += (event,)
             case Rewound():
                 self.omitted.rewind(event, len(self.steps))
+                self.done_elsewhere += event.done
                 self.step.notices, self.step.concluded = (*self.step.notices, event), True
                 self.rejected, self.faults_in_row = [], 0
                 self._go_on()

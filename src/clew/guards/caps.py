@@ -98,8 +98,9 @@ class WholeCaps(msgspec.Struct, frozen=True):
 class AlreadyDone:
     """A guard: holds a call that repeats a side effect of another run.
 
-    That is an effect after a fork point, or in an earlier run for the same task. A repeat is a call
-    with the same arguments, or with what one of the `tools` receives as the same.
+    That is an effect after a fork point, in a branch that a person rewound, or in an earlier run
+    for the same task. A repeat is a call with the same arguments, or with what one of the `tools`
+    receives as the same.
     """
 
     tools: Mapping[str, ToolSpec] = field(

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.agent import Agent
-from clew.core.effects import described_effect
+from clew.core.done import described_effect
 from clew.core.errors import ConfigError, RunNotFoundError, ToolError
 from clew.core.events import FINISH, Done, Json, Note, Observation, Verdict, encode
 from clew.core.fork import ForkPoint, find_fork_point, start_fork

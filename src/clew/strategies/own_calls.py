@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 from clew.context.branches import branch_steps
 from clew.core.agent import Agent
-from clew.core.effects import step_of
+from clew.core.done import step_of
 from clew.core.events import EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
