@@ -185,8 +185,8 @@ async def _request(client: anyio.abc.ByteStream) -> bytes:
         (HEAD + b"text/event-stream\r\n\r\n", "SSE stream ended without a response"),
         (HEAD + b'text/event-stream\r\n\r\ndata: {"jso', "SSE stream ended without a response"),
         (HEAD + b"text/html\r\n\r\n<html>", "Unexpected content type: text/html"),
-        (answer(b""), "Failed to parse JSON response: 1 validation error for"),
-        (answer(b"<html>\nGood day"), "Failed to parse JSON response: 1 validation error for"),
+        (answer(b""), "what it answered is no message of the protocol: (nothing)"),
+        (answer(b"<html>\nGood day"), "what it answered is no message of the protocol: <html>"),
         (b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", "HTTP 500 Internal Server Error"),
     ],
 )

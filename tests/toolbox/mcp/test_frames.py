@@ -64,10 +64,7 @@ async def test_half_a_character_does_not_cost_the_result(tmp_path: Path, piece: 
         HEAD + b'"result": {"content": []}',
         HEAD + b'"result": 7}',
         HEAD + b'"outcome": {}}',
-        HEAD + b'"error": "no"}',
         HEAD + b"'result': {}}",
-        HEAD
-        + b'"result": {"content": [{"type": "text", "text": "a\nb"}]}}'.replace(b"\n", b"\x00"),
         b'{"result": {"content": [NaN,]}, "jsonrpc": "2.0", "id": ID',
     ],
 )
@@ -75,6 +72,22 @@ async def test_a_broken_answer_fails_its_own_call_at_once(tmp_path: Path, frame:
     seen = await answered(tmp_path, frame)
     assert (seen.ok, seen.outcome) == (False, "unknown")
     assert "no message of the protocol" in seen.text or "no answer" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        (b'"error": "no"}', "no"),
+        (b'"error": {"message": "no"}}', "no"),
+        (b'"error": {"code": "x"}}', '{"code": "x"}'),
+    ],
+)
+async def test_an_error_of_another_kind_keeps_what_it_says(
+    tmp_path: Path, frame: bytes, says: str
+) -> None:
+    seen = await answered(tmp_path, HEAD + frame)
+    assert (seen.ok, seen.outcome) == (False, "unknown")
+    assert f"the MCP server odd says: {says}" in seen.text
 
 
 def restarted(method: bytes, answer: tuple[int, str, bytes], forgotten: list[bytes]) -> Any:

@@ -5,7 +5,7 @@ internal error. `BoundedTransport` turns both into answers to that one request, 
 whether the server can have done anything.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, cast
 
@@ -16,12 +16,20 @@ import msgspec
 from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import override
 
+from clew.support.schema_parts import keywords
+from clew.toolbox.mcp.bodies import (
+    JSON,
+    MOST_BYTES,
+    OF_THE_BODY,
+    STREAM,
+    Bodies,
+    asked,
+    whole_body,
+)
+from clew.toolbox.mcp.frames import Number, bare, frame_of, mended, number_of
 from clew.toolbox.mcp.outcomes import LOST, NOT_REACHED, SESSION_LOST, SESSION_OVER
 from clew.toolbox.mcp.pinned_server import sdk_module
 from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
-
-MOST_BYTES: Final = 32_000_000
-"""The longest answer, and the longest event of a stream, that a server may send."""
 
 _CONNECT: Final = 15.0
 _LIMITS: Final = httpx2.Limits(
@@ -30,10 +38,7 @@ _LIMITS: Final = httpx2.Limits(
 """Many servers close a connection after 5 idle seconds: a call that is sent just then is *unknown*,
 so connections are given up well before."""
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-_JSON: Final = "application/json"
-_OF_THE_BODY: Final = ("content-encoding", "content-length", "transfer-encoding")
 _SERVER_ERROR: Final = 500
-_STREAM: Final = "text/event-stream"
 _PROBE: Final = 5.0
 _NO_POST: Final = (400, 404, 405)
 _OTHERWISE: Final = (401, 402, 403, 407, 408, 413, 414, 415, 429, 431)
@@ -51,78 +56,57 @@ OLD_TRANSPORT: Final = (
 )
 
 
-class _TooLong(httpx2.StreamError):
-    """An answer is longer than may be kept in memory."""
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    """The body of a response; plain ones end with an error after `MOST_BYTES`."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._inner = inner
-
-    @override
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for piece in self._inner:
-            size += len(piece)
-            if size > MOST_BYTES:
-                message = f"the answer is longer than {MOST_BYTES // 1_000_000} MB"
-                raise _TooLong(message)
-            yield piece
-
-    @override
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """Sends requests, and answers those to the server itself whatever happens to them."""
 
-    def __init__(self, url: str, inner: httpx2.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, url: str, server: str) -> None:
         self._url = httpx2.URL(url)
-        self._inner = inner or httpx2.AsyncHTTPTransport(limits=_LIMITS)
+        self._inner = httpx2.AsyncHTTPTransport(limits=_LIMITS)
+        self._bodies = Bodies(server)
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; one that asks the server for something is always answered."""
         mine = request.method == "POST" and request.url == self._url
-        try:
-            response = await self._inner.handle_async_request(request)
-        except httpx2.TransportError as error:
-            if not mine:
-                raise
-            unsent = isinstance(error, _UNSENT)
-            return _error(503, NOT_REACHED if unsent else LOST, _why(error))
-        kind = response.headers.get("content-type", "").lower()
-        if mine and response.status_code >= 400:
-            told = await _of_protocol(response, kind)
-            if "mcp-session-id" in request.headers and _is_over(response.status_code, told):
-                await response.aclose()
-                sent = response.status_code >= _SERVER_ERROR and _may_act(request)
-                return _session_over(response.status_code, sent=sent)
-            if told is None and response.status_code in _NO_POST and await self._is_sse(request):
-                await response.aclose()
-                return _error(response.status_code, NOT_REACHED, OLD_TRANSPORT)
-            return told or await _refused(response)
-        if not kind.startswith("text/event-stream") and isinstance(
-            response.stream, httpx2.AsyncByteStream
-        ):
-            response.stream = _BoundedStream(response.stream)
-        return response
+        number = asked(request) if mine else None
+        with self._bodies.waiting(number) as waits:
+            try:
+                response = await self._inner.handle_async_request(request)
+                if mine and response.status_code >= 400:
+                    return await self._refusal(request, response, number)
+                return await self._bodies.read(request, response, waits)
+            except (httpx2.RequestError, httpx2.StreamError) as error:
+                if not mine:
+                    raise
+                unsent = isinstance(error, _UNSENT)
+                return _error(503, NOT_REACHED if unsent else LOST, _why(error))
+
+    async def _refusal(
+        self, request: httpx2.Request, response: httpx2.Response, number: Number | None
+    ) -> httpx2.Response:
+        """What an HTTP error means for the request, as an error of JSON-RPC."""
+        told = await _of_protocol(response, number)
+        if "mcp-session-id" in request.headers and _is_over(response.status_code, told):
+            await response.aclose()
+            sent = response.status_code >= _SERVER_ERROR and _may_act(request)
+            return _session_over(response.status_code, sent=sent)
+        if told is None and response.status_code in _NO_POST and await self._is_sse(request):
+            await response.aclose()
+            return _error(response.status_code, NOT_REACHED, OLD_TRANSPORT)
+        return told or await _refused(response)
 
     async def _is_sse(self, request: httpx2.Request) -> bool:
         """Whether the address is that of the old transport, which answers GET with a stream."""
-        headers = {name: it for name, it in request.headers.items() if name not in _OF_THE_BODY}
+        headers = {name: it for name, it in request.headers.items() if name not in OF_THE_BODY}
         asked = httpx2.Request(
-            "GET", self._url, headers={**headers, "accept": _STREAM}, extensions=request.extensions
+            "GET", self._url, headers={**headers, "accept": STREAM}, extensions=request.extensions
         )
         with suppress(httpx2.TransportError):
             with anyio.move_on_after(_PROBE):
                 response = await self._inner.handle_async_request(asked)
                 kind = response.headers.get("content-type", "").lower()
                 await response.aclose()
-                return response.status_code < 300 and kind.startswith(_STREAM)
+                return response.status_code < 300 and kind.startswith(STREAM)
         return False
 
     @override
@@ -158,17 +142,28 @@ def _session_over(status: int, *, sent: bool) -> httpx2.Response:
     return _error(status, SESSION_LOST if sent else SESSION_OVER, why)
 
 
-async def _of_protocol(response: httpx2.Response, kind: str) -> httpx2.Response | None:
+async def _of_protocol(response: httpx2.Response, number: Number | None) -> httpx2.Response | None:
     """An HTTP error that holds a JSON-RPC error; what a gateway says in JSON of its own is none."""
-    if not kind.startswith(_JSON) or not isinstance(response.stream, httpx2.AsyncByteStream):
+    if not response.headers.get("content-type", "").lower().startswith(JSON):
         return None
-    response.stream = _BoundedStream(response.stream)
-    with suppress(msgspec.DecodeError, httpx2.StreamError):
-        body = await response.aread()
-        if "jsonrpc" in msgspec.json.decode(body, type=dict[str, Any]):
-            kept = {name: it for name, it in response.headers.items() if name not in _OF_THE_BODY}
-            return httpx2.Response(response.status_code, headers=kept, content=body)
-    return None
+    try:
+        body = await whole_body(response)
+    except (httpx2.RequestError, httpx2.StreamError):
+        return None
+    odd: list[str] = []
+    values = frame_of(bare(body, odd), odd).values
+    said = keywords(values[0]) if values else {}
+    names = "error" in said and number is not None and number_of(said.get("id")) == number
+    if "jsonrpc" not in said and not names:
+        return None
+    error = mended(said, odd)
+    if not isinstance(error, types.JSONRPCError):
+        return None
+    kept = {name: it for name, it in response.headers.items() if name not in OF_THE_BODY}
+    content = error.model_dump_json(by_alias=True, exclude_unset=True)
+    return httpx2.Response(
+        response.status_code, headers={**kept, "content-type": JSON}, content=content
+    )
 
 
 async def _refused(response: httpx2.Response) -> httpx2.Response:
@@ -186,11 +181,11 @@ async def _refused(response: httpx2.Response) -> httpx2.Response:
 def _error(status: int, code: int, message: str) -> httpx2.Response:
     body: dict[str, Any] = {"jsonrpc": "2.0", "id": 0, "error": {"code": code, "message": message}}
     return httpx2.Response(
-        status, headers={"content-type": _JSON}, content=msgspec.json.encode(body)
+        status, headers={"content-type": JSON}, content=msgspec.json.encode(body)
     )
 
 
-def _why(error: httpx2.TransportError) -> str:
+def _why(error: Exception) -> str:
     return shown(str(error)) or type(error).__name__
 
 
@@ -199,7 +194,7 @@ async def open_http(server: McpServer, endpoint: Endpoint) -> AsyncGenerator[Any
     """The SDK's streams to a server; what signs in is imported where somebody has to."""
     oauth = None if server.auth is None else await sdk_module("oauth")
     client = httpx2.AsyncClient(
-        transport=BoundedTransport(endpoint.url),
+        transport=BoundedTransport(endpoint.url, server.name),
         headers=endpoint.headers,
         timeout=httpx2.Timeout(_CONNECT, read=None),
         auth=oauth and oauth.auth_of(server, server.auth, endpoint),

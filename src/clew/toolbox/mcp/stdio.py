@@ -4,8 +4,7 @@ The SDK has such a transport too. This one bounds the length of a message, keeps
 the server wrote to stderr, and says at once when the process has gone.
 """
 
-import json
-import re
+import math
 import signal
 import subprocess
 from collections import deque
@@ -14,18 +13,17 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeVar
 
 import anyio
-import mcp_types
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
 from clew.core.errors import ToolError
-from clew.toolbox.mcp.outcomes import LOST, Broken
+from clew.toolbox.mcp.frames import Message
+from clew.toolbox.mcp.lines import MOST_BYTES, Lines
+from clew.toolbox.mcp.outcomes import Broken
+from clew.toolbox.mcp.replies import Oddities, Replies
 from clew.toolbox.mcp.settings import Endpoint, McpServer, shown
 from clew.tools.run_process import environment, signal_group
-
-MOST_BYTES: Final = 32_000_000
-"""The longest message that a server may send."""
 
 GRACE: Final = 2.0
 """Seconds that a server has to end after its stdin was closed, and again after SIGTERM."""
@@ -38,14 +36,8 @@ _LINES: Final = 2
 _SHOWN: Final = 500
 _BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
 
-_ANY: Final = mcp_types.jsonrpc_message_adapter
-
-_HALF: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-"""Half of a surrogate pair, as it is encoded where that is let pass."""
-
-_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
-_EDGE: Final = 400
-"""Bytes at either end of a message in which its id is looked for."""
+_SILENCE: Final = 1.0
+"""Seconds after which a message that was begun, and is not complete, will not be completed."""
 
 Pipe = TypeVar("Pipe", ByteReceiveStream, ByteSendStream)
 
@@ -62,14 +54,15 @@ class StdioServer:
         self._endpoint = endpoint
         self._broken = broken
         self._said: deque[str] = deque(maxlen=_LINES)
-        self._no_message = b""
+        self._replies = Replies(Oddities(server.name))
+        self._lines = Lines(self._replies)
 
     def last_words(self) -> str:
         """What the server wrote beside messages, for people: the last lines of stderr, and of
         stdout what is no message.
         """
         said = shown(" / ".join(line for line in self._said if line.strip()))[:_SHOWN]
-        printed = shown(self._no_message.decode(errors="replace"))[:_SHOWN]
+        printed = shown(self._replies.no_message.decode(errors="replace"))[:_SHOWN]
         told = (
             said and f"it wrote: {said}",
             printed and f"it printed, in place of messages: {printed}",
@@ -129,23 +122,20 @@ class StdioServer:
         output: ByteReceiveStream,
         to_session: Incoming,
     ) -> bool:
-        """False where a line was too long."""
-        pieces: list[bytes] = []
-        size = 0
-        async for chunk in output:
-            head, *lines = chunk.split(b"\n")
-            pieces.append(head)
-            size += len(head)
-            for line in lines:
-                if body := b"".join(pieces).strip():
-                    found = _parsed(body)
-                    if isinstance(found, Exception):
-                        self._no_message = body[:_SHOWN]
-                    await to_session.send(found)
-                pieces, size = [line], len(line)
-            if size > MOST_BYTES:
-                return False
-        return True
+        """False where a message was too long."""
+        ended = False
+        while not ended and not self._lines.too_long:
+            messages: list[Message] = []
+            with anyio.move_on_after(_SILENCE if self._lines.is_open else math.inf) as patience:
+                try:
+                    messages = self._lines.feed(await output.receive())
+                except anyio.EndOfStream:
+                    ended = True
+            if ended or patience.cancelled_caught:
+                messages = self._lines.silence()
+            for one in messages:
+                await to_session.send(SessionMessage(one))
+        return ended
 
     async def _write(
         self, process: Process, from_session: MemoryObjectReceiveStream[SessionMessage]
@@ -153,7 +143,10 @@ class StdioServer:
         stdin = _pipe(process.stdin)
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             async for one in from_session:
-                await stdin.send(b"".join(map(_line, _with_waiting(one, from_session))))
+                ready = [*_with_waiting(one, from_session)]
+                for each in ready:
+                    self._replies.sent(each.message)
+                await stdin.send(b"".join(map(_line, ready)))
             return
         self._broken.because("it closed its input")
 
@@ -182,47 +175,6 @@ def _with_waiting(
 
 def _line(one: SessionMessage) -> bytes:
     return one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-
-
-def _parsed(body: bytes) -> SessionMessage | Exception:
-    """A line as the SDK would read it; most are answers, and a union takes longer to try.
-
-    Bytes that are no text and halves of surrogate pairs become U+FFFD. An answer that cannot be
-    read fails its own request, whose id is in it.
-    """
-    try:
-        return SessionMessage(_answer(body) or _ANY.validate_json(body, by_name=False))
-    except ValueError as error:
-        return _mended(body) or _failure(body) or error
-
-
-def _mended(body: bytes) -> SessionMessage | None:
-    try:
-        value = json.loads(body.decode("utf-8", "replace"))
-        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        text = _HALF.sub("\ufffd".encode(), text)
-        return SessionMessage(_ANY.validate_json(text, by_name=False))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _failure(body: bytes) -> SessionMessage | None:
-    """The end of the request that a broken answer names; its outcome is not known."""
-    if b'"jsonrpc"' not in body or b'"method"' in body:
-        return None
-    ids = {found[1] for found in _ID.finditer(body[:_EDGE] + b"\n" + body[-_EDGE:])}
-    if len(ids) != 1:
-        return None
-    (number,) = ids
-    said = mcp_types.ErrorData(code=LOST, message="what it answered is no message of the protocol")
-    return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=int(number), error=said))
-
-
-def _answer(body: bytes) -> mcp_types.JSONRPCResponse | None:
-    try:
-        return mcp_types.JSONRPCResponse.model_validate_json(body, by_name=False)
-    except ValueError:
-        return None
 
 
 def _how(code: int | None) -> str:
