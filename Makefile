@@ -19,7 +19,7 @@ export MODEL    := $(value MODEL)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check check-all lint types mypy pyright test test-all costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
+.PHONY: help ask check check-all lint types mypy pyright test test-all test-long test-trio costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -31,7 +31,7 @@ ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
 
 check: lint types test  ## Format, lint, types and the tests that are quick: before every commit
 
-check-all: lint types test-all docs  ## Format, lint, types, all tests, the coverage gate and the site: what CI runs
+check-all: lint types test-all docs  ## Format, lint, types, the full tests, the coverage gate and the site: what CI runs
 
 lint: $(VENV)/.dev  ## Format and lint, changing nothing
 	$(BIN)/ruff format --check
@@ -47,18 +47,24 @@ pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
-test test-all costs: export PYTHONDONTWRITEBYTECODE :=
+test test-all test-long test-trio costs: export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
 test: $(VENV)/.dev  ## The tests that are quick (pyproject.toml says what is slow)
 	$(PYTEST) -m 'not slow'
 
-test-all: $(VENV)/.dev $(VENV)/.npm  ## All tests; layers 0 to 5 must be covered whole
+test-all: $(VENV)/.dev $(VENV)/.npm  ## All tests and shares of the long ones; layers 0 to 5 must be covered whole
 	@rm -f .coverage .coverage.*
-	$(PYTEST) --cov || $(BIN)/python -m tests.alone
+	$(PYTEST) -m 'not long' --cov || $(BIN)/python -m tests.alone
 
-costs: $(VENV)/.dev $(VENV)/.npm  ## All tests, and which of them take more CPU than their marks say
-	$(PYTEST) -p tests.cost
+test-long: $(VENV)/.dev $(VENV)/.npm  ## What test-all leaves out: the rest of long tables, and of tests on trio
+	$(PYTEST) -m long
+
+test-trio: $(VENV)/.dev $(VENV)/.npm  ## All tests that run on trio, of which test-all draws a quarter
+	$(PYTEST) -m trio
+
+costs: $(VENV)/.dev $(VENV)/.npm  ## The tests of test-all: what takes most CPU, and more than its mark says
+	$(PYTEST) -p tests.cost -m 'not long'
 
 coverage: test-all  ## Coverage of everything, also of what the gate leaves out
 	@$(BIN)/coverage report --omit=none --fail-under=0

@@ -9,6 +9,7 @@ import signal
 import pytest
 from hypothesis import settings
 
+from tests import shares
 from tests.postgres import database, postgres_server
 
 __all__ = ["database", "postgres_server"]  # fixtures
@@ -48,15 +49,8 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave trio to the full run, but where the loop itself is what a test is about."""
-    for item in items:
-        called = getattr(item, "callspec", None)
-        if (
-            called is not None
-            and called.params.get("anyio_backend") == "trio"
-            and item.get_closest_marker("both_loops") is None
-        ):
-            item.add_marker(pytest.mark.slow)
+    """Mark what the quick tests leave to the full check, and what that leaves to others."""
+    shares.mark(items)
 
 
 def pytest_collection_finish() -> None:
