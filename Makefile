@@ -60,7 +60,7 @@ test-all: $(VENV)/.dev $(VENV)/.npm  ## All tests and shares of the long ones; l
 test-long: $(VENV)/.dev $(VENV)/.npm  ## What test-all leaves out: the rest of long tables, and of tests on trio
 	$(PYTEST) -m long
 
-test-trio: $(VENV)/.dev $(VENV)/.npm  ## All tests that run on trio, of which test-all draws a quarter
+test-trio: $(VENV)/.dev $(VENV)/.npm  ## All tests that run on trio, of which test-all draws one in eight
 	$(PYTEST) -m trio
 
 costs: $(VENV)/.dev $(VENV)/.npm  ## The tests of test-all: what takes most CPU, and more than its mark says

@@ -1,13 +1,15 @@
 """What each test costs: `make costs`, or `python -m pytest -p tests.cost …` for some of them.
 
-A report and no test: it prints the CPU time of `make check` and of what is `slow`, and lists each
-test that is over the limit without being marked, and each function that is marked and costs little.
+A report and no test: it prints the CPU time of `make check` and of what is `slow`, which folders
+and functions take most, each test that is over the limit without being marked, and each function
+that is marked and costs little.
 CPU time, of the test's process and of all that it started, is the same on a busy machine, nearly.
 """
 
 import os
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +17,9 @@ import pytest
 
 LIMIT: Final = 1.0
 """Seconds of CPU from which on a test is `slow` (pyproject.toml says what else makes one so)."""
+
+MOST: Final = 40
+"""How many of the dearest functions are listed."""
 
 STARTED: Final = pytest.StashKey[float]()
 PROCESSES: Final = Path("/proc")
@@ -77,6 +82,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("costs")
     for name, group in (("fast", fast), ("slow", slow)):
         write(f"{name}: {len(group)} tests, {sum(map(sum, group.values())):.0f} s of CPU")
+    dearest(write, {**fast, **slow})
     over = [(sum(costs), name) for name, costs in fast.items() if sum(costs) >= LIMIT]
     for cost, name in sorted(over, reverse=True):
         write(f"{cost:6.1f} s, over {LIMIT:g} and not marked slow: {name}")
@@ -87,3 +93,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for function, cost in most.items():
         if cost < LIMIT / 2:
             write(f"{cost:6.1f} s at most, and marked slow: {function}")
+
+
+def dearest(write: Callable[[str], None], costs: Mapping[str, list[float]]) -> None:
+    """List what takes most, all of its tests together: each folder, and the first functions."""
+    folders, functions = defaultdict[str, float](float), defaultdict[str, float](float)
+    for name, its in costs.items():
+        path, _, rest = name.partition("::")
+        folders["/".join(path.split("/")[:2])] += sum(its)
+        functions[f"{path}::{rest.partition('[')[0]}"] += sum(its)
+    for title, group, most in (("folder", folders, None), ("function", functions, MOST)):
+        for name, cost in sorted(group.items(), key=itemgetter(1), reverse=True)[:most]:
+            write(f"{cost:6.1f} s in all, {title}: {name}")

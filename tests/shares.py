@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-TRIO: Final = 4
+TRIO: Final = 8
 """The full check runs one in so many second turns of a file, and all of `both_loops`."""
 
 

@@ -6,7 +6,6 @@ in the table of entry points go too.
 
 import ast
 import functools
-import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+from tests import unmeasured
 
 ROOT = Path(__file__).parent.parent
 
@@ -54,6 +55,9 @@ BY_NAME: dict[str, str] = {
     "tests/core/test_secrets.py::test_an_origin_that_held_a_secret_is_known_again": "the model of"
     " an origin has a name, and those that need no key are the offline rules",
 }
+
+PARTS = 6
+"""In how many parts the tests of the core run without wings; the full check draws one."""
 
 
 def _inside(module: str, rooms: Collection[str]) -> bool:
@@ -146,7 +150,7 @@ def _is_line_of(line: str, wings: Collection[str]) -> bool:
 
 def _environment(tree: Path) -> dict[str, str]:
     """That of this process, but that nothing is measured: what is run there is a copy."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    kept = unmeasured.environment()
     return {**kept, "PYTHONPATH": str(tree / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -168,6 +172,7 @@ def test_nothing_below_a_wing_imports_it(wing: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.share(6)
 @pytest.mark.parametrize("wing", WINGS)
 def test_without_a_wing_all_below_it_is_imported(wing: str, tree: Path) -> None:
     rest = _copy_without([wing], tree, "src")
@@ -180,19 +185,34 @@ def test_without_a_wing_all_below_it_is_imported(wing: str, tree: Path) -> None:
     assert not [name for name in done.stdout.split() if _inside(name, [wing])]
 
 
+def _ends_well(command: list[str], tree: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=tree, env=_environment(tree), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+
+
 @pytest.mark.slow
-def test_without_all_wings_the_rest_has_its_types_and_passes_the_tests_of_the_core(
-    tree: Path,
-) -> None:
-    _copy_without(WINGS, tree, "src", "tests", "docs")
+def test_without_all_wings_the_rest_has_its_types(tree: Path) -> None:
+    _copy_without(WINGS, tree, "src")
     if (ROOT / ".mypy_cache").exists():  # what it knows of modules that have not changed
         shutil.copytree(ROOT / ".mypy_cache", tree / "cache")
-    types = [sys.executable, "-m", "mypy", "--cache-dir", str(tree / "cache"), "src"]
-    tests = [sys.executable, "-m", "pytest", "tests/core", "-q", "-n", "0", "-m", "not slow"]
+    _ends_well(["mypy", "--cache-dir", str(tree / "cache"), "src"], tree)
+
+
+@pytest.mark.slow
+@pytest.mark.share(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_without_all_wings_the_rest_passes_the_tests_of_the_core(tree: Path, part: int) -> None:
+    _copy_without(WINGS, tree, "src", "tests", "docs")
+    files = sorted(str(path.relative_to(tree)) for path in tree.glob("tests/core/test_*.py"))
+    tests = ["pytest", *files[part::PARTS], "-q", "-n", "0", "-m", "not slow"]
     tests += [word for test in BY_NAME for word in ("--deselect", test)]
-    tests += ["-p", "no:cacheprovider"]
-    for command in (types, tests):
-        done = subprocess.run(
-            command, cwd=tree, env=_environment(tree), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    _ends_well([*tests, "-p", "no:cacheprovider"], tree)
+
+
+@pytest.mark.slow
+def test_without_all_wings_the_tests_of_the_core_are_all_found(tree: Path) -> None:
+    _copy_without(WINGS, tree, "src", "tests", "docs")
+    _ends_well(["pytest", "tests/core", "-qq", "-n", "0", "--collect-only"], tree)

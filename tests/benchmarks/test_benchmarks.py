@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import unmeasured
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,11 +20,10 @@ PATH = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
 
 def run(*argv: str) -> subprocess.CompletedProcess[str]:
     """A program of the benchmarks, without what measures coverage: it would measure that too."""
-    env = {name: text for name, text in os.environ.items() if not name.startswith("COVERAGE_")}
     return subprocess.run(
         [sys.executable, *argv],
         cwd=ROOT,
-        env=env | {"PYTHONPATH": PATH},
+        env=unmeasured.environment() | {"PYTHONPATH": PATH},
         capture_output=True,
         text=True,
         check=False,

@@ -1,7 +1,6 @@
 """Another framework among the forms: its own environment, the same server, tools and limits."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from live.others.systems import BY_NAME
 from live.strategies.configurations import STEPS, TOKENS
 from live.strategies.outcomes import read
+from tests import unmeasured
 from tests.models.tiny_gguf import write_model
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +88,12 @@ def asked(folder: Path, source: str, *more: str, **variables: str) -> None:
     ]
     command = [sys.executable, "-m", "live.strategies", write_model(folder / "r.gguf"), *told]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | variables
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=unmeasured.environment() | variables,
     )
     assert done.returncode == 0, done.stderr
     assert "| `CodeAgent` |" in done.stdout

@@ -1,7 +1,6 @@
 """The program that asks a real model, with one of random weights: what it keeps and says."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from live.configurations import NAMES
 from live.forms import current
 from live.others.systems import SYSTEMS
 from live.outcomes import read
+from tests import unmeasured
 from tests.models.tiny_gguf import write_model
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def started(folder: Path, *args: str | Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "live", *args, *places, "--print", "--threads", "1"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-        env={**os.environ, "CLEW_RECORDINGS": str(folder / "none")},
+        env={**unmeasured.environment(), "CLEW_RECORDINGS": str(folder / "none")},
     )  # fmt: skip
 
 

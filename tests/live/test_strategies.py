@@ -1,7 +1,6 @@
 """The program that asks a model by strategies: its tasks, their judges, what it keeps and says."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +18,7 @@ from live.strategies import goods, page, programs
 from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered, add, read
 from live.strategies.tasks import listed
+from tests import unmeasured
 from tests.models.tiny_gguf import write_model
 
 ROOT = Path(__file__).parents[2]
@@ -232,7 +232,12 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "live.strategies", file, *told]
     for _ in range(2):
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, cwd=ROOT, env=dict(os.environ)
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            env=unmeasured.environment(),
         )
         assert done.returncode == 0, done.stderr
         assert "### With a real small model" in done.stdout
@@ -246,7 +251,14 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     again = ["--outcomes", tmp_path / "outcomes", tmp_path / "runs.sqlite"]
     for said in ("1 outcomes were counted otherwise\n", "0 outcomes were counted otherwise\n"):
         command = [sys.executable, "-m", "live.strategies.recount", *map(str, again)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            env=unmeasured.environment(),
+        )
         assert (done.returncode, done.stdout) == (0, said), done.stderr
     assert sorted(read(tmp_path / "outcomes"), key=lambda one: one.form) == asked
 
@@ -265,5 +277,7 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
 )
 def test_wrong_input_is_told_in_a_line(said: list[str], told: str) -> None:
     command = [sys.executable, "-m", "live.strategies", *said]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=unmeasured.environment()
+    )
     assert (done.returncode, done.stderr) == (2, told)

@@ -69,6 +69,7 @@ def test_each_way_keeps_what_each_situation_promises(way: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.share(3)
 @pytest.mark.parametrize("way", [way.name for way in ways()])
 def test_each_way_is_killed_forked_and_rewound(way: str) -> None:
     assert not wrong((each for each in without_a_setting(way) if each.situation in DEAR), cuts=4)

@@ -17,6 +17,8 @@ from tests.serve.test_mcp_processes import Http, client_of
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
 KILLS: Final = 50
+PARTS: Final = 5
+"""The full check draws one of them: ten kills, and at least one after each entry."""
 ENTRIES: Final = 9
 """The entries of a whole run, from its start to its stop."""
 MOMENT: Final = 0.01
@@ -40,12 +42,14 @@ def letter(record: Trajectory) -> str:
     return observation.outcome
 
 
-async def test_fifty_kills_lose_no_task_and_repeat_no_effect(tmp_path: Path) -> None:
-    chance = random.Random(7)
+@pytest.mark.share(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_kills_lose_no_task_and_repeat_no_effect(tmp_path: Path, part: int) -> None:
+    chance = random.Random(7 + part)
     store = str(tmp_path / "runs.sqlite")
     (tmp_path / "open").touch()
     begun: list[str] = []
-    for number in range(KILLS):
+    for number in range(part, KILLS, PARTS):
         server = Http(tmp_path, "--no-token")
         async with client_of(server.url) as client:
             begun.append(await begin_task(client, f"Write letter {number}."))
@@ -58,9 +62,11 @@ async def test_fifty_kills_lose_no_task_and_repeat_no_effect(tmp_path: Path) -> 
             results = [await raw(client, "tasks/result", taskId=run_id) for run_id in begun]
     finally:
         last.end(signal.SIGTERM)
-    assert [result["structuredContent"]["status"] for result in results] == ["answered"] * KILLS
+    assert [result["structuredContent"]["status"] for result in results] == ["answered"] * len(
+        begun
+    )
     outcomes = [letter(await read(run_id, store=store)) for run_id in begun]
     sent = (tmp_path / "sent").read_text("utf-8").splitlines()
     done, unknown = outcomes.count("done"), outcomes.count("unknown")
-    assert done + unknown == KILLS
+    assert done + unknown == len(begun) == KILLS // PARTS
     assert done <= len(sent) <= done + unknown

@@ -21,6 +21,7 @@ from clew import open_store
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.workers.ray.actor import ActorConfig
+from tests import unmeasured
 from tests.patience import PATIENCE
 from tests.workers.network import run_alone, why_not
 
@@ -46,10 +47,13 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
         pytest.skip(f"Ray is tested in a network of its own: {why}")
     folder = tmp_path_factory.mktemp("ray")
     short = tempfile.mkdtemp(prefix="r", dir="/tmp")  # Ray has sockets in it, whose names are short
-    env = os.environ | {"LEDGER": str(folder / "effects"), "TMPDIR": short, "HOME": str(folder)}
+    env = unmeasured.environment() | {
+        "LEDGER": str(folder / "effects"),
+        "TMPDIR": short,
+        "HOME": str(folder),
+    }
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
-    for name in ("RAY_ADDRESS", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
-        env.pop(name, None)  # drivers are not held to a coverage, which would slow all of Ray down
+    env.pop("RAY_ADDRESS", None)
     command = [sys.executable, "-m", "tests.workers.ray_program", str(folder)]
     try:
         done = run_alone(command, env=env, timeout=2 * PATIENCE)

@@ -32,6 +32,7 @@ QUICK = [one for one in ATTEMPTS if one.kind not in LONG]
 SLOW = [one for one in ATTEMPTS if one.kind in LONG]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("attempt", [*QUICK[::FEW], *SLOW[::FEWER]], ids=named)
 def test_monty_holds_it(attempt: Attempt) -> None:
     held, words = tried("monty", attempt)
@@ -39,6 +40,7 @@ def test_monty_holds_it(attempt: Attempt) -> None:
 
 
 @WALLS
+@pytest.mark.share(3)
 @pytest.mark.parametrize("attempt", all_of("process")[::FEWER], ids=named)
 def test_the_sandbox_holds_it(attempt: Attempt) -> None:
     held, words = tried("process", attempt)

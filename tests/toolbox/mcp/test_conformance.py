@@ -46,12 +46,14 @@ def play(scenario: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("scenario", PASSED)
 def test_a_scenario_is_passed(scenario: str) -> None:
     done = play(scenario)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("scenario", [f"auth/{name}" for name in MISSED])
 def test_a_scenario_that_is_missed_ends_with_a_line_and_does_not_hang(scenario: str) -> None:
     done = play(scenario)

@@ -51,6 +51,7 @@ def agent_file(**table: Any) -> tuple[str, str]:
     return ("--agent", "agent.toml")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -77,6 +78,7 @@ def test_a_program_that_is_no_server_is_told_in_one_line(code: str, why: str) ->
         )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -141,6 +143,7 @@ def at_a_url(**answer: Any) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
@@ -175,6 +178,7 @@ def plain_agent(plain: Plain, patience: float) -> tuple[str, str]:
     return agent_file(**table, connect_timeout=patience, timeout=patience)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("said", "tool", "words"),
     [

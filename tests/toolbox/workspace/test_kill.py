@@ -113,6 +113,7 @@ def test_the_number_of_writes(tmp_path: Path, folder: Path, work: Work) -> None:
     assert judged(tmp_path) == 0
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("kill_at", range(1, WRITES + 1))
 def test_killed_at_any_write(
