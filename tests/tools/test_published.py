@@ -222,3 +222,62 @@ async def test_a_run_calls_a_published_tool_by_its_legal_name() -> None:
 def test_what_is_no_definition_is_refused(definitions: list[Json], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         published(definitions, echo)
+
+
+BENT: dict[str, Json] = {
+    "a text as arguments": {"name": "bent", "parameters": {"type": "string"}},
+    "a list": {"name": "bent", "parameters": []},
+    "a list as arguments": {"name": "bent", "input_schema": {"type": "array", "items": {}}},
+    "true": {"name": "bent", "inputSchema": True},
+    "a number": {"name": "bent", "parameters": 7},
+    "dangling": {"name": "bent", "parameters": {"properties": {"a": {"$ref": "#/$defs/no"}}}},
+    "elsewhere": {"name": "bent", "parameters": {"properties": {"a": {"$ref": "http://[::1]:9/"}}}},
+    "a broken pattern": {"name": "bent", "parameters": {"properties": {"a": {"pattern": "("}}}},
+    "a length in words": {"name": "bent", "parameters": {"properties": {"a": {"minLength": "x"}}}},
+    "a bound of draft 4": {
+        "name": "bent",
+        "parameters": {"properties": {"a": {"minimum": 1, "exclusiveMinimum": True}}},
+    },
+    "properties a text": {"name": "bent", "parameters": {"type": "object", "properties": "a"}},
+    "required a text": {"name": "bent", "parameters": {"type": "object", "required": "a"}},
+    "no choice": {"name": "bent", "parameters": {"type": "object", "anyOf": {}}},
+    "as a function": {
+        "type": "function",
+        "function": {"name": "bent", "parameters": {"type": "integer"}},
+    },
+    "no name": {"description": "bent"},
+    "an empty name": {"name": "", "description": "bent"},
+    "a name that is none": {"name": ["bent"], "parameters": {}},
+    "a text": "bent",
+    "a list of them": [{"name": "bent"}],
+}
+
+
+@pytest.mark.parametrize("bent", BENT.values(), ids=BENT)
+async def test_one_bad_definition_does_not_hide_the_good_ones(
+    bent: Json, caplog: pytest.LogCaptureFixture
+) -> None:
+    good: list[Json] = [{"name": "one", "parameters": {"properties": {"a": {}}}}, {"name": "two"}]
+    made = published([good[0], bent, good[1]], echo)
+    assert [each.name for each in made] == ["one", "two"]
+    (line,) = [each.getMessage() for each in caplog.records if each.name == "clew"]
+    assert line.startswith("left out: ")
+    assert "bent" in line or '"name":""' in line
+    script = [Move("", (Action("one", {"a": 1}), Action("two", {}))), say("Done.")]
+    agent = Agent(ScriptedModel(script), tools=[each.tool for each in made])
+    result = await run(agent, "Both.", store=(store := MemoryStore()))
+    seen = [call.observation for call in (await read(result.run_id, store=store)).calls]
+    assert [each.content["name"] for each in seen if each is not None] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("names", "left"),
+    [
+        (["a", "b", "a"], ["b"]),
+        (["a", "a", "b", "b", "c"], ["c"]),
+        (["a", "A", "a "], ["a", "A", "a "]),
+    ],
+)
+def test_of_two_definitions_of_one_name_there_is_none(names: list[str], left: list[str]) -> None:
+    made = published([{"name": name} for name in names], echo)
+    assert [each.name for each in made] == left

@@ -70,7 +70,7 @@ def published(
     if left_out and not made:
         raise ConfigError("; ".join(left_out))
     for line in left_out:
-        LOG.warning("%s, and is left out", line)
+        LOG.warning("left out: %s", line)
     return made
 
 

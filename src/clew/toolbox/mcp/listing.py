@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 import mcp_types as types
 import msgspec
 from mcp.client.session import ClientSession
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from pydantic import ValidationError
 
@@ -20,6 +21,8 @@ _PAGES: Final = 100
 _MOST_BYTES: Final = 500_000
 """The longest definition of a tool."""
 _SHOWN: Final = 80
+_IDLE: Final = 3
+"""After so many pages in a row that say nothing new a list has ended."""
 
 
 class Listing(NamedTuple):
@@ -36,7 +39,13 @@ async def list_tools(session: ClientSession, *, modern: bool) -> Listing:
     cursor: str | None = None
     for _ in range(_PAGES):
         params = types.PaginatedRequestParams(cursor=cursor)
-        page = await raw_result(session, types.ListToolsRequest(params=params))
+        try:
+            page = await raw_result(session, types.ListToolsRequest(params=params))
+        except MCPError as error:
+            if cursor is None or error.code != types.INVALID_PARAMS:
+                raise
+            reader.end("its cursor is refused")  # by the server that gave it
+            return reader.listing()
         if (cursor := reader.read(page)) is None:
             return reader.listing()
     raise ToolError(f"there are more than {_PAGES} pages of them")
@@ -52,6 +61,11 @@ class _Reader:
         self._headers: dict[str, Mapping[tuple[str, ...], str]] = {}
         self._cursors: set[str] = set()
         self._known: set[bytes] = set()
+        self._pages = self._idle = 0
+
+    def end(self, problem: str) -> None:
+        """Note that there may be more than what was read."""
+        self._notes.append(f"the list of tools ends here: {problem}")
 
     def listing(self) -> Listing:
         return Listing(self._tools, tuple(dict.fromkeys(self._notes)), self._headers)
@@ -59,27 +73,33 @@ class _Reader:
     def read(self, page: dict[str, Json]) -> str | None:
         """Read a page; where the next one begins, or None after the last."""
         tools: Json = page.get("tools")
+        self._pages += 1
         if not isinstance(tools, list):
-            raise ToolError("what it sent is none: tools: a list is required")
+            if self._pages == 1:
+                raise ToolError("what it sent is none: tools: a list is required")
+            self.end("its next page is no list")
+            return None
         before = len(self._known)
         for tool in msgspec.convert(tools, list[Json]):
             self._read_tool(tool)
+        self._idle = self._idle + 1 if len(self._known) == before else 0
         given = page.get("nextCursor")
         if given is None:
             return None
         cursor = given if isinstance(given, str) else ""
-        problem = ""
-        if not cursor:
-            problem = "its cursor is empty" if given == "" else "its cursor is no text"
-        elif cursor in self._cursors:
-            problem = "its cursor repeats"
-        elif len(self._known) == before:
-            problem = "its next page says nothing new"
-        if problem:
-            self._notes.append(f"the list of tools ends here: {problem}")
+        if problem := self._wrong(given, cursor):
+            self.end(problem)
             return None
         self._cursors.add(cursor)
         return cursor
+
+    def _wrong(self, given: Json, cursor: str) -> str:
+        """Why a page's cursor leads nowhere; "" if it leads on."""
+        if not cursor:
+            return "its cursor is empty" if given == "" else "its cursor is no text"
+        if cursor in self._cursors:
+            return "its cursor repeats"
+        return "its next pages say nothing new" if self._idle == _IDLE else ""
 
     def _read_tool(self, tool: Json) -> None:
         body = canonical(tool)

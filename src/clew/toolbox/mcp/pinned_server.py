@@ -27,6 +27,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import CALL, CallContext, Model
 from clew.core.trajectory import Trajectory
+from clew.support.schema_parts import keywords
 from clew.toolbox.mcp.outcomes import ConnectionLost, SessionOver
 from clew.toolbox.mcp.pin_changes import changes
 from clew.toolbox.mcp.pins import ServerPins
@@ -137,7 +138,7 @@ class PinnedServer:
 
     async def call(self, tool: str, args: dict[str, Json], key: str, effect: Effect) -> Any:
         """Call a tool: an `Observation`, or a `Verdict` that holds the call."""
-        support = self.pins.by_name[tool].get("execution", {}).get("taskSupport")
+        support = keywords(self.pins.by_name[tool].get("execution")).get("taskSupport")
         wants_task = support == "required" or (support == "optional" and effect in EFFECTFUL)
         calls = await sdk_module("tool_calls")
         trust = "trusted" if tool in self.server.trusted else "untrusted"

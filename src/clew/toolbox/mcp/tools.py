@@ -179,7 +179,7 @@ def _published(
     ]
     made, left_out = publish(definitions, call, timeout=server.timeout)
     lines = [*pins.notes, *(f"the tool {shown(name)} is left out: {why}" for name, why in unfit)]
-    return made, (*lines, *map(shown, left_out))
+    return made, (*lines, *(shown(f"left out: {line}") for line in left_out))
 
 
 def _unfit(tool: dict[str, Json]) -> str:
