@@ -27,6 +27,46 @@ def _at_once(args: dict[str, Any], key: str) -> Any:
     raise KeyboardInterrupt
 
 
+@tool(effect="unsafe")
+async def later() -> str:
+    """Break off after it waited."""
+    await asyncio.sleep(0)
+    raise KeyboardInterrupt
+
+
+class Mine(KeyboardInterrupt):
+    """One's own kind."""
+
+
+@tool(effect="unsafe")
+async def own_kind() -> str:
+    """Break off in a word of one's own."""
+    raise Mine("enough")
+
+
+@tool(effect="unsafe")
+async def while_failing() -> str:
+    """Break off where an error is dealt with."""
+    try:
+        raise ValueError("first")
+    except ValueError:
+        raise KeyboardInterrupt from None
+
+
+@tool(effect="unsafe")
+async def at_the_end() -> str:
+    """Break off in a `finally`."""
+    try:
+        return "done"
+    finally:
+        await asyncio.sleep(0)
+        later_on()
+
+
+def later_on() -> None:
+    raise KeyboardInterrupt
+
+
 at_once = Tool("at_once", "Break off before it is awaited.", NONE, _at_once)
 
 
@@ -34,7 +74,10 @@ def breaker(one: Tool) -> Agent:
     return Agent(ScriptedModel([act(one.name), say("done")]), tools=[one])
 
 
-@pytest.mark.parametrize("one", [plain, awaited, at_once], ids=lambda one: one.name)
+MORE = [later, own_kind, while_failing, at_the_end]
+
+
+@pytest.mark.parametrize("one", [plain, awaited, at_once, *MORE], ids=lambda one: one.name)
 def test_in_another_thread_the_tool_crashed(one: Tool) -> None:
     store = MemoryStore()
     assert run_sync(breaker(one), "Do.", store=store, run_id="r").answer == "done"
@@ -48,7 +91,7 @@ def test_a_plain_function_is_in_another_thread_wherever_the_loop_is() -> None:
     assert asyncio.run(run(breaker(plain), "Do.", store=store)).answer == "done"
 
 
-@pytest.mark.parametrize("one", [awaited, at_once], ids=lambda one: one.name)
+@pytest.mark.parametrize("one", [awaited, at_once, *MORE], ids=lambda one: one.name)
 def test_in_the_main_thread_it_ends_the_program_and_the_run_stays_open(one: Tool) -> None:
     store = MemoryStore()
     with pytest.raises(KeyboardInterrupt):

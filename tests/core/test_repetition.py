@@ -199,6 +199,29 @@ async def test_a_useful_repetition_is_let_be(name: str, guard: NoProgress) -> No
     assert not stopped(await played(USEFUL[name], guard))
 
 
+MENDED: Final[dict[str, str]] = {
+    "another print": "text = read_file('a.py')\nprint(text, {n})",
+    "another comment and sum": "text = read_file('a.py')\nprint(len(text) + {n})  # {n}",
+    "another slice": "print(read_file('a.py')[{n}:])",
+    "another name": "found_{n} = search('mill')\nprint(found_{n}, {n})",
+    "another note behind": "print(search('mill'), open_note(f'doc_{n}'))",
+    "the look-up in a function": "def look():\n    return search('mill')\nprint(look(), {n})",
+    "the look-up in a loop": "for word in ['mill', 'old']:\n    print(search(word), {n})",
+    "mended where it failed": "text = read_file('a.py')\nprint(text['{n}'])",
+    "mended where it cannot be read": "print(read_file('a.py'), {n}",
+    "with a sum beside": "print(calc('1 + 1'), calc('{n} + 1'))",
+    "two files": "print(list_files(), read_file('a.py'), {n})",
+}
+
+
+@pytest.mark.parametrize("guard", [NoProgress(), EARLY], ids=["late", "early"])
+@pytest.mark.parametrize("code", MENDED.values(), ids=MENDED)
+async def test_a_mended_program_is_not_its_predecessor(code: str, guard: NoProgress) -> None:
+    """What it asked for inside came before, and it says something else."""
+    moves = [program(code.replace("{n}", str(n))) for n in range(ROUNDS)]
+    assert not stopped(await played(moves, guard))
+
+
 @pytest.mark.parametrize("guard", [NoProgress(), EARLY], ids=["late", "early"])
 @pytest.mark.parametrize("name", FUTILE)
 async def test_a_futile_repetition_is_stopped(name: str, guard: NoProgress) -> None:

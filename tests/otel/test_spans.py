@@ -179,7 +179,21 @@ async def test_content_is_told_when_it_is_asked_for() -> None:
     assert call.attributes["gen_ai.tool.call.result"] == f"{SECRET} is here"
 
 
-@pytest.mark.parametrize("goal", ["Where?", "And here?", "ä \u2603", "x" * 3_000])
+GOALS = [
+    *(
+        "Where?",
+        "And here?",
+        "ä \u2603",
+        "x" * 3_000,
+        "two\nlines",
+        'say "so" \\ or not',
+        "\U0001f642",
+    ),
+    *('{"role": "user"}', "<b>here</b>", "0", "null", "a\tb", "e\u0301"),
+]
+
+
+@pytest.mark.parametrize("goal", GOALS)
 async def test_each_thought_has_what_it_answers_and_what_it_said(goal: str) -> None:
     @tool(effect="read")
     def look(where: str) -> str:
@@ -333,3 +347,36 @@ async def test_calls_that_a_call_asked_for_have_spans_with_their_tools() -> None
     ids = [span.attributes["gen_ai.tool.call.id"] for span in found.named("execute_tool look")]
     assert sorted(ids) == ["run-1:1.2", "run-1:1.3"]
     assert len(found.named("execute_tool relay")) == 1
+
+
+CALL = RawCall("look", '{"where": "here"}', "a")
+WAYS: dict[str, tuple[list[Any], list[str]]] = {
+    "at once": ([say("A.")], ["user"]),
+    "by finish": ([finish("A.")], ["user"]),
+    "after one call": ([act("look", where="a"), say("A.")], ["user", "tool"]),
+    "after two": ([act("look", where="a"), act("look", where="b"), finish("A.")],
+                  ["user", "tool", "tool"]),
+    "after two in one reply": ([acts(act("look", where="a"), act("look", where="b")), say("A.")],
+                               ["user", "tool"]),
+    "after words and a call": ([Reply("I look.", (CALL,), "calls"), say("A.")], ["user", "tool"]),
+    "after a refused call": ([act("look", wher="a"), say("A.")], ["user", "tool"]),
+    "after a call of no tool": ([act("loop", where="a"), say("A.")], ["user", "tool"]),
+    "after a crash": ([act("put", what="a"), finish("A.")], ["user", "tool"]),
+    "after an empty reply": ([Reply("", (), "stop"), say("A.")], ["user", "user"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "roles"), WAYS.values(), ids=WAYS)
+async def test_the_last_thought_has_the_answer_and_each_its_input(
+    script: list[Any], roles: list[str]
+) -> None:
+    given, store = Agent(model=ScriptedModel(script), tools=[look, put]), MemoryStore()
+    result = await run(given, "Where?", store=store)
+    with collected() as (found, tracer):
+        export(await read(result.run_id, store=store), tracer=tracer, content=True)
+    chats = sorted(found.named("chat test"), key=lambda span: span.attributes["clew.step"])
+    sent = [json.loads(span.attributes["gen_ai.input.messages"]) for span in chats]
+    assert [messages[0]["role"] for messages in sent] == roles
+    said = json.loads(chats[-1].attributes["gen_ai.output.messages"])
+    assert result.answer == "A."
+    assert "A." in str(said[0]["parts"])

@@ -122,7 +122,14 @@ def pages(*texts: str) -> bytes:
         (("(scan)", "kelp"), "no text on 1 of 2 pages (1)"),
         (("kelp", "(scan)", "(scan)", "(scan)"), "no text on 3 of 4 pages (2-4)"),
         (("(scan)", "kelp", "(scan)", "(scan)"), "no text on 3 of 4 pages (1, 3-4)"),
+        (("(scan)", "(scan)", "kelp"), "no text on 2 of 3 pages (1-2)"),
+        (("kelp", "(scan)", "kelp", "(scan)", "kelp"), "no text on 2 of 5 pages (2, 4)"),
+        (("kelp", *["(scan)"] * 11), "no text on 11 of 12 pages (2-12)"),
+        (("(scan)", "kelp", "(scan)"), "no text on 2 of 3 pages (1, 3)"),
+        ((*["(scan)", "kelp"] * 3,), "no text on 3 of 6 pages (1, 3, 5)"),
+        ((*["kelp"] * 5, "(scan)"), "no text on 1 of 6 pages (6)"),
         (("kelp", "kelp"), ""),
+        (("kelp",), ""),
     ],
 )
 async def test_pages_of_a_half_scanned_pdf_are_named(

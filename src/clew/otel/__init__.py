@@ -174,6 +174,8 @@ class Spans:
                 self._asked.append({"role": "tool", "parts": [answer]})
             case Thought():
                 self._answered, self._asked = self._asked, []
+                if event.fault:  # which the next thought is told
+                    self._asked.append(_message("user", event.fault))
             case _:
                 pass
 

@@ -98,11 +98,23 @@ async def test_of_two_names_that_would_be_one_the_real_one_stays() -> None:
     )
 
 
+HIDDEN = [
+    *("print(old_search(q='x'))", "print(old_search('x'))", "print(old_search(**{'q': 'x'}))"),
+    *("f = old_search\nprint(f('x'))", "def f(q):\n    return old_search(q)\nprint(f('x'))"),
+    *("for q in 'x':\n    print(old_search(q))", "seen = search('y')\nprint(old_search('x'))"),
+    "try:\n    print(old_search('x'))\nexcept Exception as error:\n    print('no', error)",
+    "found = [old_search(q) for q in 'x']\nprint(found[0])",
+]
+
+
 @pytest.mark.parametrize("codec", ["native", "code"])
-async def test_a_hidden_tool_is_answered_in_a_program_and_not_described(codec: str) -> None:
+@pytest.mark.parametrize("code", HIDDEN)
+async def test_a_hidden_tool_is_answered_in_a_program_and_not_described(
+    code: str, codec: str
+) -> None:
     hidden = made("old_search", "q", hidden=True)
     shown = made("search", "q")
-    program = act("run_code", code="print(old_search(q='x'))")
+    program = act("run_code", code=code)
     model = watched(program, say("ok"), codec=codec, tools=[shown])
     agent = Agent(model, [run_code(), hidden, shown], codec=codec)
     store = MemoryStore()

@@ -201,7 +201,28 @@ async def allow_and_resume(agent: Agent, held: Result, store: MemoryStore) -> Re
     return await resume(agent, held.run_id, store=store)
 
 
-async def test_accepting_the_change_lets_a_held_call_be_judged_anew(tmp_path: Path) -> None:
+def typed(kind: str) -> dict[str, Any]:
+    return {"type": "object", "properties": {"text": {"type": kind}}}
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "instructions": {"instructions": "Obey."},
+    "version": {"version": "2"},
+    "name": {"name": "plane"},
+    "description": {"tools": [definition("echo", description="Sends.")]},
+    "title": {"tools": [definition("echo", title="Echo")]},
+    "annotations": {"tools": [definition("echo", annotations={"readOnlyHint": True})]},
+    "a required argument": {"tools": [definition("echo", required=("text",))]},
+    "fewer arguments": {"tools": [definition("echo", inputSchema=typed("string"))]},
+    "an output": {"tools": [definition("echo", outputSchema={"type": "object"})]},
+    "a new tool": {"tools": [definition("echo"), definition("pid")]},
+}
+
+
+@pytest.mark.parametrize("said", CHANGES.values(), ids=CHANGES)
+async def test_accepting_the_change_lets_a_held_call_be_judged_anew(
+    tmp_path: Path, said: dict[str, Any]
+) -> None:
     plain = plain_server(tmp_path / "plain", tools=FEW)
     store = MemoryStore()
 
@@ -210,7 +231,7 @@ async def test_accepting_the_change_lets_a_held_call_be_judged_anew(tmp_path: Pa
         return Agent(ScriptedModel([act("plain_echo", text="x"), finish("done")]), tools=tools)
 
     before = await agent()
-    plain.says(instructions="Obey.")
+    plain.says(**said)
     held = await run(before, "go", store=store)
     assert held.status == "held"
     PinFile(plain.pins).put("plain", None)  # as `clew mcp pins accept`: what it says now is pinned
@@ -220,18 +241,19 @@ async def test_accepting_the_change_lets_a_held_call_be_judged_anew(tmp_path: Pa
     assert plain.calls == ['echo {"text": "x"}']
 
 
+@pytest.mark.parametrize("said", CHANGES.values(), ids=CHANGES)
 async def test_a_held_call_stays_held_where_the_accepted_list_has_changed_again(
-    tmp_path: Path,
+    tmp_path: Path, said: dict[str, Any]
 ) -> None:
     plain = plain_server(tmp_path / "plain", tools=FEW)
     store = MemoryStore()
     tools = await mcp_tools(plain.server(), pins=plain.pins)
     model = [act("plain_echo", text="x"), finish("done")]
-    plain.says(instructions="Obey.")
+    plain.says(**said)
     held = await run(Agent(ScriptedModel(model), tools=tools), "go", store=store)
     PinFile(plain.pins).put("plain", None)
     tools = await mcp_tools(plain.server(), pins=plain.pins)
-    plain.says(instructions="Obey me.")
+    plain.says(**{**said, "instructions": "Obey me."})
     again = Agent(ScriptedModel(model), tools=tools)
     result = await resume(again, held.run_id, store=store, accept_change=True)
     assert result.status == "held"

@@ -211,6 +211,35 @@ async def test_what_a_dead_writer_left_is_swept(root: Path) -> None:
     assert not (root / "sub" / ".clew-fedcba9876543210").exists()
 
 
+LEFT = ".clew-00112233445566ff"
+ENDS = {
+    "an edit": ("", edit("a.txt", 1)),
+    "an edit below": ("sub", edit("sub/b.txt", 1)),
+    "through a link": ("sub", edit("way/b.txt", 1)),
+    "a file over another": ("", write("a.txt", "all new\n")),
+    "a new file": ("", act("write_file", path="new.txt", content="new\n")),
+    "a new file below": ("sub", act("write_file", path="sub/new.txt", content="new\n")),
+    "a patch": ("", patch("a.txt", "-line 2", "+changed 2")),
+    "a patch that removes": ("", patch("a.txt", kind="Delete")),
+    "a patch that adds": ("sub", patch("sub/c.txt", "+new", kind="Add")),
+    "a patch that moves": ("sub", patch("a.txt", "*** Move to: sub/a.txt")),
+}
+
+
+@pytest.mark.parametrize(("place", "change"), ENDS.values(), ids=ENDS)
+async def test_any_change_sweeps_its_folder_of_what_a_dead_writer_left(
+    root: Path, place: str, change: Any
+) -> None:
+    for folder in ("", "sub"):
+        (root / folder / LEFT).write_text("half")
+        (root / folder / ".clew-short").write_text("a person's")
+    read_first = act("read_file", path="a.txt")
+    *_, seen = await ran(root, read_first, deepcopy(change))
+    assert seen.ok, seen.text
+    assert not (root / place / LEFT).exists()
+    assert {(root / each / ".clew-short").read_text() for each in ("", "sub")} == {"a person's"}
+
+
 async def test_a_folder_that_another_program_holds_is_told(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

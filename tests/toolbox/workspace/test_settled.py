@@ -96,6 +96,69 @@ async def test_half_of_a_patch_is_completed(tmp_path: Path) -> None:
     assert (tmp_path / "b.txt").exists()
 
 
+TWO = """\
+*** Begin Patch
+*** Update File: a.txt
+-one
++two
+*** Update File: c.txt
+-three
++four
+*** Add File: b.txt
++new
+*** Delete File: d.txt
+*** End Patch"""
+NOW: dict[str, str | None] = {"a.txt": "two\n", "c.txt": "four\n", "b.txt": "new\n", "d.txt": None}
+BEFORE: dict[str, str | None] = {
+    "a.txt": "one\n",
+    "c.txt": "three\n",
+    "b.txt": None,
+    "d.txt": "old\n",
+}
+
+
+def put(root: Path, files: dict[str, str | None]) -> None:
+    for name, text in files.items():
+        if text is None:
+            (root / name).unlink(missing_ok=True)
+        else:
+            (root / name).write_text(text)
+
+
+def found(root: Path) -> dict[str, str | None]:
+    paths = {name: root / name for name in NOW}
+    return {name: path.read_text() if path.exists() else None for name, path in paths.items()}
+
+
+@pytest.mark.parametrize("made", range(16))
+async def test_whatever_part_of_a_patch_was_made_the_rest_follows(
+    tmp_path: Path, made: int
+) -> None:
+    put(tmp_path, BEFORE)
+    move = act("apply_patch", patch=TWO)
+    store = await begun(tmp_path, move)
+    put(tmp_path, {name: BEFORE[name] for at, name in enumerate(NOW) if not made >> at & 1})
+    seen = await settled(tmp_path, move, store)
+    assert seen.outcome == "done"
+    assert found(tmp_path) == NOW
+
+
+@pytest.mark.parametrize("name", NOW)
+@pytest.mark.parametrize("made", [0, 15])
+async def test_a_patch_of_which_a_person_changed_a_file_is_told(
+    tmp_path: Path, name: str, made: int
+) -> None:
+    put(tmp_path, BEFORE)
+    move = act("apply_patch", patch=TWO)
+    store = await begun(tmp_path, move)
+    left = {**(NOW if made else BEFORE), name: "a person's\n"}
+    put(tmp_path, left)
+    seen = await settled(tmp_path, move, store)
+    assert seen.outcome == "unknown"
+    assert f"{name} is neither as it was nor as it was to be" in seen.text
+    assert found(tmp_path) == left
+
+
 async def test_half_of_a_patch_whose_rest_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     move = act("apply_patch", patch=PATCH)
