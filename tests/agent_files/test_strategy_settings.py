@@ -140,7 +140,12 @@ def test_memories_are_told_to_the_runs_of_a_vote_and_of_a_strategy(folder: Path)
         assert "identical, no call made" in clew("replay", "last").out
 
 
-@pytest.mark.parametrize("strategy", ["reflexion", "plan_and_solve", "rewoo", "auto"])
+STRATEGIES = [
+    *("reflexion", "plan_and_solve", "rewoo", "auto", "evaluator_optimizer", "tree_search"),
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_vote_with_a_strategy_needs_no_price(folder: Path, strategy: str) -> None:
     def reply(body: Mapping[str, Any]) -> Say:
         text = str(body["messages"])
@@ -162,7 +167,7 @@ def test_a_vote_with_a_strategy_needs_no_price(folder: Path, strategy: str) -> N
     assert (done.code, "Ulm." in done.out) == (0, True), done.out + done.err
 
 
-@pytest.mark.parametrize("strategy", ["reflexion", "rewoo"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_vote_that_cannot_begin_leaves_no_record(folder: Path, strategy: str) -> None:
     done = clew(
         *("ask", "Write.", "--model", "offline", "--tools", "own:send", "--votes", "2"),

@@ -19,6 +19,7 @@ from clew import (
     Tool,
     Verdict,
     read,
+    tool,
 )
 from clew.interfaces import CALL
 from clew.serve.mcp import ServedAgent, server
@@ -33,7 +34,7 @@ from clew.strategies import (
 )
 from clew.testing import ScriptedModel, act, finish
 from clew.toolbox import HoldQuestions, ask_person
-from tests.serve.served import CORE, ERAS, STATELESS, Letters, Person, keeper, words, writer
+from tests.serve.served import CORE, ERAS, STATELESS, Letters, Person, keeper, look, words, writer
 
 
 @dataclass
@@ -60,20 +61,27 @@ async def test_a_call_is_a_run_and_its_answer(era: str) -> None:
     jsonschema_rs.validate(tool.output_schema, said)
 
 
+@tool(effect="read")
+def measure(tower: str) -> str:
+    """How high a tower is."""
+    return f"{tower} is 40 m high"
+
+
+@pytest.mark.parametrize(
+    ("tools", "shown"), [([look], "look"), ([look, measure], "look, measure"), ([], "")]
+)
 @pytest.mark.parametrize("made", [Reflexion, ReWOO, PlanAndSolve, TreeSearch, Auto])
 async def test_an_agent_that_answers_by_a_strategy_shows_the_tools_that_it_works_with(
-    made: Callable[[Agent], Any],
+    made: Callable[[Agent], Any], tools: list[Tool], shown: str
 ) -> None:
-    inner = keeper().agent
+    inner = keeper([finish("Nobody.")], tools).agent
     whole = strategy_agent(made(inner), inner)
     nested = strategy_agent(EvaluatorOptimizer(whole), whole)
     served = [ServedAgent("one", whole), ServedAgent("two", nested)]
     async with Client(server(served, store=MemoryStore()), mode=CORE) as client:
-        tools = (await client.list_tools()).tools
-    assert [str(tool.description).partition("minutes.")[2] for tool in tools] == [
-        " Its tools: look.",
-        " Its tools: look.",
-    ]
+        listed = (await client.list_tools()).tools
+    told = [str(tool.description).partition("minutes.")[2] for tool in listed]
+    assert told == ([f" Its tools: {shown}."] * 2 if shown else ["", ""])
 
 
 @eras
