@@ -17,11 +17,12 @@ INFO = {"serverInfo": {"name": "odd", "version": "1"}, "capabilities": {"tools":
 
 def result_of(method: str) -> dict[str, Any] | None:
     """What a good server would say."""
-    return {
+    results: dict[str, dict[str, Any]] = {
         "initialize": {"protocolVersion": "2025-06-18", **INFO},
         "tools/list": {"tools": [TOOL]},
         "tools/call": {"content": [{"type": "text", "text": "found"}]},
-    }.get(method)
+    }
+    return results.get(method)
 
 
 def good(number: Any, result: dict[str, Any] | None) -> dict[str, Any]:

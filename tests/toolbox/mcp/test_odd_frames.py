@@ -65,9 +65,9 @@ def over_http(transport: Transport, fault: str, method: str, *, two: bool) -> An
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            for kind in ("startup", "shutdown"):
+            for phase in ("startup", "shutdown"):
                 await receive()
-                await send({"type": f"lifespan.{kind}.complete"})
+                await send({"type": f"lifespan.{phase}.complete"})
             return
         body, more = b"", True
         while more:
