@@ -236,11 +236,14 @@ def test_the_env_file_is_found_above(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     ],
 )
-def test_a_folder_names_no_address(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("below", ["", "deep", "deep/below"])
+def test_a_folder_names_no_address(name: str, below: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever can write a folder's `.env` would get the environment's key, and every question."""
     monkeypatch.delenv(name, raising=False)
     with OpenAIServer([Say("mine")] * 3) as server, OpenAIServer([Say("yours")] * 3) as other:
         Path(".env").write_text(f"{name}={other.base_url}\n")
+        Path(below).mkdir(parents=True, exist_ok=True)
+        monkeypatch.chdir(below or ".")
         env = {"OPENAI_API_KEY": KEY}
         if name != "OPENAI_BASE_URL":
             env["OPENAI_BASE_URL"] = server.base_url
