@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, Tool, delegate, replay, resume, run, tool
+from clew import Agent, Limits, MemoryStore, Tool, delegate, fork, read, replay, resume, run, tool
 from clew.models.openai.chat import openai_chat
 from clew.strategies import Chaining, Orchestrator, Reflexion, strategy_agent
 from clew.support.wings import STRATEGIES, find
@@ -145,3 +145,35 @@ async def test_limits_of_the_whole_say_how_often_it_acts() -> None:
         await run(whole, "Please send word.", store=MemoryStore())
         await model.close()
     assert post.count["send"] == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [2, 3])
+@pytest.mark.parametrize("way", ACTS, ids=lambda way: way.name)
+async def test_a_cap_on_a_tool_holds_over_shared_steps_and_those_of_a_fork(
+    way: Way, most: int
+) -> None:
+    post, store = Post(), MemoryStore()
+    with OpenAIServer(Busy(Script(times=3, calls=4, verdicts=(False,)))) as server:
+        model = openai_chat("m", base_url=server.base_url, api_key="k")
+        limits = Limits(calls_per_tool={"send": most})
+        agent = Agent(model, [post.tool("send", "unsafe")], prompt="You work.", limits=limits)
+        whole = strategy_agent(strategy(way, agent), agent)
+        await run(whole, "Please send word.", store=store, run_id="r")
+        assert 0 < post.count["send"] <= most
+        steps = (await read("r", store=store)).steps
+        for at in range(min(4, len(steps))):
+            below = [call.observation for step in steps[:at] for call in step.calls]
+            shared = sum(one.spent.made.get("send", 0) for one in below if one and one.spent)
+            shared += sum(
+                call.action.name == "send" and bool(call.attempts)
+                for step in steps[:at]
+                for call in step.calls
+            )
+            post.done.clear()
+            await fork(whole, "r", at=at, store=store, new_id=f"f{at}")
+            assert shared + post.count["send"] <= most
+        post.done.clear()
+        await resume(whole, "r", say="Please send more.", store=store)
+        assert post.count["send"] <= most  # the same again
+        await model.close()
