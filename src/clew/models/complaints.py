@@ -1,12 +1,12 @@
 """What a provider's refusal complains of, by its words, and the repairs that answer it.
 
 The wordings are those that services and servers are known to use; `clew.testing.servers.doors` has
-them with their sources. A complaint that no pattern knows, and that is about a conversation or
-names nothing at all, is answered by the last repair.
+them with their sources. A complaint that no pattern knows, in whatever words, is answered by the
+last repair where there are earlier steps that may be what is refused.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 import msgspec
@@ -132,22 +132,22 @@ _HISTORY: Final = _any(
 )
 """Words of a complaint about a conversation."""
 
-_OPAQUE: Final = _any(
-    r"(?:bad request|invalid (?:request|argument|input|parameters?|params?)"
-    r"|provider returned error|param incorrect|request contains an invalid argument"
-    r"|unprocessable entity|validation error|invalid_request_error|null|none|error|4\d\d|\W)+"
-)
-"""A message that names nothing."""
-
-_TEMPLATE: Final = _any(r"jinja|raise_exception|template ?error|chat[_ ]template")
+_TEMPLATE: Final = _any(r"jinja|raise_exception|template|\bat row \d+, column \d+|\{%|\{\{")
 """A template that refused a conversation: llama.cpp gives it a status of 500."""
 
+_UNREADABLE: Final = _any(
+    r"failed_generation|tool_use_failed|json_validate_failed|tool call validation failed"
+)
+"""What the model wrote, and the provider could not read: Groq gives it a status of 400."""
+
 _OTHER: Final = _any(
-    r"api.?key|credential|unauthori[sz]ed|billing|\bcredits?\b|quota|rate.?limit",
+    r"api.?key|credential|unauthori[sz]ed|permission|access denied",
+    r"billing|\bcredits?\b|quota|rate.?limit|balance|arrear|余额|欠费",
     r"content.?(?:policy|filter|management)|moderation|\bsafety\b|flagged|\bpolic(?:y|ies)\b",
-    r"failed_generation|\bmax_\w*tokens|temperature|top_[pk]\b",
+    r"inspection|inappropriate|\bsensitive (?:content|words?|information)|harmful|敏感|违规",
+    r"\bmax_\w*tokens|temperature|top_[pk]\b",
     r"model\b.{0,60}(?:not (?:found|exist|available)|does ?n.t exist|unknown|decommissioned)",
-    r"(?:unknown|invalid|no such) model|model\b.{0,60}deprecated",
+    r"(?:unknown|invalid|no such) model|model\b.{0,60}deprecated|模型不存在",
 )
 """Complaints that no repair of a conversation answers."""
 
@@ -192,10 +192,22 @@ def answer(said: str, prompt: Prompt, left: frozenset[str]) -> str:
     return ""
 
 
-def last_resort(said: str, message: str, prompt: Prompt, left: frozenset[str]) -> str:
-    """`text` where earlier steps are, or may be, what is refused: a `message` may name nothing."""
+def unreadable(said: str) -> bool:
+    """Whether it is the model's reply that is refused: another may be better."""
+    return _UNREADABLE.search(said) is not None
+
+
+def last_resort(
+    status: int, said: str, prompt: Prompt, left: frozenset[str], options: Iterable[str]
+) -> str:
+    """`text` where earlier steps are, or may be, what is refused; `options` are the user's own.
+
+    No words are asked for: they are in any language. A status of 404 is mostly about an address.
+    """
     if "text" not in left or _OTHER.search(said):
         return ""
-    spoken = any(part.role in {"assistant", "tool"} for part in prompt)
-    about = _HISTORY.search(said) or _OPAQUE.fullmatch(message[:300] or " ")
-    return "text" if spoken and about else ""
+    if not any(part.role in {"assistant", "tool"} for part in prompt):
+        return ""
+    named = _any(*(rf"(?<!\w){re.escape(option)}(?!\w)" for option in options or ("\0",)))
+    rest, count = named.subn("", said)
+    return "text" if _HISTORY.search(rest) or not (status == 404 or count) else ""

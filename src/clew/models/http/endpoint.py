@@ -28,6 +28,7 @@ from clew.models.complaints import (
     demanded,
     last_resort,
     takes_no_tools,
+    unreadable,
 )
 from clew.models.history import WORDS, History, family
 from clew.models.http.failures import (
@@ -236,7 +237,7 @@ class Endpoint:
         """One request and its reply. Raises `TryAgain` where another try may help."""
         if ask.left <= 0:
             raise self._overdue()
-        ask.cut, ask.mended, ask.size = None, False, 0
+        ask.cut, ask.refused, ask.mended, ask.size = None, None, False, 0
         made: frozenset[str] = frozenset()
         while True:
             ask.without = without = self._left_out.of(ask.prompt)
@@ -246,7 +247,7 @@ class Endpoint:
             try:
                 return await self._within(ask, content)
             except StatusError as error:
-                if repair := self._answer(error.trouble, ask):
+                if repair := self._answer(error, ask):
                     self._left_out.add(ask.prompt, repair)
                     made |= {repair}
                     continue
@@ -274,22 +275,30 @@ class Endpoint:
             except BadReplyError as error:
                 raise TryAgain(f"{self.info.name} {self._source.tell(error)}") from error
 
-    def _answer(self, trouble: Trouble, ask: Ask) -> str:
+    def _answer(self, error: StatusError, ask: Ask) -> str:
         """What to leave out or to repair after this refusal, which was not yet; or ""."""
-        said, prompt, without = trouble.text, ask.prompt, ask.without
+        trouble, prompt, without = error.trouble, ask.prompt, ask.without
+        said = trouble.text
         if not about_the_prompt(trouble.status, said) or trouble.too_long:
             return ""
         left = self._api.repairs - without
         if repair := demanded(said, left) or self._api.degrade(trouble, without):
             return repair
-        if prompt.tools and takes_no_tools(said):
+        if unreadable(said) or (prompt.tools and takes_no_tools(said)):
             return ""
-        return answer(said, prompt, left) or last_resort(said, trouble.message, prompt, left)
+        if repair := answer(said, prompt, left):
+            return repair
+        if repair := last_resort(trouble.status, said, prompt, left, self._api.params):
+            ask.refused = error
+        return repair
 
     def _refusal(self, error: StatusError, ask: Ask, made: frozenset[str]) -> Exception:
         """The error of a request that no repair helped: what was tried, and what else may help."""
         trouble = error.trouble
         refused = about_the_prompt(trouble.status, trouble.text)
+        other = trouble.too_long or unreadable(trouble.text)
+        if ask.refused and refused and not other:  # the form that it had at last is no cause
+            error, trouble = ask.refused, ask.refused.trouble
         if ask.prompt.tools and refused and takes_no_tools(trouble.text):
             return ModelError(
                 f"{self.info.name} takes no tools at {self._source.base_url} "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew.core.errors import ModelError, TooLongError
+from clew.models.complaints import REFUSED, unreadable
 from clew.models.http.error_body import all_said, message_in, unwrapped, wait_in
 from clew.models.http.retry import Busy, TryAgain, retry_after
 from clew.support.redaction import blots_out
@@ -162,13 +163,15 @@ def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exc
         return ModelError(f"{source.name}: the account has no credit left{told}; top it up")
     if trouble.too_long and status < 500:
         return TooLongError(f"{source.name}: the prompt is too long for it{told}")
-    if status in PASSING or status >= 500:
+    wrote = status in REFUSED and unreadable(trouble.text)
+    if wrote or status in PASSING or status >= 500:
         after = retry_after(headers, time.time())
         after = trouble.after if after is None else after
         if status == 429:
             return Busy(f"{source.name} is limiting the rate{told}", after)
         kind = Busy if status in OVERLOADED and after is not None else TryAgain
-        return kind(f"{source.name} failed{told}", after)
+        what = "could not read what the model wrote" if wrote else "failed"
+        return kind(f"{source.name} {what}{told}", after)
     if status == 401:
         where = f"in {source.variable}" if source.variable else "given"
         return ModelError(

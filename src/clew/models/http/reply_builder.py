@@ -12,6 +12,7 @@ import msgspec
 
 from clew.core.events import Reply
 from clew.core.interfaces import OnText, Prompt
+from clew.models.http.failures import StatusError
 from clew.models.http.rate_limit import Ticket
 from clew.models.reply_size import REPLY_BYTES, event_size
 from clew.support.surrogates import HALF, mended_bytes
@@ -57,10 +58,10 @@ class Ask:
     """One completion under way, over all its attempts.
 
     `shown` says that a piece of a reply went to `on_text`; `without` is what the last attempt's
-    request left out or repaired, `sent` the prompt as it was repaired, `cut` what it brought before
-    it broke off, and `mended` whether half a character had to be replaced in it. `left` are the
-    seconds that requests may still take; the one under way runs `within` them. `size` is how much
-    of a reply was streamed.
+    request left out or repaired, `sent` the prompt as it was repaired, `refused` why earlier steps
+    were sent as text at last, `cut` what it brought before it broke off, and `mended` whether half
+    a character had to be replaced in it. `left` are the seconds that requests may still take; the
+    one under way runs `within` them. `size` is how much of a reply was streamed.
     """
 
     prompt: Prompt
@@ -72,6 +73,7 @@ class Ask:
     without: frozenset[str] = frozenset()
     shown: bool = False
     cut: Reply | None = None
+    refused: StatusError | None = None
     mended: bool = False
     size: int = 0
 
