@@ -338,7 +338,10 @@ class Spec(Part, frozen=True):
         said: dict[str, Any] = msgspec.to_builtins(self)
         for name, value in changes.items():
             put(said, name.split("."), value)
-        before, after = (msgspec.to_builtins(each) for each in (self, msgspec.convert(said, Spec)))
+        copy = msgspec.convert(said, Spec)
+        if not (self.limits.calls_per_tool or self.fallbacks or self.retrieval):
+            return copy  # nothing is said of single tools
+        before, after = msgspec.to_builtins(self), msgspec.to_builtins(copy)
         return msgspec.convert(without_gone_tools(before, after, changes, USUAL), Spec)
 
 
