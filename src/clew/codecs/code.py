@@ -23,6 +23,7 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.own_literals import is_answer, is_labelled
 from clew.codecs.scan import Labels
+from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
@@ -160,6 +161,9 @@ class Code:
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take the first block, or the answer; the text before it is the thought."""
+        return aloud(brief, reply, self._parse)
+
+    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         found = _pieces(reply.text)
         thought = _prose(found)
         try:

@@ -26,6 +26,7 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import before_invented_tail
+from clew.codecs.thinking import aloud
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
@@ -126,6 +127,9 @@ class Commands:
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take one command; the text before it is the thought."""
+        return aloud(brief, reply, self._parse)
+
+    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         counted = before_invented_tail(self._labels, reply.text)
         invented = len(counted) < len(reply.text)
         text = counted.replace("\r\n", "\n")

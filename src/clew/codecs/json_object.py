@@ -29,6 +29,7 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.json_form import step_schema
 from clew.codecs.mend import UnreadableError, Value, first_value
 from clew.codecs.scan import scan, void
+from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
@@ -93,6 +94,9 @@ class JsonObject:
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take the first object at the start of a line; text before it belongs to the thought."""
+        return aloud(brief, reply, self._parse)
+
+    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         start, line = json_stream.find_object(reply.text)
         prose, repairs = _prose(reply.text[:line])
         thought = prose

@@ -28,6 +28,7 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, stream_filter, void
 from clew.codecs.sections import Sections, sections, unfenced
+from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
@@ -148,6 +149,9 @@ class Labelled:
         A reply without any label is a fault and not an answer: it may be half a thought or a
         question.
         """
+        return aloud(brief, reply, self._parse)
+
+    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         return self.read(brief, reply, sections(self.dialect.labels, reply.text))
 
     def read(self, brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:

@@ -18,6 +18,7 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.schema_references import resolved
 from clew.codecs.text_answer import as_calls, beside_calls
+from clew.codecs.thinking import aloud
 from clew.codecs.wording import incomplete
 from clew.core.events import (
     Action,
@@ -169,6 +170,9 @@ class Native:
             if tagged or again:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
+        return aloud(brief, reply, self._said)
+
+    def _said(self, brief: PromptSpec, reply: Reply) -> Parsed:
         called = as_calls(brief, reply.text) if self.spellings else None
         return called or _text_answer(reply.text, brief)
 

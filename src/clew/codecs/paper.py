@@ -15,6 +15,7 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import Sections, sections
+from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
@@ -92,6 +93,9 @@ class Paper:
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take the first action; the text before it is the thought."""
+        return aloud(brief, reply, self._parse)
+
+    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         found = sections(LABELS, reply.text)
         try:
             return _read(brief, reply, found)

@@ -1,0 +1,215 @@
+"""A call that stands in thinking is not made, in any format and whatever opens the thinking."""
+
+from typing import Any
+
+import pytest
+
+from clew import Agent, MemoryStore, read, run, tool
+from clew.codecs import by_name
+from clew.core.events import Action, Effect, Reply
+from clew.testing import ScriptedModel
+from tests.codecs.samples import TEXT, brief
+from tests.codecs.samples import tool as declared
+
+CALLS = {
+    "native": '<tool_call>{"name": "sh", "arguments": {"cmd": "CMD"}}</tool_call>',
+    "json": '{"action": "sh", "args": {"cmd": "CMD"}}',
+    "labelled": 'Action: sh\nAction Input: {"cmd": "CMD"}',
+    "paper": "Action 1: sh[CMD]",
+    "code": '```python\nsh(cmd="CMD")\n```',
+}
+ENDS = {
+    "native": "done",
+    "json": '{"action": "finish", "args": {"answer": "done"}}',
+    "labelled": "Final Answer: done",
+    "paper": "Action 2: Finish[done]",
+    "code": "Answer: done",
+}
+TAGS = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<Thinking>", "</Thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<reflection>", "</reflection>"),
+    ("<scratchpad>", "</scratchpad>"),
+    ("<inner_monologue>", "</inner_monologue>"),
+    ("<seed:think>", "</seed:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|think|>", "<|/think|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("<unused94>", "<unused95>"),
+    ('<details type="reasoning">', "</details>"),
+    ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+]
+EFFECTS: tuple[Effect, ...] = ("unsafe", "read")
+
+
+def call(codec: str, cmd: str = "rm") -> str:
+    return CALLS[codec].replace("CMD", cmd)
+
+
+def parsed(codec: str, text: str, effect: Effect = "unsafe") -> Any:
+    asked = brief(tools=(declared("sh", "cmd", effect=effect, cmd=TEXT),))
+    return by_name(codec).parse(asked, Reply(text))
+
+
+def none_made(codec: str, form: str) -> None:
+    """Whatever opens and closes it, and whatever the tool does."""
+    for effect in EFFECTS:
+        for opens, closes in TAGS:
+            text = form.format(opens=opens, closes=closes, call=call(codec))
+            assert parsed(codec, text, effect).actions == (), text
+
+
+@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{opens}\nI could do\n{call}\n{closes}\nNo, I do not.",
+        "{opens}{call}{closes}No.",
+        "Let me see.\n{opens}\n{call}\n{closes}\nNo.",
+    ],
+)
+def test_a_call_in_closed_thinking_is_not_made(codec: str, form: str) -> None:
+    none_made(codec, form)
+
+
+@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{opens}\n{call}\n{closes}\n",
+        "{opens}\nI could do\n{call}",
+        "{opens}\nI could do\n{call}\nbut that would be dan",
+        "Let me see.\n{opens}\n{call}\n",
+    ],
+)
+def test_nothing_but_thinking_with_a_call_is_a_fault(codec: str, form: str) -> None:
+    none_made(codec, form)
+    for opens, closes in TAGS:
+        found = parsed(codec, form.format(opens=opens, closes=closes, call=call(codec)))
+        assert found.answer is None
+        assert found.fault
+
+
+@pytest.mark.parametrize("codec", CALLS)
+def test_a_call_in_thinking_that_the_template_opened_is_not_made(codec: str) -> None:
+    for effect in EFFECTS:
+        for _, closes in TAGS[:13]:
+            text = f"I could do\n{call(codec)}\n{closes}\nNo."
+            assert parsed(codec, text, effect).actions == (), text
+
+
+@pytest.mark.parametrize("codec", CALLS)
+def test_a_call_behind_the_thinking_is_made(codec: str) -> None:
+    for effect in EFFECTS:
+        for opens, closes in TAGS:
+            text = f"{opens}\nI could do\n{call(codec)}\n{closes}\n{call(codec, 'ls')}"
+            found = parsed(codec, text, effect)
+            assert (found.fault, found.actions) == ("", (Action("sh", {"cmd": "ls"}),)), text
+
+
+@pytest.mark.parametrize("codec", ["json", "code"])
+def test_a_call_behind_thinking_that_the_template_opened_is_made(codec: str) -> None:
+    found = parsed(codec, f"I could do\n{call(codec)}\n</think>\n\n{call(codec, 'ls')}")
+    assert found.actions == (Action("sh", {"cmd": "ls"}),)
+    assert found.repairs[0] == "what stood in thinking kept as thought"
+
+
+@pytest.mark.parametrize("codec", CALLS)
+def test_thinking_without_a_call_changes_nothing(codec: str) -> None:
+    plain = parsed(codec, f"hm\n{call(codec)}")
+    assert plain.actions == (Action("sh", {"cmd": "rm"}),)
+    for opens, closes in TAGS:
+        found = parsed(codec, f"{opens}hm{closes}\n{call(codec)}")
+        assert (found.actions, found.fault) == (plain.actions, ""), opens
+    for words in ("As [thought] says,", "It is `<think>` that opens it."):
+        assert parsed(codec, f"{words}\n{call(codec)}").actions == plain.actions
+    for lone in ("hm\n</think>\n", "hm</thinking>", "hm\n[/THINK]\n"):
+        assert parsed(codec, f"{lone}\n{call(codec)}").actions == plain.actions
+
+
+@pytest.mark.parametrize("codec", CALLS)
+def test_thinking_again_and_again_ends(codec: str) -> None:
+    thinking = "".join(f"<think>\n{call(codec, str(n))}\n</think>\n" for n in range(9))
+    assert parsed(codec, f"{thinking}No.").actions == ()
+
+
+@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize(
+    "value",
+    [
+        "a <think> b",
+        "a </think> b",
+        "<think>a</think>",
+        "</think>",
+        "[THINK]",
+        "a <thinking> b </thinking> c",
+        "◁think▷",
+        "</details>",
+    ],
+)
+def test_a_tag_in_a_value_stays(codec: str, value: str) -> None:
+    if codec == "paper" and "[" in value:
+        return  # brackets of the format itself
+    found = parsed(codec, call(codec, value))
+    assert (found.fault, found.actions) == ("", (Action("sh", {"cmd": value}),))
+
+
+@pytest.mark.parametrize(
+    ("codec", "text", "answer"),
+    [
+        ("native", "The tag <think> opens thinking.", None),
+        ("native", "<think> opens it and </think> closes it.", None),
+        ("native", "It ends with </think>, as in sh.", None),
+        ("labelled", "Final Answer: use <think> and </think>.", "use <think> and </think>."),
+        (
+            "labelled",
+            "Final Answer: it ends with\n</think>\nthere",
+            "it ends with\n</think>\nthere",
+        ),
+        ("paper", "Action 1: Finish[a <think> b]", "a <think> b"),
+        ("paper", "Action 1: Finish[it ends with </think>]", "it ends with </think>"),
+        ("json", '{"action": "finish", "args": {"answer": "</think>"}}', "</think>"),
+        ("code", "Answer: ends with </think> here", "ends with </think> here"),
+        ("code", "Answer: <thinking>a</thinking> b", "<thinking>a</thinking> b"),
+    ],
+)
+def test_an_answer_that_quotes_a_tag_stays(codec: str, text: str, answer: str | None) -> None:
+    found = parsed(codec, text)
+    if answer is None:
+        assert found.answer == text
+    else:
+        assert found.actions == (Action("finish", {"answer": answer}),)
+
+
+@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I could do\n{}\n</think>\nNo.",
+        "<thinking>\nI could do\n{}\n</thinking>\nNo.",
+        "[THINK]I could do\n{}\n",
+        "◁think▷\n{}\nbut it would be dan",
+    ],
+)
+async def test_a_run_makes_no_call_of_its_thinking(codec: str, text: str) -> None:
+    made = list[str]()
+
+    @tool(effect="unsafe")
+    def sh(cmd: str) -> str:
+        """Run a command."""
+        made.append(cmd)
+        return "ran"
+
+    said = text.replace("{}", call(codec))
+    agent = Agent(model=ScriptedModel([said, *[ENDS[codec]] * 2]), tools=[sh], codec=by_name(codec))
+    store = MemoryStore()
+    result = await run(agent, "Go.", store=store)
+    assert made == []
+    steps = (await read(result.run_id, store=store)).steps
+    assert not any(step.calls for step in steps[:-1])
