@@ -10,7 +10,7 @@ from typing import Final
 
 from clew.concurrency.portal import twin
 from clew.core.errors import ConfigError, RunNotFoundError, StoreError
-from clew.core.events import Cancel, Json, Ruling, encode
+from clew.core.events import Cancel, Json, Ruling, encode, encode_message
 from clew.core.inbox import words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
@@ -127,7 +127,7 @@ async def rule(
         first = await word_on(place, record, waiting)
         if first is None:
             _check(record, waiting, word)
-            await place.post(run_id, encode(word))
+            await place.post(run_id, encode_message(word))
         await _notify_ancestors(place, record, by)
     if first is not None and _meaning(first) != _meaning(word):
         message = f"{call} of run {run_id} was ruled on already, and the first word counts"
@@ -182,7 +182,7 @@ async def _notify_ancestors(store: Store, so_far: Trajectory, by: str) -> None:
     """Notify every run above a sub-run, once each."""
     for above, call in await ancestors(store, so_far):
         if call.observation is None and await _ruling(store, above, call) is None:
-            await store.post(above.run_id, encode(Ruling(call.key, allow=True, by=by)))
+            await store.post(above.run_id, encode_message(Ruling(call.key, allow=True, by=by)))
 
 
 async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
@@ -197,7 +197,7 @@ async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
 
 async def _cancel(store: Store, run_id: str, why: str) -> None:
     await load(store, run_id)
-    await store.post(run_id, encode(Cancel(why)))
+    await store.post(run_id, encode_message(Cancel(why)))
     so_far = await load(store, run_id)  # only now: a sub-run begun later looks into the inbox
     for child in [call.child for call in so_far.step.pending if call.child]:
         if await has_begun(store, child):

@@ -196,7 +196,7 @@ class McpTable(Part, frozen=True):
     connect_timeout: float = 30.0
     effects: dict[str, Effect] = {}
     trusted: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
     resources: bool = False
     prompts: bool = False
     sampling: int = 0
@@ -210,13 +210,14 @@ class WorkspaceTable(Part, frozen=True):
     """
 
     root: str
-    only: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
     network: bool = False
     readable: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     limits: dict[str, int] = {}
     default_branch: bool = False
     author: str = ""
+    protected: tuple[str, ...] = ()
     trusted: bool = False
     unsafe_kernel: bool = False
 

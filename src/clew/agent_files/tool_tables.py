@@ -77,6 +77,7 @@ def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list
                 raise ConfigError(f"two MCP servers are called {each.name}: rename one (NAME=…)")
     for place, each in enumerate(spec.mcp):
         with part("mcp", place):
+            _check_only(each.only)
             tools: list[AnyTool] = tools_of(msgspec.to_builtins(each), spec.file, model)
         yield ("mcp", place), tools
 
@@ -95,10 +96,17 @@ def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[An
         said = spec.workspace
         table = WorkspaceTable(root=said) if isinstance(said, str) else said
         given: dict[str, Any] = {k: it for k, it in msgspec.structs.asdict(table).items() if it}
-        given["protected"] = _own_files(spec)
+        given["protected"] = [*table.protected, *_own_files(spec)]
         with part("workspace"):
+            _check_only(table.only)
             tools = [*require(WORKSPACE, "tools")(**given)]
         yield ("workspace",), tools
+
+
+def _check_only(names: tuple[str, ...] | None) -> None:
+    """Refuse a list that leaves no tool."""
+    if names == ():
+        raise ConfigError("only names no tool: name some, or leave it out to have all")
 
 
 def _own_files(spec: Spec) -> list[str]:

@@ -133,3 +133,73 @@ async def test_outside_of_a_run_a_commit_is_just_made(repository: Path) -> None:
 
 async def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
     assert "the folder is no git repository" in await told(tmp_path, "git_status")
+
+
+@pytest.mark.parametrize(
+    ("staged", "status"),
+    [
+        ("echo secret > p.txt; git add p.txt", "A  p.txt"),
+        ("echo other > b.txt; git add b.txt", "M  b.txt"),
+        ("git rm -q b.txt", "D  b.txt"),
+        ("git rm -q --cached b.txt", "D  b.txt\n?? b.txt"),
+        ("git mv b.txt c.txt", "R  b.txt -> c.txt"),
+        ("printf 'two\\nthree\\n' > b.txt; git add b.txt; echo four >> b.txt", "MM b.txt"),
+        ("echo new > d.txt; git add -N d.txt", " A d.txt"),
+        ("mkdir e; echo deep > e/f.txt; git add e", "A  e/f.txt"),
+        ("chmod +x b.txt; git add b.txt", "M  b.txt"),
+        ("ln -s a.txt g; git add g", "A  g"),
+    ],
+)
+async def test_a_commit_of_some_paths_leaves_what_a_person_staged(
+    repository: Path, staged: str, status: str
+) -> None:
+    (repository / "b.txt").write_text("two\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message=second")
+    git(repository, "switch", "--quiet", "--create", "w")
+    subprocess.run(["sh", "-c", staged], cwd=repository, check=True)
+    (repository / "a.txt").write_text("changed\n")
+    done = await told(repository, "git_commit", message="mine", paths=["a.txt"])
+    assert "committed" in done
+    assert git(repository, "show", "--name-only", "--format=", "HEAD") == "a.txt"
+    left = subprocess.run(
+        ["git", "-C", str(repository), "status", "--short"],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert left.rstrip("\n") == status
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("git rm -q a.txt", "D\ta.txt"),
+        ("rm a.txt", "D\ta.txt"),
+        ("echo x > n.txt", "A\tn.txt"),
+        ("echo x > n.txt; git add n.txt; echo y > n.txt", "A\tn.txt"),
+        ("git rm -q a.txt; echo x > n.txt", "D\ta.txt\nA\tn.txt"),
+    ],
+)
+async def test_a_commit_of_some_paths_has_them_as_they_are(
+    repository: Path, change: str, shown: str
+) -> None:
+    git(repository, "switch", "--quiet", "--create", "w")
+    subprocess.run(["sh", "-c", change], cwd=repository, check=True)
+    paths = [line.split("\t")[1] for line in shown.split("\n")]
+    done = await told(repository, "git_commit", message="mine", paths=paths)
+    assert "committed" in done, done
+    assert git(repository, "show", "--name-status", "--format=", "HEAD") == shown
+    assert git(repository, "status", "--short") == ""
+
+
+@pytest.mark.parametrize("branch", ["HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD"])
+async def test_no_branch_has_a_name_of_git_itself(repository: Path, branch: str) -> None:
+    (repository / "a.txt").write_text("two\n")
+    said = await told(repository, "git_commit", message="mine", branch=branch)
+    assert "is no name of a branch" in said
+    assert "committed" in await told(repository, "git_commit", message="mine", branch="x/AHEAD")
+
+
+async def test_no_paths_are_not_all_paths(repository: Path) -> None:
+    (repository / "a.txt").write_text("two\n")
+    said = await told(repository, "git_commit", message="mine", branch="w", paths=[])
+    assert "committed" not in said

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from clew.core.errors import ToolError
 
@@ -71,6 +71,13 @@ class Staging:
     def excludes(self) -> str:
         """The list."""
         return os.path.join(self.folder, "excludes")
+
+    def empty(self) -> Self:
+        """An index without an entry, in a folder below."""
+        folder = os.path.join(self.folder, "part")
+        os.mkdir(folder)
+        shutil.copyfile(self.excludes, os.path.join(folder, "excludes"))
+        return type(self)(folder, self.git)
 
     def install(self) -> None:
         """Put the copy in the place of the index."""

@@ -52,6 +52,9 @@ _ASKED: Final = 500
 _USUAL: Final = ("main", "master", "trunk", "develop")
 _BRANCH: Final = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[\w][\w./-]{0,199}(?<![./])")
 
+_GITS_OWN: Final = re.compile(r"(?:[A-Z]+_)?HEAD")
+"""Names by which git itself finds commits: a branch of such a name is ambiguous."""
+
 
 @dataclass(frozen=True)
 class Git:
@@ -210,7 +213,11 @@ async def commit_changes(git: Git, args: dict[str, Json]) -> Observation:
     folder = git_folder(git.root.path)
     check_nothing_in_progress(folder)
     with staging(folder) as staged:
-        tree, left = await _staged_tree(git, staged, head, args.get("paths") or ["."])
+        await _check_merged(git, staged)
+        if paths := args.get("paths"):
+            tree, left = await _tree_of_paths(git, staged, head, paths)
+        else:
+            tree, left = await _staged_tree(git, staged, head, ["."])
         if head and tree == await git("rev-parse", f"{head}^{{tree}}"):
             raise ToolError("there is nothing to commit: no file differs from the last commit")
         parents = ["-p", head] if head else []
@@ -223,16 +230,35 @@ async def commit_changes(git: Git, args: dict[str, Json]) -> Observation:
     return await _moved(git, made, old or NEW, branch, left)
 
 
-async def _staged_tree(
-    git: Git, staged: Staging, head: str, paths: Sequence[str]
-) -> tuple[str, str]:
-    """The tree of a commit, and a remark on it. Raises `ToolError` for what must not be in it."""
+async def _check_merged(git: Git, staged: Staging) -> None:
+    """Refuse files with a conflict. Raises `ToolError`."""
     unmerged = await git("ls-files", "--unmerged", "-z", staged=staged)
     if unmerged:
         conflicts = dict.fromkeys(one.partition("\t")[2] for one in unmerged.split("\0") if one)
         raise ToolError(
             f"{', '.join(conflicts)}: a conflict is not resolved; nothing was committed"
         )
+
+
+async def _tree_of_paths(
+    git: Git, staged: Staging, head: str, paths: Sequence[str]
+) -> tuple[str, str]:
+    """As `_staged_tree`, of the last commit and the paths alone: what else is staged stays so."""
+    part = staged.empty()
+    if head:
+        await git("read-tree", head, staged=part)
+    tree = await _staged_tree(git, part, head, paths)
+    add = ("add", "--all", "--")
+    if (await git.run(*add, *paths, writable=["objects"], staged=staged)).code:
+        for path in paths:  # one of them is staged as deleted, and is no path there
+            await git(*add, path, writable=["objects"], staged=staged, fails=True)
+    return tree
+
+
+async def _staged_tree(
+    git: Git, staged: Staging, head: str, paths: Sequence[str]
+) -> tuple[str, str]:
+    """The tree of a commit, and a remark on it. Raises `ToolError` for what must not be in it."""
     await git("add", "--all", "--", *paths, writable=["objects"], staged=staged)
     base = head or await git("hash-object", "-t", "tree", "/dev/null")
     raw = await git(
@@ -296,7 +322,7 @@ async def _branch(git: Git, wanted: str) -> str:
     branch = wanted or now
     if not branch:
         raise ToolError("no branch is checked out: name one, as branch")
-    if not _BRANCH.fullmatch(branch):
+    if not _BRANCH.fullmatch(branch) or _GITS_OWN.fullmatch(branch):
         raise ToolError(f"{branch!r} is no name of a branch: use letters, digits, '-' and '/'")
     if branch == await git.default() and not git.default_branch:
         raise ToolError(
@@ -327,7 +353,7 @@ _COMMIT: Final = (
     "Not on the default branch."
 )
 _DIFF_ARGS: Final = arguments([], path=PATH, since={"type": "string", "maxLength": 200})
-_PATHS: Final[Parameters] = {"type": "array", "items": PATH, "maxItems": 200}
+_PATHS: Final[Parameters] = {"type": "array", "items": PATH, "minItems": 1, "maxItems": 200}
 _COMMIT_ARGS: Final = arguments(
     ["message"],
     message={"type": "string", "minLength": 1, "maxLength": 10_000},
