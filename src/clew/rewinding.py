@@ -3,7 +3,7 @@
 from clew.concurrency.portal import twin
 from clew.core.effects import effects_after
 from clew.core.errors import ConfigError
-from clew.core.events import Rewound, encode
+from clew.core.events import Rewound, encode_message
 from clew.core.journal import load
 from clew.stores import Where, store_at
 
@@ -33,7 +33,7 @@ async def rewind(
                 f"call {waiting} of run {run_id} is open: rule on it, or resume the run"
             )
         done = await effects_after(place, record, to)
-        await place.post(run_id, encode(Rewound(to, text, by, done)))
+        await place.post(run_id, encode_message(Rewound(to, text, by, done)))
 
 
 rewind_sync = twin(rewind)

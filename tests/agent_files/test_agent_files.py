@@ -489,3 +489,18 @@ def test_a_module_of_another_agent_does_not_stand_in(tmp_path: Path) -> None:
     (tmp_path / "one" / "shared_name.py").unlink()
     with pytest.raises(ConfigError, match="give one of the modules another name"):
         load_agent(tmp_path / "copy" / "agent.toml")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '[workspace]\nroot = "."\nonly = []',
+        'workspace = {root = ".", only = [], network = true}',
+        '[[mcp]]\nname = "s"\ncommand = "true"\nonly = []',
+        '[[mcp]]\nname = "s"\nurl = "http://127.0.0.1:1/"\nonly = []',
+    ],
+)
+def test_a_list_that_leaves_no_tool_is_not_all_tools(tmp_path: Path, table: str) -> None:
+    (tmp_path / "agent.toml").write_text(f'model = "offline"\n{table}\n')
+    with pytest.raises(ConfigError, match="only names no tool"):
+        load_agent(tmp_path / "agent.toml")

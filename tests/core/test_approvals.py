@@ -561,3 +561,31 @@ async def test_an_id_is_taken_up_by_the_same_question_only() -> None:
         await start_or_take_up(agent, "Write more.", store, "w")
     with pytest.raises(ConfigError, match="run w is another's"):
         await start_or_take_up(agent, "Write.", store, "w", parent="r:1.1")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        {"allow": 1}, {"allow": 0}, {"allow": "yes"}, {"allow": None}, {"allow": True, "by": 5},
+        {"allow": False, "why": 3}, {"allow": True, "args": []}, {"allow": True, "args": "x"},
+        {"allow": True, "seen": 7, "by": None}, {"allow": False, "why": ["because"]},
+    ],
+)  # fmt: skip
+async def test_a_word_that_no_run_would_read_is_refused(word: dict[str, Any]) -> None:
+    done: Done = []
+    store = MemoryStore()
+    first = await run(writer(done, "x"), "Write.", store=store)
+    with pytest.raises(ConfigError, match=r"\$|has other arguments"):
+        await rule(first.run_id, "1.1", store=store, **word)
+    assert len(await pending_approvals(store=store)) == 1
+    await rule(first.run_id, "1.1", allow=True, store=store)
+    assert (await resume(writer(done, "x"), first.run_id, store=store)).status == "answered"
+    assert len(done) == 1
+
+
+@pytest.mark.parametrize("why", [5, None, ["x"]])
+async def test_a_cancellation_that_no_run_would_read_is_refused(why: Any) -> None:
+    store = MemoryStore()
+    first = await run(writer([], "x"), "Write.", store=store)
+    with pytest.raises(ConfigError, match="Cancel cannot be kept"):
+        await cancel(first.run_id, why=why, store=store)

@@ -102,6 +102,15 @@ def only(o: Outcome) -> Iterator[str]:
     yield from _shown("one line")(o)
 
 
+@_workspace(
+    "protected", acts="write_file", argument="content", more=_WRITES, protected=["hello.txt"]
+)
+def protected(o: Outcome) -> Iterator[str]:
+    yield from offered(o)
+    if (o.folder / "project" / "hello.txt").exists():
+        yield "a protected file was written"
+
+
 @_workspace("trusted", acts="read_file", argument="path", text="note.txt", trusted=True)
 def trusted(o: Outcome) -> Iterator[str]:
     made = [c for r in o.runs for c in r.calls if c.action.name == "read_file" and c.observation]
