@@ -16,6 +16,7 @@ from clew.toolbox.mcp.guard import PinGuard
 from clew.toolbox.mcp.pinned_server import PinnedServer, sdk_module
 from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
 from clew.toolbox.mcp.settings import McpServer, server_from, servers_by_name, shown
+from clew.toolbox.mcp.told import tell
 from clew.tools.definitions import Published, publish
 from clew.tools.schema import checked, compile_schema
 
@@ -85,13 +86,17 @@ mcp_tools_sync = twin(mcp_tools)
 
 def tools_of(server: McpServer, file: PinFile, model: Model | None = None) -> list[Tool]:
     """The tools of a server, for callers without an event loop. Raises `ConfigError`."""
-    pins = file.get(server.name) or twin(pinned)(server, file)
+    if (pins := file.get(server.name)) is None:
+        pins = twin(pinned)(server, file)
+    else:
+        _check_address(server, pins, file)
     return make_tools(server, pins, model, file.rejected(server.name))
 
 
 async def pinned(server: McpServer, file: PinFile) -> ServerPins:
     """The pins of a server; at first use it is asked for them. Raises `ConfigError`."""
     if (known := file.get(server.name)) is not None:
+        _check_address(server, known, file)
         return known
     pins = await ask_server(server)
     file.put(server.name, pins)
@@ -101,6 +106,16 @@ async def pinned(server: McpServer, file: PinFile) -> ServerPins:
         server.name, len(pins.tools), file.path, server.name, file.option,
     )  # fmt: skip
     return pins
+
+
+def _check_address(server: McpServer, pins: ServerPins, file: PinFile) -> None:
+    """Say so where the pins are those of another server under the same name."""
+    if pins.address != server.address:
+        tell(
+            f"MCP server {server.name}: its tools are those that are pinned in {file.path} for "
+            f"{shown(pins.address)}, and not for {shown(server.address)}: pin it anew with `clew "
+            f"mcp pins accept {server.name}`, or give one of the two another name"
+        )
 
 
 async def ask_server(server: McpServer) -> ServerPins:
@@ -148,7 +163,7 @@ def make_tools(
     found: list[Tool] = []
     made, left_out = _published(server, pins, call)
     for line in left_out:
-        LOG.warning("MCP server %s: %s", server.name, line)
+        tell(f"MCP server {server.name}: {line}")
     for each in made:
         tool = own[each.name]
         trust: Trust = "trusted" if tool in server.trusted else "untrusted"
