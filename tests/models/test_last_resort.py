@@ -109,7 +109,7 @@ async def test_a_run_goes_on_whatever_the_words(door: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(REFUSALS.keys() - {"volcengine"}))  # schemas come before
 async def test_where_that_does_not_help_the_first_error_is_told(name: str) -> None:
-    script = [refusal(name), Fail(400, "Another trouble."), Fail(400, "Another trouble.")]
+    script: list[Any] = [refusal(name), *[Fail(400, "Another trouble.")] * 2]
     async with over(script, retries=Retry(times=0)) as (model, server, _):
         with pytest.raises(ModelError) as caught:
             await model.complete(spoken())
