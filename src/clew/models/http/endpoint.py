@@ -237,7 +237,8 @@ class Endpoint:
         """One request and its reply. Raises `TryAgain` where another try may help."""
         if ask.left <= 0:
             raise self._overdue()
-        ask.cut, ask.refused, ask.mended, ask.size = None, None, False, 0
+        ask.cut, ask.refused, ask.size = None, None, 0
+        ask.halves, ask.half = False, ""
         made: frozenset[str] = frozenset()
         while True:
             ask.without = without = self._left_out.of(ask.prompt)
@@ -367,7 +368,7 @@ class Endpoint:
             with anyio.CancelScope(shield=True):
                 await incoming.aclose()
         if ask.too_long and not draft.empty:
-            return beginning(draft.reply(len(content)))
+            return beginning(name_repairs(draft.reply(len(content)), ask))
         if ask.too_long:
             return self._oversized(len(content))
         if ended:

@@ -1,9 +1,11 @@
 """A reply as it comes together: what an `Api` drafts it in, and how its pieces are taken.
 
 Some servers cut text between the halves of a character. JSON that holds half a one is refused by
-every strict reader, at every further try too: it is mended here, and the reply says so.
+every strict reader, at every further try too. The other half comes with the next event of a
+stream, or not at all: halves are joined here, or mended, and then the reply says so.
 """
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -15,7 +17,7 @@ from clew.core.interfaces import OnText, Prompt
 from clew.models.http.failures import StatusError
 from clew.models.http.rate_limit import Ticket
 from clew.models.reply_size import REPLY_BYTES, event_size
-from clew.support.surrogates import HALF, mended_bytes
+from clew.support.surrogates import HALF, join_halves, keep_halves, without_open_half
 
 
 class Draft(Protocol):
@@ -59,9 +61,10 @@ class Ask:
 
     `shown` says that a piece of a reply went to `on_text`; `without` is what the last attempt's
     request left out or repaired, `sent` the prompt as it was repaired, `refused` why earlier steps
-    were sent as text at last, `cut` what it brought before it broke off, and `mended` whether half
-    a character had to be replaced in it. `left` are the seconds that requests may still take; the
-    one under way runs `within` them. `size` is how much of a reply was streamed.
+    were sent as text at last, `cut` what it brought before it broke off, and `halves` whether
+    half a character was in it; `half` is one whose other half may come. `left` are the seconds that
+    requests may still take; the one under way runs `within` them. `size` is how much of a reply was
+    streamed.
     """
 
     prompt: Prompt
@@ -74,7 +77,8 @@ class Ask:
     shown: bool = False
     cut: Reply | None = None
     refused: StatusError | None = None
-    mended: bool = False
+    halves: bool = False
+    half: str = ""
     size: int = 0
 
     @property
@@ -84,27 +88,42 @@ class Ask:
 
 
 def take(draft: Draft, data: bytes, ask: Ask, *, whole: bool) -> str:
-    """Take a whole body, or the data of one event; half characters in it are mended."""
+    """Take a whole body, or the data of one event; its text, without half a character at the end.
+
+    A byte order mark before it says nothing.
+    """
+    data = data.removeprefix(BOM_UTF8)
     try:
-        return draft.take(data, whole=whole)
+        text = draft.take(data, whole=whole)
     except msgspec.DecodeError:
-        mended = mended_bytes(data)
-        if mended == data:
+        kept = keep_halves(data)
+        if kept == data:
             raise
-        ask.mended = True
-        return draft.take(mended, whole=whole)
+        ask.halves = True
+        text = draft.take(kept, whole=whole)
+    if not ask.halves or not text:
+        return text
+    text, ask.half = without_open_half(ask.half + text)
+    return join_halves(text)
 
 
 def name_repairs(reply: Reply, ask: Ask) -> Reply:
-    """The reply, which names what was mended in it."""
-    return msgspec.structs.replace(reply, mended=(HALF,)) if ask.mended else reply
+    """The reply with its half characters joined, which names those that had to be replaced."""
+    if not ask.halves:
+        return reply
+    text = msgspec.json.encode(reply).decode()
+    joined = join_halves(text)
+    whole = msgspec.json.decode(joined, type=Reply)
+    lost = joined.count("\ufffd") > text.count("\ufffd")
+    return msgspec.structs.replace(whole, mended=(HALF,)) if lost else whole
 
 
 def take_lines(
     lines: list[bytes], draft: Draft, ask: Ask, show: OnText
 ) -> Literal["more", "done", "enough"]:
     """Take lines of an event stream; fields other than `data`, and comments, say nothing."""
-    for line in lines:
+    for each in lines:
+        line = each.removeprefix(BOM_UTF8)  # before the first of a stream
         if not line.startswith(b"data:"):
             continue
         data = line[5:].strip()
