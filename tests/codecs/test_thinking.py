@@ -127,7 +127,11 @@ def test_thinking_without_a_call_changes_nothing(codec: str) -> None:
     for opens, closes in TAGS:
         found = parsed(codec, f"{opens}hm{closes}\n{call(codec)}")
         assert (found.actions, found.fault) == (plain.actions, ""), opens
-    for words in ("As [thought] says,", "It is `<think>` that opens it."):
+    for words in (
+        "As [thought] says,",
+        "It is `<think>` that opens it.",
+        "The end of </details> is here.",
+    ):
         assert parsed(codec, f"{words}\n{call(codec)}").actions == plain.actions
     for lone in ("hm\n</think>\n", "hm</thinking>", "hm\n[/THINK]\n"):
         assert parsed(codec, f"{lone}\n{call(codec)}").actions == plain.actions
