@@ -14,7 +14,6 @@ from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json
-from clew.support.schema_parts import keywords
 from clew.toolbox.mcp import McpServer, PinFile, ServerPins, ask_server, changes
 
 
@@ -70,7 +69,8 @@ def _lines(pins: ServerPins) -> Iterator[str]:
         yield f"it instructs: {' '.join(pins.instructions.split())}"
     yield from pins.notes
     for tool in pins.tools:
-        claims = keywords(tool.get("annotations"))
+        said_of = tool.get("annotations")
+        claims = said_of if isinstance(said_of, dict) else {}
         said = ", ".join(f"{name} {str(value).lower()}" for name, value in claims.items())
         about = " ".join(str(tool.get("description", "")).split())
         yield f"{tool['name']}: {about}{f'  (it claims: {said})' if said else ''}"
