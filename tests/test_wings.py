@@ -142,6 +142,26 @@ def test_an_error_inside_a_provider_is_no_missing_package(
     assert "needs clew" not in err
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import clew.a_module_of_another_version\n", "No module named 'clew.a_module_of_another_"),
+        ("from acme import nothing\n", "cannot import name 'nothing' from 'acme'"),
+        ("import json.nothing\n", "No module named 'json.nothing'"),
+        ("raise ImportError('libfoo.so cannot be opened')\n", "libfoo.so cannot be opened"),
+        ("raise ImportError('too old', name='click')\n", "too old"),
+    ],
+)
+def test_whatever_fails_inside_a_provider_is_told_as_it_is(
+    acme: dict[str, str], tmp_path: Path, source: str, said: str
+) -> None:
+    (tmp_path / "site" / "acme_old.py").write_text(source)
+    env = {**acme, "ACME_URL": "http://127.0.0.1:9", "ACME_KEY": "k"}
+    code, _, err = clew(env, "ask", "Well?", "--model", "acme-old:m", "--store", "memory:")
+    told = f"acme-old:m cannot be loaded from acme_old:model: {said}"
+    assert (code, told in " ".join(err.split())) == (2, True), err
+
+
 def test_nobody_takes_the_place_of_what_ships(acme: dict[str, str]) -> None:
     env = {name: value for name, value in acme.items() if name != "OPENAI_API_KEY"}
     code, _, err = clew(env, "ask", "Who?", "--model", "openai:small", "--store", "memory:")
