@@ -10,8 +10,8 @@ from typing import Final
 
 from clew.concurrency.portal import twin
 from clew.core.errors import ConfigError, RunNotFoundError, StoreError
-from clew.core.events import Cancel, Json, Ruling, encode, encode_message
-from clew.core.inbox import words_in
+from clew.core.events import Cancel, Json, Ruling, encode
+from clew.core.inbox import encode_message, words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import PendingApproval, ancestors, pending_here, pending_in, waits_below

@@ -3,7 +3,8 @@
 from clew.concurrency.portal import twin
 from clew.core.effects import effects_after
 from clew.core.errors import ConfigError
-from clew.core.events import Rewound, encode_message
+from clew.core.events import Rewound
+from clew.core.inbox import encode_message
 from clew.core.journal import load
 from clew.stores import Where, store_at
 

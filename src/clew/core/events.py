@@ -9,8 +9,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.errors import ConfigError
-
 SCHEMA: Final = 6
 """Version of the events' encoding and of what they mean, written with every `Started`.
 
@@ -657,19 +655,6 @@ def barrier(event: AnyEvent) -> bool:
 def encode(value: object) -> bytes:
     """Encode an event, or any JSON value, as compact JSON."""
     return _encoder.encode(value)
-
-
-def encode_message(event: Event) -> bytes:
-    """Encode an event for the inbox of a run, where a reader passes over what is none.
-
-    Raises `ConfigError` where a field is of another type than its own.
-    """
-    body = encode(event)
-    try:
-        decode(body)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"{type(event).__name__} cannot be kept: {error}") from error
-    return body
 
 
 def decode(body: bytes) -> AnyEvent:

@@ -5,7 +5,8 @@ from contextlib import suppress
 import msgspec
 
 from clew.core.done import described_effect
-from clew.core.events import AnyEvent, Cancel, Done, Note, Rewound, Ruling, decode
+from clew.core.errors import ConfigError
+from clew.core.events import AnyEvent, Cancel, Done, Note, Rewound, Ruling, decode, encode
 from clew.core.interfaces import Store
 from clew.core.trajectory import Trajectory
 
@@ -66,3 +67,16 @@ def _objection(so_far: Trajectory, ruling: Ruling) -> str:
     if call.child and ruling.args is not None:
         return "it was begun already, with its arguments"
     return ""
+
+
+def encode_message(event: AnyEvent) -> bytes:
+    """Encode an event for the inbox of a run, where a reader passes over what is none.
+
+    Raises `ConfigError` where a field is of another type than its own.
+    """
+    body = encode(event)
+    try:
+        decode(body)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{type(event).__name__} cannot be kept: {error}") from error
+    return body
