@@ -1,6 +1,7 @@
 """`clew mcp pins`: show, check, accept and reject the pinned definitions of MCP servers."""
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 import anyio
 import click
@@ -70,7 +71,7 @@ def _lines(pins: ServerPins) -> Iterator[str]:
     yield from pins.notes
     for tool in pins.tools:
         said_of = tool.get("annotations")
-        claims = said_of if isinstance(said_of, dict) else {}
+        claims = cast("dict[str, Any]", said_of) if isinstance(said_of, dict) else {}
         said = ", ".join(f"{name} {str(value).lower()}" for name, value in claims.items())
         about = " ".join(str(tool.get("description", "")).split())
         yield f"{tool['name']}: {about}{f'  (it claims: {said})' if said else ''}"
