@@ -31,7 +31,7 @@ MODULES: Final = (promises_of_evidence, promises_of_places, promises_of_servers)
 """Where further promises are added."""
 MODEL: Final = "openai:matrix"
 PARTS: Final = "tests.matrix.parts"
-IN_PROCESS: Final = frozenset({"send", "look", "pages", "broken", "lingers", "passage", "breaks"})
+IN_PROCESS: Final = frozenset({"send", "look", "pages", "broken", "lingers", "passage"})
 """Tools of `parts` that act; others come from what a setting says."""
 
 

@@ -278,18 +278,6 @@ async def lingers(text: str) -> str:
     return text
 
 
-@tool(effect="unsafe")
-def breaks(text: str) -> str:
-    """Send a text, and break.
-
-    Args:
-        text: The text.
-    """
-    note(f"breaks {text}")
-    message = "the line is dead"
-    raise OSError(message)
-
-
 @tool(effect="read")
 def passage(text: str) -> Observation:
     """Find a passage that fits by nine tenths.

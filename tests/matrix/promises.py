@@ -488,17 +488,12 @@ def landing(o: Outcome) -> Iterator[str]:
         yield "a last thought was asked for"
 
 
-@promise(
-    "limits.unknown",
-    values={"limits": {"unknown": "hold"}},
-    script=Script(acts="breaks"),
-    lax="acts answers repeats",
-)
+@promise("limits.unknown", values={"limits": {"unknown": "hold"}})
 def unknown(o: Outcome) -> Iterator[str]:
     for r in o.records.values():
         for c in r.calls:
             lost = c.observation is not None and c.observation.outcome == "unknown"
-            if lost and c.action.name == "breaks" and not o.rulings:
+            if lost and c.action.name == "send" and not o.rulings:
                 yield f"call {c.key} of {r.run_id} came to nothing known, and no person was asked"
                 return
 
@@ -534,7 +529,7 @@ def no_progress(o: Outcome) -> Iterator[str]:
     script=Script(acts="helper", argument="task"),
     lax="answers acts",
     files={"helper.toml": {"tools": ["tests.matrix.parts:send"], "screens": []}},
-    named=("depth",),
+    named=("depth", "helper"),
 )
 def depth(o: Outcome) -> Iterator[str]:
     if o.effects:
@@ -971,7 +966,7 @@ _compaction(
     at=0.6,
     to=0.5,
 )
-_compaction("window", lambda o, shown: SHORTER in shown, times=9, window=8000, by=["drop"], keep=1)
+_compaction("window", lambda o, shown: SHORTER in shown, window=3000, by=["drop"], keep=1)
 _compaction(
     "to",
     lambda o, shown: "Steps 1 to 1 are left out here" in shown or "Step 1 is left out" in shown,

@@ -1,5 +1,6 @@
 """A forward proxy on 127.0.0.1, for plain HTTP, that notes what passes through it."""
 
+import re
 import socket
 import threading
 from contextlib import suppress
@@ -35,27 +36,41 @@ class Proxy:
                 threading.Thread(target=self._serve, args=(near,), daemon=True).start()
 
     def _serve(self, near: socket.socket) -> None:
-        """Pass on one connection: its first request says where to."""
-        head = b""
-        while b"\r\n\r\n" not in head:
-            if not (more := near.recv(65536)):
-                return
-            head += more
-        line, _, rest = head.partition(b"\r\n")
-        method, target, version = line.decode().split(" ")
-        parts = urlsplit(target)
-        self.passed.append(f"{method} {target}")
-        self.asked.append(rest.partition(b"\r\n\r\n")[0].decode())
-        far = socket.create_connection((parts.hostname or "", parts.port or 80))
-        self._open.append(far)
-        far.sendall(f"{method} {parts.path} {version}\r\nconnection: close\r\n".encode() + rest)
+        """Pass on the requests of one connection, each to where its first line says."""
+        held = b""
         with suppress(OSError):
-            threading.Thread(target=_pipe, args=(near, far), daemon=True).start()
-            _pipe(far, near)
+            while True:
+                head, held = _until(near, held, b"\r\n\r\n")
+                line, _, rest = head.partition(b"\r\n")
+                method, target, version = line.decode().split(" ")
+                length = re.search(rb"(?im)^content-length: *(\d+)", rest)
+                while len(held) < int(length[1] if length else 0):
+                    held += _more(near)
+                body, held = held[: int(length[1])] if length else b"", b""
+                parts = urlsplit(target)
+                self.passed.append(f"{method} {target}")
+                self.asked.append(rest.partition(b"\r\n\r\n")[0].decode())
+                far = socket.create_connection((parts.hostname or "", parts.port or 80))
+                self._open.append(far)
+                far.sendall(f"{method} {parts.path} {version}\r\n".encode() + rest + body)
+                threading.Thread(target=_pipe, args=(far, near), daemon=True).start()
+
+
+def _more(source: socket.socket) -> bytes:
+    if not (piece := source.recv(65536)):
+        raise OSError("the client is gone")
+    return piece
+
+
+def _until(source: socket.socket, held: bytes, end: bytes) -> tuple[bytes, bytes]:
+    """What comes up to an end, with that, and what came behind it."""
+    while end not in held:
+        held += _more(source)
+    at = held.index(end) + len(end)
+    return held[:at], held[at:]
 
 
 def _pipe(source: socket.socket, sink: socket.socket) -> None:
     with suppress(OSError):
         while piece := source.recv(65536):
             sink.sendall(piece)
-        sink.shutdown(socket.SHUT_WR)

@@ -68,12 +68,12 @@ async def test_cut_at_every_entry_and_resumed_it_asks_the_same(
         lines, record = await store.read("run"), await entries(store)
         for cut in range(1, len(lines)):
             before = _thoughts(record[:cut])
-            line.say(Fail(400, "no more"))
+            line.say(Fail(403, "no more"))
             said = await _why_it_ended(line.model, await copy(lines[:cut]))
             if before == len(asked):
                 assert said == ""
                 continue
-            assert "no more" in said  # and not: this conversation is refused
+            assert "no more" in said  # after a 400 the earlier steps would be sent as text
             same = [seen.raw for seen in line.server.requests] == [asked[before]]
             begun = {one.event.call for one in record[:cut] if isinstance(one.event, Attempt)}
             ended = {one.event.call for one in record[:cut] if isinstance(one.event, Observation)}
@@ -142,7 +142,7 @@ async def test_each_step_by_another_provider(anyio_backend: str) -> None:
         turns = itertools.cycle(open_lines)
         for number, said in enumerate(script()[:15]):
             line = next(turns)
-            line.say(said, Fail(400, "no more"))
+            line.say(said, Fail(403, "no more"))
             if number:
                 going = resume(agent(line.model), "run", store=store, accept_change=True)
             else:

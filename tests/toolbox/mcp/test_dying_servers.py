@@ -71,7 +71,6 @@ async def test_a_server_that_dies_before_it_is_pinned_is_told_with_its_reason(
         ("tools/list", "null", f"{NO_LIST}: {NO_MESSAGE}"),
         ("tools/list", '"none"', f"{NO_LIST}: {NO_MESSAGE}"),
         ("tools/list", "{}", f"{NO_LIST}: what it sent is none: tools: a list is required"),
-        ("tools/list#2", '{"tools": {}}', f"{NO_LIST}: what it sent is none: tools: a list"),
     ],
 )
 async def test_an_answer_that_is_none_is_told(
