@@ -6,7 +6,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew import Agent, Limits, MemoryStore, Result, read, replay, resume, run, tool
+from clew import (
+    Agent,
+    Limits,
+    MemoryStore,
+    Result,
+    ToolError,
+    read,
+    replay,
+    resume,
+    rule,
+    run,
+    tool,
+)
 from clew.core.events import FINISH, RawCall, Reply, Verdict
 from clew.core.trajectory import Call, Trajectory
 from clew.models.anthropic.messages import anthropic_messages
@@ -83,15 +95,19 @@ def look(id_: str, name: str = "Ada") -> tuple[str, str, dict[str, Any]]:
     return id_, "look", {"name": name}
 
 
-UNIQUE = [
+DRAWN = [
     "call_9fK2abQ", "toolu_01A09q90qw90lq917835lq9", "D681PevKs", "365174485", "abc", "x",
           "chatcmpl-tool-3f2a9c", "function-call-1234567890", "fc_0a1b2c", "call_12345",
+    "call_a1b2c3d4", "7f9c1e2a-1111-4a2b-9c3d-000000000001", "ZsSt4SkIFMRz0HtqT7MTlimNvzlKM896",
 ]  # fmt: skip
+"""Ids that look drawn. Some servers draw one for all calls, or hash the arguments."""
+CONSTANT = ["string", "null", "undefined", "None", "assistant"]
 COUNTERS = ["call_1", "c1", "7", "functions.pay:3", "tool_call_2", "call_2_0", "id-9"]
 PER_REPLY = ["call_0", "0", "functions.pay:0", "c0", "tool-call-0"]
+NAMES = ["pay", "call_pay", "functions.pay", "pay-call", "tool_call", "call", "function", "tool"]
 
 
-@pytest.mark.parametrize("id_", [*UNIQUE, *COUNTERS, *PER_REPLY])
+@pytest.mark.parametrize("id_", [*DRAWN, *COUNTERS, *PER_REPLY])
 async def test_within_a_reply_an_equal_id_and_request_is_one_call(id_: str) -> None:
     bank, result, record = await play([pay(id_), pay(id_)])
     assert bank.paid == [("Ada", 5)]
@@ -115,47 +131,114 @@ async def test_calls_without_ids_are_calls_of_their_own() -> None:
     assert len(bank.paid) == 3
 
 
-@pytest.mark.parametrize("id_", UNIQUE)
-async def test_in_a_later_step_an_id_that_is_no_counter_is_the_same_call(id_: str) -> None:
+@pytest.mark.parametrize("id_", [*DRAWN, *CONSTANT])
+async def test_in_a_later_step_an_effect_under_its_id_is_told_and_not_made(id_: str) -> None:
     bank, result, record = await play(
-        [pay(id_), look("l1")], [look("l2", "Ben")], [pay(id_)], [pay(id_)]
+        [pay(id_), look("l1")], [look("l2", "Ben")], [pay(id_), pay(id_)], [look("l3", "Cid")]
     )
     assert bank.paid == [("Ada", 5)]
     assert result.answer == "done"
-    for step in record.steps[2:4]:
-        [call] = step.calls
+    for call in record.steps[2].calls:
         assert call.observation is not None
         assert call.observation.code == "same_call"
-        assert call.observation.text.endswith("Its result was: payment 1")
+        assert call.observation.text.endswith(
+            "to have it made once more, ask again. Its result was: payment 1"
+        )
         assert call.observation.trust == "untrusted"
 
 
-@pytest.mark.parametrize("id_", UNIQUE)
-async def test_a_look_up_that_is_sent_again_is_not_made_again_either(id_: str) -> None:
-    bank, _, _ = await play([look(id_)], [look(id_)])
-    assert bank.looked == ["Ada"]
-
-
-@pytest.mark.parametrize("id_", [*COUNTERS, *PER_REPLY])
-async def test_a_look_up_under_a_counted_id_is_another_call(id_: str) -> None:
-    bank, _, _ = await play([look(id_)], [look(id_)], [look(id_)])
+@pytest.mark.parametrize("id_", [*DRAWN, *COUNTERS, *CONSTANT, *PER_REPLY, *NAMES])
+async def test_a_look_up_in_a_later_step_is_another_call(id_: str) -> None:
+    bank, result, record = await play([look(id_)], [look(id_)], [look(id_)])
     assert len(bank.looked) == 3
+    assert result.answer == "done"
+    assert [call.observation and call.observation.text for call in record.calls] == [
+        "look 1", "look 2", "look 3",
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("id_", COUNTERS)
-async def test_an_effect_under_a_counted_id_is_asked_about_once(id_: str) -> None:
-    bank, _, record = await play([pay(id_)], [pay(id_)])
+@pytest.mark.parametrize("id_", [*DRAWN, *COUNTERS, *CONSTANT])
+async def test_an_effect_is_asked_about_once_in_a_run_and_made_if_the_model_insists(
+    id_: str,
+) -> None:
+    bank, result, record = await play(*[[pay(id_)]] * 7)
+    assert len(bank.paid) == 6
+    assert result.answer == "done"
+    codes = [call.observation and call.observation.code for call in record.calls]
+    assert codes == ["", "same_call", "", "", "", "", ""]
+
+
+@pytest.mark.parametrize("id_", [*DRAWN, *COUNTERS, *CONSTANT])
+async def test_what_stood_twice_in_a_reply_was_not_told_as_a_later_call(id_: str) -> None:
+    bank, _, _ = await play([pay(id_)] * 3, [pay(id_)])
     assert len(bank.paid) == 1
-    assert record.steps[1].calls[0].observation is not None
-    assert record.steps[1].calls[0].observation.code == "same_call"
-    bank, _, _ = await play([pay(id_)], [pay(id_)], [pay(id_)])  # the model insists
+    bank, _, record = await play([pay(id_)] * 3, [pay(id_)], [pay(id_)] * 2)
     assert len(bank.paid) == 2
+    assert [call.key for call in record.calls if call.attempts] == ["1.1", "3.1"]
 
 
-@pytest.mark.parametrize("id_", PER_REPLY)
-async def test_ids_that_count_the_calls_of_each_reply_say_nothing(id_: str) -> None:
+@pytest.mark.parametrize("id_", [*PER_REPLY, *NAMES])
+async def test_ids_that_count_the_calls_of_each_reply_or_name_the_tool_say_nothing(
+    id_: str,
+) -> None:
     bank, _, _ = await play([pay(id_)], [pay(id_)], [pay(id_)])
     assert len(bank.paid) == 3
+
+
+async def test_what_one_request_taught_about_its_id_holds_for_no_other() -> None:
+    other = pay("call_0bb1", to="Ben")
+    bank, _, _ = await play(*[[pay("call_9fK2abQ")]] * 3, [other], [other])
+    assert [to for to, _ in bank.paid] == ["Ada", "Ada", "Ben"]
+
+
+@pytest.mark.parametrize("id_", ["call_9fK2abQ", "call_a1b2c3d4", "call_3", "string"])
+async def test_what_did_not_happen_may_be_asked_for_again(id_: str) -> None:
+    busy = iter([True, True, False])
+
+    @tool(effect="unsafe")
+    def order(what: str) -> str:
+        """Order something."""
+        if next(busy):
+            raise ToolError("busy")
+        return f"ordered {what}"
+
+    steps = [[(id_, "order", {"what": "tea"})]] * 3
+    store = MemoryStore()
+    result = await run(
+        Agent(model=ScriptedModel(replies(*steps)), tools=[order]), "Order.", store=store
+    )
+    [*_, last] = (await read(result.run_id, store=store)).calls
+    assert last.observation is not None
+    assert last.observation.text == "ordered tea"
+
+
+async def test_what_a_guard_denied_is_judged_anew() -> None:
+    async def not_at_once(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("deny", "look first") if len(so_far.steps) == 1 else None
+
+    bank, _, _ = await play([pay("a9X4")], [pay("a9X4")], guards=[not_at_once])
+    assert bank.paid == [("Ada", 5)]
+
+
+async def test_what_a_person_rejected_is_told_once_and_then_waits_again() -> None:
+    async def ask(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("hold", "a person decides") if call.action.name == "pay" else None
+
+    bank, store = Bank(), MemoryStore()
+    model = ScriptedModel(replies([pay("a9X4"), pay("a9X4")], [pay("a9X4")], [pay("a9X4")]))
+    agent = Agent(model=model, tools=bank.tools(), guards=[ask])
+    result = await run(agent, "Pay.", store=store)
+    await rule(result.run_id, "1.1", allow=False, store=store)
+    result = await resume(agent, result.run_id, store=store)
+    record = await read(result.run_id, store=store)
+    assert (result.status, [call.key for call in record.held]) == ("held", ["3.1"])
+    copy, later = record.call("1.2").observation, record.call("2.1").observation
+    assert copy is not None
+    assert later is not None
+    assert "made" not in copy.text
+    assert (later.code, later.ok) == ("same_call", False)
+    assert "a person said no" in later.text
+    assert bank.paid == []
 
 
 @pytest.mark.parametrize("id_", ["call_1", "c1", "same"])

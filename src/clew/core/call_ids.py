@@ -19,10 +19,10 @@ _COUNTER: Final = re.compile(
     r"(\d{1,4})(?:[\W_]+\d{1,4})*",
     re.IGNORECASE,
 )
-"""An id that counts, such as `0`, `c1`, `call_0`, `call_2_1` or `functions.look:0`.
+"""An id that counts, such as `0`, `c1`, `call_0`, `call_2_1` or `functions.look:0`."""
 
-Ids that are drawn, such as `call_9fK2…` or `D681PevKs`, have more in them.
-"""
+_KIND: Final = re.compile(r"[\W_]*(?:(?:functions?|tools?|calls?|func|id)[\W_]*)*", re.IGNORECASE)
+"""What an id has besides the tool's name where it names only that, such as `functions.look`."""
 
 
 def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> Observation | None:
@@ -38,19 +38,22 @@ def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> O
         return None
     told = f"the provider sent this call again (the id {asked.id[:60]!r} is that of {twin.key}): "
     if (seen := twin.observation) is None:
-        text, ok, trust = (
-            f"{told}it is made once, and its result counts for both",
-            True,
-            so_far.trust,
-        )
+        ok, trust = True, so_far.trust
+        text = f"{told}it is one call, and its result counts for both"
     else:
-        text = f"{told}it was not made again. Its result was: {seen.text}"
         ok, trust = seen.ok, seen.trust
+        again = "" if _step(twin) == _step(asked) else "; to have it made once more, ask again"
+        text = f"{told}nothing was done for it{again}. Its result was: {seen.text}"
     return Observation(call.key, text, ok=ok, code=SAME, outcome="not_done", trust=trust)
 
 
 def _twin(so_far: Trajectory, call: Call, *, effect: bool) -> Call | None:
-    """The earlier call that this one is."""
+    """The earlier call that this one is.
+
+    Within a reply an equal id is enough. Across replies the id of a call without an effect, or of
+    one that did not happen, decides nothing. For an effect it is taken for evidence once: a model
+    that was told, and asks again, wants another call, and the server gives one id to both.
+    """
     earlier = [other for other in so_far.by_id(call.id) if _position(other) < _position(call)]
     equal = [other for other in earlier if _request(other) == _request(call)]
     made = [other for other in equal if other.observation is None or other.observation.code != SAME]
@@ -59,14 +62,26 @@ def _twin(so_far: Trajectory, call: Call, *, effect: bool) -> Call | None:
     twin = made[-1]
     if _step(twin) == _step(call):
         return twin
-    counted = _COUNTER.fullmatch(call.id.replace(call.action.name, "", 1))
-    if counted is None:
-        return twin if len(earlier) == len(equal) else None
-    per_reply = int(counted[1]) == call.place - 1
-    confirmed = equal[-1] is not twin  # the model was told, and asks again
-    if per_reply or confirmed or len(earlier) != len(equal) or not effect:
+    if not effect or len(earlier) != len(equal) or _says_nothing(call) or _did_not_happen(twin):
         return None
-    return twin
+    steps = {_step(call), *map(_step, made)}
+    told = any(_step(other) not in steps for other in equal)
+    return None if told else twin
+
+
+def _says_nothing(call: Call) -> bool:
+    """Whether the id is the number of the call in its reply, or the name of the tool."""
+    rest = call.id.replace(call.action.name, "", 1)
+    if _KIND.fullmatch(rest):
+        return True
+    counted = _COUNTER.fullmatch(rest)
+    return counted is not None and int(counted[1]) == call.place - 1
+
+
+def _did_not_happen(call: Call) -> bool:
+    """Whether making the call again repeats nothing, and no person was asked about it."""
+    seen = call.observation
+    return seen is not None and seen.outcome == "not_done" and call.ruling is None
 
 
 def _request(call: Call) -> str:
