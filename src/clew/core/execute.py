@@ -30,7 +30,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
 from clew.core.journal import Journal
-from clew.core.observations import failed, observed, refusal, traced, trust_of
+from clew.core.observations import failed, observed, refusal, shortened, traced, trust_of
 from clew.core.received import received_hash
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
@@ -95,7 +95,7 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
             or number > tool.retry.times
             or not _repeatable(tool, came)
         ):
-            await _record(journal, came, uncut)
+            await _record(journal, _held_if_unknown(agent, tool, call, came), uncut)
             return
         after, task = came.text, ""
         try:
@@ -118,6 +118,28 @@ async def _found(
     if found is None or found.outcome == "unknown":  # one that it does not find may come
         return came
     return found
+
+
+def _held_if_unknown(
+    agent: Agent, tool: Tool, call: Call, came: Observation | Judged | Suspended
+) -> Observation | Judged | Suspended:
+    """What came of a call; an unsafe one with an unknown outcome waits for a person by choice."""
+    if agent.limits.unknown == "tell" or tool.effect != "unsafe":
+        return came
+    if not isinstance(came, Observation) or came.outcome != "unknown":
+        return came
+    told = (
+        came.text if came.code == "timeout" else f"{came.text}. {IN_DOUBT.format(tool=tool.name)}"
+    )
+    return _hold(call, told)
+
+
+def _hold(call: Call, why: str) -> Judged:
+    """A call in doubt is held for a person, who says whether to make it again."""
+    verdict = Verdict(
+        "hold", shortened(why), args=call.args, code="unknown", redacted=call.redacted
+    )
+    return Judged(call.key, verdict, by="in doubt")
 
 
 async def _record(
@@ -161,11 +183,22 @@ async def _settle(
         found = await _probe(agent, journal, tool, call, tool.probe)
         if found is None or found.outcome != "unknown":
             return found
+    if _retry_refused(call):
+        return _not_repeated(journal, tool, call)
     text = IN_DOUBT.format(tool=call.attempts[-1].tool)
-    if agent.limits.unknown == "hold" and not _retry_refused(call):
-        verdict = Verdict("hold", text, args=call.args, code="unknown")
-        return Judged(call.key, verdict, by="in doubt")
+    if agent.limits.unknown == "hold":
+        return _hold(call, text)
     return failed(tool, call, "unknown", text, "unknown", trust="trusted")
+
+
+def _not_repeated(journal: Journal, tool: Tool, call: Call) -> Observation:
+    """The observation of a call in doubt that a person does not want made again."""
+    held = "" if call.verdict is None else call.verdict.verdict.reason
+    why = "" if call.ruling is None else call.ruling.why
+    said = f"{held}\nA person said: {why}" if why else held
+    plain_doubt = held == IN_DOUBT.format(tool=call.attempts[-1].tool)
+    trust = "trusted" if plain_doubt else trust_of(tool, journal.trajectory)
+    return failed(tool, call, "unknown", said, "unknown", trust=trust)
 
 
 def _asked(tool: Tool, call: Call) -> bool:

@@ -50,7 +50,7 @@ def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Ob
     """
     outcome: Outcome = "unknown" if call.attempts else "not_done"
     effect: Effect = "unsafe" if call.attempts else "read"
-    said = _shortened(text)
+    said = shortened(text)
     content = f"ERROR: {said}" if code == "unknown_tool" else f"ERROR: {code}: {said}"
     return Observation(
         call.key, content, ok=False, code=code, outcome=outcome, effect=effect, trust=trust
@@ -85,17 +85,17 @@ def failed(
     """
     return Observation(
         call.key,
-        f"ERROR: {code}: {_shortened(text)}",
+        f"ERROR: {code}: {shortened(text)}",
         ok=False,
         code=code,
         outcome=outcome,
         effect=tool.effect,
         trust=trust,
-        detail=_shortened(writable(detail)),
+        detail=shortened(writable(detail)),
     )
 
 
-def _shortened(detail: str) -> str:
+def shortened(detail: str) -> str:
     """A text for people, cut to `DETAIL_CHARS`: the end of a traceback says most."""
     if len(detail) <= DETAIL_CHARS:
         return detail
@@ -133,7 +133,7 @@ def observed(
         except Exception as error:  # noqa: BLE001 - each of its fields may be anything
             text = f"{tool.name} returned an observation that is none: {message_of(error)}"
             return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
-        return msgspec.structs.replace(observation, detail=_shortened(observation.detail))
+        return msgspec.structs.replace(observation, detail=shortened(observation.detail))
     return observation
 
 

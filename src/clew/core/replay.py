@@ -336,17 +336,20 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
     """The tool, answering from the record: its observation, or the failure before a retry."""
 
     async def call(_args: dict[str, Json], key: str) -> Observation | Suspended | Verdict:
-        found, made = journal.next_about(key), CALL.get()
+        found, made = next(journal.about(key), None), CALL.get()
         tried = journal.trajectory.call(key.rpartition(":")[2]).attempts
         number = tried[-1].number if tried else 1
         while isinstance(found, Attempt) and found.number == number and made is not None:
             await made.begun(found.task, by=found.tool)
-            found = journal.next_about(key)
+            found = next(journal.about(key), None)
         if isinstance(found, Attempt):
             return Observation(content=found.after, ok=False, outcome="not_done")
         if found is None:  # the worker of the time did not live to see it
             await journal.outlive()
             raise LookupError(key)
+        if isinstance(found, Judged) and found.verdict.code == "unknown":
+            why = found.verdict.reason
+            return Observation(content=why, ok=False, code="timeout", outcome="unknown")
         return found.verdict if isinstance(found, Judged) else found
 
     async def probe(_args: dict[str, Json], key: str) -> Observation | None:

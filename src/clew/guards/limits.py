@@ -42,7 +42,8 @@ class Limits:
     on cost (`tokens` still applies).
 
     `landing` says whether a tripped bound allows one last thought. `unknown` says what follows an
-    unsafe call with an unknown outcome: "tell" the model, or "hold" for a person.
+    unsafe call with an unknown outcome, be it that the tool raised, was late or says so itself, or
+    that the process ended: "tell" the model, or "hold" the call for a person.
 
     `no_progress` limits fruitless repetition: "late" (`NoProgress()`), "early" (`EARLY`, for small
     models), one of your own, None (no limit), or "auto", which is what the model's variant says.
