@@ -11,6 +11,7 @@ from clew import Agent, MemoryStore, Tool, read_sync, run_sync, tool
 from clew.codecs import Code
 from clew.codecs.functions import LONGEST, function_name, lone_call, signature, written
 from clew.codecs.interface import Parsed
+from clew.codecs.stream_end import RUNS_ON
 from clew.core.events import Action, Fingerprints, RawCall, Reply, Thought
 from clew.core.trajectory import Call, Step
 from clew.testing import ScriptedModel
@@ -102,13 +103,44 @@ def test_a_program_that_is_never_whole_keeps_all_of_its_labels() -> None:
     assert made(f"```python\n{code}```").actions == program(code.removesuffix("\n"))
 
 
-def test_a_stream_shows_a_block_and_no_label_behind_it() -> None:
+def streamed(text: str) -> tuple[str, int]:
+    """What a stream shows, and after how many characters it is ended (0: never)."""
     shown: list[str] = []
     take = CODE.stream_filter(shown.append)
-    text = f"I look.\n```python\n{PROGRAM}\nThis = 1\nThought: a is there.\n"
     ended = [take(piece) for piece in text]
-    assert ended[-1]
-    assert "".join(shown) == f"I look.\n```python\n{PROGRAM}\nThis = 1\n"
+    return "".join(shown), (ended.index(True) + 1 if any(ended) else 0)
+
+
+def test_a_stream_shows_a_block_and_no_label_behind_it() -> None:
+    text = f"```python\n{PROGRAM}\nThis = 1\n"
+    assert streamed(f"{text}Thought: a is there.\n") == (text, 0)
+    assert streamed(f"I look.\n{text}Thought: a is there.\n") == (f"I look.\n{text}", 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "ends"),
+    [
+        ("", "word " * RUNS_ON, RUNS_ON + 1),
+        ("Thought: I look.\n", "\n" * 2 * RUNS_ON, RUNS_ON + 1),
+        ("I could do this.\n", "word " * RUNS_ON, 0),
+        ("", "word " * (RUNS_ON // 5), 0),
+        ("I could do this.\n", "Observation: a\n" * RUNS_ON, 0),
+    ],
+)
+def test_a_stream_ends_some_way_behind_a_block_and_never_behind_prose(
+    before: str, behind: str, ends: int
+) -> None:
+    text = f"{before}```python\n{PROGRAM}\n```\n"
+    shown, end = streamed(text + behind)
+    assert shown == text
+    assert end == (ends and len(text) + ends)
+
+
+def test_a_stream_ends_where_an_observation_is_invented() -> None:
+    for text in ("Answer: 42\n", "Thought: I know.\n**Answer:** 42\n"):
+        line = "Observation: right\n"
+        assert streamed(f"{text}{line}more\n") == (text, len(text + line))
+    assert streamed("I know.\nObservation: right\nmore\n") == ("I know.\n", 0)
 
 
 def test_a_program_in_a_call_is_found() -> None:

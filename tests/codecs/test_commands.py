@@ -242,14 +242,11 @@ def test_a_thought_that_holds_commands_or_fences_is_written_as_a_thought() -> No
     assert read(told).actions == (Action("list"),)
 
 
-def test_a_stream_ends_where_an_observation_is_invented() -> None:
+def test_a_stream_shows_nothing_behind_an_invented_observation() -> None:
     shown: list[str] = []
     take = WEB.stream_filter(shown.append)
-    assert [take(piece) for piece in ("GET http://a\nObser", "vation: b\n", "c")] == [
-        False,
-        True,
-        True,
-    ]
+    pieces = ("GET http://a\nObser", "vation: b\n", "c")
+    assert [take(piece) for piece in pieces] == [False, False, False]
     assert "".join(shown) == "GET http://a\n"
 
 

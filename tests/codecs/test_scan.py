@@ -56,7 +56,7 @@ def test_a_stream_shows_what_the_parser_keeps_however_it_is_cut(text: str, data:
     shown, ended = streamed(CODECS[1], pieces)
     counted = before_invented_tail(LABELS, text)
     assert counted.startswith(shown)
-    assert ended == (len(counted) < len(text))
+    assert ended == (len(counted) < len(text) and not scan(LABELS, text).prose)
     rest = counted[len(shown) :]  # a line's start that might have become a label
     assert len(rest) <= WIDTH
     assert "\n" not in rest
@@ -73,6 +73,15 @@ def test_a_possible_label_is_held_back_until_it_is_decided() -> None:
     assert take(": invented") is True
     assert take("more") is True
     assert "".join(shown) == "Action 1: search[x]\nObserve this\n"
+
+
+@pytest.mark.parametrize("before", ["I could do\n", "a\n", "```\n", " \n\n.\n"])
+def test_a_reply_that_begins_with_prose_is_read_to_its_end(before: str) -> None:
+    for codec in (Paper(), Labelled()):
+        for tail in ("Observation 1: a", "Thought: no", "Action: search[y]"):
+            said = f"Action: search[x]\n{tail}\nmore"
+            assert streamed(codec, [said]) == ("Action: search[x]\n", True)
+            assert streamed(codec, [f"{before}{said}"]) == (f"{before}Action: search[x]\n", False)
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)

@@ -6,7 +6,7 @@ import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
 from clew.codecs import by_name
-from clew.core.events import Action, Effect, Reply
+from clew.core.events import Action, Effect, Entry, Finish, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.samples import TEXT, brief
 from tests.codecs.samples import tool as declared
@@ -46,15 +46,32 @@ TAGS = [
     ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
 ]
 EFFECTS: tuple[Effect, ...] = ("unsafe", "read")
+CUT: tuple[Finish, ...] = ("length", "filter", "cut")
+
+
+class Quiet:
+    """A listener, which makes an agent stream."""
+
+    def token(self, text: str) -> None:
+        """Show nothing."""
+
+    def entry(self, entry: Entry) -> None:
+        """Note nothing."""
 
 
 def call(codec: str, cmd: str = "rm") -> str:
     return CALLS[codec].replace("CMD", cmd)
 
 
-def parsed(codec: str, text: str, effect: Effect = "unsafe") -> Any:
+def parsed(codec: str, text: str, effect: Effect = "unsafe", finish: Finish = "stop") -> Any:
     asked = brief(tools=(declared("sh", "cmd", effect=effect, cmd=TEXT),))
-    return by_name(codec).parse(asked, Reply(text))
+    return by_name(codec).parse(asked, Reply(text, finish=finish))
+
+
+def streamed(codec: str, text: str) -> str:
+    """What of a reply is read where it is streamed."""
+    take = by_name(codec).stream_filter(lambda _: None)
+    return text[: next((at for at, char in enumerate(text, 1) if take(char)), len(text))]
 
 
 def none_made(codec: str, form: str) -> None:
@@ -96,12 +113,43 @@ def test_nothing_but_thinking_with_a_call_is_a_fault(codec: str, form: str) -> N
         assert found.fault
 
 
+TEMPLATE = [
+    "I could do\n{call}\n{closes}\nNo.",
+    "I could do\n{call}\nor\n{call}\n{closes}\nNo.",
+    "I could do\n{call}\nThought: no\n{closes}\nNo.",
+    "I could do\n{call}\nObservation 1: done\nhm\n{closes}\nNo.",
+    "Thought: I could do\n{call}\n{closes}\nNo.",
+    "{call}\nThat is wrong, so no.\n{closes}\nNo.",
+]
+"""Replies to a prompt whose template opened the thinking."""
+
+
 @pytest.mark.parametrize("codec", CALLS)
-def test_a_call_in_thinking_that_the_template_opened_is_not_made(codec: str) -> None:
-    for effect in EFFECTS:
-        for _, closes in TAGS[:13]:
-            text = f"I could do\n{call(codec)}\n{closes}\nNo."
-            assert parsed(codec, text, effect).actions == (), text
+@pytest.mark.parametrize("form", TEMPLATE)
+def test_a_call_in_thinking_that_the_template_opened_is_not_made(codec: str, form: str) -> None:
+    for _, closes in TAGS:
+        if closes != "</details>":
+            text = form.format(call=call(codec), closes=closes)
+            assert parsed(codec, text).actions == (), text
+            assert parsed(codec, streamed(codec, text)).actions == (), text
+    text = form.format(call=call(codec), closes="</think>")
+    assert parsed(codec, text, "read").actions == (), text
+
+
+@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("form", TEMPLATE)
+def test_a_reply_cut_within_such_thinking_makes_no_call(codec: str, form: str) -> None:
+    text = form.format(call=call(codec), closes="</think>").partition("</think>")[0]
+    for finish in CUT:
+        found = parsed(codec, text, finish=finish)
+        assert (found.actions, bool(found.fault)) == ((), True), text
+    tools = (
+        declared("sh", "cmd", effect="unsafe", cmd=TEXT),
+        declared("run_code", "code", code=TEXT),
+    )
+    program = "I could do\n```python\nx = 1\nsh(x)\n```\nbut"
+    found = by_name("code").parse(brief(tools=tools), Reply(program, finish="length"))
+    assert "length limit" in found.fault
 
 
 @pytest.mark.parametrize("codec", CALLS)
@@ -201,7 +249,10 @@ def test_an_answer_that_quotes_a_tag_stays(codec: str, text: str, answer: str | 
         "◁think▷\n{}\nbut it would be dan",
     ],
 )
-async def test_a_run_makes_no_call_of_its_thinking(codec: str, text: str) -> None:
+@pytest.mark.parametrize("listener", [None, Quiet()], ids=["whole", "streamed"])
+async def test_a_run_makes_no_call_of_its_thinking(
+    codec: str, text: str, listener: Quiet | None
+) -> None:
     made = list[str]()
 
     @tool(effect="unsafe")
@@ -213,7 +264,7 @@ async def test_a_run_makes_no_call_of_its_thinking(codec: str, text: str) -> Non
     said = text.replace("{}", call(codec))
     agent = Agent(model=ScriptedModel([said, *[ENDS[codec]] * 2]), tools=[sh], codec=by_name(codec))
     store = MemoryStore()
-    result = await run(agent, "Go.", store=store)
+    result = await run(agent, "Go.", store=store, listener=listener)
     assert made == []
     steps = (await read(result.run_id, store=store)).steps
     assert not any(step.calls for step in steps[:-1])

@@ -23,6 +23,7 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.own_literals import is_answer, is_labelled
 from clew.codecs.scan import Labels
+from clew.codecs.stream_end import StreamEnd
 from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
@@ -51,6 +52,7 @@ _EMPTY: Final = "the reply was empty"
 _UNCLOSED: Final = "code fence not closed"
 _FENCED: Final = "answer taken out of a code fence"
 _AFTER: Final = "text behind the block dropped"
+_INVENTED: Final = "invented observation dropped"
 
 
 class Pieces(msgspec.Struct):
@@ -77,7 +79,7 @@ class Pieces(msgspec.Struct):
         elif self.fence and self.answer is None:
             self._code(line)
         elif not self.fence and _OBSERVATION.match(line):
-            self.over, self.dropped = True, "invented observation dropped"
+            self.over, self.dropped = True, _INVENTED
         elif self.answer is not None:
             found = _FENCE.fullmatch(line)
             if found is not None:  # an answer may show code: labels within that are none
@@ -178,18 +180,20 @@ class Code:
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything up to the end of the block, or an invented observation."""
-        pieces, line = Pieces(), ""
+        pieces, end, line = Pieces(), StreamEnd(), ""
 
         def take(text: str) -> bool:
             nonlocal line
             for piece in text.splitlines(keepends=True):
+                if pieces.over:
+                    end.passed(len(piece))
+                    continue
                 before, line = line, line + piece
                 if shown := _shown(pieces, before, piece):
                     show(shown)
                 line = "" if line.endswith("\n") else line
-                if pieces.over:
-                    return True
-            return pieces.over
+                _settle(pieces, end)
+            return end.ended
 
         return take
 
@@ -225,6 +229,18 @@ def _prose(found: Pieces) -> str:
     text = "\n".join(found.prose).strip()
     label = _THOUGHT.match(text)
     return text if label is None else text[label.end() :].strip()
+
+
+def _settle(found: Pieces, end: StreamEnd) -> None:
+    """Tell the stream's end of what has come, once all that counts has.
+
+    Prose is what begins the reply and no label announces.
+    """
+    if found.over:
+        text = "\n".join(found.prose).strip()
+        end.prose = bool(text) and _THOUGHT.match(text) is None
+    if found.dropped == _INVENTED:
+        end.invented()
 
 
 def _shown(pieces: Pieces, before: str, piece: str) -> str:

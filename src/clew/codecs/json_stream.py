@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from clew.codecs.scan import WIDTH, Labels, Mark, Undecided
+from clew.codecs.stream_end import StreamEnd
 from clew.core.interfaces import OnText
 
 LABELS: Final = Labels((("question", "question"), ("observation", "observation")))
@@ -55,7 +56,7 @@ def find_object(text: str) -> tuple[int | None, int]:
 
 
 def stream_filter(show: Callable[[str], None]) -> OnText:
-    """A filter for a reply's stream: shows prose and thought, says True behind the whole object.
+    """A filter for a reply's stream: shows prose and thought, says True where no more is wanted.
 
     What it shows depends on the text alone, not on how it came in pieces. At the very end, the
     start of a line that might have become an object or a label stays unshown.
@@ -65,7 +66,7 @@ def stream_filter(show: Callable[[str], None]) -> OnText:
     def take(piece: str) -> bool:
         if text := reading.feed(piece):
             show(text)
-        return reading.ended
+        return reading.end.ended
 
     return take
 
@@ -73,19 +74,21 @@ def stream_filter(show: Callable[[str], None]) -> OnText:
 class _Reading(msgspec.Struct):
     """A reply being read: prose, line by line, and then its object."""
 
-    ended: bool = False
+    end: StreamEnd = msgspec.field(default_factory=StreamEnd)
     _object: "_Object | None" = None
+    _invented: bool = False
     _held: str = ""
     _fresh: bool = True
 
     def feed(self, piece: str) -> str:
         """Take the next piece; return what of the reply can be shown now."""
-        if self.ended:
+        if self._invented:
             return ""
         if self._object is None:
             return self._prose(self._held + piece)
         shown = self._object.feed(piece)
-        self.ended = self._object.ended
+        if self._object.ended:
+            self.end.passed(self._object.behind)
         return shown
 
     def _prose(self, text: str) -> str:
@@ -102,7 +105,8 @@ class _Reading(msgspec.Struct):
                 self._held = text[at:]
                 break
             if isinstance(found, Mark):
-                self.ended = True
+                self._invented = True
+                self.end.invented()
                 break
             if isinstance(found, int):
                 self._object = _Object()
@@ -110,6 +114,7 @@ class _Reading(msgspec.Struct):
                 break
             if found is None or not FENCE.fullmatch(text[at : end - 1]):
                 shown.append(text[at:end])
+                self.end.prose = self.end.prose or not text[at:end].isspace()
             self._fresh = newline >= 0
             at = end
         return "".join(shown)
@@ -125,10 +130,12 @@ _KEY: Final = 16
 class _Object(msgspec.Struct):
     """An object being read, by the tokens of `mend`: how deep it is open, and what to show of it.
 
-    `_mode` is "" between tokens, else what has been opened: a quote, "/", "//" or "/*".
+    `behind` is how much of the last piece stands behind its end, once it has `ended`. `_mode` is ""
+    between tokens, else what has been opened: a quote, "/", "//" or "/*".
     """
 
     ended: bool = False
+    behind: int = 0
     _depth: int = 0
     _mode: str = ""
     _key: str = ""
@@ -150,6 +157,7 @@ class _Object(msgspec.Struct):
                 at = self._comment(piece, at)
             else:
                 at = self._between(piece, at)
+        self.behind = len(piece) - at
         return "".join(self._shown)
 
     def _between(self, piece: str, at: int) -> int:

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from clew.codecs.stream_end import StreamEnd
 from clew.core.interfaces import OnText
 
 WIDTH: Final = 64
@@ -101,9 +102,13 @@ def void(text: str) -> bool:
 
 
 class Scan(msgspec.Struct):
-    """One reply being scanned: the first `kept` characters count, `dropped` says why no more do."""
+    """One reply being scanned: the first `kept` characters count, `dropped` says why no more do.
+
+    `prose` says that something stands ahead of the first label.
+    """
 
     labels: Labels
+    prose: bool = False
     marks: list[tuple[int, Mark]] = msgspec.field(default_factory=list[tuple[int, Mark]])
     dropped: str = ""
     kept: int = 0
@@ -154,6 +159,7 @@ class Scan(msgspec.Struct):
 
     def _look(self, text: str) -> None:
         """Remember a section's first words: enough to see whether they mean nothing."""
+        self.prose = self.prose or not (self.marks or text.isspace() or not text)
         if len(self._peek) < _PEEK:
             self._peek = (self._peek + text).lstrip()[:_PEEK]
 
@@ -208,14 +214,17 @@ def scan(labels: Labels, text: str) -> Scan:
 def stream_filter(labels: Labels, show: Callable[[str], None]) -> OnText:
     """A filter for a reply's stream: shows what counts, says True once an invented tail begins.
 
-    What it shows depends on the text alone, not on how it came in pieces. At the very end, the
-    start of a line that might have become a label stays unshown.
+    Behind prose it never says so. What it shows depends on the text alone, not on how it came in
+    pieces. At the very end, the start of a line that might have become a label stays unshown.
     """
-    scanned = Scan(labels)
+    scanned, end = Scan(labels), StreamEnd()
 
     def take(piece: str) -> bool:
         if text := scanned.feed(piece):
             show(text)
-        return scanned.ended
+        end.prose = scanned.prose
+        if scanned.ended:
+            end.invented()
+        return end.ended
 
     return take

@@ -12,7 +12,10 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from clew.codecs.arguments import may_act
+from clew.codecs.functions import RUN_CODE
 from clew.codecs.interface import Parsed, PromptSpec
+from clew.codecs.wording import incomplete
 from clew.core.events import Action, Reply
 from clew.support.lazy_regex import Lazy
 
@@ -41,6 +44,9 @@ _TAG: Final = Lazy(
     r"|(?P<details><details\s+type=[\"']reasoning[\"'][^<>\n]{0,80}>)|(?P<details_ends></details>))",
     re.IGNORECASE,
 )
+_LONE: Final = re.compile(r"final<|<channel\|>|<unused95>")
+"""Ends without a word of `_WORDS` that nothing else is written with, so that no beginning is
+needed: an `<|end|>` may end the turn."""
 _ROUNDS: Final = 4
 """So often thinking with a call in it may follow on the last before the reply is a fault."""
 
@@ -61,8 +67,21 @@ def aloud(brief: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
     """What a reply holds outside of its thinking, as `parse` reads it.
 
     A call in thinking that is closed is part of the thought; in thinking that is never closed it is
-    a fault. An answer stays as it is, with the tags in it.
+    a fault. An answer stays as it is, with the tags in it. A reply that was cut may be nothing but
+    thinking that the chat template opened, so no call of it that can have an effect is made.
     """
+    found = _aloud(brief, reply, parse)
+    if (why := incomplete(reply)) and any(_acts(brief, action) for action in found.actions):
+        return Parsed(text=found.text, fault=why)
+    return found
+
+
+def _acts(brief: PromptSpec, action: Action) -> bool:
+    """Whether a call can have an effect, itself or by those that it makes."""
+    return action.name == RUN_CODE or may_act(brief, action.name)
+
+
+def _aloud(brief: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
     thought = list[str]()
     for _ in range(_ROUNDS):
         found = parse(brief, reply)
@@ -119,7 +138,7 @@ def _blocks(text: str) -> list[_Block]:
         if opened is None:
             if not ends:
                 opened = tag
-            elif tag["word"]:
+            elif tag["word"] or _LONE.search(tag[0]):
                 blocks = [_Block(text[: tag.start()].strip(), 0, tag.end())]
         elif ends and kind == _kind(opened)[0]:
             inside = text[opened.end() : tag.start()].strip()
