@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal
 
 import anyio
@@ -28,6 +29,7 @@ from clew.core.events import Json, Verdict
 from clew.core.interfaces import Tool
 from clew.core.trajectory import Call
 from clew.testing.models import ScriptedModel, act, acts, say
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops
 
@@ -40,7 +42,7 @@ async def _hang() -> None:
 
 
 async def _deaf() -> str:
-    with anyio.CancelScope(shield=True), anyio.move_on_after(0.05):
+    with suppress(BaseException):
         await anyio.sleep_forever()
     return "after all"
 
@@ -86,7 +88,8 @@ class Sends:
     def __init__(self, cause: Callable[[], Any], **options: Any) -> None:
         self.cause = cause
         self.sent: list[str] = []
-        given = {"effect": "unsafe", "timeout": 0.05, "retry": Retry(0), **options}
+        late = 0.05 if cause in {_hang, _deaf} else PATIENCE
+        given = {"effect": "unsafe", "timeout": late, "retry": Retry(0), **options}
 
         @tool(name="send", **given)
         async def send(to: str) -> Any:
