@@ -38,6 +38,7 @@ LAYERS = {
     "core.inbox": 2,  # which words from outside may enter a record
     "core.interfaces": 2,
     "core.done": 2,  # a side effect in one line, as others are told of it
+    "core.at_work": 2,  # what runs that work at once for a strategy began
     "core.received": 2,  # what a tool receives, however it was written
     "interfaces": 2,  # of the core, for whoever writes a part: here and elsewhere
     "stores.interface": 2,  # what a store may offer beside the core's `Store`
@@ -60,6 +61,7 @@ LAYERS = {
     "context.rendered_prompt": 4,  # the prompt of any thought, made again from the record
     "core.agent": 4,
     "core.effects": 4,  # what runs did in the world, as other runs are told it
+    "core.siblings": 4,  # what runs that work at once are told of each other
     "core.execute": 4,  # one call of one tool: deadline, retry
     "core.moves": 4,  # what is next
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run

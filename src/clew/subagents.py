@@ -197,6 +197,7 @@ class Delegation(msgspec.Struct, frozen=True):
         elif sub.close and sub.waited:
             return None
         journal = await self._open(sub)
+        journal.among = sub.among
         await journal.receive()
         if why := sub.close or await _cancelled(sub.store, sub.parent.rpartition(":")[0]):
             stop = journal.trajectory.stop

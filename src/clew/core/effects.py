@@ -54,7 +54,7 @@ async def with_those_within(store: Store, listed: Iterable[Done]) -> dict[str, D
         record = records[run_id]
         calls = [] if record is None else [call for call in record.calls if call.key == key]
         within = await _within(store, calls[0]) if calls else None
-        if record is None or within is None or not _is_strategy(record):
+        if record is None or within is None or not is_strategy(record):
             found[done.key] = done
         found |= within or {}
     return found
@@ -73,6 +73,7 @@ async def _load(store: Store, run_id: str) -> Trajectory | None:
         return None
 
 
-def _is_strategy(record: Trajectory) -> bool:
+def is_strategy(record: Trajectory) -> bool:
+    """Whether the record is that of a strategy: its calls are runs of the roles."""
     setting = record.setting
     return setting is not None and setting.model.partition(":")[0] == STRATEGY

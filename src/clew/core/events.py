@@ -539,11 +539,15 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
 
 
 class Note(Event, frozen=True):
-    """A message from outside the loop: a person's, a failed check's, a late result's, a memory."""
+    """A message from outside the loop: a person's, a failed check's, a late result's, a memory.
+
+    `done` are side effects of runs at work beside this one, which it must not repeat unasked.
+    """
 
     text: str
     source: Literal["person", "check", "late", "memory"] = "person"
     trust: Trust = "trusted"
+    done: tuple[Done, ...] = ()
 
 
 class Charged(Event, frozen=True):

@@ -228,6 +228,13 @@ def _hidden_effects(
     """
     told = {done.key for fork in record.forks[:before] for done in fork.done}
     gone = [done for fork in record.forks[before:] for done in fork.done]
+    gone += [
+        done
+        for step in record.steps[at:]
+        for notice in step.notices
+        if isinstance(notice, Forked)
+        for done in notice.done
+    ]
     own = [
         described_effect(record, c) for c in record.effects if step_of(c) > at or c.key in changed
     ]

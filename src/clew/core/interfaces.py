@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_ch
 
 import msgspec
 
+from clew.core.at_work import Sibling
 from clew.core.errors import ConfigError
 from clew.core.events import (
     Adapted,
@@ -146,7 +147,7 @@ class SubRun(msgspec.Struct, frozen=True):
     with what was `spent`, or a verdict that holds the call while the sub-run is held. With `close`,
     end the run for that reason instead, unless it has ended. If it `waited`, its record must exist.
     `trust` is that of what its arguments were made from; `done` are the side effects of other runs
-    that neither run may repeat unasked.
+    that neither run may repeat unasked. It is at work `among` other runs (`Journal.among`).
     """
 
     run_id: str
@@ -159,6 +160,7 @@ class SubRun(msgspec.Struct, frozen=True):
     waited: bool = False
     trust: Trust = "trusted"
     done: tuple[Done, ...] = ()
+    among: tuple[Sibling, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

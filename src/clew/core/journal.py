@@ -16,6 +16,7 @@ import anyio
 import msgspec
 
 from clew.concurrency.uncut import Uncut
+from clew.core.at_work import AtWork, Sibling
 from clew.core.errors import (
     ConfigError,
     PartError,
@@ -172,7 +173,8 @@ class Journal:
 
     `words` is where threads leave the results of calls that ended after their deadline; each
     becomes a note while the run is at work. `quiet` says that nothing waited in the inbox when the
-    last entry was recorded.
+    last entry was recorded. A sub-run is at work `among` others, and `at_work` are those that work
+    at once for this run (`clew.core.siblings`).
     """
 
     def __init__(
@@ -193,6 +195,8 @@ class Journal:
         self.trajectory = trajectory
         self.listener = listener
         self.words: deque[str] = deque()
+        self.among: tuple[Sibling, ...] = ()
+        self.at_work: AtWork | None = None
         self._epoch = epoch
         self._clock = clock
         self._redaction = Redaction(secrets)

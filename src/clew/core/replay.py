@@ -174,6 +174,8 @@ class _Replaying(Journal):
         after = self.upcoming
         if after is None or after.epoch != entry.epoch or isinstance(entry.event, Cancel):
             self.scope.cancel()
+        elif isinstance(after.event, Note) and after.event.done:  # known before the next judgement
+            self.follow()
         self._moved.set()
         self._moved = anyio.Event()
 

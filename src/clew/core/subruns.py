@@ -18,6 +18,7 @@ from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
 from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
 from clew.core.received import received_hash
+from clew.core.siblings import siblings_at
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.caps import ACTING
 from clew.support.error_text import message_of
@@ -147,7 +148,7 @@ async def _end(
     sub = SubRun(
         call.child, f"{journal.run_id}:{call.key}", call.args, grant, journal.store,
         close=close, waited=waited, trust=journal.trajectory.trust,
-        done=tuple(journal.trajectory.done_elsewhere),
+        done=tuple(journal.trajectory.done_elsewhere), among=siblings_at(journal, call),
     )  # fmt: skip
     try:
         return await tool.run(sub)

@@ -291,9 +291,13 @@ class Trajectory:
         self.grant, self.trust = event.grant, event.trust
         self.untainted = event.trust == "trusted"
         self.pending_input.append(event.goal)
-        self.done_elsewhere += event.done
-        if event.done:
-            self.step.notices += (Forked("", 0, event.setting, done=event.done),)
+        self._tell(event.done)
+
+    def _tell(self, done: tuple[Done, ...]) -> None:
+        """What other runs did is told, and is not to be repeated unasked."""
+        self.done_elsewhere += done
+        if done and self.setting is not None:
+            self.step.notices += (Forked("", 0, self.setting, done=done),)
 
     def _change(self, event: Changed) -> None:
         """Another agent from here on: a stop for want of an answer is taken back.
@@ -419,7 +423,8 @@ class Trajectory:
                 totals.add(observation.spent)
 
     def _note(self, note: Note) -> None:
-        self.step.notices += (note,)
+        self._tell(note.done)
+        self.step.notices += (note,) if not note.done else ()
         self.untainted = self.untainted and note.trust == "trusted"
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0

@@ -1,0 +1,40 @@
+"""What runs that are at work at once for one strategy began: `clew.core.siblings` has the rules."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import anyio
+
+from clew.core.events import Done
+from clew.core.trajectory import Call, Trajectory
+
+
+class Begun(NamedTuple):
+    """A call that is about to be made, or was: `done` says so while it has no attempt."""
+
+    by: str
+    """The key of the strategy's call that its run, or a run above that, serves."""
+    so_far: Trajectory
+    call: Call
+    done: Done
+
+
+@dataclass(eq=False)
+class AtWork:
+    """The runs of one step of a strategy, as far as this process made them work."""
+
+    record: Trajectory
+    """The strategy's."""
+    step: int
+    before: dict[str, tuple[str, Done]] | None = None
+    """What their records had when that was first asked, by the keys of the effects."""
+    begun: list[Begun] = field(default_factory=list[Begun])
+    reading: anyio.Lock = field(default_factory=anyio.Lock)
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """One of the runs that are at work at once: it serves the call `key`."""
+
+    work: AtWork
+    key: str

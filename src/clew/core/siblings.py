@@ -1,0 +1,122 @@
+"""Runs that are at work at once for one strategy: what one begins in the world, the others know.
+
+A run learns of earlier runs when it begins (`Started.done`). What runs beside it begin later is
+asked for when one of its own calls is about to be made: an equal one goes into its record as a note
+(`Note.done`), and its own is held, as in a fork. All of them work in one process. So who asks first
+makes the call; what was done before this process began is read from their records.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from clew.core.agent import Agent
+from clew.core.at_work import AtWork, Begun, Sibling
+from clew.core.effects import described_effect, effects_of, is_strategy
+from clew.core.events import (
+    EFFECTFUL,
+    Action,
+    AnyEvent,
+    Done,
+    Json,
+    Judged,
+    Note,
+    Observation,
+)
+from clew.core.interfaces import Store, Tool, ToolSpec
+from clew.core.journal import Journal
+from clew.core.policy import judge_call
+from clew.core.received import received_hash
+from clew.core.trajectory import Call
+from clew.guards.caps import is_repeat
+
+_TOLD = "a run at work beside this one did the same, or is about to"
+
+
+def siblings_at(journal: Journal, call: Call) -> tuple[Sibling, ...]:
+    """As whom the sub-run of a call, and all below it, are at work beside others."""
+    so_far = journal.trajectory
+    if len(so_far.step.all_calls) == 1 or not is_strategy(so_far):
+        return journal.among
+    if journal.at_work is None or journal.at_work.step != so_far.step.number:
+        journal.at_work = AtWork(so_far, so_far.step.number)
+    return (*journal.among, Sibling(journal.at_work, call.key))
+
+
+async def judged_beside(agent: Agent, journal: Journal, call: Call) -> list[AnyEvent]:
+    """The verdicts on a call, with what runs beside this one have begun till then."""
+    tool = agent.by_name.get(call.action.name)
+    while True:
+        events = await judge_call(agent, journal.trajectory, call)
+        told = await _begun_beside(journal, tool, call, events)
+        if told is None:
+            return events
+        await journal.record(told)
+
+
+async def _begun_beside(
+    journal: Journal, tool: ToolSpec | None, call: Call, judged: Sequence[AnyEvent]
+) -> Note | None:
+    """What the run must be told before the call is made: an equal one of a run at work beside it.
+
+    None where there is none, or the call was `judged` not to be made. If it is to be made, the
+    others know of it from here on.
+    """
+    if not journal.among or not isinstance(tool, Tool) or tool.effect not in EFFECTFUL:
+        return None
+    if any(_stops(event) for event in judged):
+        return None
+    for each in journal.among:
+        await _read(each.work, journal.store)
+    so_far = journal.trajectory
+    asked = Call(call.key, Action(call.action.name, _amended(call, judged)))
+    known = {done.key for done in so_far.done_elsewhere}
+    equal = {
+        done.key: done
+        for each in journal.among
+        for done in _beside(each)
+        if done.key not in known
+        and done.tool == tool.name
+        and is_repeat(asked, tool, done.hash, done.received)
+    }
+    if equal:
+        return Note(_TOLD, source="late", done=tuple(equal.values()))
+    done = described_effect(so_far, asked)
+    done = msgspec.structs.replace(done, received=received_hash(tool, asked.args))
+    for each in journal.among:
+        each.work.begun.append(Begun(each.key, so_far, so_far.call(call.key), done))
+    return None
+
+
+async def _read(work: AtWork, store: Store) -> None:
+    """Read, once, what the runs did before they were taken up in this process."""
+    async with work.reading:
+        if work.before is not None:
+            return
+        before = dict[str, tuple[str, Done]]()
+        for call in work.record.step.all_calls:
+            effects = await effects_of(store, work.record, [call])
+            before |= {key: (call.key, done) for key, done in effects.items()}
+        work.before = before
+
+
+def _beside(sibling: Sibling) -> list[Done]:
+    """The effects of the other runs, as they stand."""
+    found = dict(sibling.work.before or {})
+    for by, so_far, call, done in sibling.work.begun:
+        if call.observation is not None and not call.changed:
+            found.pop(done.key, None)
+        else:
+            found[done.key] = by, described_effect(so_far, call) if call.attempts else done
+    return [done for by, done in found.values() if by != sibling.key]
+
+
+def _stops(event: AnyEvent) -> bool:
+    held = isinstance(event, Judged) and event.verdict.kind == "hold"
+    return held or isinstance(event, Observation)
+
+
+def _amended(call: Call, judged: Iterable[AnyEvent]) -> dict[str, Json]:
+    """The arguments as they were last changed."""
+    changed = [event.verdict.args for event in judged if isinstance(event, Judged)]
+    return next((args for args in reversed(changed) if args is not None), call.args)
