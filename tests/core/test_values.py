@@ -143,7 +143,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "spent": None,
         "versions": {},
     },
-    "Note": {"source": "person", "trust": "trusted"},
+    "Note": {"source": "person", "trust": "trusted", "done": ()},
     "Charged": {"why": "", "late": False},
     "Cancel": {"why": ""},
     "Landing": {"detail": "", "own": False},

@@ -1,6 +1,6 @@
 """What runs that are at work at once for one strategy began: `clew.core.siblings` has the rules."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import anyio
@@ -19,17 +19,19 @@ class Begun(NamedTuple):
     done: Done
 
 
-@dataclass(eq=False)
 class AtWork:
-    """The runs of one step of a strategy, as far as this process made them work."""
+    """The runs of one step of a strategy, as far as this process made them work.
 
-    record: Trajectory
-    """The strategy's."""
-    step: int
-    before: dict[str, tuple[str, Done]] | None = None
-    """What their records had when that was first asked, by the keys of the effects."""
-    begun: list[Begun] = field(default_factory=list[Begun])
-    reading: anyio.Lock = field(default_factory=anyio.Lock)
+    `record` is the strategy's. `before` is what their records had when that was first asked, by the
+    keys of the effects; `begun` is what they began since this process took them up.
+    """
+
+    def __init__(self, record: Trajectory, step: int) -> None:
+        self.record = record
+        self.step = step
+        self.before: dict[str, tuple[str, Done]] | None = None
+        self.begun: list[Begun] = []
+        self.reading = anyio.Lock()
 
 
 @dataclass(frozen=True)

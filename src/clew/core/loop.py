@@ -16,7 +16,6 @@ from clew.context.summary import left_out
 from clew.core.agent import Agent
 from clew.core.errors import TooLongError
 from clew.core.events import (
-    AnyEvent,
     Charged,
     Compacted,
     Json,
