@@ -15,22 +15,13 @@ from clew.concurrency.tasks import one_error
 from clew.context.summary import left_out
 from clew.core.agent import Agent
 from clew.core.errors import TooLongError
-from clew.core.events import (
-    Charged,
-    Compacted,
-    Json,
-    Landing,
-    Note,
-    Status,
-    Stop,
-    Thought,
-)
+from clew.core.events import Charged, Compacted, Json, Landing, Note, Status, Stop, Thought
 from clew.core.execute import perform
 from clew.core.journal import Journal
 from clew.core.moves import next_move
 from clew.core.observations import closed_answers
 from clew.core.pending import interrupt
-from clew.core.policy import comes_before, held_stop, judge_answer, judge_words
+from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
 from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
 from clew.core.thought import in_time, next_thought
@@ -105,7 +96,11 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     for call in calls:
         new = call.again or not (call.attempts or call.suspended)
         if new and not call.held and not call.child:
-            events = await judged_beside(agent, journal, journal.with_secrets(call) or call)
+            given = journal.with_secrets(call) or call
+            if journal.among:
+                events = await judged_beside(agent, journal, given)
+            else:
+                events = await judge_call(agent, journal.trajectory, given)
             if events:
                 await journal.record(*events)
 

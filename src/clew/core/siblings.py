@@ -62,7 +62,7 @@ async def _begun_beside(
     None where there is none, or the call was `judged` not to be made. If it is to be made, the
     others know of it from here on.
     """
-    if not journal.among or not isinstance(tool, Tool) or tool.effect not in EFFECTFUL:
+    if not isinstance(tool, Tool) or tool.effect not in EFFECTFUL:
         return None
     if any(_stops(event) for event in judged):
         return None
