@@ -125,6 +125,11 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     ),
     (Note("go on"), ["You: go on"], []),
     (Note("too short", "check"), ["Check 2: too short"], ["Check 2: too short"]),
+    (
+        Note("so it waits", "late", done=(Done("r-2:1.1", "f", "h", "f({})", "unknown"),)),
+        BESIDE := ["Late: so it waits", "Done before: f({}) (may have been done by r-2:1.1)"],
+        BESIDE,
+    ),
     (Changed(SETTING, ("model",)), ["Changed: model"], ["Changed: model"]),
     (Forked("r", 3, SETTING), ["Fork: of r after step 3"], ["Fork: of r after step 3"]),
     (

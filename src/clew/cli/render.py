@@ -176,7 +176,7 @@ def forked(event: Forked) -> Iterator[Block]:
     yield from _done_before(event)
 
 
-def _done_before(event: Started | Forked) -> Iterator[Block]:
+def _done_before(event: Started | Forked | Note) -> Iterator[Block]:
     """Side effects of other runs that the run must not repeat unasked."""
     for done in event.done:
         was = "may have been done" if done.outcome == "unknown" else "done"
@@ -327,6 +327,7 @@ def note(event: Note, step: int) -> Iterator[Block]:
     """A word from outside."""
     labels = {"person": "You", "check": f"Check {step}", "late": "Late", "memory": "Memory"}
     yield Block(labels[event.source], inert(event.text), "bold")
+    yield from _done_before(event)
 
 
 def stop(event: Stop) -> Iterator[Block]:

@@ -12,7 +12,8 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.at_work import AtWork, Begun, Sibling
-from clew.core.effects import described_effect, effects_of, is_strategy
+from clew.core.done import described_effect
+from clew.core.effects import effects_of, is_strategy
 from clew.core.events import (
     EFFECTFUL,
     Action,
