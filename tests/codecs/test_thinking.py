@@ -119,6 +119,7 @@ TEMPLATE = [
     "I could do\n{call}\nThought: no\n{closes}\nNo.",
     "I could do\n{call}\nObservation 1: done\nhm\n{closes}\nNo.",
     "Thought: I could do\n{call}\n{closes}\nNo.",
+    "Thought: I could do\n{call}\n{call}\n{closes}\nNo.",
     "{call}\nThat is wrong, so no.\n{closes}\nNo.",
 ]
 """Replies to a prompt whose template opened the thinking."""

@@ -156,6 +156,9 @@ def test_a_parameter_of_a_list_takes_nothing_behind_it() -> None:
         'Action: cancel\nAction Input: {"rese',
         'Action: cancel\nAction Input: "omar_ro',
         "Action: cancel\nAction Input: omar",
+        'Action: cancel\nAction Input: "a"',
+        'Action: cancel\nAction Input: `"a"`',
+        'Action: cancel\nAction Input:\n```\n"a"\n```',
         "Action: cancel\nAction Input: None",
         'Action: cancel\nAction Input: {"reservation_id": "a"} b',
         'Action: cancel\nAction Input: {"reservation_id": "\\ud83d"}',
@@ -183,7 +186,6 @@ def test_a_labelled_effect_needs_one_closed_object(codec: str, text: str) -> Non
         ("Action: stop\nAction Input:", Action("stop")),
         ("Action: stop\nAction Input: none", Action("stop")),
         ("Action: stop\nAction Input: {}", Action("stop")),
-        ('Action: cancel\nAction Input: "a"', Action("cancel", {"reservation_id": "a"})),
         (
             'Action: cancel\nAction Input:\n```json\n{"reservation_id": "a"}\n```',
             Action("cancel", {"reservation_id": "a"}),
@@ -196,6 +198,72 @@ def test_a_labelled_effect_needs_one_closed_object(codec: str, text: str) -> Non
 )
 def test_a_labelled_effect_that_is_closed_is_made(text: str, action: Action) -> None:
     assert Labelled().parse(ASKED, Reply(text)).actions == (action,)
+
+
+MADE = {
+    "labelled": 'Action: cancel\nAction Input: {"reservation_id": "a"}',
+    "paper": "Action 1: cancel[a]",
+}
+
+
+@pytest.mark.parametrize("codec", MADE)
+@pytest.mark.parametrize(
+    ("behind", "made"),
+    [
+        ("\n\nThought 2: wait, do not", False),
+        ("\nAction 2: cancel[b]", False),
+        ("\nThought: I wait for the Observation: it comes", False),
+        ("\nQuestion: what next?", False),
+        ("\n**Action 2:** stop[]\nObservation: done", False),
+        (".", False),
+        ("`", False),
+        (" and then", False),
+        ("\n.", False),
+        ("\nObservation: done", True),
+        ("\nObservation 1: done\nThought 2: wait, do not", True),
+        ("\n \n", True),
+    ],
+)
+def test_behind_an_effect_stands_nothing_but_an_invented_observation(
+    codec: str, behind: str, made: bool
+) -> None:
+    read = parsed(codec, MADE[codec] + behind)
+    assert bool(read.actions) is made
+    assert bool(read.fault) is not made
+    looked = MADE[codec].replace("cancel", "search").replace("reservation_id", "query")
+    assert parsed(codec, looked + behind).actions == (Action("search", {"query": "a"}),)
+
+
+@pytest.mark.parametrize("behind", ["Final Answer: done", "Final: done", "Action Input: {}"])
+def test_behind_a_labelled_effect_stands_no_answer(behind: str) -> None:
+    fault = parsed("labelled", f"{MADE['labelled']}\n{behind}").fault
+    assert fault.startswith("more stands behind the call of cancel, which changes things")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Action 1: cancel[a]**",
+        "Action 1: `cancel[a]`",
+        "Action 1: **`cancel`[a]**",
+        "```\nAction 1: cancel[a]\n```",
+        "I do it.\ncancel[a]",
+    ],
+)
+def test_emphasis_around_an_effect_is_nothing_behind_it(text: str) -> None:
+    read = parsed("paper", text)
+    assert (read.fault, read.actions) == ("", (Action("cancel", {"reservation_id": "a"}),))
+
+
+@pytest.mark.parametrize("language", ["text", "TXT", "plain", "markdown", "md", "answer"])
+def test_a_block_marked_as_text_makes_no_effect(language: str) -> None:
+    runs = declared("run_code", "code", effect="pure", code=TEXT)
+    for asked in (ASKED, brief(tools=(CANCEL, SEARCH, runs))):
+        read = by_name("code").parse(asked, Reply(f"```{language}\ncancel('a')\n```"))
+        assert (read.actions, read.answer) == ((), None)
+        assert f"marked as {language}, and cancel changes things" in read.fault
+        looked = by_name("code").parse(asked, Reply(f"```{language}\nsearch('a')\n```"))
+        assert looked.actions == (Action("search", {"query": "a"}),)
 
 
 def test_an_action_within_a_block_of_code_names_no_tool() -> None:

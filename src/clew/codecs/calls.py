@@ -21,6 +21,7 @@ _KEYWORD: Final = re.compile(r"\s*(\w{1,64})\s*(?:=(?!=)|:\s*[\"'])")
 _QUOTES: Final = frozenset("{\"'")
 _CALL: Final = re.compile(r"\w ?\[")
 _DECORATION: Final = " \t\r\n*_`."
+_EMPHASIS: Final = "*_`"
 
 
 def tool_name(brief: PromptSpec, written: str) -> tuple[str, list[str]]:
@@ -38,8 +39,21 @@ def tool_name(brief: PromptSpec, written: str) -> tuple[str, list[str]]:
     return name, []
 
 
+def check_alone(brief: PromptSpec, name: str, *, left_over: bool) -> None:
+    """Hold an effect to a reply with nothing behind it that the model means.
+
+    A second action or thought may take the first back. Raises `UnreadableError`.
+    """
+    if left_over and may_act(brief, name):
+        raise UnreadableError(
+            f"more stands behind the call of {name}, which changes things: nothing was done. Give "
+            "one action alone and wait for its result"
+        )
+
+
 def read_call(brief: PromptSpec, text: str) -> tuple[Action, list[str]]:
     """Read a call that `text` begins with. Raises `UnreadableError`."""
+    text = _plain(text.strip())
     opening = _OPENING.search(text)
     if opening is None:
         raise UnreadableError("the action has no brackets with its argument")
@@ -79,6 +93,13 @@ def read_call(brief: PromptSpec, text: str) -> tuple[Action, list[str]]:
     return Action(name, bare(tool, inside)), repairs
 
 
+def _plain(text: str) -> str:
+    """A call without the emphasis around the whole of it."""
+    while len(text) > 1 and text[0] in _EMPHASIS and text[-1] == text[0]:
+        text = text[1:-1]
+    return text
+
+
 def balanced(text: str, opening: str, closing: str) -> int | None:
     """Where the bracket that was opened ahead of `text` is closed."""
     depth = 1
@@ -109,7 +130,7 @@ def _trailing(text: str, name: str, *, acts: bool) -> list[str]:
 
     For an effect nothing is: the bracket may have stood within the argument.
     """
-    if acts and text.strip(_DECORATION):
+    if acts and text.strip():
         raise UnreadableError(
             f"there is text behind the bracket of {name}, which changes things: nothing was done"
         )

@@ -21,8 +21,8 @@ from clew.codecs.functions import RUN_CODE, function_name, is_program, lone_call
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
-from clew.codecs.own_literals import is_answer, is_labelled
-from clew.codecs.scan import Labels
+from clew.codecs.own_literals import is_answer, is_labelled, is_text
+from clew.codecs.scan import INVENTED, Labels
 from clew.codecs.stream_end import StreamEnd
 from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
@@ -52,7 +52,6 @@ _EMPTY: Final = "the reply was empty"
 _UNCLOSED: Final = "code fence not closed"
 _FENCED: Final = "answer taken out of a code fence"
 _AFTER: Final = "text behind the block dropped"
-_INVENTED: Final = "invented observation dropped"
 
 
 class Pieces(msgspec.Struct):
@@ -79,7 +78,7 @@ class Pieces(msgspec.Struct):
         elif self.fence and self.answer is None:
             self._code(line)
         elif not self.fence and _OBSERVATION.match(line):
-            self.over, self.dropped = True, _INVENTED
+            self.over, self.dropped = True, INVENTED
         elif self.answer is not None:
             found = _FENCE.fullmatch(line)
             if found is not None:  # an answer may show code: labels within that are none
@@ -239,7 +238,7 @@ def _settle(found: Pieces, end: StreamEnd) -> None:
     if found.over:
         text = "\n".join(found.prose).strip()
         end.prose = bool(text) and _THOUGHT.match(text) is None
-    if found.dropped == _INVENTED:
+    if found.dropped == INVENTED:
         end.invented()
 
 
@@ -380,7 +379,14 @@ def _in_fence(brief: PromptSpec, code: str, language: str) -> Action | None:
     before = "\n".join(inside.prose)
     if inside.answer is not None and not inside.coded and is_labelled(code, before):
         return _answered(brief, "\n".join(inside.answer).strip())
-    if not is_answer(code, language) or lone_call(brief, code) is not None:
+    if not is_answer(code, language):
+        return None
+    if (call := lone_call(brief, code)) is not None:
+        if is_text(language) and may_act(brief, call.name):
+            raise UnreadableError(
+                f"the block is marked as {language}, and {call.name} changes things: nothing was "
+                "done. A block that is to run is marked as python"
+            )
         return None
     if not brief.answers_text:
         try:

@@ -22,7 +22,7 @@ from clew.codecs.arguments import (
     visible_tools,
 )
 from clew.codecs.call_spellings import check_thought
-from clew.codecs.calls import TRAILING, read_call, tool_name
+from clew.codecs.calls import TRAILING, check_alone, read_call, tool_name
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
@@ -161,6 +161,7 @@ class Labelled:
                 raise UnreadableError(why)
             check_thought(found.thought)
             action, repairs = self._read(brief, reply, found)
+            check_alone(brief, action.name, left_over=found.left_over)
         except UnreadableError as error:
             return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
         repairs = list(dict.fromkeys([*found.repairs, *repairs]))
@@ -278,9 +279,9 @@ def _action(
 def _check_whole(
     brief: PromptSpec, name: str, given: str | None, rest: str, words: Dialect
 ) -> None:
-    """Hold an effect to arguments that are closed, with nothing beside them.
+    """Hold an effect to one object of arguments that is closed, with nothing beside it.
 
-    Of a bare text nobody knows whether all of it came. Raises `UnreadableError`.
+    Of a text nobody knows whether all of it came. Raises `UnreadableError`.
     """
     tool = tool_named(brief, name)
     fence, _, text = (given or "").strip().partition("\n")
@@ -288,7 +289,7 @@ def _check_whole(
     text = text.strip() if fenced else (given or "").strip()
     if given is not None and void(text) and tool is not None and not fields(tool.parameters):
         text = ""
-    elif text[:1] in {"{", '"'}:
+    elif text.startswith("{"):
         value = first_value(text)
         if HALF in value.repairs:
             raise UnreadableError("a string holds half a character")

@@ -41,10 +41,15 @@ def only_literals(code: str) -> bool:
     return shows and all(_is_written(node, own) for node in ast.walk(tree))
 
 
+def is_text(language: str) -> bool:
+    """Whether a block is marked as text, so that it is an answer."""
+    return language.lower() in _PLAIN
+
+
 def is_answer(code: str, language: str) -> bool:
     """Whether a block is no program but an answer: one value, or plain words."""
     tree = _parsed(code)
-    if language.lower() in _PLAIN:
+    if is_text(language):
         return True
     if tree is not None:
         return len(tree.body) == 1 and _is_value(tree.body[0])

@@ -9,7 +9,7 @@ from typing import Final
 from clew.codecs import wording
 from clew.codecs.arguments import example, fields, text_field, visible_tools
 from clew.codecs.call_spellings import check_thought
-from clew.codecs.calls import CANONICAL_FINISH, bare_call, read_call
+from clew.codecs.calls import CANONICAL_FINISH, bare_call, check_alone, read_call
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError
@@ -140,6 +140,7 @@ def _read(brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
     if call.startswith("```"):
         raise UnreadableError("the action is a block of code, and names no tool")
     action, mended = read_call(brief, call)
+    check_alone(brief, action.name, left_over=found.left_over)
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
 

@@ -29,8 +29,11 @@ _VOID: Final = frozenset({"", "none", "n/a", "null", "nil", "no action", "nothin
 SECOND: Final = "second action dropped"
 """What is said of a second action in a reply."""
 
+INVENTED: Final = "invented observation dropped"
+"""What is said of a result that the model made up."""
+
 _DROPPED: Final[dict[Role, str]] = {
-    "observation": "invented observation dropped",
+    "observation": INVENTED,
     "action": SECOND,
     "final": "answer beside an action dropped",
     "input": "second input dropped",

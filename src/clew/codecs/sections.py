@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.codecs.scan import Labels, Mark, Role, scan, void
+from clew.codecs.scan import INVENTED, Labels, Mark, Role, scan, void
 
 _FENCE: Final = re.compile(r"\s*`{3,}[\w+-]{0,20}\s*")
 
@@ -17,9 +17,10 @@ Place: TypeAlias = Role | Literal["prose"]
 class Sections(msgspec.Struct, frozen=True):
     """What a reply holds, each text stripped; None where there is no such label.
 
-    `whole` tells that a tail followed, so that what counts cannot have been cut. `early` is an
-    input that came ahead of its action, `beside` what stands behind the label of an action within
-    the answer, and `given` whether that has an input.
+    `whole` tells that a tail followed, so that what counts cannot have been cut, and `left_over`
+    that it is no invented observation, but something that the model means. `early` is an input
+    that came ahead of its action, `beside` what stands behind the label of an action within the
+    answer, and `given` whether that has an input.
     """
 
     thought: str = ""
@@ -30,6 +31,7 @@ class Sections(msgspec.Struct, frozen=True):
     beside: str | None = None
     given: bool = False
     whole: bool = False
+    left_over: bool = False
     repairs: tuple[str, ...] = ()
 
 
@@ -72,6 +74,7 @@ def sections(labels: Labels, text: str, searched: str | None = None) -> Sections
         final=final,
         early=early,
         whole=bool(scanned.dropped),
+        left_over=scanned.dropped not in {"", INVENTED},
         repairs=tuple(dict.fromkeys(repairs)),
     )
 
@@ -96,8 +99,11 @@ def _pieces(marks: Marks, kept: int, text: str) -> list[tuple[Place, str]]:
     first, *ends = [*(at for at, _ in marks), kept]
     pieces: list[tuple[Place, str]] = [("prose", text[:first])]
     for (start, mark), end in zip(marks, ends, strict=True):
-        body = text[start + mark.body : end].removeprefix(mark.closing)
-        pieces.append((mark.role, body))
+        body = text[start + mark.body : end]
+        whole = body.removeprefix(mark.closing)
+        if whole == body:  # emphasis that ends behind the text
+            whole = body.rstrip().removesuffix(mark.closing)
+        pieces.append((mark.role, whole))
     return [(place, body.replace("\r\n", "\n").strip()) for place, body in pieces]
 
 

@@ -29,7 +29,7 @@ from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import SECOND
 from clew.codecs.schema_references import resolved
-from clew.codecs.sections import sections
+from clew.codecs.sections import Sections, sections
 from clew.codecs.unread_calls import MEANT
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.support.lazy_regex import Lazy
@@ -83,7 +83,7 @@ def as_calls(brief: PromptSpec, text: str) -> Parsed | None:
         return None
     called = None
     if MARK.search(text) or _MAYBE.search(text):
-        called = _labelled(brief, text) or _written(brief, plain(text))
+        called = _labelled(brief, text, _taken_apart(text)) or _written(brief, plain(text))
     if called is None and (name := trace(brief, text)):
         return _fault(brief, text, f"a call of {name} stands in the text and cannot be read", name)
     return called
@@ -115,7 +115,8 @@ def beside_calls(brief: PromptSpec, text: str, made: Sequence[Action]) -> tuple[
 
 def _said(brief: PromptSpec, text: str) -> _Found | None:
     """The calls that a text makes; None where it only speaks of some, or none can be read."""
-    labelled = _labelled(brief, text)
+    step = msgspec.structs.replace(_taken_apart(text), left_over=False)  # none is made for it
+    labelled = _labelled(brief, text, step)
     if labelled is not None and labelled.actions:
         calls = [Written(action.name, action.args) for action in labelled.actions]
         if not {SECOND, TRAILING}.isdisjoint(labelled.repairs) and len(_ACTIONS.findall(text)) > 1:
@@ -242,13 +243,17 @@ def _whole(
     return _Found(calls, before, after, marked, aloud, bool(rest.strip()) and not after)
 
 
-def _labelled(brief: PromptSpec, text: str) -> Parsed | None:
-    """A step as text formats have it: `Action:` with `Action Input:`, or a call on its line.
+def _taken_apart(text: str) -> Sections:
+    """A text by its labels, which are looked for outside of code.
 
-    Labels are looked for outside of code, and what stands behind them is read as it was written.
+    What stands behind them is read as it was written.
     """
     outside = text if text.lstrip().startswith("```") else _without_labels(text)
-    found = sections(_LABELS, text, outside)
+    return sections(_LABELS, text, outside)
+
+
+def _labelled(brief: PromptSpec, text: str, found: Sections) -> Parsed | None:
+    """A step as text formats have it: `Action:` with `Action Input:`, or a call on its line."""
     if found.action is None or _LABEL.match(found.action.join(("Action:", ""))):
         return None
     name = re.match(r"[`\"'*]*([\w./-]{1,64})", found.action)
