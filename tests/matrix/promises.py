@@ -936,7 +936,8 @@ def _compaction(
     )
     def compaction(o: Outcome) -> Iterator[str]:
         shown = "\n".join(r.asked.text for r in o.work)
-        if o.work and o.situation != "denied" and not holds(o, shown):
+        long = max(acts_per_run(o), default=0) > 2  # a run that was told what was done reads less
+        if o.work and long and not holds(o, shown):
             yield f"the prompts do not show it: {table}"
 
 
@@ -969,7 +970,7 @@ _compaction(
 _compaction("window", lambda o, shown: SHORTER in shown, window=3000, by=["drop"], keep=1)
 _compaction(
     "to",
-    lambda o, shown: "Steps 1 to 1 are left out here" in shown or "Step 1 is left out" in shown,
+    lambda o, shown: all(len(r.asked.text) > 4_000 for r in o.work if SHORTER in r.asked.text),
     window=3000,
     times=6,
     by=["drop"],

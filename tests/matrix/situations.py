@@ -35,7 +35,7 @@ from tests.matrix.parts import ACTS, LEDGER
 from tests.matrix.ways import Way
 
 FURTHER: Final = "Please send world."
-RULINGS: Final = 16
+RULINGS: Final = 64
 """Rounds of rulings after which a run counts as one that never ends."""
 ENDS: Final = frozenset({"answered", "declined", "bound", "failed", "refused"})
 

@@ -40,6 +40,18 @@ def test_servers_are_listed_and_pinned_at_first_use(plain: Plain) -> None:
     assert plain.calls == []
 
 
+def test_tools_that_cannot_be_used_are_listed_with_the_reason(plain: Plain) -> None:
+    plain.says(tools=[*TOOLS, definition("bad", outputSchema="none"), {"title": "nameless"}])
+    clew("mcp", "list", *AGENT)
+    listed = " ".join(clew("mcp", "list", *AGENT).out.split())
+    assert "the tool bad is left out: its outputSchema is no JSON object" in listed
+    (server,) = clew("mcp", *AGENT, "--json").document
+    assert [tool["name"] for tool in server["tools"]] == ["plain_echo", "plain_pid"]
+    nameless, bad = server["left_out"]
+    assert nameless.startswith("a tool without a name is left out: ")
+    assert bad.startswith("the tool bad is left out: ")
+
+
 def test_pins_are_shown_compared_accepted_and_rejected(plain: Plain) -> None:
     assert clew("mcp", "pins", *AGENT).out.startswith("nothing is pinned in")
     clew("mcp", "list", *AGENT)

@@ -8,7 +8,7 @@ from clew.toolbox.mcp.pin_changes import changes
 from clew.toolbox.mcp.pins import PinFile, ServerPins, pin_file
 from clew.toolbox.mcp.settings import McpAuth, McpServer, server_from
 from clew.toolbox.mcp.tables import server_of_table
-from clew.toolbox.mcp.tools import ask_server, make_tools, mcp_tools, mcp_tools_sync
+from clew.toolbox.mcp.tools import ask_server, left_out, make_tools, mcp_tools, mcp_tools_sync
 
 __all__ = [
     "McpAuth",
@@ -17,6 +17,7 @@ __all__ = [
     "ServerPins",
     "ask_server",
     "changes",
+    "left_out",
     "make_tools",
     "mcp_tools",
     "mcp_tools_sync",

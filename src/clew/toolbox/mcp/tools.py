@@ -161,8 +161,8 @@ def make_tools(
         return await pinned.call(tool, args, key, server.effects.get(tool, "unsafe"))
 
     found: list[Tool] = []
-    made, left_out = _published(server, pins, call)
-    for line in left_out:
+    made, lines = _published(server, pins, call)
+    for line in lines:
         tell(f"MCP server {server.name}: {line}")
     for each in made:
         tool = own[each.name]
@@ -192,9 +192,18 @@ def _published(
         for tool in offered
         if tool["name"] not in names
     ]
-    made, left_out = publish(definitions, call, timeout=server.timeout)
+    made, problems = publish(definitions, call, timeout=server.timeout)
     lines = [*pins.notes, *(f"the tool {shown(name)} is left out: {why}" for name, why in unfit)]
-    return made, (*lines, *(shown(f"left out: {line}") for line in left_out))
+    return made, (*lines, *(shown(f"left out: {line}") for line in problems))
+
+
+def left_out(server: McpServer, pins: ServerPins) -> tuple[str, ...]:
+    """A line for each tool, or part of the list, that cannot be used, and why."""
+
+    async def never(_name: str, _args: dict[str, Json], _key: str) -> Any:
+        raise ToolError("this tool is only listed")
+
+    return _published(server, pins, never)[1]
 
 
 def _unfit(tool: dict[str, Json]) -> str:
