@@ -99,10 +99,27 @@ def _command(entry: Any) -> str:
     return f"pip install '{entry.dist.name}{extras}'"
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=64)
 def _table(group: str, path: tuple[str, ...]) -> Mapping[str, Any]:
     """The entry points of a group that are installed; nobody takes the place of clew's own."""
-    del path  # what is found hangs on it
+    first: dict[str, list[Any]] = {}  # of a package that lies in two folders, the first one counts
+    for folder in path:
+        for package, entries in _packages(folder).items():
+            first.setdefault(package, entries)
+    found = [one for entries in first.values() for one in entries if one.group == group]
+    return {one.name: one for one in sorted(found, key=lambda one: one.dist.name == "clew")}
+
+
+@functools.cache
+def _packages(folder: str) -> Mapping[str, list[Any]]:
+    """The entry points of each package in a folder that adds something to clew.
+
+    All groups are read at once, and a folder once: there are many packages in it, and each of them
+    has a file to look into.
+    """
     metadata = importlib.import_module("importlib.metadata")  # dear to import
-    found = sorted(metadata.entry_points(group=group), key=lambda one: one.dist.name == "clew")
-    return {one.name: one for one in found}
+    found: dict[str, list[Any]] = {}
+    for package in metadata.distributions(path=[folder]):
+        if entries := [one for one in package.entry_points if one.group.startswith("clew.")]:
+            found.setdefault(package.name, entries)
+    return found
