@@ -165,6 +165,7 @@ UNREADABLE = [
     Fail(400, "Failed to parse tool call arguments as JSON", "tool_use_failed"),
     Fail(400, "Failed to generate JSON. Please adjust your prompt.", "json_validate_failed"),
     Fail(422, "Tool call validation failed: parameters for tool look did not match schema"),
+    Fail(500, "Failed to parse input at pos 0: <tool_call>"),
     Send(
         json.dumps(
             {

@@ -136,9 +136,11 @@ _TEMPLATE: Final = _any(r"jinja|raise_exception|template|\bat row \d+, column \d
 """A template that refused a conversation: llama.cpp gives it a status of 500."""
 
 _UNREADABLE: Final = _any(
-    r"failed_generation|tool_use_failed|json_validate_failed|tool call validation failed"
+    r"failed_generation|tool_use_failed|json_validate_failed|tool call validation failed",
+    r"failed to parse input at pos",
 )
-"""What the model wrote, and the provider could not read: Groq gives it a status of 400."""
+"""What the model wrote, and the provider could not read: Groq gives it a status of 400, llama.cpp
+one of 500."""
 
 _OTHER: Final = _any(
     r"api.?key|credential|unauthori[sz]ed|permission|access denied",

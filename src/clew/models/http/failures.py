@@ -163,7 +163,7 @@ def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exc
         return ModelError(f"{source.name}: the account has no credit left{told}; top it up")
     if trouble.too_long and status < 500:
         return TooLongError(f"{source.name}: the prompt is too long for it{told}")
-    wrote = status in REFUSED and unreadable(trouble.text)
+    wrote = (status in REFUSED or status == 500) and unreadable(trouble.text)
     if wrote or status in PASSING or status >= 500:
         after = retry_after(headers, time.time())
         after = trouble.after if after is None else after
