@@ -8,6 +8,7 @@ import pytest
 
 from clew import ConfigError, MemoryStore, read, run
 from clew.agent_files import Spec, load_agent, make_agent, origin, read_agent_file, stand_ins
+from clew.core.effects import effects_of
 from clew.core.events import encode
 from clew.core.journal import load
 from clew.core.loop import run as go
@@ -38,6 +39,24 @@ def library(word: str) -> str:
 def clock() -> str:
     """Tell the time."""
     return "six"
+'''
+LETTERS = '''
+from clew import ToolError, tool
+
+@tool(effect="unsafe")
+def email(to: str, note: str = "") -> str:
+    """Send an e-mail."""
+    raise ToolError("no line")
+
+@tool(effect="unsafe")
+def fax(to: str) -> str:
+    """Send a fax."""
+    raise ToolError("no paper")
+
+@tool(effect="unsafe")
+def post(address: str, text: str = "") -> str:
+    """Send a letter."""
+    return "posted"
 '''
 LISTED = '["own_searches:web", "own_searches:wiki", "own_searches:library", "own_searches:clock"]'
 
@@ -119,5 +138,39 @@ async def test_a_replay_needs_neither_of_the_two(folder: Path, own: bool) -> Non
     brief = await store.blob(record.started.setting.brief_blob)
     bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
     assert apart >= {"tools.web" if own else "tools.web_search"}
+    again = (await replay(bare, record, MemoryStore(), apart)).trajectory.entries
+    assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]
+
+
+HANDED_ON = """
+model = "offline"
+tools = ["own_letters:email", "own_letters:fax", "own_letters:post"]
+[fallbacks]
+email = { tool = "fax", arguments = { note = "" } }
+fax = { tool = "post", arguments = { to = "address" } }
+"""
+
+
+async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "own_letters.py").write_text(LETTERS, encoding="utf-8")
+    file = tmp_path / "agent.toml"
+    file.write_text(HANDED_ON, encoding="utf-8")
+    spec, store = read_agent_file(file), MemoryStore()
+    posts = make_agent(spec, model=ScriptedModel([act("post", address="a"), say("Done.")]))
+    first = await go(posts, await start(posts, "Go.", store, run_id="q"))
+    done = tuple((await effects_of(store, first, first.calls)).values())
+    moves: list[Move] = [act("email", to="a", note="b"), say("Done.")]
+    agent = make_agent(spec, model=ScriptedModel(moves))
+    journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec), done=done)
+    assert (stop := (await go(agent, journal)).stop) is not None
+    assert stop.status == "held"
+    record = await load(store, "r")
+    assert "post would do in its place was done already, by q:1.1" in str(record.held[0].verdict)
+    (tmp_path / "own_letters.py").unlink()
+    sys.modules.pop("own_letters", None)
+    brief = await store.blob(record.started.setting.brief_blob)
+    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
     again = (await replay(bare, record, MemoryStore(), apart)).trajectory.entries
     assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]

@@ -119,6 +119,18 @@ async def test_arguments_count_as_guards_amend_them() -> None:
     assert office.sent == ["a"]
 
 
+async def test_a_secret_is_known_again_and_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_PASSWORD", secret := "open sesame")
+    office, store = Office(), MemoryStore()
+    agent = clerk(office, act("send", to=secret))
+    assert (await worked(agent, agent, store)).status == "held"
+    assert office.sent == [secret]
+    for run_id in ("r-1.1", "r-1.2"):
+        await replay(agent, run_id, store=store)
+        lines = await store.read(run_id)
+        assert not any(b"sesame" in line.body for line in lines)
+
+
 @pytest.mark.parametrize("guard", [denies, holds])
 async def test_a_call_that_is_not_made_holds_nobody(guard: Any) -> None:
     office, store = Office(), MemoryStore()

@@ -9,7 +9,19 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from clew import Agent, MemoryStore, ReplayError, Verdict, read, replay, resume, rule, run, tool
+from clew import (
+    Agent,
+    MemoryStore,
+    ReplayError,
+    Verdict,
+    fork,
+    read,
+    replay,
+    resume,
+    rule,
+    run,
+    tool,
+)
 from clew.agent_files import make_agent, origin
 from clew.agent_files.spec import Spec
 from clew.codecs import Native
@@ -178,6 +190,31 @@ async def test_a_guard_sees_and_changes_what_the_tool_is_called_with() -> None:
     assert (seen, CALLED) == ([SECRET], [f"{SECRET} "])
     assert SECRET not in await bodies(store)
     await replay(made, "r", store=store)
+
+
+async def trailing(call: Any, so_far: Any) -> Verdict | None:
+    return Verdict("amend", "as it is", args={"password": f"{call.args['password']} "})
+
+
+@pytest.mark.parametrize("guards", [[], [trailing]], ids=["as written", "amended"])
+@pytest.mark.parametrize("text", [SECRET, f"me:{SECRET}", FORMS["hex"], "ghp_" + "a1" * 18])
+async def test_an_effect_with_a_secret_is_held_when_it_is_repeated(
+    text: str, guards: list[Any]
+) -> None:
+    store, made = MemoryStore(), agent(act("log_in", password=text), say("done"), guards=guards)
+    await run(made, "Log in", store=store, run_id="r")
+    again = await fork(made, "r", at=0, store=store, new_id="f")
+    assert (again.status, len(CALLED)) == ("held", 1)
+    await replay(made, "f", store=store)
+    assert text not in await bodies(store, "f")
+
+
+async def test_one_with_other_words_beside_the_secret_is_another() -> None:
+    store = MemoryStore()
+    await run(agent(act("log_in", password=SECRET), say("k")), "Log in", store=store, run_id="r")
+    other = agent(act("log_in", password=f"{SECRET} now"), say("done"))
+    assert (await fork(other, "r", at=0, store=store)).status == "answered"
+    assert len(CALLED) == 2
 
 
 async def test_a_ruling_in_the_same_process_is_called_as_it_was_given() -> None:

@@ -97,7 +97,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "done": (),
     },
     "Changed": {"what": (), "origin": {}},
-    "Done": {"outcome": "done", "received": ""},
+    "Done": {"outcome": "done", "received": "", "handed": ()},
     "Forked": {"what": (), "done": (), "again": 0, "origin": {}, "call": "", "grant": None},
     "Suspended": {"call": "", "actions": (), "state": b"", "blob": ""},
     "Thought": {
@@ -127,6 +127,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "grant": None,
         "task": "",
         "received": "",
+        "handed": "",
     },
     "Observation": {
         "call": "",

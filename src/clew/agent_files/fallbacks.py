@@ -1,11 +1,16 @@
 """The table `fallbacks` of an agent file: which tool is called when another fails."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
 
 from clew.agent_files.spec import FallbackTable, Spec, part
 from clew.core.errors import ConfigError
-from clew.core.interfaces import AnyTool
+from clew.core.interfaces import AnyTool, Fallback
 from clew.tools.fallback import with_fallback
+
+Names = Mapping[str, str | None]
 
 
 def with_fallbacks(spec: Spec, tools: Sequence[AnyTool]) -> list[AnyTool]:
@@ -14,28 +19,51 @@ def with_fallbacks(spec: Spec, tools: Sequence[AnyTool]) -> list[AnyTool]:
     for name in spec.fallbacks:
         with part("fallbacks", name):
             _known(by_name, name)
-    return [_resolved(spec, by_name, tool.name, ()) for tool in tools]
+    return [_resolved(spec, by_name, tool.name, (), with_fallback) for tool in tools]
+
+
+def knowing_fallbacks(spec: Spec, tools: Mapping[str, AnyTool]) -> dict[str, AnyTool]:
+    """Tools by name that only stand in for those of a record, with what these could be handed to.
+
+    They are never called: what the record's agent took for a repetition depends on it.
+    """
+    both = {
+        name: said for name, said in spec.fallbacks.items() if {name, _table(said).tool} <= {*tools}
+    }
+    spec = msgspec.structs.replace(spec, fallbacks=both)
+    return {name: _resolved(spec, tools, name, (), _knowing) for name in tools}
+
+
+def _knowing(tool: AnyTool, other: AnyTool, names: Names) -> AnyTool:
+    return replace(tool, fallbacks=(Fallback(other, names),))
+
+
+def _table(said: str | FallbackTable) -> FallbackTable:
+    return FallbackTable(tool=said) if isinstance(said, str) else said
 
 
 def _resolved(
-    spec: Spec, by_name: dict[str, AnyTool], name: str, above: tuple[str, ...]
+    spec: Spec,
+    by_name: Mapping[str, AnyTool],
+    name: str,
+    above: tuple[str, ...],
+    join: Callable[[AnyTool, AnyTool, Names], AnyTool],
 ) -> AnyTool:
     """A tool with its fallback, which may have one too."""
     if name not in spec.fallbacks:
         return by_name[name]
-    said = spec.fallbacks[name]
-    said = FallbackTable(tool=said) if isinstance(said, str) else said
+    said = _table(spec.fallbacks[name])
     with part("fallbacks", name):
         _known(by_name, said.tool)
         if said.tool in (*above, name):
             way = " → ".join((*above, name, said.tool))
             raise ConfigError(f"{said.tool} would be its own fallback: {way}")
-    other = _resolved(spec, by_name, said.tool, (*above, name))
+    other = _resolved(spec, by_name, said.tool, (*above, name), join)
     names = {here: there or None for here, there in said.arguments.items()}
     with part("fallbacks", name):
-        return with_fallback(by_name[name], other, names)
+        return join(by_name[name], other, names)
 
 
-def _known(by_name: dict[str, AnyTool], name: str) -> None:
+def _known(by_name: Mapping[str, AnyTool], name: str) -> None:
     if name not in by_name:
         raise ConfigError(f"the agent has no tool {name!r}: add it to tools, or leave it out")

@@ -11,6 +11,7 @@ from typing import Any, Final, Self, get_args
 
 import msgspec
 
+from clew.agent_files.fallbacks import knowing_fallbacks
 from clew.agent_files.make import with_examples
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
@@ -87,7 +88,7 @@ def _stand_ins(
     if (planned := spec.planned) is not None:
         spec, agent = _whole(spec), recorded_strategy(planned, agent, setting)
         agent = agent.replace(tries=int(setting.parts["tries"]))  # once a strategy had none
-    found = {tool.name: tool for tool in agent.tools}
+    found: dict[str, AnyTool] = {tool.name: tool for tool in agent.tools}
     found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
     found = {name: tool for name, tool in found.items() if name not in spec.fallbacks}
     lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
@@ -100,6 +101,7 @@ def _stand_ins(
     if brief is not None:
         guards = _server_guards(spec)
         found |= {name: _tool(name, setting, brief, record, guards) for name in lacking}
+    found = knowing_fallbacks(spec, found)
     order = [*setting.tools, *found]
     parts = _parts(spec, setting, agent)
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()

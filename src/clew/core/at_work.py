@@ -10,7 +10,7 @@ from clew.core.trajectory import Call, Trajectory
 
 
 class Begun(NamedTuple):
-    """A call that is about to be made, or was: `done` says so while it has no attempt."""
+    """A call that is about to be made, or was: `done` is all that it may do until it has ended."""
 
     by: str
     """The key of the strategy's call that its run, or a run above that, serves."""

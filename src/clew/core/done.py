@@ -21,6 +21,10 @@ def described_effect(record: Trajectory, call: Call) -> Done:
     text = f"{name}({encode(call.args).decode()})"
     if len(text) > DONE_CHARS:
         text = f"{text[:DONE_CHARS]}…"
+    if to := {each.tool: "" for each in call.attempts if each.handed}:
+        text = f"{text}, handed on to {', '.join(to)}"
     outcome = "unknown" if call.observation is None else call.observation.outcome
     received = call.attempts[-1].received if call.attempts else ""
-    return Done(f"{made_by}:{call.key}", name, call.hash, text, outcome, received or call.hash)
+    handed = tuple(dict.fromkeys(each.handed for each in call.attempts if each.handed))
+    key = f"{made_by}:{call.key}"
+    return Done(key, name, call.hash, text, outcome, received or call.hash, handed)

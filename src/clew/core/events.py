@@ -333,8 +333,9 @@ class Done(Value, frozen=True):
     """A side effect of another run: after the fork point, or in an earlier trial. It stays done.
 
     `key` is the call's own (`run_id:step.index`), `hash` identifies its arguments as they were
-    written and `received` as its tool received them ("": not known), `text` is the call as one line
-    for people and models.
+    written and `received` as its tool received them ("": not known), `handed` as other tools did
+    that it was handed on to (`Attempt.handed`). `text` is the call as one line for people and
+    models.
     """
 
     key: str
@@ -343,6 +344,7 @@ class Done(Value, frozen=True):
     text: str
     outcome: Outcome = "done"
     received: str = ""
+    handed: tuple[str, ...] = ()
 
 
 class Started(Event, frozen=True):
@@ -472,7 +474,8 @@ class Attempt(Event, frozen=True):
     counts from 1, and `after` says why the previous attempt failed. For a sub-run, `child` is its
     id and `grant` its budget, instead of a timeout. `task` is the id under which a server goes on
     working on the call: it completes the attempt of the same number, and a later attempt asks for
-    that. So does another `tool`: the call was handed on to it, before it has an effect of its own.
+    that. So does another `tool`: the call was handed on to it, before it has an effect of its own,
+    and `handed` identifies the arguments as that one receives them.
     """
 
     call: str
@@ -485,6 +488,7 @@ class Attempt(Event, frozen=True):
     grant: Grant | None = None
     task: str = ""
     received: str = ""
+    handed: str = ""
 
 
 class Suspended(Event, frozen=True):

@@ -31,7 +31,7 @@ from clew.core.events import (
 from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, shortened, traced, trust_of
-from clew.core.received import received_hash
+from clew.core.received import handed_hashes, received_hash
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
 from clew.support.error_text import described, message_of, writable
@@ -251,7 +251,7 @@ async def _attempt(
     post = partial(_post_late_result, journal, tool, call)
 
     async def begun(task: str, *, by: str = attempt.tool) -> None:
-        await journal.record(msgspec.structs.replace(attempt, task=task, tool=by))
+        await journal.record(_at_work(journal, tool, attempt, task, by))
 
     made = CallContext(
         record=journal.trajectory,
@@ -289,6 +289,12 @@ async def _attempt(
             return _raised(tool, call, TypeError("a tool with an effect asks for no call"), trust)
         return msgspec.structs.replace(value, call=call.key)
     return observed(agent, journal.trajectory, tool, call, value)
+
+
+def _at_work(journal: Journal, tool: Tool, attempt: Attempt, task: str, by: str) -> Attempt:
+    """The attempt, saying which task it began, or which other tool it was handed on to."""
+    to = dict(handed_hashes(tool, journal.trajectory.call(attempt.call).args))
+    return msgspec.structs.replace(attempt, task=task, tool=by, handed=to.get(by, ""))
 
 
 def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Observation:

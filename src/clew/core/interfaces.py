@@ -58,13 +58,30 @@ Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
 
 @dataclass(frozen=True)
+class Fallback:
+    """A tool that a call is handed on to where the one that was called certainly did nothing.
+
+    `names` are those of the parameters that it calls otherwise; None means that it lacks one.
+    """
+
+    tool: "ToolSpec"
+    names: Mapping[str, str | None]
+
+    def args(self, args: Mapping[str, Json]) -> dict[str, Json]:
+        """The arguments that it then gets."""
+        named = {self.names.get(name, name): value for name, value in args.items()}
+        return {name: value for name, value in named.items() if name is not None}
+
+
+@dataclass(frozen=True)
 class ToolSpec:
     """What a model is shown of a tool, and what its calls are judged by.
 
     `result` is a JSON Schema for the result. `repair(args)` may correct arguments before
     validation: it gets a copy of them, and returns the new arguments and a sentence about the
     change. A `hidden` tool is in no prompt, but calls to it are answered. `guard` judges the calls
-    of this tool, after the agent's guards; tools may share one.
+    of this tool, after the agent's guards; tools may share one. `fallbacks` are what its calls may
+    be handed on to (`clew.tools.with_fallback`).
     """
 
     name: str
@@ -79,6 +96,7 @@ class ToolSpec:
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
     guard: "Guard | None" = field(default=None, compare=False)
+    fallbacks: tuple[Fallback, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         """Its name, its parameters and what it does to the world."""

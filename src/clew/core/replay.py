@@ -237,6 +237,9 @@ class _Replaying(Journal):
             if self._older:
                 read = {name: getattr(old, name) for name in _READ}
                 self.read_otherwise |= new != (new := msgspec.structs.replace(new, **read))
+        if isinstance(old, Judged) and isinstance(new, Judged):  # nothing is left to blot out
+            verdict = msgspec.structs.replace(new.verdict, redacted=old.verdict.redacted)
+            new = msgspec.structs.replace(new, verdict=verdict)
         if isinstance(old, Observation) and isinstance(new, Observation):
             # failures were untrusted once; that a call was late is for the clock to say
             trust = old.trust if old.code == "timeout" or old.trust == "untrusted" else new.trust
@@ -244,7 +247,9 @@ class _Replaying(Journal):
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run; older records do
             # not say what was received
-            new = msgspec.structs.replace(new, timeout=old.timeout, received=old.received)
+            new = msgspec.structs.replace(
+                new, timeout=old.timeout, received=old.received, handed=old.handed
+            )
             if old.grant is not None and new.grant is not None:
                 # caps over the runs of a strategy are no part of the setting that an agent is made
                 # of again

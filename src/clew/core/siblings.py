@@ -27,9 +27,8 @@ from clew.core.events import (
 from clew.core.interfaces import Store, Tool, ToolSpec
 from clew.core.journal import Journal
 from clew.core.policy import judge_call
-from clew.core.received import received_hash
+from clew.core.received import as_recorded, handed_hashes, received_hash, repetitions
 from clew.core.trajectory import Call
-from clew.guards.caps import is_repeat
 
 _TOLD = "a run at work beside this one did the same, or is about to"
 
@@ -70,20 +69,16 @@ async def _begun_beside(
     for each in journal.among:
         await _read(each.work, journal.store)
     so_far = journal.trajectory
-    asked = Call(call.key, Action(call.action.name, _amended(call, judged)))
+    asked = as_recorded(so_far, Call(call.key, Action(call.action.name, _amended(call, judged))))
     known = {done.key for done in so_far.done_elsewhere}
-    equal = {
-        done.key: done
-        for each in journal.among
-        for done in _beside(each)
-        if done.key not in known
-        and done.tool == tool.name
-        and is_repeat(asked, tool, done.hash, done.received)
-    }
-    if equal:
+    beside = [done for each in journal.among for done in _beside(each) if done.key not in known]
+    if equal := {done.key: done for done, _ in repetitions(so_far, asked, tool, beside)}:
         return Note(_TOLD, source="late", done=tuple(equal.values()))
-    done = described_effect(so_far, asked)
-    done = msgspec.structs.replace(done, received=received_hash(tool, asked.args))
+    done = msgspec.structs.replace(
+        described_effect(so_far, asked),
+        received=received_hash(tool, asked.args),
+        handed=tuple(hash_ for _, hash_ in handed_hashes(tool, asked.args)),
+    )
     for each in journal.among:
         each.work.begun.append(Begun(each.key, so_far, so_far.call(call.key), done))
     return None
@@ -105,10 +100,12 @@ def _beside(sibling: Sibling) -> list[Done]:
     """The effects of the other runs, as they stand."""
     found = dict(sibling.work.before or {})
     for by, so_far, call, done in sibling.work.begun:
-        if call.observation is not None and not call.changed:
-            found.pop(done.key, None)
+        if call.observation is None:  # it may still be handed on
+            found[done.key] = by, done
+        elif call.changed:
+            found[done.key] = by, described_effect(so_far, call)
         else:
-            found[done.key] = by, described_effect(so_far, call) if call.attempts else done
+            found.pop(done.key, None)
     return [done for by, done in found.values() if by != sibling.key]
 
 

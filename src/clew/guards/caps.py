@@ -9,7 +9,7 @@ import msgspec
 
 from clew.core.events import FINISH, Action, Attempt, Observation, Suspended, Thought, Verdict
 from clew.core.interfaces import ToolSpec
-from clew.core.received import received_hash
+from clew.core.received import repetitions
 from clew.core.trajectory import Call, Totals, Trajectory
 
 ACTING: Final = "*"
@@ -99,8 +99,7 @@ class AlreadyDone:
     """A guard: holds a call that repeats a side effect of another run.
 
     That is an effect after a fork point, in a branch that a person rewound, or in an earlier run
-    for the same task. A repeat is a call with the same arguments, or with what one of the `tools`
-    receives as the same.
+    for the same task. What a repeat is, by the `tools`, says `clew.core.received`.
     """
 
     tools: Mapping[str, ToolSpec] = field(
@@ -109,22 +108,13 @@ class AlreadyDone:
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
-        tool = self.tools.get(call.action.name)
-        for done in so_far.done_elsewhere:
-            if done.tool != call.action.name:
-                continue
-            if is_repeat(call, tool, done.hash, done.received):
-                was = "may have been done" if done.outcome == "unknown" else "was done"
-                reason = f"this {was} already, by {done.key}: allow it if it is to happen twice"
-                return Verdict("hold", reason)
+        name, others = call.action.name, so_far.done_elsewhere
+        for done, by in repetitions(so_far, call, self.tools.get(name), others) if others else ():
+            what = "this" if by == name else f"what {by} would do in its place"
+            was = "may have been done" if done.outcome == "unknown" else "was done"
+            reason = f"{what} {was} already, by {done.key}: allow it if it is to happen twice"
+            return Verdict("hold", reason)
         return None
-
-
-def is_repeat(call: Call, tool: ToolSpec | None, written: str, received: str) -> bool:
-    """Whether a call repeats one of its tool, as that was written or received ("": not known)."""
-    if written == call.hash:
-        return True
-    return bool(received) and tool is not None and received == received_hash(tool, call.args)
 
 
 def _over(reason: str) -> Verdict:

@@ -11,11 +11,11 @@ from typing import TypeGuard
 
 from clew.context.branches import branch_steps
 from clew.core.agent import Agent
-from clew.core.done import step_of
+from clew.core.done import described_effect, step_of
 from clew.core.events import EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec
+from clew.core.received import repetitions
 from clew.core.trajectory import Call, Trajectory
-from clew.guards.caps import is_repeat
 from clew.strategies.branches import Branches
 from clew.strategies.roles import Reader, Role
 from clew.support.parts import stable_name
@@ -85,17 +85,13 @@ class OwnRepetitions:
             return None
         tool = self.tools.get(call.action.name)
         in_view = {step.number for step in branch_steps(so_far)}
-        for each in so_far.calls:
-            if not each.changed or each.action.name != call.action.name:
-                continue
-            received = each.attempts[-1].received if each.attempts else ""
-            same = is_repeat(call, tool, each.hash, received)
-            if same and step_of(each) not in in_view:
-                was = "was" if each.observation and each.observation.outcome == "done" else "may be"
-                reason = (
-                    f"this {was} done already, in {each.key}: allow it if it is to happen twice"
-                )
-                return Verdict("hold", reason)
+        gone = (each for each in so_far.effects if step_of(each) not in in_view)
+        effects = [described_effect(so_far, each) for each in gone]
+        for done, _ in repetitions(so_far, call, tool, effects):
+            was = "was" if done.outcome == "done" else "may be"
+            key = done.key.rpartition(":")[2]
+            reason = f"this {was} done already, in {key}: allow it if it is to happen twice"
+            return Verdict("hold", reason)
         return None
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdict
-from clew.core.interfaces import CALL, AnyTool, Guard, Parameters, Tool
+from clew.core.interfaces import CALL, AnyTool, Fallback, Guard, Parameters, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.support.error_text import described, message_of
 from clew.support.parts import copied
@@ -45,8 +45,9 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
     tool, other = cast("Tool", tool), cast("Tool", other)
     if tool.name == other.name:
         raise ConfigError(f"{tool.name} cannot be its own fallback")
-    pair = _Pair(tool, other, dict(arguments or {}))
-    if wrong := [*_misfits(tool.parameters, other.parameters, pair.names)]:
+    names = dict(arguments or {})
+    pair = _Pair(tool, other, Fallback(other, names))
+    if wrong := [*_misfits(tool.parameters, other.parameters, names)]:
         raise ConfigError(f"{other.name} cannot be called for {tool.name}: {'; '.join(wrong)}")
     effectful = [each for each in (tool, other) if each.effect in EFFECTFUL]
     probed = all(each.probe is not None for each in effectful)
@@ -66,6 +67,7 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
             stoppable=tool.stoppable and other.stoppable,
             probe=pair.probe if effectful and probed else None,
             guard=pair.judge if tool.guard or other.guard else None,
+            fallbacks=(*tool.fallbacks, pair.instead),
         )
     )
 
@@ -80,7 +82,8 @@ class _Pair:
 
     tool: Tool
     other: Tool
-    names: Names
+    instead: Fallback
+    """The other, with the names of its parameters."""
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         """Call the first tool, else the second."""
@@ -122,7 +125,7 @@ class _Pair:
 
     async def _second(self, args: dict[str, Json], key: str, why: str) -> Any:
         """The result of the second tool, with a note. Raises what that tool raises."""
-        other, mapped = self.other, self._mapped(args)
+        other, mapped = self.other, self.instead.args(args)
         if wrong := problems(other.parameters, mapped):
             raise ToolError(f"{why}. {other.name} cannot be called instead: {'; '.join(wrong)}")
         await self._hand_on(key)
@@ -151,14 +154,9 @@ class _Pair:
             await begun("")
         CALL.set(replace(made, task=task, answer=None, begun=begun))
 
-    def _mapped(self, args: Mapping[str, Json]) -> dict[str, Json]:
-        """The arguments under the second tool's names."""
-        named = {self.names.get(name, name): value for name, value in args.items()}
-        return {name: value for name, value in named.items() if name is not None}
-
     async def probe(self, args: dict[str, Json], key: str) -> Any:
         """The result of the call by the tools' probes; None if neither did it."""
-        for tool, own in ((self.tool, args), (self.other, self._mapped(args))):
+        for tool, own in ((self.tool, args), (self.other, self.instead.args(args))):
             if tool.effect in EFFECTFUL and tool.probe is not None:
                 found = await tool.probe(copied(own), key)
                 if found is not None:
@@ -170,7 +168,7 @@ class _Pair:
         first = await _judged(self.tool.guard, call, so_far)
         amended = None if first is None or first.kind != "amend" else first.args
         args = call.args if amended is None else amended
-        instead = Call(call.key, Action(self.other.name, self._mapped(args)))
+        instead = Call(call.key, Action(self.other.name, self.instead.args(args)))
         second = await _judged(self.other.guard, instead, so_far)
         if first is not None and first.kind in _REFUSING:
             return first
@@ -182,10 +180,9 @@ class _Pair:
         return first or second
 
 
-def _names(tool: Tool) -> set[str]:
+def _names(tool: ToolSpec) -> set[str]:
     """The names of the tools that a call may reach."""
-    pair = tool.call
-    return _names(pair.tool) | _names(pair.other) if isinstance(pair, _Pair) else {tool.name}
+    return {tool.name}.union(*(_names(each.tool) for each in tool.fallbacks))
 
 
 async def _judged(guard: Guard | None, call: Call, so_far: Trajectory) -> Verdict | None:
