@@ -39,6 +39,7 @@ from clew.core.runner import drive, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
 from clew.stores import MemoryStore, Where, store_at
+from clew.support.settings import check_text
 from clew.workers.broken_runs import is_set_aside
 from clew.workers.locks import at_work
 
@@ -148,6 +149,7 @@ class OpenRun(Generic[A_co]):
         interrupted it or it was set aside; then this continues it. Of two calls at once the second
         begins when the first has ended.
         """
+        check_text("say", say)
         async with self._working:
             if say.strip():
                 await self._journal.receive()  # what was posted before these words comes first

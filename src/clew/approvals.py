@@ -18,6 +18,7 @@ from clew.core.pending import PendingApproval, ancestors, pending_here, pending_
 from clew.core.runner import has_begun
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
+from clew.support.json_arguments import REFUSED, unfit
 from clew.support.redaction import Redaction, secrets
 from clew.tools.schema import compile_schema
 
@@ -118,8 +119,12 @@ async def rule(
     `PendingApproval`), only with those that were seen. `answer` is what the call asks for, if it
     asks (`PendingApproval.asks`, a JSON Schema). The first ruling counts; repeating it
     completes a delivery that was cut off. Raises `ConfigError` if the call is not held, has other
-    arguments, or has a different ruling.
+    arguments, or has a different ruling, and for arguments or an answer that JSON cannot carry.
     """
+    for what, value in (("args", args), ("answer", answer)):
+        if problem := unfit(value):
+            message = f"the {what} of a ruling hold {REFUSED.format(problem)}"
+            raise ConfigError(message)
     async with store_at(store) as place:
         record = await load(place, run_id)
         waiting = record.call(call)

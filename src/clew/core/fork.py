@@ -32,6 +32,7 @@ from clew.core.observations import refusal, replaced
 from clew.core.trajectory import Step, Trajectory
 from clew.stores.seal import sealed
 from clew.support.redaction import redact, secrets
+from clew.support.settings import check_text
 
 
 class ForkPoint(msgspec.Struct, frozen=True):
@@ -69,6 +70,7 @@ def find_fork_point(
     beside it is another now; where a message follows (`say`) it stands if it ended the run, and is
     closed if it did not. Raises `ConfigError` where the run cannot be forked like this.
     """
+    check_text("say", say)
     step, spoken = _step(record, at), bool(say.strip())
     changed = _changed(step, observations or {})
     asked_anew = _asked_because_of(record, step, changed)

@@ -27,6 +27,7 @@ from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
 from clew.stores.seal import sealed
 from clew.support.redaction import redact, secrets
+from clew.support.settings import check_text
 
 LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
 LEFT: Final = "the worker left between two steps: nothing was asked"
@@ -61,6 +62,7 @@ async def start(
     goal; a run with a `queue` is left to whoever serves that. `done` are side effects of earlier
     runs for the same task: the model is told of them, and their repetition is held.
     """
+    check_text("the question", goal)
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final, Literal, Union
 
 from clew.core.errors import ConfigError
+from clew.support.json_arguments import unfit
 
 _NOUNS: Final[dict[Any, str]] = {
     bool: "True or False",
@@ -40,6 +41,16 @@ def check_fields(part: object, signed: Collection[str] = (), who: str = "") -> N
         if type(value) in (int, float) and value < 0 and name not in signed:
             message = f"{who}: {name} is {value!r}: give 0 or more"
             raise ConfigError(message)
+
+
+def check_text(what: str, value: object) -> None:
+    """Raise `ConfigError` for words that are no text, or hold half a character."""
+    problem = unfit(value)
+    if not isinstance(value, str):
+        problem = f"a value of the type {type(value).__name__}"
+    if problem:
+        message = f"{what} is {problem}: give a text"
+        raise ConfigError(message)
 
 
 def check_least(part: object, *names: str, least: int = 1, who: str = "") -> None:

@@ -1,4 +1,5 @@
-"""The process that runs programs in the sandbox: it needs Python alone, and is given as text.
+"""The process that runs programs in the sandbox: it needs Python alone, and is given as text, with
+that of what it imports from clew.
 
 It reads lines of JSON, programs and results of calls, and answers each with one line: a call that
 the program waits for, its end, or its error; what was printed goes along. Whatever a program makes
@@ -17,6 +18,8 @@ import sys
 import threading
 import traceback
 from typing import Any
+
+from clew.support.json_arguments import REFUSED, unfit
 
 NAME = "main.py"
 LONGEST = 1_000_000
@@ -57,6 +60,8 @@ class Programs:
     def ask(self, name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Ask for a call, and wait for what it gives."""
         text = _bounded({"ask": name, "args": args, "named": named})
+        if problem := unfit([args, named]):
+            raise TypeError(f"{name}() got {REFUSED.format(problem)}")
         with self.asking:
             self.stop_clock()
             self.send(text)
@@ -143,6 +148,7 @@ def _shown(error: BaseException) -> str:
         text = "".join(lines.format()).strip()
     except BaseException:  # noqa: BLE001 - its text is made by the program
         text = type(error).__name__
+    text = text.encode(errors="replace").decode()
     half = LONGEST_ERROR // 2
     return text if len(text) <= LONGEST_ERROR else f"{text[:half]}\n[…]\n{text[-half:]}"
 

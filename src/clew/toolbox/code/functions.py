@@ -10,10 +10,9 @@ from clew.codecs.functions import parameter_names
 from clew.core.events import Action, Json
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
-from clew.support.error_text import message_of
+from clew.support.json_arguments import REFUSED, unfit
 from clew.toolbox.code.interface import Asked, Raised, Returned
 from clew.toolbox.code.value_size import LARGEST, too_large
-from clew.tools.types import plain
 
 
 def action(known: Mapping[str, ToolSpec], asked: Asked) -> Action:
@@ -34,10 +33,9 @@ def action(known: Mapping[str, ToolSpec], asked: Asked) -> Action:
         raise TypeError(f"{asked.name}() got {', '.join(twice)} twice")
     if too_large([asked.args, asked.kwargs]):
         raise TypeError(f"{asked.name}() got over {LARGEST:,} characters or values")
-    try:
-        args: dict[str, Json] = plain(_inside(named))
-    except ValueError as error:
-        raise TypeError(f"{asked.name}() got what JSON cannot carry: {message_of(error)}") from None
+    args: dict[str, Json] = _inside(named)
+    if problem := unfit(args):
+        raise TypeError(f"{asked.name}() got {REFUSED.format(problem)}")
     return Action(tool.name, args)
 
 

@@ -4,6 +4,7 @@ It has no files, sockets or processes, stops at every call of a function that it
 can dump a program in the midst of such a call. `docs/code.md` says what of Python it knows.
 """
 
+import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from anyio import to_thread
 
 from clew.core.errors import ToolError
 from clew.support.error_text import message_of
+from clew.support.json_arguments import REFUSED
 from clew.toolbox.code.interface import (
     Asked,
     CodeLimits,
@@ -25,7 +27,7 @@ from clew.toolbox.code.interface import (
     Returned,
     Session,
 )
-from clew.toolbox.code.value_size import LARGEST, shortened, too_large
+from clew.toolbox.code.value_size import LARGEST, parts_of, shortened, too_large
 
 ROUNDS: Final = 10_000
 """How often a program may ask for a name, the clock or the like: none of that is a call."""
@@ -38,6 +40,17 @@ LONGEST_SLEEP: Final = 2.0
 _TIME: Final = "time limit exceeded"
 _MEMORY: Final = "memory limit"
 """It exceeded it, or its process was ended for that."""
+
+_RENDERED: Final = re.compile(
+    r"(range|slice)\((?:-?\d+|None)(?:, (?:-?\d+|None)){1,2}\)"
+    r"|(dict_(?:keys|values|items))\(\[.*\]\)"
+    r"|<(module|function|class) '[^']*'(?: at 0x[0-9a-f]+)?>|<([\w.]+) object[^<>]*>",
+    re.DOTALL,
+)
+"""How the interpreter hands over what it has no value for: as the text that would be printed."""
+
+_DEEPER: Final = "<deeply nested>"
+"""What stands where a value is nested more deeply than the interpreter hands over."""
 
 _BETWEEN: Final = b"b"
 _WITHIN: Final = b"w"
@@ -176,11 +189,11 @@ class _Session:
                     here = self._look_up(here)
                 elif here.is_os_function:
                     here = here.resume_not_handled()
-                elif here.object_id is None and here.function_name in self._functions:
+                elif wrong := self._wrong(here):
+                    here = here.resume(wrong)
+                else:
                     self._waiting_at = here
                     return Asked(str(here.function_name), here.args, here.kwargs)
-                else:
-                    here = here.resume(_exception("NameError", self._unknown(here.function_name)))
             return Finished(_shown(here.output))
         except monty.MontyCrashedError as error:
             return Failed(f"the interpreter ended: {message_of(error)}", lost=True)
@@ -195,8 +208,36 @@ class _Session:
             return here.resume(value=self._functions[here.variable_name])
         return here.resume()
 
-    def _unknown(self, name: str) -> str:
-        return f"name '{name}' is not defined; the functions are {', '.join(self._functions)}"
+    def _wrong(self, here: monty.FunctionSnapshot) -> monty.ExternalResult | None:
+        """The error of a call of what is no tool, or with what cannot be handed over."""
+        name = here.function_name
+        if here.object_id is not None or name not in self._functions:
+            known = ", ".join(self._functions)
+            return _exception(
+                "NameError", f"name '{name}' is not defined; the functions are {known}"
+            )
+        if problem := _rendered([here.args, here.kwargs]):
+            return _exception("TypeError", f"{name}() got {REFUSED.format(problem)}")
+        return None
+
+
+def _rendered(values: list[object]) -> str:
+    """The first of these values, or of those within them, that was turned into a text; "" if none.
+
+    A text of those very words is refused too: nothing tells them apart.
+    """
+    if too_large(values):
+        return ""  # for that there is another complaint
+    waiting = [*values]
+    while waiting:
+        one = waiting.pop()
+        if one == _DEEPER:
+            return "what is nested too deeply"
+        if isinstance(one, str) and (text := _RENDERED.fullmatch(one)) is not None:
+            kind = next(filter(None, text.groups()))
+            return f"a value of the type {kind}"
+        waiting += parts_of(one) or ()
+    return ""
 
 
 def _shown(value: Any) -> str:

@@ -20,6 +20,7 @@ import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from clew.core.errors import ToolError
+from clew.support import json_arguments
 from clew.support.settings import check_fields
 from clew.toolbox.code import child_process
 from clew.toolbox.code.interface import (
@@ -37,7 +38,12 @@ from clew.toolbox.sandbox.sandbox import RunningProgram
 
 __all__ = ["SandboxedPython"]
 
-CHILD: Final = Path(child_process.__file__).read_text("utf-8")
+_RULE: Final = "from clew.support.json_arguments import REFUSED, unfit"
+CHILD: Final = (
+    Path(child_process.__file__)
+    .read_text("utf-8")
+    .replace(_RULE, Path(json_arguments.__file__).read_text("utf-8"))
+)
 START: Final = 60.0
 """Seconds that the process has to start."""
 

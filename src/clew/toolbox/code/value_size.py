@@ -24,7 +24,7 @@ def too_large(value: object, most: int = LARGEST) -> bool:
             left -= len(one)
         elif isinstance(one, int):
             left -= one.bit_length() // 3
-        elif (inner := _parts(one)) is not None:
+        elif (inner := parts_of(one)) is not None:
             if len(inner) + len(waiting) > left:
                 return True
             waiting += inner
@@ -39,7 +39,7 @@ def shortened(text: str, most: int = LONGEST_ERROR) -> str:
     return text if len(text) <= most else f"{text[:half]}\n[…]\n{text[-half:]}"
 
 
-def _parts(value: object) -> list[object] | None:
+def parts_of(value: object) -> list[object] | None:
     """The values that a value holds; None if it holds none."""
     if isinstance(value, dict):
         named: Mapping[object, object] = value  # pyright: ignore[reportUnknownVariableType] - whatever it has, it is an object

@@ -1,0 +1,48 @@
+"""What may be an argument of a call: a value that JSON has, as it stands.
+
+Nothing is turned into another value for it: bytes are no text, a set is no list, and 1 is no key.
+Programs in a sandboxed process are held to it by the text of this file, which needs Python alone.
+"""
+
+from typing import Any
+
+REFUSED = (
+    "what JSON cannot carry: {}; give texts, numbers, True, False, None, lists, or dicts whose "
+    "keys are texts"
+)
+"""What is said of a value that is none."""
+
+DEEPEST = 256
+"""Levels of lists and dicts."""
+
+
+def unfit(value: Any, level: int = 0) -> str:
+    """What of a value, or of one within it, JSON cannot carry; "" where it can carry all of it.
+
+    A tuple is a list.
+    """
+    inner: Any = value
+    if isinstance(value, str):
+        return "" if value.isascii() or _is_whole(value) else "a text with half a character"
+    if isinstance(value, float):
+        return "" if value - value == 0 else f"{value}, which is no number of JSON"
+    if value is None or isinstance(value, int):
+        return ""
+    if not isinstance(value, (dict, list, tuple)):
+        return f"a value of the type {type(value).__name__}"
+    if level == DEEPEST:
+        return "what is nested too deeply, or holds itself"
+    if isinstance(value, dict):
+        for key in inner:
+            if not isinstance(key, str):
+                return f"a key of the type {type(key).__name__}"
+        inner = [*inner, *inner.values()]
+    return next(filter(None, (unfit(one, level + 1) for one in inner)), "")
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,114 @@
+"""Words and values of people that JSON cannot carry are refused, and none becomes another."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from clew import (
+    Agent,
+    ConfigError,
+    MemoryStore,
+    Verdict,
+    fork,
+    pending_approvals,
+    read,
+    resume,
+    rule,
+    run,
+    tool,
+)
+from clew.support.json_arguments import unfit
+from clew.testing import ScriptedModel, act, say
+
+SENT: list[str] = []
+DEEP: list[Any] = []
+for _ in range(300):
+    DEEP = [DEEP]
+ROUND: list[Any] = []
+ROUND.append(ROUND)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_sent() -> None:
+    SENT.clear()
+
+
+@tool(effect="unsafe")
+def send(to: str) -> str:
+    """Send a letter."""
+    SENT.append(to)
+    return "sent"
+
+
+def hold(call: Any, so_far: Any) -> Verdict | None:
+    del so_far
+    return Verdict("hold", "look") if call.action.name == "send" else None
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (b"a", "a value of the type bytes"),
+        ({"to": bytearray(b"a")}, "a value of the type bytearray"),
+        ({"to": [range(3)]}, "a value of the type range"),
+        ({"to": {1, 2}}, "a value of the type set"),
+        ({"to": float("nan")}, "nan, which is no number of JSON"),
+        ({"to": [float("-inf")]}, "-inf, which is no number of JSON"),
+        ({1: "a", "1": "b"}, "a key of the type int"),
+        ({"to": {None: 1}}, "a key of the type NoneType"),
+        ({"to": "a \ud800"}, "a text with half a character"),
+        ({"\udc00": 1}, "a text with half a character"),
+        ({"to": 1 + 2j}, "a value of the type complex"),
+        ({"to": DEEP}, "what is nested too deeply, or holds itself"),
+        ({"to": ROUND}, "what is nested too deeply, or holds itself"),
+    ],
+)
+async def test_a_ruling_takes_only_what_json_can_carry(value: Any, why: str) -> None:
+    assert unfit(value) == why
+    agent = Agent(
+        model=ScriptedModel([act("send", to="a"), say("done")]), tools=[send], guards=[hold]
+    )
+    store = MemoryStore()
+    await run(agent, "?", store=store, run_id="r")
+    for given in ({"args": value}, {"answer": value}):
+        with pytest.raises(ConfigError) as raised:
+            await rule("r", "1.1", allow=True, store=store, **given)
+        what = next(iter(given))
+        assert str(raised.value).startswith(
+            f"the {what} of a ruling hold what JSON cannot carry: {why}; give texts"
+        )
+    assert len(await pending_approvals(store=store)) == 1
+    await rule("r", "1.1", allow=True, args={"to": "b"}, store=store)
+    await resume(agent, "r", store=store)
+    assert SENT == ["b"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, 0, 2**70, -0.0, "é 😀\x00", [], {}, {"": [1, (2, "x")]}, {"1": {"a": None}}],
+    ids=repr,
+)
+def test_values_of_json_are_fit(value: Any) -> None:
+    assert unfit(value) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (b"hello", "a value of the type bytes"),
+        (5, "a value of the type int"),
+        (["hello"], "a value of the type list"),
+        ("hi \ud83d", "a text with half a character"),
+    ],
+    ids=["bytes", "number", "list", "half"],
+)
+async def test_words_of_a_person_are_a_whole_text(words: Any, why: str) -> None:
+    agent, store = Agent(model=ScriptedModel([say("one"), say("two")])), MemoryStore()
+    with pytest.raises(ConfigError, match=f"^the question is {why}: give a text$"):
+        await run(agent, words, store=store, run_id="r")
+    await run(agent, "hello", store=store, run_id="r")
+    for again in (partial(resume, agent, "r"), partial(fork, agent, "r", at=1)):
+        with pytest.raises(ConfigError, match=f"^say is {why}: give a text$"):
+            await again(say=words, store=store)
+    assert len((await read("r", store=store)).steps) == 1

@@ -1,0 +1,129 @@
+"""What a program may hand to a tool: a value that JSON has, as it stands; or an exception."""
+
+from typing import Any
+
+import pytest
+
+from clew import Agent, MemoryStore, read, run, tool
+from clew.testing import ScriptedModel, act, say
+from clew.toolbox.code import code_tool, run_code
+from clew.toolbox.code.process import SandboxedPython
+from clew.toolbox.sandbox import kernel
+
+EXECUTORS = {"monty": run_code(), "cpython": code_tool(SandboxedPython())}
+IN_SANDBOX = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
+BOTH = pytest.mark.parametrize("executor", ["monty", pytest.param("cpython", marks=IN_SANDBOX)])
+
+
+async def put(executor: str, *values: str) -> tuple[list[Any], list[str]]:
+    """What a tool received of these values of a program, and the errors of the others."""
+    got: list[Any] = []
+
+    @tool(effect="unsafe")
+    def keep(v: Any) -> None:
+        """Keep a value."""
+        got.append(v)
+
+    lines = ["import datetime", "nested = []", "for _ in range(300): nested = [nested]"]
+    for value in values:
+        lines += ["try:", f"    keep({value})", "except Exception as e:"]
+        lines += ["    print(type(e).__name__, str(e).split('\\n')[0])"]
+    program = "\n".join(lines)
+    agent = Agent(
+        model=ScriptedModel([act("run_code", code=program), say("done")]),
+        tools=[keep, EXECUTORS[executor]],
+    )
+    store = MemoryStore()
+    await run(agent, "?", store=store, run_id="r")
+    seen = (await read("r", store=store)).calls[0].observation
+    assert seen is not None
+    return got, seen.text.splitlines()
+
+
+REFUSED = [
+    "b'a'",
+    "[b'a']",
+    "{'x': (1, b'a')}",
+    "{1, 2}",
+    "frozenset({1})",
+    "{'x': {1}}",
+    "range(3)",
+    "[range(0, 9, 2)]",
+    "slice(2)",
+    "{'a': 1}.keys()",
+    "{'a': 1}.items()",
+    "float('nan')",
+    "float('-inf')",
+    "[1.5, [float('inf')]]",
+    "1 + 2j",
+    "{1: 'a', '1': 'b'}",
+    "{1: 2}",
+    "[{None: 1}]",
+    "{True: 1}",
+    "{1.5: 1}",
+    "datetime.date(2024, 1, 2)",
+    "...",
+    "ValueError('x')",
+    "len",
+    "iter([1])",
+    "lambda: 1",
+    "datetime",
+]
+
+
+@BOTH
+async def test_what_json_has_no_value_for_is_a_type_error_in_the_program(executor: str) -> None:
+    got, errors = await put(executor, *REFUSED)
+    assert got == []
+    assert len(errors) == len(REFUSED), errors
+    for value, error in zip(REFUSED, errors, strict=True):
+        assert error.startswith("TypeError "), (value, error)
+
+
+@BOTH
+async def test_a_type_error_says_what_was_wrong_and_what_to_give(executor: str) -> None:
+    _, errors = await put(executor, "float('nan')", "v={1: 'a', '1': 'b'}")
+    hint = "; give texts, numbers, True, False, None, lists, or dicts whose keys are texts"
+    assert errors == [
+        f"TypeError keep() got what JSON cannot carry: nan, which is no number of JSON{hint}",
+        f"TypeError keep() got what JSON cannot carry: a key of the type int{hint}",
+    ]
+
+
+@IN_SANDBOX
+async def test_half_a_character_ends_no_process() -> None:
+    got, errors = await put("cpython", r"'a \ud800'", r"{'\udc00': 1}", r"['\ud83d']", "'b'")
+    assert got == ["b"]
+    assert all("a text with half a character" in error for error in errors), errors
+    program = "raise ValueError('\\ud800')"
+    agent = Agent(
+        model=ScriptedModel([act("run_code", code=program), act("run_code", code="1"), say("x")]),
+        tools=[EXECUTORS["cpython"]],
+    )
+    store = MemoryStore()
+    await run(agent, "?", store=store, run_id="r")
+    first, second = [call.observation for call in (await read("r", store=store)).calls[:2]]
+    assert first is not None
+    assert first.text.endswith("ValueError: ?")
+    assert second is not None
+    assert second.text.startswith("1\n")
+
+
+@BOTH
+async def test_a_value_that_json_has_arrives_as_it_is(executor: str) -> None:
+    values: list[Any] = [
+        None, True, 0, -1, 2**53 + 1, 10**30, 1.0, -0.0, 0.1 + 0.2, "", "é 😀", "a\x00b\r\n",
+        [], {}, [1, [2, ["x"]]], {"a": {"b": [None]}}, {"1": 1, "": 2}, "range(x)", "range(0, 3) ",
+        "<div>", "slice(a, b)",
+    ]  # fmt: skip
+    got, errors = await put(executor, *map(repr, values), "(1, (2,))")
+    assert got == [*values, [1, [2]]]
+    assert [type(one) for one in got[:-1]] == [type(one) for one in values]
+    assert errors == ["(nothing was printed)"] or not any("Error" in line for line in errors)
+
+
+@BOTH
+async def test_a_deep_value_is_refused(executor: str) -> None:
+    got, errors = await put(executor, "v=nested")
+    assert got == []
+    assert "Error" in errors[0]
