@@ -9,7 +9,7 @@ import pytest
 from clew import ConfigError, MemoryStore, read, run
 from clew.agent_files import Spec, load_agent, make_agent, origin, read_agent_file, stand_ins
 from clew.core.effects import effects_of
-from clew.core.events import encode
+from clew.core.events import Done, encode
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
@@ -160,7 +160,10 @@ async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
     spec, store = read_agent_file(file), MemoryStore()
     posts = make_agent(spec, model=ScriptedModel([act("post", address="a"), say("Done.")]))
     first = await go(posts, await start(posts, "Go.", store, run_id="q"))
-    done = tuple((await effects_of(store, first, first.calls)).values())
+    older = Done(
+        "p:1.1", "fax", "", 'fax({"to":"b"})'
+    )  # whose record does not say what it received
+    done = (older, *(await effects_of(store, first, first.calls)).values())
     moves: list[Move] = [act("email", to="a", note="b"), say("Done.")]
     agent = make_agent(spec, model=ScriptedModel(moves))
     journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec), done=done)

@@ -58,6 +58,16 @@ class Office:
 
         return [send, meet]
 
+    def until_sent(self) -> Tool:
+        @tool(effect="read")
+        async def until_sent() -> str:
+            """Wait until a letter is sent."""
+            while not self.sent:
+                await anyio.lowlevel.checkpoint()
+            return "now"
+
+        return until_sent
+
 
 def clerk(office: Office, *lines: Line, **fields: Any) -> Agent:
     return Agent(ScriptedModel([act("meet"), *lines, say("ok")]), office.tools(), **fields)
@@ -155,6 +165,18 @@ async def test_runs_that_a_model_asked_for_at_once_are_its_own_affair() -> None:
     assert office.sent == ["a", "a"]
 
 
+@pytest.mark.parametrize("to", ["a", "b"])
+async def test_a_call_that_has_ended_counts_as_it_ended(to: str) -> None:
+    office, store = Office(), MemoryStore()
+    one = clerk(office, act("send", to="a"))
+    lines: list[Line] = [act("meet"), act("until_sent"), act("send", to=to), say("ok")]
+    other = Agent(ScriptedModel(lines), [*office.tools(), office.until_sent()])
+    result = await worked(one, other, store)
+    assert (result.status, office.sent) == (
+        ("held", ["a"]) if to == "a" else ("answered", ["a", to])
+    )
+
+
 async def test_what_was_done_before_a_crash_is_read_from_the_records() -> None:
     office, store = Office(), MemoryStore()
     broken = True
@@ -165,17 +187,9 @@ async def test_what_was_done_before_a_crash_is_read_from_the_records() -> None:
             raise ModelError("down")
         return act("send", to="a")
 
-    async def until_sent() -> str:
-        """Wait until a letter is sent."""
-        while not office.sent:
-            await anyio.lowlevel.checkpoint()
-        return "now"
-
-    wait = tool(effect="read")(until_sent)
     one = clerk(office, act("send", to="a"))
-    other = Agent(
-        ScriptedModel([act("meet"), act("until_sent"), then, say("ok")]), [*office.tools(), wait]
-    )
+    lines: list[Line] = [act("meet"), act("until_sent"), then, say("ok")]
+    other = Agent(ScriptedModel(lines), [*office.tools(), office.until_sent()])
     with pytest.raises(ModelError):
         await worked(one, other, store)
     broken = False
