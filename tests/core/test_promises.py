@@ -170,12 +170,13 @@ async def test_guards_of_one_name_are_told_apart() -> None:
     await replay(agent, "run", store=store)
 
 
-async def test_a_guard_may_amend_but_a_persons_edit_comes_later() -> None:
-    async def at_most_3(call: Call, so_far: Trajectory) -> Verdict | None:
-        if cast("int", call.action.args["v"]) > 3:
-            return Verdict("amend", "at most 3", args={"v": 3})
-        return None
+async def at_most_3(call: Call, so_far: Trajectory) -> Verdict | None:
+    if cast("int", call.action.args["v"]) > 3:
+        return Verdict("amend", "at most 3", args={"v": 3})
+    return None
 
+
+async def test_a_guard_may_amend_but_a_persons_edit_comes_later() -> None:
     work, store = Work(), MemoryStore()
     agent = Agent(
         model=ScriptedModel([act("work", v=9), say("ok")]),
@@ -216,6 +217,77 @@ async def test_a_verdict_in_words_there_are_not_is_the_guards_mistake() -> None:
     with pytest.raises(PartError, match="gave a verdict that is none"):
         await run(agent, "Work!", store=store, run_id="run")
     assert (await resume(agent.replace(guards=[]), "run", store=store, accept_change=True)).ok
+
+
+async def awaited(call: Call, so_far: Trajectory) -> Verdict | None:
+    return Verdict("amend", "at most 100")
+
+
+@dataclass(frozen=True)
+class Amending:
+    """A guard that is an object, and changes nothing either."""
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("amend", "at most 100", args=None)
+
+
+@pytest.mark.parametrize("effect", ["read", "unsafe"])
+@pytest.mark.parametrize(
+    ("own", "guards"),
+    [
+        pytest.param(None, [awaited], id="function"),
+        pytest.param(None, [Amending()], id="object"),
+        pytest.param(awaited, [], id="guard of the tool"),
+        pytest.param(None, [holding("one"), awaited], id="behind a hold"),
+        pytest.param(None, [at_most_3, awaited], id="behind an amend"),
+    ],
+)
+async def test_an_amend_that_does_not_say_how_makes_no_call(
+    own: Guard | None, guards: list[Guard], effect: str
+) -> None:
+    work, store = Work(), MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=9), say("ok")]),
+        tools=[made(work, effect=effect, guard=own)],
+        guards=guards,
+    )
+    with pytest.raises(PartError, match=r"amends a call without saying how: give args"):
+        await run(agent, "Work!", store=store, run_id="run")
+    assert work.asked == []
+    with pytest.raises(PartError, match="amends"):  # and none when it is asked again
+        await resume(agent, "run", store=store)
+    assert (work.asked, (await read("run", store=store)).stop) == ([], None)
+    mended = Agent(
+        model=ScriptedModel([act("work", v=9), say("ok")]), tools=[made(work, effect=effect)]
+    )
+    assert (await resume(mended, "run", store=store, accept_change=True)).ok
+    assert work.asked == [9]
+
+
+async def test_no_call_is_made_after_a_ruling_either() -> None:
+    work, store = Work(), MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=9), say("ok")]),
+        tools=[made(work, effect="unsafe")], guards=[holding("one")],
+    )  # fmt: skip
+    await run(agent, "Work!", store=store, run_id="run")
+    await rule("run", "1.1", allow=True, args={"v": 4}, store=store)
+    careless = agent.replace(guards=[awaited, holding("one")])
+    with pytest.raises(PartError, match="amends"):
+        await resume(careless, "run", store=store, accept_change=True)
+    assert work.asked == []
+
+
+async def test_an_amend_to_no_arguments_is_one() -> None:
+    async def bare(call: Call, so_far: Trajectory) -> Verdict | None:
+        return Verdict("amend", "none are needed", args={})
+
+    work, store = Work(), MemoryStore()
+    agent = Agent(
+        model=ScriptedModel([act("work", v=9), say("ok")]), tools=[made(work)], guards=[bare]
+    )
+    await run(agent, "Work!", store=store, run_id="run")
+    assert work.asked == [None]
 
 
 @pytest.mark.parametrize("wrong", [{"code": "not_found"}, {"ok": None}, {"detail": "half \ud83d"}])

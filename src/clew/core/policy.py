@@ -122,17 +122,16 @@ async def _ask_guards(
             )
         if verdict is None:
             continue
-        match verdict.kind:
-            case "hint":
+        match verdict:
+            case Verdict(kind="hint"):
                 if (hint := Judged(call.key, verdict, by=name)) not in call.hints:
                     events.append(hint)
-            case "amend":
-                args = verdict.args if verdict.args is not None else args
+            case Verdict(kind="amend", args=dict(args)):
                 if problems := agent.validators[tool.name](args):
                     return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
-            case "hold":
+            case Verdict(kind="hold"):
                 again = approved or name == held_by
                 held = held or (None if again else Judged(call.key, verdict, by=name))
             case _:
@@ -146,12 +145,21 @@ async def _ask_guards(
 
 
 def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict | None:
-    """The verdict, if a record can store it. Raises `PartError` if it cannot."""
+    """The verdict, if a record can store it. Raises `PartError` if it cannot.
+
+    An `amend` says with which arguments: without them the call would be made unchanged.
+    """
     if verdict is None:
         return None
     who = f"the {what} {name}"
     try:
-        return msgspec.convert(plain(of_kind(who, verdict, Verdict, "a Verdict or None")), Verdict)
+        said = of_kind(who, verdict, Verdict, "a Verdict or None")
+        if said.kind == "amend" and said.args is None:
+            message = (
+                f"{who} amends a call without saying how: give args; mend it and resume the run"
+            )
+            raise PartError(message)
+        return msgspec.convert(plain(said), Verdict)
     except PartError:
         raise
     except Exception as error:
