@@ -91,6 +91,19 @@ def check_prompt(prompt: object) -> None:
     raise ConfigError(message)
 
 
+def check_screens(screens: Iterable[object]) -> None:
+    """Raise `ConfigError` where two screens look for the same: only the stricter one would count.
+
+    A screen says what it looks for by `looks_for`; what says nothing may stand beside anything.
+    """
+    seen: set[str] = set()
+    for screen in screens:
+        found = getattr(screen, "looks_for", "")
+        if found and found in seen:
+            raise ConfigError(f"two screens look for {found}: keep the one that is meant")
+        seen.add(found)
+
+
 class Tools:
     """The field `tools` of an agent: given as tools or plain functions, had as tools."""
 
@@ -296,7 +309,7 @@ def check_tool_names(what: str, named: Iterable[str], tools: Collection[str]) ->
         else:
             hint = f"did you mean {near}?" if near else has
         message = f"{what} names {name!r}, which is no tool of this agent: {hint}"
-        raise ConfigError(message)
+        raise ConfigError(message, field=name)
 
 
 def tool_grants(tools: Iterable[AnyTool]) -> dict[str, Grant]:

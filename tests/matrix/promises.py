@@ -1163,11 +1163,12 @@ def _of_strategy(
     *ways: str,
     script: Script = USUALLY,
     lax: str = "answers",
+    beside: Mapping[str, Any] = {},
     **more: Any,
 ) -> None:
     @promise(
         f"strategy.{key}",
-        values={"strategy": {key: value}},
+        values={"strategy": {key: value, **beside}},
         name=f"strategy.{key} of {ways[0]}",
         script=script,
         lax=lax,
@@ -1278,6 +1279,7 @@ _of_strategy(
     0.5,
     lambda o: o.records["run"].started.setting.params["explore"] == 0.5,
     "tree_search",
+    beside={"by": "uct"},
 )
 _of_strategy("asks", True, lambda o: asked_of(o)[:1] == ["choose"], "auto")
 

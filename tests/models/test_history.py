@@ -270,6 +270,27 @@ async def test_a_server_that_takes_no_tools_names_the_codec(said: str) -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "invalid tool generation: additionalProperties is not supported",
+        "tool look: additionalProperties is not supported. Tool definitions are checked.",
+        "tools.0: minLength is not supported; tools.1: maxItems is not supported",
+        "tools.0.function.parameters: anyOf is not supported\ntools.1 was not looked at",
+        "tools[0]: oneOf are not supported",
+        "function call declarations: $ref is not supported",
+        "tool 'look': patternProperties is not supported by this model: tools keep it out",
+        "Unsupported keyword in tool: uniqueItems",
+        "tools.0: prefixItems not supported",
+        "tool look: exclusiveMinimum is unsupported",
+    ],
+)
+async def test_a_word_of_schemas_that_is_not_supported_leaves_the_tools(said: str) -> None:
+    async with over([Fail(400, said), Say("Ok.")]) as (model, server, _):
+        assert (await model.complete(spoken())).text == "Ok."
+    assert all(one.body["tools"] for one in server.requests)
+
+
 async def test_the_codec_that_it_names_does() -> None:
     said = "Thought: I look.\nAction: clock\nAction Input: {}"
     with DoorServer(NO_TOOLS, [Say(said), Say("Final Answer: noon")], key=KEY) as server:

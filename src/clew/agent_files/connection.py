@@ -8,7 +8,7 @@ from clew.agent_files.spec import PriceTable, Spec, part
 from clew.core.errors import ConfigError
 from clew.core.interfaces import Model
 from clew.models.http.rate_limit import read_rate
-from clew.models.prices import Price
+from clew.models.prices import Price, is_priced_by
 from clew.models.resolve import resolve
 from clew.models.validate import check_header, check_settings
 
@@ -19,17 +19,22 @@ _SECRET: Final = re.compile(r"authorization|cookie|api-?key|token|secret", re.IG
 """Names of headers whose values nobody should read."""
 
 
-def model_settings(spec: Spec) -> dict[str, Any]:
-    """What the model is told of parameters, prices and the way to its server."""
+def model_settings(spec: Spec, name: str = "") -> dict[str, Any]:
+    """What the model is told of parameters, prices and the way to its server.
+
+    `name` is that of another model that the spec names: it has prices of its own in the same table.
+    """
+    model = (name or spec.model).partition(":")[2]
     reached = spec.connection
     settings: dict[str, Any] = {}
     if spec.params:
         settings["params"] = spec.params
     if spec.prices:
-        settings["prices"] = dict(map(_price, spec.prices.items()))
-    for name in ("timeout", "patience", "total", "rate", "base_url", "proxy", "headers"):
-        if (said := getattr(reached, name)) is not None:
-            settings[name] = _reached(name, said)
+        prices = dict(map(_price, spec.prices.items()))
+        settings["prices"] = {one: it for one, it in prices.items() if is_priced_by(model, [one])}
+    for way in ("timeout", "patience", "total", "rate", "base_url", "proxy", "headers"):
+        if (said := getattr(reached, way)) is not None:
+            settings[way] = _reached(way, said)
     return settings
 
 
@@ -40,7 +45,7 @@ def model_beside(spec: Spec, name: str) -> Model:
     and the key for it, goes to no other. Raises `ConfigError`.
     """
     same = _provider(name) == _provider(spec.model)
-    settings = model_settings(spec) if same else {}
+    settings = model_settings(spec, name) if same else {}
     settings.pop("params", None)  # they are those of the agent's model
     return resolve(name, **settings)
 

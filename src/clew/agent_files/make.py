@@ -43,7 +43,7 @@ from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
 from clew.toolbox.planner import planner
 from clew.tools.finish import answer_schema
 from clew.tools.schema import checked
-from clew.validate import check_cost
+from clew.validate import check_cost, check_screens
 
 DOCS: Final = "docs"
 Where: TypeAlias = tuple[str | int, ...]
@@ -88,7 +88,7 @@ def _with_line(spec: Spec) -> Generator[None]:
     try:
         yield
     except PartError as error:
-        if (where := described(spec, error.path, str(error))) is None:
+        if (where := described(spec, error.path)) is None:
             raise
         raise ConfigError(f"{where}: {error}") from error
 
@@ -103,7 +103,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         "model": thinker,
         "tools": found,
         "codec": spec.codec or None,
-        "screens": [_named(spec, "screens", SCREENS, name) for name in spec.screens],
+        "screens": _screens(spec),
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
@@ -209,7 +209,7 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
         if settings:
             word = next(iter(spec.params or settings))
             message = f"the offline rules have no {word}: leave it out, or name another model"
-            raise ConfigError(message)
+            raise ConfigError(message, field=word)
 
 
 def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
@@ -306,6 +306,14 @@ def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
             known = ", ".join(names(group))
             message = f"there is no {kind[:-1]} {name!r}: there are {known}, and module:name"
             raise ConfigError(message)
+    return found
+
+
+def _screens(spec: Spec) -> list[Any]:
+    """The screens by name. Raises `PartError`."""
+    found = [_named(spec, "screens", SCREENS, name) for name in spec.screens]
+    with part("screens"):
+        check_screens(found)
     return found
 
 

@@ -9,11 +9,12 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
-from clew.agent_files.named_keys import key_named, key_of_kind
+from clew.agent_files.named_keys import key_of_kind
 from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_lines import line_of
 from clew.core.errors import ConfigError
+from clew.models.prices import check_own
 from clew.stores import has_password, scheme_of
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
@@ -27,11 +28,8 @@ _FREE: Final = re.compile(r"got `(\w+)` - at `[^`]*?\[\.\.\.\](?:\.(\w+))?`")
 _TOLD: Final = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
-def described(spec: Spec, path: tuple[str | int, ...], message: str = "") -> str | None:
-    """File and line of a part; None where something else said it, or the file has changed since.
-
-    Of a table it is the line of the key that the message is about, as far as it says.
-    """
+def described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
+    """File and line of a part; None where something else said it, or the file has changed since."""
     if not spec.file or not path:
         return spec.file or None
     try:
@@ -39,8 +37,7 @@ def described(spec: Spec, path: tuple[str | int, ...], message: str = "") -> str
     except (ConfigError, OSError, UnicodeDecodeError):
         return None
     said, says = (repr(getattr(one, str(path[0]))) for one in (spec, now))  # nan is no other nan
-    exact = key_named(tomllib.loads(text), path, message)
-    return f"{spec.file}, line {line_of(text, exact)}" if said == says else None
+    return f"{spec.file}, line {line_of(text, path)}" if said == says else None
 
 
 def _text(file: Path) -> str:
@@ -65,7 +62,20 @@ def read_agent_file(path: str | Path) -> Spec:
             where = key_of_kind(said, where, free[1], free[2] or "")
         message = f"{place}, line {line_of(text, where)}: {why}"
         raise ConfigError(message) from error
+    _check_prices(spec, f"{place}, line {line_of(text, ('prices', *list(spec.prices)[:1]))}")
     return with_absolute_paths(spec, place, screened="screens" in said)
+
+
+def _check_prices(spec: Spec, where: str) -> None:
+    """Raise `ConfigError` where none of the prices is that of a model that the file names."""
+    if ":" not in spec.model:  # one that is chosen later, or the rules, which have no price
+        return
+    named = [spec.model, spec.parser, "" if spec.rewinds is None else spec.rewinds.critic]
+    models = [each.partition(":")[2] for each in named if ":" in each]
+    try:
+        check_own(models, spec.prices)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
 
 
 def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:

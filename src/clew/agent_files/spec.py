@@ -36,11 +36,16 @@ class PartError(ConfigError):
 
 @contextmanager
 def part(*path: str | int) -> Generator[None]:
-    """Whatever does not fit in here is a fault of this part of the description."""
+    """Whatever does not fit in here is a fault of this part of the description.
+
+    Of a whole table it is the fault of the key that the error names.
+    """
     try:
         yield
     except ConfigError as error:
-        raise PartError(path, str(error)) from error
+        named = tuple(error.field.split(".", 1)) if path and error.field else ()
+        inner = () if set(named) & set(path) else named
+        raise PartError((*path, *inner), str(error)) from error
 
 
 class Part(

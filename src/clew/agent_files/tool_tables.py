@@ -48,7 +48,10 @@ def command_tool(each: Program) -> Tool:
 
 def process_tool_of(each: ProcessTable, folder: str) -> Tool:
     """The tool that calls a function in a process of its own."""
-    imported_function(each.function, "function", folder)
+    try:
+        imported_function(each.function, "function", folder)
+    except ConfigError as error:
+        raise ConfigError(str(error), field="function") from error
     said = msgspec.structs.asdict(each)
     return process_tool(said.pop("function"), **{name: it for name, it in said.items() if it})
 

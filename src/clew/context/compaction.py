@@ -133,17 +133,20 @@ class Compaction:
         check_fields(self)
         given: object = self.by
         if isinstance(given, str):
-            raise ConfigError(f"compaction by is one text: give a tuple, ({self.by!r},)")
+            raise ConfigError(
+                f"compaction by is one text: give a tuple, ({self.by!r},)", field="by"
+            )
         for name in self.by:
             if isinstance(name, str) and name not in COMPACTORS:
                 known = ", ".join(COMPACTORS)
-                raise ConfigError(f"there is no compactor {name!r}: choose among {known}")
+                message = f"there is no compactor {name!r}: choose among {known}"
+                raise ConfigError(message, field="by")
         if not 0 < self.to < self.at <= 1:
             message = f"compaction at {self.at:g}, to {self.to:g}: give shares, 0 < to < at <= 1"
-            raise ConfigError(message)
+            raise ConfigError(message, field="at" if not 0 < self.at <= 1 else "to")
         if self.keep < 1 or (self.window is not None and self.window < 1):
             message = f"compaction keep={self.keep}, window={self.window}: give numbers over 0"
-            raise ConfigError(message)
+            raise ConfigError(message, field="keep" if self.keep < 1 else "window")
 
     def __repr__(self) -> str:
         """As the record names it."""

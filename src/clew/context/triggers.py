@@ -5,7 +5,7 @@ is recorded with what the critic took; a replay is fed both, and decides nothing
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, TypeAlias, cast
 
 import msgspec
@@ -80,16 +80,39 @@ class Rewinds:
         """Raise `ConfigError` for what cannot be meant."""
         given: object = self.by
         if isinstance(given, str):
-            raise ConfigError(f"rewinds by is one text: give a tuple, ({self.by!r},)")
+            raise ConfigError(f"rewinds by is one text: give a tuple, ({self.by!r},)", field="by")
         for name in self.by:
             if name not in TRIGGERS:
                 known = ", ".join(TRIGGERS)
-                raise ConfigError(f"rewinds by {name!r} are not known: choose among {known}")
+                message = f"rewinds by {name!r} are not known: choose among {known}"
+                raise ConfigError(message, field="by")
         for name in ("rejected", "most", "every"):
             if type(number := getattr(self, name)) is not int or number < 1:
-                raise ConfigError(f"rewinds {name} is {number!r}: give a whole number over 0")
+                message = f"rewinds {name} is {number!r}: give a whole number over 0"
+                raise ConfigError(message, field=name)
         if self.critic is not None and not callable(self.critic):
-            raise ConfigError(f"rewinds critic is {self.critic!r}: give clew.Critic(model)")
+            raise ConfigError(
+                f"rewinds critic is {self.critic!r}: give clew.Critic(model)", field="critic"
+            )
+        self._check_useless()
+
+    def _check_useless(self) -> None:
+        """Raise `ConfigError` for a setting of what these do not go by."""
+        usual = {each.name: each.default for each in fields(self)}
+        if not self.by and self.critic is None:
+            message = f"rewinds by nothing: name {' or '.join(TRIGGERS)}, or give a critic"
+            raise ConfigError(message, field="by")
+        if self.critic is None and self.every != usual["every"]:
+            message = (
+                f"rewinds every is {self.every}, and nobody is asked: give a critic, or drop it"
+            )
+            raise ConfigError(message, field="every")
+        if "rejected" not in self.by and self.rejected != usual["rejected"]:
+            message = (
+                f"rewinds rejected is {self.rejected}, and by leaves that out: add 'rejected' to "
+                "by, or drop it"
+            )
+            raise ConfigError(message, field="rejected")
 
     def __repr__(self) -> str:
         """As the record names it."""

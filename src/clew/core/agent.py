@@ -76,6 +76,7 @@ from clew.validate import (
     check_number,
     check_prompt,
     check_retrieval,
+    check_screens,
     check_shown,
     check_tools,
     fitting,
@@ -137,6 +138,7 @@ class Agent(Generic[A_co]):
         check_prompt(self.prompt)
         for kind in ("guard", "check", "screen", "bound"):
             check_functions(kind, getattr(self, f"{kind}s"))
+        check_screens(self.screens)
         check_model(self.model)
         check_codec(self.codec)
         check_finder(self.context.retrieval)

@@ -6,7 +6,14 @@ class ClewError(Exception):
 
 
 class ConfigError(ClewError):
-    """The parts of an agent, or other settings, do not fit together."""
+    """The parts of an agent, or other settings, do not fit together.
+
+    `field` names the setting that does not fit; it is empty where that is no single one.
+    """
+
+    def __init__(self, message: str = "", *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class ModelError(ClewError):

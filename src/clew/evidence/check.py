@@ -47,7 +47,9 @@ class Grounded:
         """Look at the settings."""
         check_fields(self)
         if not 0 <= self.threshold <= 1:
-            raise ConfigError(f"threshold is {self.threshold}: scores lie between 0 and 1")
+            raise ConfigError(
+                f"threshold is {self.threshold}: scores lie between 0 and 1", field="threshold"
+            )
         if not 0 <= self.least <= 1:
             raise ConfigError(f"least is {self.least}: a share of words lies between 0 and 1")
 

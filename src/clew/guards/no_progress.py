@@ -23,7 +23,7 @@ from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation,
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
-from clew.support.settings import check_fields
+from clew.support.settings import check_fields, check_least
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"
@@ -154,8 +154,17 @@ class NoProgress:
     withhold: bool = False
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
+        """Raise `ConfigError` for a value of another type, and for a hint that never comes."""
         check_fields(self)
+        check_least(self, "hint", "refuse", "reworded_hint", "reworded", least=2)
+        for hint, refusal in (("hint", "refuse"), ("reworded_hint", "reworded")):
+            first, last = getattr(self, hint), getattr(self, refusal)
+            if first > last:
+                message = (
+                    f"NoProgress: {hint} is {first} and {refusal} {last}: no hint comes behind a "
+                    f"refusal, give {hint} of {last} or less"
+                )
+                raise ConfigError(message)
         said = cast("object", self.polling)
         names = cast("Collection[object]", said) if isinstance(said, AbstractSet) else [said, None]
         if not all(isinstance(each, str) for each in names):

@@ -119,6 +119,9 @@ COMPLAINTS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = (
             r"failed to parse grammar|invalid_function_parameters",
             r"(?:parameters|input_schema).{0,80}(?:invalid|not supported)",
             r"unknown name.{0,40}(?:parameters|function_declarations)",
+            r"\b(?:additional|pattern|unevaluated)(?:Properties|Items)\b|\bpropertyNames\b|\$(?:ref|defs)\b",
+            r"\b(?:any|one|all)_?Of\b|\b(?:min|max)(?:Length|Items|Properties)\b|\bmultipleOf\b",
+            r"\bexclusiveM(?:in|ax)imum\b|\b(?:uniqu|prefix)e?Items\b",
         ),
     ),
 )
@@ -154,7 +157,7 @@ _OTHER: Final = _any(
 """Complaints that no repair of a conversation answers."""
 
 _NO_TOOLS: Final = _any(
-    r"(?:does ?n.t|does not|do not|cannot|not) (?:currently )?support(?:ed)?\b.{0,30}"
+    r"(?:does ?n.t|does not|do not|cannot|not) (?:currently )?support(?:ed)?\b[^\n.:;{}]{0,30}"
     r"(?:\btools?\b|function[ -]?call|tool[ -]?(?:use|call))",
     r"(?:\btools?\b|\btool[ _-]?(?:use|call(?:s|ing)?)|function[ -]?calling)['\"`]?"
     r"(?: \w+){0,3} (?:(?:is|are) )?(?:not (?:supported|enabled|available|allowed)|unsupported)",

@@ -6,9 +6,10 @@ same at every hour. Other models have no price, and what they cost stays unknown
 for nothing). Say what you really pay with `prices={"model": Price(...)}`.
 """
 
+import difflib
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final, cast
@@ -59,9 +60,11 @@ class Price(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse what is no price."""
-        for each in (self.input, self.output, self.cached, self.written):
+        for name in ("input", "output", "cached", "written"):
+            each = getattr(self, name)
             if isinstance(each, int | float) and not 0 <= each < float("inf"):
-                raise ConfigError(f"a price of {each:g}: give US dollars per million tokens")
+                message = f"a price of {each:g}: give US dollars per million tokens"
+                raise ConfigError(message, field=name)
         check_fields(self)
 
     def cost(self, usage: Usage) -> float:
@@ -105,6 +108,24 @@ def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> 
         return FREE
     table = listed(provider)
     return next((table[name.lower()] for name in names if name.lower() in table), None)
+
+
+def is_priced_by(model: str, own: Iterable[str]) -> bool:
+    """Whether one of the names in a table of prices is the model's, be it without its date."""
+    return not {model, DATED.sub("", model)}.isdisjoint(own)
+
+
+def check_own(models: Sequence[str], own: Collection[str]) -> None:
+    """Raise `ConfigError` for a table of prices that says nothing of these models."""
+    if not own or any(is_priced_by(model, own) for model in models):
+        return
+    near = next((one for one in own if difflib.get_close_matches(one, models, n=1)), None)
+    if near is None:
+        message = f"prices are of {next(iter(own))!r}, and the model is {models[0]!r}: name that"
+    else:
+        [meant] = difflib.get_close_matches(near, models, n=1)
+        message = f"prices are of {near!r}, which is not used: did you mean {meant!r}?"
+    raise ConfigError(message)
 
 
 def listed_models(provider: str) -> list[Any]:

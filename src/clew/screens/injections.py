@@ -5,7 +5,7 @@ It knows what it was told of. It is not what protects effects: guards and approv
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from clew.core.errors import ConfigError
 from clew.core.events import Verdict
@@ -133,6 +133,7 @@ def _place(form: Form, start: int, end: int) -> tuple[int, int]:
 class Injections:
     """A screen that refuses known attacks, asks a person, or marks them for the model."""
 
+    looks_for: ClassVar[str] = "prompt injection"
     then: Then = "refuse"
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from clew.guards.limits import Limits
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
+from clew.support.settings import check_by_name
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,11 @@ class Chaining:
     agents: Mapping[str, Agent]
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` if there are no agents."""
+        """Raise `ConfigError` if there are no agents, or agents without names."""
         if not self.agents:
             message = "a chain needs agents: give one or more"
             raise ConfigError(message)
+        check_by_name("chaining: agents", self.agents)
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ process that dies loses nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 import anyio.lowlevel
 
@@ -37,6 +37,7 @@ from clew.strategies.roles import Role, answers_text, tool_of
 from clew.strategies.transcript import as_text
 from clew.subagents import reachable
 from clew.support.error_text import described
+from clew.support.parts import short_repr
 from clew.validate import check_named
 
 REJECTED: Final = "Your last answer was rejected: {answer}\n{why}"
@@ -172,9 +173,24 @@ def base_agent(agent: Agent) -> Agent:
     return agent
 
 
+def _check_parts(strategy: object, like: object) -> None:
+    """Raise `ConfigError` for what is no strategy, or no agent where one is wanted."""
+    given: object = strategy
+    if isinstance(strategy, type | Agent) or not hasattr(type(strategy), "roles"):
+        message = f"strategy is {short_repr(given)}: give a strategy, such as ReWOO(agent)"
+        raise ConfigError(message)
+    for name, agent in (("like", like), ("agent", getattr(strategy, "agent", like))):
+        if not isinstance(agent, Agent):
+            raise ConfigError(f"{name} is {short_repr(agent)}: give an Agent")
+
+
 def _roles(strategy: Strategy) -> Mapping[str, Role]:
-    """The roles. Raises `ConfigError` if one branches over runs that have no branches."""
+    """The roles. Raises `ConfigError` if one is none, or branches over runs without branches."""
     roles = strategy.roles
+    for name, role in roles.items():
+        if not isinstance(role, get_args(Role)):
+            message = f"{strategy.name}: {name} is {short_repr(role)}: give an agent or a tool"
+            raise ConfigError(message)
     for name, role in roles.items():
         if isinstance(role, Branches) and isinstance(role.agent.model, StrategyPolicy):
             message = (
@@ -197,6 +213,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     tool at most as often as `calls_per_tool` says. Raises `ConfigError` if a role has a name that
     no tool may have, or the parts do not fit together.
     """
+    _check_parts(strategy, like)
     roles = _roles(strategy)
     names, own = tool_names(roles), base_agent(like)
     owners = [base_agent(each) for each in role_agents(roles)]

@@ -14,6 +14,7 @@ from clew.strategies.default_roles import typed_agent
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
+from clew.support.settings import check_by_name
 
 CHOOSE: Final = (
     "Decide who is to answer a task. Do not answer it. These can:\n{who}\nGive the name of one, "
@@ -42,6 +43,8 @@ class Routing:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` unless there are agents, each with a purpose."""
+        check_by_name("routing: agents", self.agents)
+        check_by_name("routing: purposes", self.purposes)
         if not self.agents or self.agents.keys() != self.purposes.keys():
             message = "routing needs agents, and for each of them what it is for"
             raise ConfigError(message)

@@ -15,6 +15,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from clew.core.agent import Agent
+from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
@@ -110,6 +111,9 @@ class TreeSearch:
         """Raise `ConfigError` for settings that allow no search."""
         check_fields(self, signed=("enough", "least"))
         check_least(self, "breadth", "most", "steps", "votes", who="tree_search")
+        if self.by == "best" and self.explore != TreeSearch.explore:
+            message = f'tree_search: explore is {self.explore:g}: set by to "uct", or drop it'
+            raise ConfigError(message, field="explore")
 
     @property
     def name(self) -> str:

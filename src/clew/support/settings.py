@@ -4,7 +4,7 @@ import difflib
 import math
 import types
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, Final, Literal, Union
 
@@ -37,10 +37,10 @@ def check_fields(part: object, signed: Collection[str] = (), who: str = "") -> N
             nouns = " or ".join(_NOUNS[one] for one in allowed if one not in words)
             wanted = f"choose one of {', '.join(words)}" if words else f"give {nouns}"
             message = f"{who}: {name} is {value!r}: {wanted}"
-            raise ConfigError(message)
+            raise ConfigError(message, field=name)
         if type(value) in (int, float) and value < 0 and name not in signed:
             message = f"{who}: {name} is {value!r}: give 0 or more"
-            raise ConfigError(message)
+            raise ConfigError(message, field=name)
 
 
 def check_text(what: str, value: object) -> None:
@@ -58,7 +58,15 @@ def check_least(part: object, *names: str, least: int = 1, who: str = "") -> Non
     for name in names:
         if (number := getattr(part, name)) < least:
             message = f"{who or type(part).__name__}: {name} is {number}: give {least} or more"
-            raise ConfigError(message)
+            raise ConfigError(message, field=name)
+
+
+def check_by_name(what: str, given: object) -> None:
+    """Raise `ConfigError` for what is not given by name."""
+    if not isinstance(given, Mapping):
+        kind = type(given).__name__
+        message = f'{what} is of type {kind}: give each by its name, as {{"first": …}}'
+        raise ConfigError(message, field=what.rpartition(" ")[2])
 
 
 def check_options(what: str, given: Collection[str], known: Collection[str]) -> None:
@@ -68,7 +76,7 @@ def check_options(what: str, given: Collection[str], known: Collection[str]) -> 
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             message = f"{what} takes no option {name!r}: {hint}"
-            raise ConfigError(message)
+            raise ConfigError(message, field=name)
 
 
 @cache

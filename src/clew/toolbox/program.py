@@ -57,7 +57,7 @@ def program(
     """
     if not argv:
         message = f"program {name}: argv is empty; its first element is the program"
-        raise ConfigError(message)
+        raise ConfigError(message, field="argv")
     elements = [_element(name, text) for text in argv[1:]]
     properties = _properties(name, elements, parameters or {})
     schema: Parameters = {
@@ -140,10 +140,10 @@ def _executable(tool: str, word: str) -> str:
     """The program's absolute path. Raises `ConfigError` where there is none, and for shells."""
     if Path(word).name.casefold() in _SHELLS:
         message = f"program {tool}: {word} is a shell; name the program itself and its arguments"
-        raise ConfigError(message)
+        raise ConfigError(message, field="argv")
     if (found := shutil.which(word)) is None:
         message = f"program {tool}: there is no program {word!r} here; install it or give its path"
-        raise ConfigError(message)
+        raise ConfigError(message, field="argv")
     return str(Path(found).absolute())
 
 
@@ -152,11 +152,11 @@ def _element(tool: str, text: str) -> Element:
         parsed = list(Formatter().parse(text))
     except ValueError as error:
         message = f"program {tool}: {text!r}: {error}; write {{{{ and }}}} for braces"
-        raise ConfigError(message) from error
+        raise ConfigError(message, field="argv") from error
     for _, name, form, conversion in parsed:
         if name is not None and (not name.isidentifier() or form or conversion):
             message = f"program {tool}: {text!r}: write only a parameter's name between braces"
-            raise ConfigError(message)
+            raise ConfigError(message, field="argv")
     return Element(tuple((literal, name or "") for literal, name, _, _ in parsed))
 
 
@@ -181,7 +181,7 @@ def _properties(
 def _directory(tool: str, cwd: str | Path | None) -> str | None:
     if cwd is not None and not Path(cwd).is_dir():
         message = f"program {tool}: there is no folder {cwd}"
-        raise ConfigError(message)
+        raise ConfigError(message, field="cwd")
     return None if cwd is None else str(Path(cwd).absolute())
 
 

@@ -264,10 +264,10 @@ def _limit(target: str, name: Literal["cpu", "memory"], value: Any) -> int:
     if not isinstance(value, int) or value < 0:
         unit = "seconds of CPU time" if name == "cpu" else "bytes"
         message = f"{target}: {name} is {value!r}: give whole {unit}, or 0 for no limit"
-        raise ConfigError(message)
+        raise ConfigError(message, field=name)
     if value and sys.platform not in _HELD[name]:
         message = f"{target}: {sys.platform} holds no process to a limit of {name}: leave it out"
-        raise ConfigError(message)
+        raise ConfigError(message, field=name)
     return value
 
 

@@ -78,13 +78,14 @@ def environment(named: Iterable[str], *, python: bool = False) -> dict[str, str]
 def check_variables(named: Iterable[str]) -> tuple[str, ...]:
     """The names. Raises `ConfigError` for what can be no variable of the environment."""
     if isinstance(named, str):
-        raise ConfigError(f"env is {named!r}: give a list of names")
+        raise ConfigError(f"env is {named!r}: give a list of names", field="env")
     names = tuple(named)
     for name in names:
         if not isinstance(cast("object", name), str) or not name or _NO_VARIABLE.search(name):
             raise ConfigError(
                 f"env names {name!r}, which is no variable of the environment: give its name "
-                "alone, such as 'LANG'; the value is that of the environment"
+                "alone, such as 'LANG'; the value is that of the environment",
+                field="env",
             )
     return names
 

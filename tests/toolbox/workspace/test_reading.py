@@ -168,6 +168,36 @@ async def test_a_file_is_read_in_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("dangling.txt", "nowhere"),
+        ("dangling.txt", "a/b/c"),
+        ("dangling.txt", "./dangling2.txt"),
+        ("dir/link", "nothing"),
+        ("dir/link.md", "../nothing.md"),
+        ("l", "m"),
+        ("twice", "dangling.txt"),
+        (".hidden", "none"),
+        ("Ä.txt", "none"),
+        ("a b.txt", "none"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["read_file", "edit_file"])
+async def test_a_link_to_nothing_is_named(
+    tmp_path: Path, path: str, target: str, tool: str
+) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / "dangling.txt").symlink_to("nowhere")
+    if path != "dangling.txt":
+        (tmp_path / path).symlink_to(target)
+    more = {} if tool == "read_file" else {"old_text": "a", "new_text": "b"}
+    said = await looked(tmp_path, tool, path=path, **more)
+    assert f"there is no file {path!r}: it is a link to something that is not there" in said
+    assert "did you mean" not in said
+
+
+@pytest.mark.parametrize(
     ("args", "why"),
     [
         ({"path": "gone.txt"}, "there is no file 'gone.txt': list_files says what there is"),

@@ -45,7 +45,7 @@ from clew.models.http.reply_builder import Ask, Draft, name_repairs, take, take_
 from clew.models.http.retry import Busy, Sleep, TryAgain, persist
 from clew.models.http.stream import Incoming, OversizeError, mute, pieces_of, whole_body
 from clew.models.http.unsupported import LeftOut
-from clew.models.prices import Price, price, priced
+from clew.models.prices import Price, check_own, price, priced
 from clew.models.reply_size import REPLY_BYTES, beginning
 from clew.models.undercount import with_size
 from clew.models.usage import estimate
@@ -184,6 +184,7 @@ class Endpoint:
         self._api = api
         self._source = source
         self._connect = connect
+        check_own([api.model], settings.get("prices") or {})
         self._price = price(api.provider, api.model, settings.get("prices"))
         self.info = ModelInfo(
             f"{api.provider}:{api.model}",

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
@@ -92,38 +93,70 @@ class McpServer(
         check_fields(self)
         if not _NAME.fullmatch(self.name):
             raise ConfigError(
-                f"{self.name!r} is no name for an MCP server: use up to 32 letters, digits and -"
+                f"{self.name!r} is no name for an MCP server: use up to 32 letters, digits and -",
+                field="name",
             )
         if bool(self.command) == bool(self.url):
             raise ConfigError(f"the MCP server {self.name} needs a command or a url, and not both")
         self._check_url()
         if self.auth is not None and not self.url:
-            raise ConfigError(f"the MCP server {self.name} has no url to sign in at: drop auth")
-        if not (self.timeout > 0 < self.connect_timeout):
-            raise ConfigError(f"the timeouts of the MCP server {self.name} must be positive")
+            raise ConfigError(
+                f"the MCP server {self.name} has no url to sign in at: drop auth", field="auth"
+            )
+        for name in ("timeout", "connect_timeout"):
+            if not getattr(self, name) > 0:
+                message = f"the timeouts of the MCP server {self.name} must be positive"
+                raise ConfigError(message, field=name)
+        self._check_way()
         self._check_secrets()
+        for folder in self.roots:
+            if not Path(folder).is_dir():
+                raise ConfigError(
+                    f"roots of the MCP server {self.name} name {folder}, which is no folder: make "
+                    "it, or name another",
+                    field="roots",
+                )
+
+    def _check_way(self) -> None:
+        """Raise `ConfigError` for what only a server of the other kind is given."""
+        if self.command and self.headers:
+            raise ConfigError(
+                f"headers go to a url, and the MCP server {self.name} is a command: use env, or "
+                "drop them",
+                field="headers",
+            )
+        for name in ("args", "env", "cwd"):
+            if self.url and getattr(self, name):
+                raise ConfigError(
+                    f"{name} goes to a command, and the MCP server {self.name} has a url: drop it",
+                    field=name,
+                )
 
     def _check_url(self) -> None:
         if self.url and not _is_whole(self.url):
             raise ConfigError(
                 f"the url of the MCP server {self.name} must begin with https:// or http:// and "
-                "name a host, and a port below 65536 if any"
+                "name a host, and a port below 65536 if any",
+                field="url",
             )
 
     def _check_secrets(self) -> None:
-        given = {**self.env, **self.headers}
+        given = {("env", name): text for name, text in self.env.items()}
+        given |= {("headers", name): text for name, text in self.headers.items()}
         if self.auth is not None:
-            given["client_secret"] = self.auth.client_secret
-        for name, text in given.items():
+            given["auth", "client_secret"] = self.auth.client_secret
+        for (table, name), text in given.items():
             if text and _SECRET.search(name) and not _VARIABLE.search(text):
                 raise ConfigError(
                     f"the value of {name} of the MCP server {self.name} would be in the record of "
-                    "every run: name a variable of the environment, such as ${NAME}"
+                    "every run: name a variable of the environment, such as ${NAME}",
+                    field=f"{table}.{name}",
                 )
         if "@" in urlsplit(self.url).netloc and not _VARIABLE.search(urlsplit(self.url).netloc):
             raise ConfigError(
                 f"the url of the MCP server {self.name} has a password in it: name a variable of "
-                "the environment, such as https://me:${PASSWORD}@host"
+                "the environment, such as https://me:${PASSWORD}@host",
+                field="url",
             )
         for name, text in self.headers.items():
             check_header(name, text)

@@ -68,7 +68,8 @@ class SandboxLimits:
         check_fields(self)
         for name, number in asdict(self).items():
             if number < 1:
-                raise ConfigError(f"the limit {name} of a sandbox is {number}: give 1 or more")
+                message = f"the limit {name} of a sandbox is {number}: give 1 or more"
+                raise ConfigError(message, field=f"limits.{name}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,6 +244,8 @@ class Root:
             inside = [entry.name for entry in self.entries(folder or ".")[1]]
         except ToolError:
             return f": there is no folder {folder!r} either; list_files says what there is"
+        if name in inside:
+            return ": it is a link to something that is not there"
         alike = [one for one in inside if one.lower() == name.lower()]
         close = alike or [one for one in inside if one.split(".")[0] == name.split(".")[0]]
         hint = f"did you mean {close[0]!r}?" if close else "list_files says what there is"

@@ -48,7 +48,7 @@ def _limits(said: SandboxLimits | Mapping[str, int]) -> SandboxLimits:
     known = [one.name for one in fields(SandboxLimits)]
     if unknown := [name for name in said if name not in known]:
         message = f"there is no sandbox limit {unknown[0]!r}: there are {', '.join(known)}"
-        raise ConfigError(message)
+        raise ConfigError(message, field=f"limits.{unknown[0]}")
     return SandboxLimits(**said)
 
 
@@ -57,7 +57,25 @@ def _check_lists(**given: object) -> None:
     for name, value in given.items():
         if isinstance(value, str):
             kind = "names" if name in _NAMED else "paths"
-            raise ConfigError(f"{name} is {value!r}: give a list of {kind}")
+            raise ConfigError(f"{name} is {value!r}: give a list of {kind}", field=name)
+
+
+def _folder(root: str | Path) -> Path:
+    """The folder of the workspace. Raises `ConfigError` where there is none."""
+    folder = Path(root).expanduser()
+    if not folder.is_dir():
+        message = f"there is no folder {root} for the workspace: make it, or name another"
+        raise ConfigError(message, field="root")
+    return folder
+
+
+def _variables(named: Sequence[str]) -> tuple[str, ...]:
+    """The names of variables. Raises `ConfigError` for one that is not set."""
+    names = check_variables(named)
+    if unset := [name for name in names if name not in os.environ]:
+        message = f"env names {unset[0]}, which is not set: set it, or leave it out"
+        raise ConfigError(message, field="env")
+    return names
 
 
 def _below(folder: Path, protected: Sequence[str | Path]) -> tuple[str, ...]:
@@ -69,7 +87,8 @@ def _places(readable: Sequence[str]) -> tuple[str, ...]:
     """The absolute paths of places to read. Raises `ConfigError` for one that is not there."""
     places = tuple(os.path.abspath(Path(one).expanduser()) for one in readable)
     if missing := [one for one in places if not os.path.lexists(one)]:
-        raise ConfigError(f"readable names {missing[0]}, which is not there: make it, or drop it")
+        message = f"readable names {missing[0]}, which is not there: make it, or drop it"
+        raise ConfigError(message, field="readable")
     return places
 
 
@@ -99,13 +118,12 @@ def workspace_tools(
     """
     if sys.platform == "win32":  # pragma: no cover - it has no paths below an open folder
         raise ConfigError("a workspace needs Linux or macOS: use a Linux container")
-    folder = Path(root).expanduser()
-    if not folder.is_dir():
-        raise ConfigError(f"there is no folder {root} for the workspace: make it, or name another")
+    folder = _folder(root)
     _check_lists(only=only, readable=readable, env=env, protected=protected)
     if unknown := [name for name in only if name not in NAMES]:
         has = ", ".join(NAMES)
-        raise ConfigError(f"there is no workspace tool {unknown[0]!r}: there are {has}")
+        message = f"there is no workspace tool {unknown[0]!r}: there are {has}"
+        raise ConfigError(message, field="only")
     place = Root(os.path.realpath(folder), _below(folder, protected))
     trust: Trust = "trusted" if trusted else "untrusted"
     box = Sandbox(
@@ -119,7 +137,7 @@ def workspace_tools(
     tools = [
         *read_tools(place, trust),
         *write_tools(place),
-        command_tool(place, box, trust, guard, check_variables(env)),
+        command_tool(place, box, trust, guard, _variables(env)),
         *git_tools(Git(place, box, author, default_branch), trust, guard),
     ]
     return tuple(tool for tool in tools if tool.name in only)
