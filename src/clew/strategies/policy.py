@@ -7,6 +7,7 @@ the function runs again from the beginning, over the results in the record. It k
 process that dies loses nothing.
 """
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, get_args
@@ -176,7 +177,8 @@ def base_agent(agent: Agent) -> Agent:
 def _check_parts(strategy: object, like: object) -> None:
     """Raise `ConfigError` for what is no strategy, or no agent where one is wanted."""
     given: object = strategy
-    if isinstance(strategy, type | Agent) or not hasattr(type(strategy), "roles"):
+    known = inspect.getattr_static(strategy, "roles", None)  # without asking for them
+    if isinstance(strategy, type | Agent) or known is None:
         message = f"strategy is {short_repr(given)}: give a strategy, such as ReWOO(agent)"
         raise ConfigError(message)
     for name, agent in (("like", like), ("agent", getattr(strategy, "agent", like))):
