@@ -1,16 +1,20 @@
 """Agent files: what they say, what is told of them where they are wrong, and with which line."""
 
 import re
+import typing
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, Tool, read, replay, run
 from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of, stand_ins
-from clew.agent_files.spec import ProcessTable, Spec
+from clew.agent_files.spec import LimitsTable, Part, ProcessTable, Spec
+from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_lines import line_of
 from clew.core.interfaces import AgentTool
 from clew.evidence import CANNOT_ANSWER, Grounded
@@ -448,6 +452,35 @@ def test_every_key_of_the_template_is_one(tmp_path: Path) -> None:
     }
     assert same == {"model", "file"}  # which the template sets
     assert spec.programs[0].parameters["count"]["type"] == "integer"
+
+
+def keys_of(struct: type[msgspec.Struct]) -> Iterator[str]:
+    """All keys of a table and of the tables in it, but for the settings of strategies."""
+    for field in msgspec.structs.fields(struct):
+        yield field.name
+        parts = [field.type, *typing.get_args(field.type)]
+        for part in [*parts, *(inner for each in parts for inner in typing.get_args(each))]:
+            if part is not StrategyTable and isinstance(part, type) and issubclass(part, Part):
+                yield from keys_of(part)
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+ELSEWHERE = {
+    # Keys with another page than that of keys.
+    **dict.fromkeys(("grant", "client_id", "client_secret", "issuer", "port"), "mcp.md"),
+    **{field.name: "limits.md" for field in msgspec.structs.fields(LimitsTable)},
+    **{field.name: "strategies.md" for field in msgspec.structs.fields(StrategyTable)},
+}
+KEYS = {*keys_of(Spec)} - {"file"}  # which is where it was read
+
+
+@pytest.mark.parametrize("key", sorted(KEYS | ELSEWHERE.keys()))
+def test_every_key_is_explained(key: str) -> None:
+    page = ELSEWHERE.get(key, "agent-files.md")
+    word = re.compile(rf"(?<!\w){key}(?!\w)")
+    assert word.search((DOCS / page).read_text("utf-8"))
+    if page in {"agent-files.md", "limits.md"}:
+        assert word.search(TEMPLATE)
 
 
 @given(st.text(max_size=300), st.lists(st.sampled_from(["a", "b", "tools", 0, 1]), max_size=3))

@@ -11,7 +11,7 @@ TEMPLATE: Final = """\
 # need none. Left out, it is the first that is usable (`clew doctor` says which).
 model = "offline"
 
-# How the model writes its actions: native, paper, labelled, json.
+# How the model writes its actions: native, paper, labelled, json, code.
 # codec = "native"
 
 # A second model that reads what the first one says in free text (docs/models.md).
@@ -54,6 +54,7 @@ tools = ["calc", "planner"]
 # persona = "You answer questions about our products from the documents."
 # constraints = ["Cite what you use as [doc_id].", "If it cannot be found, say so."]
 # output = "One sentence, then the sources."
+# verbatim = false      # the persona and the constraints as they are, without clew's own words
 # examples = 0          # worked examples shown first: so many of those that fit the tools
 # thought = true        # ask for a thought before each action
 # short = true          # four lines in the place of the usual persona and constraints
@@ -70,7 +71,9 @@ tools = ["calc", "planner"]
 # How the server is reached. ${NAME} is a variable of the environment: keys do not belong here.
 # [connection]
 # base_url = "http://localhost:8000/v1"
-# timeout = 60
+# timeout = 60          # seconds for a reply, or for the next part of a streamed one
+# total = 900           # for a reply with all its retries, and their delays:
+# patience = 120
 # rate = "60 requests, 100000 tokens"
 # proxy = "http://proxy.example:3128"
 # headers = { X-Team = "research" }
@@ -79,14 +82,23 @@ tools = ["calc", "planner"]
 # [prices."my-model"]
 # input = 1.0
 # output = 2.0
+# cached = 0.1          # of the prompt, what the provider had kept
 
 [limits]
 steps = 15
 # tool_calls = 30
 # calls_per_tool = { web_search = 5 }
+# calls_per_step = 16   # calls of one reply
 # tokens = 1000000
 # cost = 1.0
 # seconds = 600
+# part_seconds = 30     # for a guard, a check or another part of yours
+# reply_seconds = 3600  # for one thought of a model of yours
+# grace = 2             # seconds that a stopped tool or part has to end
+# faults = 3            # unreadable replies in a row
+# depth = 3             # of sub-runs
+# argument_bytes = 1000000     # of one call
+# observation_bytes = 10000000 # of one result
 # landing = true        # at a limit, ask for the best answer so far
 # no_progress = "early"  # against repetition: early, late, or auto (early with small models)
 # unknown = "tell"      # after a call whose effect is unknown: tell the model, or hold for you
@@ -94,6 +106,7 @@ steps = 15
 # A tool that is called when another fails, if certainly nothing was done.
 # [fallbacks]
 # web_search = "wiki_search"
+# weather = { tool = "climate", arguments = { city = "place" } }  # its parameters by other names
 
 # More tools than a model chooses well among: show those in always, and of the rest the best k for
 # what is to be done.
@@ -113,7 +126,10 @@ steps = 15
 # readable = ["../data"]  # what programs may read beside the folder and the system
 # env = ["CI"]          # variables of the environment that programs get
 # default_branch = false  # whether git_commit may commit on it
+# author = "Ann <ann@example.com>"   # of its commits
+# protected = ["deploy"]  # no tool writes there
 # trusted = false       # whether what files say can be trusted
+# unsafe_kernel = false # run programs although the kernel lacks a part of the sandbox
 # [workspace.limits]
 # memory = 4000000000   # bytes, all programs of a call together; cpu, processes, file, disk
 
@@ -148,6 +164,10 @@ steps = 15
 # argv = ["git", "log", "--oneline", "-n", "{count}"]
 # effect = "read"                       # pure, read, idempotent, or unsafe (the default)
 # timeout = 10
+# dashes = ["count"]                    # parameters whose value may begin with a dash
+# env = ["CI"]                          # variables of the environment that it gets
+# cwd = "project"
+# limit = 50000                         # characters of its output
 # [programs.parameters.count]
 # type = "integer"
 # description = "How many commits."
@@ -155,24 +175,33 @@ steps = 15
 # A Python function in a process of its own: it is ended at its deadline and at its limits.
 # [[processes]]
 # function = "my_tools:simulate"
+# name = "simulate"                     # and description: else those of the function
+# description = "Simulate a day."
 # effect = "pure"
 # timeout = 60
 # cpu = 30                              # seconds
 # memory = 1000000000                   # bytes
+# version = "1"                         # change it when what it does changes
+# env = ["CI"]                          # variables of the environment that it gets
 
 # Tools of a server of the Model Context Protocol, each named SERVER_tool (extra mcp). What it says
 # of them is pinned in AGENT.mcp.json at first use; a call is held while it says something else.
 # [[mcp]]
 # name = "files"
-# command = "npx"                       # or url = "https://mcp.example.com/mcp"
+# command = "npx"                       # or url = "https://mcp.example.com/mcp", with headers and
+#                                       # auth (docs/mcp.md)
 # args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
+# cwd = "project"
 # env = { LEVEL = "info" }              # it gets no other variables than PATH, HOME and language
 # effects = { read_text_file = "read" } # every other tool is unsafe (`clew tools classify`)
 # trusted = []                          # tools whose results are trusted
 # only = ["read_text_file", "write_file"]  # offer these tools, and no others
-# resources = true                      # tools that list and read resources; prompts likewise
+# resources = true                      # tools that list and read resources
+# prompts = true                        # and prompts
+# roots = ["project"]                   # folders that it is told of
 # sampling = 0                          # tokens of your model that one call may spend
-# timeout = 120                         # seconds for one call
+# timeout = 120                         # seconds for one call; connect_timeout: for its start
+# connect_timeout = 30
 
 # The agent of another file as a tool: each call is a run of its own, with a share of the limits.
 # [[agents]]

@@ -71,13 +71,13 @@ def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json:
 
 def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
     whole = max((len(_part_of(run)) for run in found), default=0)
+    width = max((len(inert(run["run_id"])) for run in found), default=0)
     if not exists(store):
         say(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
     elif not found:
         none = "no run was set aside" if broken else "no runs yet"
         say(f"{none} at {shown_place(store)}")
     else:
-        width = max(len(inert(run["run_id"])) for run in found)
         part = (f"{'PART OF':<{max(whole, 7)}}",) if whole else ()
         head = (f"{'RUN':<{width}}", f"{'WRITTEN':<16}", f"{'STATUS':<11}", "ENTRY", *part)
         say("  ".join((*head, "QUESTION")))
@@ -88,7 +88,7 @@ def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> No
         of = run["fork_of"]
         cut = inert(f"  (fork of {of['run_id']} after step {of['step']})") if of else ""
         of_run = f"{_part_of(run):<{max(whole, 7)}}  " if whole else ""
-        begun = f"{inert(run['run_id'])}  {when}  {run['status']:<11} {run['entries']:>5}"
+        begun = f"{inert(run['run_id']):<{width}}  {when}  {run['status']:<11} {run['entries']:>5}"
         say(f"{begun}  {of_run}{short}{cut}")
         if broken:
             say(f"  {inert(run['reason'])}")
