@@ -12,10 +12,10 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.render import Block
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
+from clew.cli.way_on import way_on
 from clew.interfaces import Store
-from clew.workers import queue_of
 
 
 @click.command("list")
@@ -41,20 +41,19 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
     if not waiting:
         say(f"nothing waits for a person at {shown_place(store)}")
     out = console()
-    for each, queue in waiting:
+    for each, way in waiting:
         for piece in render_approval(each, store):
             put(out, piece)
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at / 1000))
         put(out, Block("Since", since, "dim"))
-        carried = f"a worker of the queue {queue} goes on with it, or: " if queue else ""
-        put(out, Block("Then", inert(carried) + command("resume", each.root, store=store)))
+        put(out, Block("Then", way))
     return ANSWERED
 
 
 def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
     """Ask about each, and leave every word at once: Ctrl-C takes none of them back."""
     ruled: dict[str, str] = {}
-    for each, queue in waiting:
+    for each, way in waiting:
         put(console(), show_call(each))
         try:
             ruling = decide(each)
@@ -68,22 +67,21 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
         except ConfigError as error:  # somebody else was faster
             say(f"clew: {error}", err=True)
         else:
-            ruled[each.root] = queue
-    for root, queue in ruled.items():
-        carried = f"a worker of the queue {queue} goes on with it, or: " if queue else ""
-        put(console(), Block("Then", inert(carried) + command("resume", root, store=store)))
+            ruled[each.root] = way
+    for way in ruled.values():
+        put(console(), Block("Then", way))
     return ANSWERED
 
 
 async def _waiting(store: str | None) -> list[tuple[PendingApproval, str]]:
-    """What waits, and the queue whose workers go on with it, "" for none."""
+    """What waits, and how its run goes on."""
     async with existing(store) as found:
         waiting = await pending_approvals(store=found)
-        return [(each, await _queue(found, each.root)) for each in waiting]
+        return [(each, await _way_on(found, each.root, store)) for each in waiting]
 
 
-async def _queue(store: Store, run_id: str) -> str:
+async def _way_on(found: Store, run_id: str, store: str | None) -> str:
     try:
-        return queue_of(await read(run_id, store=store))
+        return way_on(await read(run_id, store=found), store=store)
     except StoreError:  # it must be brought back first
-        return ""
+        return command("resume", run_id, store=store)

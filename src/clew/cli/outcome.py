@@ -20,6 +20,7 @@ from clew.cli.places import command
 from clew.cli.render import WIDE, Block, dollars
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put, watching
+from clew.cli.way_on import way_on
 from clew.interfaces import Json, Landing, encode
 from clew.strategies import Ballot, Vote
 
@@ -235,12 +236,12 @@ def rulings(end: Outcome) -> Iterator[Block]:
             yield Block("Allow", command("approvals allow", run.run_id, store=end.store))
             refuse = command("approvals reject", run.run_id, "--why", "REASON", store=end.store)
             yield Block("Refuse", refuse)
-    yield Block("Then", command("resume", run_id, store=end.store))
+    yield Block("Then", way_on(end.record, store=end.store))
 
 
 def stopped(end: Outcome) -> Iterator[Block]:
     """Why there is no answer, or only the best that could be had, and how to go on."""
-    result, run_id = end.result, end.record.run_id
+    result = end.result
     if result is None or result.ok or result.status == "declined":
         return
     yield Block("Stopped", inert(_why(end.record, result)), "yellow")
@@ -254,7 +255,7 @@ def stopped(end: Outcome) -> Iterator[Block]:
         further = ["--say", "TEXT"]
     else:
         return
-    yield Block("Go on", command("resume", run_id, *further, store=end.store))
+    yield Block("Go on", way_on(end.record, *further, store=end.store))
 
 
 def _why(record: Trajectory, result: Result) -> str:

@@ -14,8 +14,9 @@ from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruli
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.places import LAST, SHOWN, command, existing, find_run
+from clew.cli.places import LAST, SHOWN, existing, find_run
 from clew.cli.safe_text import inert, say
+from clew.cli.way_on import way_on
 from clew.interfaces import Json, Ruling, Store
 from clew.toolbox import ASK_PERSON, answered
 from clew.workers import queue_of
@@ -86,10 +87,9 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
     ruling = Ruling(waiting.call, word.allow, args, word.why, answer=_answer(waiting, word))
     post_ruling(waiting, ruling, store)
     done = "allowed" if word.allow else "refused"
-    queue = inert(queue_of(root))
-    then = f"A worker of the queue {queue} goes on with it, or: " if queue else "Go on with: "
-    said = f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {then}"
-    say(said + command("resume", waiting.root, store=store))
+    way = way_on(root, store=store)
+    way = f"{way[0].upper()}{way[1:]}" if queue_of(root) else f"Go on with: {way}"
+    say(f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {way}")
     if is_foreign(root):
         say(f"clew: {FOREIGN}", err=True)
     return ANSWERED

@@ -18,12 +18,13 @@ from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.outcome import entry_document, fork_of, status, usage
-from clew.cli.places import command, existing, find_run
+from clew.cli.places import existing, find_run
 from clew.cli.prompt_view import prompt_document, prompt_text
 from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.votes import refuse_vote
+from clew.cli.way_on import way_on
 from clew.evidence import THRESHOLD
 from clew.retention import trace
 from clew.workers import queue_of
@@ -127,7 +128,9 @@ async def _further(run: str, store: str | None) -> tuple[Trajectory, str]:
             return record, ""
         if queue := queue_of(record):
             return record, f"a worker of the queue {inert(queue)} goes on with it: clew worker"
-        return record, command("resume", await root_of(place, record), store=store)
+        root = await root_of(place, record)
+        serves = record if root == record.run_id else await read(root, store=place)
+        return record, way_on(serves, store=store)
 
 
 def _json(record: Trajectory) -> None:
