@@ -58,9 +58,9 @@ def test_old_runs_are_forgotten_and_told() -> None:
     ("words", "said"),
     [
         ((), "say which runs may go: --older AGE, --keep-under SIZE or --status STATUS."),
-        (("--older", "long"), "'long' is none: write it with its unit, as in 30d, 12h or 2w."),
-        (("--keep-under", "2 pages"), "none: write it with its unit, as in 2GB or 500MB."),
-        (("--keep-under", "2"), "none: write it with its unit, as in 2GB or 500MB."),
+        (("--older", "long"), "'long' is not a number with its unit, as in 30d, 12h or 2w."),
+        (("--keep-under", "2 pages"), "not a number with its unit, as in 2GB or 500MB."),
+        (("--keep-under", "2"), "not a number with its unit, as in 2GB or 500MB."),
         (("--status", "done"), "'done' is not one of"),
     ],
 )

@@ -39,9 +39,7 @@ class Amount(click.ParamType):  # type: ignore[type-arg]  # generic only since c
     ) -> float:
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", str(value).strip())
         if found is None or found[2].lower() not in self.units:
-            self.fail(
-                f"{value!r} is none: write it with its unit, as in {self.example}.", param, ctx
-            )
+            self.fail(f"{value!r} is not a number with its unit, as in {self.example}.", param, ctx)
         return float(found[1]) * self.units[found[2].lower()]
 
 

@@ -29,7 +29,7 @@ def encode_other(value: Any) -> Any:
         return based(value)
     if not hasattr(value, "model_dump"):
         message = (
-            f"a {type(value).__name__} is no JSON: return text, numbers, lists, dicts or a model"
+            f"{type(value).__name__} is no JSON: return text, numbers, lists, dicts or a model"
         )
         raise TypeError(message)
     return value.model_dump(mode="json")

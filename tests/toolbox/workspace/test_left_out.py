@@ -26,11 +26,11 @@ def put(root: Path, name: str, data: bytes | int) -> None:
     [
         ({"big.log": 20_000_001}, "grep", GREP, "looked at 0 files; left out 1 too large"),
         ({"a.bin": b"\0needle"}, "grep", GREP, "looked at 0 files; left out 1 binary"),
-        ({"a.png": b"\x89PNG\0", "b.txt": b"x"}, "grep", GREP, "at 1 files; left out 1 bin"),
+        ({"a.png": b"\x89PNG\0", "b.txt": b"x"}, "grep", GREP, "at 1 file; left out 1 bin"),
         ({".gitignore": b"*.log\n", "a.log": b"needle"}, "grep", GREP, "1 ignored by .gitignore"),
         ({".github/a.yml": b"needle"}, "grep", GREP, "looked at 0 files; left out 1 hidden"),
         ({"node_modules/a.js": b"needle"}, "grep", GREP, "1 folders that tools make"),
-        ({"a.txt": b"needle", "b.bin": b"\0"}, "grep", GREP, "at 1 files; left out 1 b"),
+        ({"a.txt": b"needle", "b.bin": b"\0"}, "grep", GREP, "at 1 file; left out 1 b"),
         ({"a.py": b"x", "b.bin": b"\0"}, "grep", {**GREP, "glob": "*.{py,bin}"}, "1 binary"),
         ({"a/.gitignore": b"*\n", "a/x": b""}, "list_files", {}, "1 hidden, 1 ignored"),
         ({".gitignore": b"*\n", "x": b"", "y": b""}, "list_files", {}, "2 ignored"),
@@ -52,7 +52,7 @@ async def test_links_are_counted(tmp_path: Path) -> None:
     put(tmp_path, "a.txt", b"needle")
     (tmp_path / "link").symlink_to("a.txt")
     seen = await one(tmp_path, act("grep", **GREP))
-    assert seen.text.endswith("[looked at 1 files; left out 1 links, devices and pipes]")
+    assert seen.text.endswith("[looked at 1 file; left out 1 links, devices and pipes]")
 
 
 async def test_where_nothing_was_left_out_nothing_is_said(tmp_path: Path) -> None:

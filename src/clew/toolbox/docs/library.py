@@ -60,7 +60,11 @@ class IndexReport:
         parts = [f"left out {', '.join(parts)}"] if parts else []
         if self.notes:
             parts.append(f"of what was read: {', '.join(_first_of(self.notes))}")
-        return "; ".join([f"looked at {self.files:,} files", *parts]) if parts else ""
+        return (
+            "; ".join([f"looked at {self.files:,} file{'' if self.files == 1 else 's'}", *parts])
+            if parts
+            else ""
+        )
 
 
 def _first_of(pairs: tuple[tuple[str, str], ...]) -> list[str]:

@@ -31,7 +31,9 @@ class Looked:
         if not self.left_out:
             return ""
         reasons = ", ".join(f"{count:,} {why}" for why, count in sorted(self.left_out.items()))
-        return f"[looked at {self.files:,} files; left out {reasons}]"
+        return (
+            f"[looked at {self.files:,} file{'' if self.files == 1 else 's'}; left out {reasons}]"
+        )
 
 
 IGNORED: Final = "ignored by .gitignore"
