@@ -29,6 +29,7 @@ LAYERS = {
     "core.errors": 0,
     "core.events": 0,
     "support": 0,  # half characters, private files, extras, the table of wings
+    "support.arguments": 1,  # whether what a public function is given is of the right kind
     "support.parts": 1,  # how every part that is a user's own is called
     "support.redaction": 1,  # known secrets are blotted out of events
     "core.steps": 1,  # what a trajectory is made of

@@ -39,7 +39,9 @@ from clew.core.runner import drive, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
 from clew.stores import MemoryStore, Where, store_at
+from clew.support.arguments import check_argument, check_callable
 from clew.support.settings import check_text
+from clew.validate import check_number
 from clew.workers.broken_runs import is_set_aside
 from clew.workers.locks import at_work
 
@@ -61,6 +63,7 @@ async def run(
     origin: dict[str, Json] | None = None,
 ) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
+    check_text("the question", goal)
     opening = open_run(agent, goal, run_id=run_id, store=store, listener=listener, origin=origin)
     async with opening as opened:
         return await opened.go_on()
@@ -113,6 +116,11 @@ async def fork(
         listener=listener, origin=origin,
     ) as opened:  # fmt: skip
         return await opened.go_on()
+
+
+def _check_agent(agent: object) -> None:
+    """Raise `ConfigError` for what is no agent."""
+    check_argument("agent", agent, Agent, "an Agent")
 
 
 class OpenRun(Generic[A_co]):
@@ -180,6 +188,7 @@ async def open_run(
     `origin` is an agent file's description of the agent, recorded if the run is
     new or its agent has changed.
     """
+    _check_agent(agent)
     async with store_at(store) as place, resources():
         if goal is not None:
             run_id = run_id or new_run_id()
@@ -212,6 +221,7 @@ async def open_fork(
     origin: dict[str, Json] | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
+    _check_agent(agent)
     async with store_at(store) as place, resources():
         point = find_fork_point(await load(place, run_id), at, observations, say)
         new_id = new_id or new_run_id()
@@ -224,6 +234,7 @@ async def open_fork(
 
 async def result_of(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Result[A_co]:
     """The result of a stopped run, from its record. Raises `ConfigError` if it has not stopped."""
+    _check_agent(agent)
     async with store_at(store) as place:
         record = await load(place, run_id)
         if record.stop is None:
@@ -239,6 +250,7 @@ async def replay(
 
     `stand_ins` only stand in for parts of the record, as `clew.agent_files.stand_ins` makes them.
     """
+    _check_agent(agent)
     record = await read(run_id, store=store)
     return await replay_record(as_begun(agent, record), record, MemoryStore(), stand_ins)
 
@@ -263,6 +275,8 @@ async def prompt_of(
     Pass `codec` and `shape` of the agent if they do not ship with clew. Raises `ConfigError` if
     there is no such thought, or the record does not say how its prompt was made.
     """
+    if step is not None:
+        check_number("step", step)
     async with store_at(store) as place:
         return await render_prompt(await load(place, run_id), place, step, codec=codec, shape=shape)
 
@@ -385,9 +399,12 @@ async def batch(
     `on_done(done, total, result)` is called as each run ends. A run whose model failed has the
     status "failed" and the error as its reason; its record stays open.
     """
-    if at_once < 1:
-        message = f"at_once is {at_once}: give 1 or more"
-        raise ConfigError(message)
+    _check_agent(agent)
+    check_argument("goals", goals, (list, tuple), "a list of questions")
+    for goal in goals:
+        check_text("the question", goal)
+    check_number("at_once", at_once, 1)
+    check_callable("on_done", on_done, "a function")
     state = _Batch()
     limiter = anyio.Semaphore(at_once)
 

@@ -12,6 +12,7 @@ from clew.core.agent import A_co, Agent
 from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Rewound, Thought
 from clew.core.interfaces import Finder
 from clew.core.trajectory import Step, Trajectory
+from clew.support.arguments import check_argument
 from clew.support.redaction import redact
 
 Fact: TypeAlias = tuple[int, str, Json]
@@ -47,6 +48,8 @@ class Difference(msgspec.Struct, frozen=True):
 
 def diff(left: Trajectory, right: Trajectory) -> Difference:
     """Compare two runs by their thoughts, calls and observations, not by times, ids and tokens."""
+    for name, record in (("left", left), ("right", right)):
+        check_argument(name, record, Trajectory, "a record, as read_sync returns it")
     shared = steps = 0
     makers = zip(_makers(left), _makers(right), strict=False)
     for entry, (one, other) in zip(left.entries, makers, strict=False):

@@ -17,6 +17,7 @@ from clew.core.interfaces import Calls, Model, ModelInfo, OnText, Part, Prompt
 from clew.guards.limits import Limits
 from clew.models.completion import complete
 from clew.models.resolve import resolve
+from clew.support.arguments import check_argument
 
 PARSE: Final = (
     "You write down in a fixed format what an assistant says it does next. You are shown its "
@@ -34,6 +35,7 @@ def with_parser(agent: Agent[A_co], parser: Model | str) -> Agent[A_co]:
     without one. What both took is the usage of the thought; the first one's text stays in the
     record, as its `reasoning`. Raises `ConfigError` where there is no such model.
     """
+    check_argument("agent", agent, Agent, "an Agent")
     model = agent.resolved_model
     second = resolve(parser) if isinstance(parser, str) else parser
     codec, brief = agent.resolved_codec, agent.brief

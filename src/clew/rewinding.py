@@ -7,6 +7,8 @@ from clew.core.events import Rewound
 from clew.core.inbox import encode_message
 from clew.core.journal import load
 from clew.stores import Where, store_at
+from clew.support.settings import check_text
+from clew.validate import check_number
 
 
 async def rewind(
@@ -20,6 +22,9 @@ async def rewind(
     takes it at its next step, a stopped one when it is resumed. Raises `ConfigError` where no step
     follows `to`, calls wait, or the lesson is empty.
     """
+    check_number("to", to)
+    check_text("lesson", lesson)
+    check_text("by", by)
     text = " ".join(lesson.split())
     async with store_at(store) as place:
         record = await load(place, run_id)

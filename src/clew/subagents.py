@@ -5,7 +5,7 @@ that. What it may take is granted; what it takes is counted there.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -38,6 +38,7 @@ from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.result import result
+from clew.support.arguments import NONE, check_argument, check_callable
 from clew.support.error_text import message_of
 from clew.tools.schema import checked
 from clew.validate import tool_grants
@@ -95,6 +96,9 @@ def delegate(
     listener for the id of a sub-run; `origin` is recorded with it. Raises `ConfigError` if the
     parts do not fit.
     """
+    check_argument("agent", agent, Agent, "an Agent")
+    check_argument("parameters", parameters, (Mapping, NONE), "a JSON Schema of type object")
+    check_callable("goal", goal, "a function of the arguments")
     if (parameters is None) is not (goal is None):
         message = f"{name}: parameters and the goal that is written from them go together"
         raise ConfigError(message)

@@ -27,6 +27,8 @@ WRONG: list[tuple[Callable[..., Any], str]] = [
     (lambda of: of(S.TreeSearch(None), A), "agent is None (NoneType): give an Agent"),
     (lambda of: of(S.PlanAndSolve(A), None), "like is None (NoneType): give an Agent"),
     (lambda of: of(S.Orchestrator(A), [A]), "like is [<Agent scripted"),
+    (lambda of: of(S.ReWOO(A), A, limits=5), "limits is 5 (int): give Limits(…) or None"),
+    (lambda of: of(S.ReWOO(A, planner="p"), A), "is 'p' (str): give an agent"),
 ]  # fmt: skip
 
 

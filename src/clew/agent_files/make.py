@@ -27,6 +27,7 @@ from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Too
 from clew.guards.limits import Limits
 from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.reply_parser import with_parser
+from clew.support.arguments import check_argument
 from clew.support.wings import (
     CHECKS,
     DOCUMENTS,
@@ -66,6 +67,7 @@ def load_agent(path: str | Path, **changes: Any) -> Loaded:
     `changes` are fields of `Agent` that override those of the file. Raises `ConfigError` with file
     and line.
     """
+    check_argument("path", path, (str, os.PathLike), "the path of an agent file")
     spec = read_agent_file(path)
     model = changes.pop("model", None)
     if isinstance(model, str):

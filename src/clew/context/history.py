@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from clew.core.events import Compacted, Rewound
 from clew.core.trajectory import Trajectory
+from clew.support.arguments import check_argument
 
 
 class ContextRow(NamedTuple):
@@ -26,6 +27,7 @@ class ContextRow(NamedTuple):
 
 def context_history(record: Trajectory) -> tuple[ContextRow, ...]:
     """A row for each thought of a run, in order."""
+    check_argument("record", record, Trajectory, "a record, as read_sync returns it")
     return tuple(_rows(record))
 
 

@@ -9,6 +9,7 @@ from clew.context.triggers import Rewinds
 from clew.core.events import AnyEvent
 from clew.core.interfaces import Finder
 from clew.core.trajectory import Trajectory
+from clew.support.arguments import NONE, check_argument
 
 _USUAL: Final = Compaction()
 
@@ -26,6 +27,11 @@ class Context:
     retrieval: Finder | None = None
     compaction: Compaction | None = _USUAL
     rewinds: Rewinds | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for settings of another type; `Agent` looks at the retrieval."""
+        check_argument("compaction", self.compaction, (Compaction, NONE), "Compaction(…) or None")
+        check_argument("rewinds", self.rewinds, (Rewinds, NONE), "Rewinds(…) or None")
 
     @property
     def undecided(self) -> Self:

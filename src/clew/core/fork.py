@@ -31,8 +31,10 @@ from clew.core.journal import Journal, new_run_id
 from clew.core.observations import refusal, replaced
 from clew.core.trajectory import Step, Trajectory
 from clew.stores.seal import sealed
+from clew.support.arguments import NONE, check_argument
 from clew.support.redaction import redact, secrets
 from clew.support.settings import check_text
+from clew.validate import check_number
 
 
 class ForkPoint(msgspec.Struct, frozen=True):
@@ -71,6 +73,9 @@ def find_fork_point(
     closed if it did not. Raises `ConfigError` where the run cannot be forked like this.
     """
     check_text("say", say)
+    check_number("at", at)
+    wanted = 'a dict by the keys of calls, as {"2.1": …}'
+    check_argument("observations", observations, (Mapping, NONE), wanted)
     step, spoken = _step(record, at), bool(say.strip())
     changed = _changed(step, observations or {})
     asked_anew = _asked_because_of(record, step, changed)

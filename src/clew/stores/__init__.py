@@ -5,7 +5,7 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import anyio
 
@@ -15,6 +15,7 @@ from clew.stores.address import has_password, is_address, scheme_of, without_pas
 from clew.stores.memory import MemoryStore
 from clew.stores.sqlite.store import SqliteStore
 from clew.stores.user_store import guarded
+from clew.support.arguments import NONE, check_argument
 from clew.support.wings import STORES, find, names
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
 Where: TypeAlias = Store | str | Path | None
 """A store, or its place as `open_store` takes it."""
 
+_WANTED: Final = 'a store, its place as "runs.sqlite", or None for the usual one'
+
 
 def open_store(where: str | Path | None = None) -> Store:
     """Open the store at `where`, creating it if it is missing. Raises `StoreError`.
@@ -44,6 +47,7 @@ def open_store(where: str | Path | None = None) -> Store:
     the file of a `SqliteStore`; folders and `.jsonl` files can only be imported. None means
     `$CLEW_STORE`, else the file `runs.sqlite` in the user's data folder.
     """
+    check_argument("store", where, (str, os.PathLike, NONE), _WANTED)
     named = str(where or os.environ.get("CLEW_STORE") or default_place())
     if named in {"memory:", ":memory:"}:
         return MemoryStore()
@@ -55,6 +59,8 @@ def open_store(where: str | Path | None = None) -> Store:
 @asynccontextmanager
 async def store_at(where: Where) -> AsyncGenerator[Store]:
     """The store at a place; it is closed afterwards if it was opened here."""
+    if not _is_store(where):
+        check_argument("store", where, (str, Path, NONE), _WANTED)
     if where is None or isinstance(where, str | Path):
         store = open_store(where)
         try:
@@ -65,6 +71,12 @@ async def store_at(where: Where) -> AsyncGenerator[Store]:
     else:
         shipped = type(where).__module__.partition(".")[0] == "clew"
         yield where if shipped else guarded(where)
+
+
+def _is_store(given: object) -> bool:
+    """Whether it has what every store has, which neither lists, files nor classes have."""
+    methods = [getattr(given, name, None) for name in ("append", "read")]
+    return not isinstance(given, type) and all(map(callable, methods))
 
 
 def store_file(named: str) -> Path:

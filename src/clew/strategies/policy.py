@@ -37,6 +37,7 @@ from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_
 from clew.strategies.roles import Role, answers_text, tool_of
 from clew.strategies.transcript import as_text
 from clew.subagents import reachable
+from clew.support.arguments import NONE, check_argument
 from clew.support.error_text import described
 from clew.support.parts import short_repr
 from clew.validate import check_named
@@ -174,16 +175,16 @@ def base_agent(agent: Agent) -> Agent:
     return agent
 
 
-def _check_parts(strategy: object, like: object) -> None:
-    """Raise `ConfigError` for what is no strategy, or no agent where one is wanted."""
+def _check_parts(strategy: object, like: object, limits: object) -> None:
+    """Raise `ConfigError` for what is no strategy, or no agent or limits where they are wanted."""
+    check_argument("limits", limits, (Limits, NONE), "Limits(…) or None")
     given: object = strategy
     known = inspect.getattr_static(strategy, "roles", None)  # without asking for them
     if isinstance(strategy, type | Agent) or known is None:
         message = f"strategy is {short_repr(given)}: give a strategy, such as ReWOO(agent)"
         raise ConfigError(message)
     for name, agent in (("like", like), ("agent", getattr(strategy, "agent", like))):
-        if not isinstance(agent, Agent):
-            raise ConfigError(f"{name} is {short_repr(agent)}: give an Agent")
+        check_argument(name, agent, Agent, "an Agent")
 
 
 def _roles(strategy: Strategy) -> Mapping[str, Role]:
@@ -215,7 +216,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     tool at most as often as `calls_per_tool` says. Raises `ConfigError` if a role has a name that
     no tool may have, or the parts do not fit together.
     """
-    _check_parts(strategy, like)
+    _check_parts(strategy, like, limits)
     roles = _roles(strategy)
     names, own = tool_names(roles), base_agent(like)
     owners = [base_agent(each) for each in role_agents(roles)]

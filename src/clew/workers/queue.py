@@ -18,6 +18,8 @@ from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.interface import Notifies
+from clew.support.arguments import check_argument
+from clew.support.settings import check_text
 from clew.workers.config import QUEUE
 from clew.workers.locks import shared
 
@@ -40,6 +42,8 @@ async def submit(
     agent files it builds it from the `origin`. Raises `ConfigError` if workers cannot share the
     store.
     """
+    check_argument("agent", agent, Agent, "an Agent")
+    check_text("queue", queue)
     if not queue:
         message = "the queue has no name: leave it out for the usual one"
         raise ConfigError(message)

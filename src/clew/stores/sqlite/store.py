@@ -47,6 +47,7 @@ from clew.stores.sqlite.heads import SUFFIX, Head, Heads
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.salvage import salvaged
 from clew.stores.sqlite.witness import Witness
+from clew.support.arguments import check_argument
 
 LOG: Final = logging.getLogger("clew")
 
@@ -135,6 +136,7 @@ class SqliteStore:
     """
 
     def __init__(self, path: Path | str, patience: float = 5.0) -> None:
+        check_argument("path", path, (str, Path), "the path of a file")
         self.path = Path(path)
         self.patience = patience
         self._connection = connect(self.path, patience)
