@@ -26,9 +26,10 @@ INSIDE = {"architecture.md", *(path.name for path in (ROOT / "docs" / "decisions
 PAGES = [path for path in DOCUMENTS if path.name not in INSIDE]
 PROGRAMS = sorted((ROOT / "examples").rglob("*.py"))
 COMMANDS = sorted((ROOT / "src" / "clew" / "cli").glob("*.py"))
-OUR_SUPPORT = {  # what the command line imports all the same: none of it is about runs
+OUR_SUPPORT = {  # what the command line imports all the same: none of it works on runs
     "clew.support.extras": "which extra brings what is missing",
     "clew.support.private_files": "files that nobody else may read",
+    "clew.support.run_ids": "what people may name a run",
     "clew.support.wings": "the table of what other packages add",
 }
 EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its name

@@ -73,7 +73,6 @@ from clew.core.errors import (
 )
 from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
 from clew.core.interfaces import Left, Retry, Tool
-from clew.core.journal import new_run_id
 from clew.core.pending import PendingApproval
 from clew.core.replay import Replayed
 from clew.core.trajectory import Call, Step, Trajectory
@@ -84,6 +83,7 @@ from clew.result import Result
 from clew.rewinding import rewind, rewind_sync
 from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.subagents import delegate
+from clew.support.run_ids import new_run_id
 from clew.tools import Key, tool
 from clew.workers.queue import follow, follow_sync, submit, submit_sync
 

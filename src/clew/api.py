@@ -32,7 +32,7 @@ from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Changed, Entry, Json, Note
 from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import Journal, load, new_run_id
+from clew.core.journal import Journal, load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.runner import drive, start, take_up
@@ -40,6 +40,7 @@ from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
 from clew.stores import MemoryStore, Where, store_at
 from clew.support.arguments import check_argument, check_callable
+from clew.support.run_ids import new_run_id
 from clew.support.settings import check_text
 from clew.validate import check_number
 from clew.workers.broken_runs import is_set_aside

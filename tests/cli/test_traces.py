@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from clew import StoreError
-from clew.core.events import encode
-from clew.core.journal import load
+from clew.agent_files import make_agent, read_agent_file
+from clew.core.events import Started, encode
+from clew.core.journal import Journal, load
 from clew.retention.traces import read_trace, trace
-from clew.stores import MemoryStore
+from clew.stores import MemoryStore, store_at
 from tests.cli.shell import clew, library
 from tests.core.play import play
 from tests.core.scenarios import SCENARIOS, Scenario
@@ -95,3 +96,20 @@ def test_a_log_folder_that_cannot_be_written_is_one_line() -> None:
     assert failed.code == 2
     assert "clew: the log folder taken/" in failed.err
     assert "cannot be written" in failed.err
+
+
+@pytest.mark.parametrize("run_id", ["../../evil", "..", "a/../../../evil", "/tmp/evil", "a\nb c"])
+async def test_the_files_of_a_run_stay_in_the_log_folder(run_id: str) -> None:
+    """An older clew began runs under any id."""
+    Path("agent.toml").write_text('model = "offline"\n')
+    agent = make_agent(read_agent_file("agent.toml"))
+    async with store_at("runs.sqlite") as store:
+        await Journal.create(store, Started("What is 2+3?", agent.setting), run_id)
+    words = ["resume", run_id, "--store", "runs.sqlite", "--set", "model=offline"]
+    logs = Path("deep", "er", "logs")
+    before = {*Path().rglob("*")}
+    failed = clew(*words, "--accept-change", "--log-dir", str(logs))
+    assert failed.code == 2
+    assert "the run's id cannot name a folder: " in failed.err
+    assert {path for path in Path().rglob("*") if "sqlite" not in path.name} <= before
+    assert clew(*words, "--accept-change").code == 0

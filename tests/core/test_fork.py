@@ -694,7 +694,7 @@ async def test_every_run_is_forked_at_every_step_and_replayed(
     agent = scenario.agent(tmp_path)
     before = Ledger(tmp_path / "effects").lines()
     for at in range(whole.steps + 1):
-        found = await fork(agent, "run", at=at, store=store, new_id=f"at {at}")
+        found = await fork(agent, "run", at=at, store=store, new_id=f"at-{at}")
         assert found.status in {whole.status, "answered", "held"}
         if found.status == whole.status and not scenario.then:
             assert (found.answer, found.steps) == (whole.answer, whole.steps)

@@ -36,8 +36,9 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import Append, Base, Line, Store
-from clew.core.journal import Journal, chain, load, new_run_id
+from clew.core.journal import Journal, chain, load
 from clew.stores.blobs import BLOB_BYTES
+from clew.support.run_ids import new_run_id
 from clew.testing.models import ScriptedModel, act, say
 
 pytestmark = pytest.mark.both_loops

@@ -390,7 +390,7 @@ async def test_what_is_not_what_was_written_is_left_out_and_named(tmp_path: Path
     "run_id",
     [
         "r\x1b[2J", "r\x9b2J", "r\n", "r\x1b]8;;http://x\x1b\\", "r\u202ex", "r\u200b", "a b",
-        "a/b", "../r", "r;ls", "$(ls)", "r\x7f", "", "a:1",
+        "a//b", "../r", "/r", "r/..", ".", "..", "-r", "r;ls", "$(ls)", "r\x7f", "",
     ],
 )  # fmt: skip
 async def test_an_id_that_could_act_somewhere_is_refused(run_id: str) -> None:
@@ -399,9 +399,17 @@ async def test_an_id_that_could_act_somewhere_is_refused(run_id: str) -> None:
     lines = await store.read("r")
     done = await unpacked(sections(Section(run_id, lines=lines)), other := MemoryStore())
     assert await other.runs() == []
-    assert [told.why for told in done.refused] == [
-        f"its id {run_id!r} may have letters, digits, '_', '-' and '.' only"
-    ]
+    (told,) = done.refused
+    assert told.why.startswith(f"its id {run_id!r} may have letters, digits and any of _ - . : @")
+
+
+async def test_an_id_that_means_another_run_is_refused_and_a_path_of_names_is_not() -> None:
+    store, other = MemoryStore(), MemoryStore()
+    for run_id in ("last", "team:mail/r-1.1"):
+        await run(store, run_id)
+    done = await unpacked(await packed(store), other)
+    assert done.runs == ("team:mail/r-1.1",)
+    assert [info.run_id for info in await other.runs()] == ["team:mail/r-1.1"]
 
 
 async def test_an_epoch_that_no_run_comes_to_is_refused() -> None:

@@ -16,12 +16,13 @@ from click.shell_completion import CompletionItem
 from clew import ClewError
 from clew.agent_files import tool_names
 from clew.cli.env_file import read_env
-from clew.cli.places import LAST, existing
+from clew.cli.places import existing
 from clew.cli.safe_text import inert
 from clew.codecs import names as format_names
 from clew.models import OFFLINE, available
 from clew.models.catalog import priced_models
 from clew.stores.listing import summary
+from clew.support.run_ids import LAST
 from clew.support.wings import MODELS, names
 
 SHOWN: Final = 60

@@ -17,6 +17,7 @@ from clew.cli.render import render_event
 from clew.interfaces import FINISH, Json, Listener, Note, Progress, Started, Stop, Thought, encode
 from clew.retention import trace_entry
 from clew.support.private_files import make_folder, opener, write_text
+from clew.support.run_ids import wrong_id
 
 WIDE: Final = 160
 """Characters of a line in `run.log`."""
@@ -27,8 +28,14 @@ def logged(opened: OpenRun, folder: str) -> Generator[None]:
     """Write the run's files while it goes on.
 
     What the record holds already is written first, so that the files of a resumed run are whole.
-    Raises `ConfigError` where the folder cannot be written.
+    Raises `ConfigError` where the folder cannot be written, or the id of an old run could lead out
+    of it.
     """
+    if wrong := wrong_id(opened.run_id):
+        message = (
+            f"the run's id cannot name a folder: {wrong}; leave --log-dir out, or fork the run"
+        )
+        raise ConfigError(message)
     place, record = Path(folder) / opened.run_id, opened.record
     try:
         make_folder(place)

@@ -12,10 +12,10 @@ from typing import Final
 from clew import ConfigError, RunNotFoundError, StoreError
 from clew.interfaces import Store
 from clew.stores import SqliteStore, default_place, scheme_of, store_at, without_password
+from clew.support.run_ids import LAST
 
 LOG: Final = logging.getLogger("clew")
 
-LAST: Final = "last"
 SHOWN: Final = 5
 MANY: Final = 100
 NEAR: Final = 200

@@ -14,10 +14,11 @@ from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruli
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.places import LAST, SHOWN, existing, find_run
+from clew.cli.places import SHOWN, existing, find_run
 from clew.cli.safe_text import inert, say
 from clew.cli.way_on import way_on
 from clew.interfaces import Json, Ruling, Store
+from clew.support.run_ids import LAST
 from clew.toolbox import ASK_PERSON, answered
 from clew.workers import queue_of
 

@@ -27,12 +27,13 @@ from clew.core.events import (
     Thought,
 )
 from clew.core.interfaces import Base, Listener, Store
-from clew.core.journal import Journal, new_run_id
+from clew.core.journal import Journal
 from clew.core.observations import refusal, replaced
 from clew.core.trajectory import Step, Trajectory
 from clew.stores.seal import sealed
 from clew.support.arguments import NONE, check_argument
 from clew.support.redaction import redact, secrets
+from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
 from clew.validate import check_number
 
@@ -121,6 +122,8 @@ async def start_fork(
 
     It is told of the effects of the point, and of those that sub-runs had within them.
     """
+    if not call:  # a sub-run has the id of its call
+        check_run_id(run_id)
     so_far = Trajectory(point.parent, point.shared)
     what = (*changes(so_far.setting or so_far.started.setting, agent.setting), *point.changed)
     run_id = run_id or new_run_id()

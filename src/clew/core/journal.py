@@ -5,7 +5,6 @@ The order is always encode, commit, fold, tell. Whatever the fold or a listener 
 
 import hashlib
 import logging
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -48,6 +47,7 @@ from clew.stores.blobs import split_blobs, with_blobs, without_blobs
 from clew.support.error_text import message_of
 from clew.support.parts import short_repr
 from clew.support.redaction import Redaction
+from clew.support.run_ids import new_run_id
 
 LOG: Final = logging.getLogger("clew")
 LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
@@ -59,11 +59,6 @@ Clock = Callable[[], int]
 def wall_clock() -> int:
     """The system's clock, in Unix milliseconds."""
     return time.time_ns() // 1_000_000
-
-
-def new_run_id() -> str:
-    """A fresh id: sorts by time, has 32 random bits, is safe in file names and shells."""
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(4).hex()}"
 
 
 def chain(before: bytes, seq: int, at: int, epoch: int, body: bytes) -> bytes:

@@ -19,7 +19,7 @@ from clew.core.events import (
     Usage,
 )
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import Journal, load, new_run_id
+from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
@@ -27,6 +27,7 @@ from clew.core.trajectory import Trajectory
 from clew.result import Result, whole_result
 from clew.stores.seal import sealed
 from clew.support.redaction import redact, secrets
+from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
 
 LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
@@ -66,7 +67,9 @@ async def start(
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
-    _check_words(run_id, origin)
+    _check_origin(origin)
+    if not parent:  # a sub-run has the id of its call
+        check_run_id(run_id)
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
     started = Started(
@@ -75,11 +78,8 @@ async def start(
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
 
-def _check_words(run_id: object, origin: object) -> None:
-    """Raise `ConfigError` for an id or an origin that no record could hold."""
-    if not isinstance(run_id, str):
-        message = f"run_id is {run_id!r}: give a text"
-        raise ConfigError(message)
+def _check_origin(origin: object) -> None:
+    """Raise `ConfigError` for an origin that no record could hold."""
     if not isinstance(origin, dict | None):
         message = f"origin is {origin!r}: give a dict of what the run was made of"
         raise ConfigError(message)

@@ -16,7 +16,6 @@ each can be read without the others.
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -25,9 +24,7 @@ import msgspec
 
 from clew.core.errors import StoreError
 from clew.core.interfaces import Base, Line
-
-_ID: Final = re.compile(r"[\w.-]+")
-"""What the id of a run from elsewhere may look like: people copy it into shells and file names."""
+from clew.support.run_ids import wrong_id
 
 VERSION: Final = 1
 """Version of the form, in the first line."""
@@ -223,8 +220,8 @@ def _take(section: Section, line: _Any | None, digest: str) -> str:
     match line:
         case Run(run_id, base, shared, lost):
             section.run_id, section.lost = run_id, {*lost}
-            if not _ID.fullmatch(run_id):
-                return f"its id {run_id!r} may have letters, digits, '_', '-' and '.' only"
+            if wrong := wrong_id(run_id):
+                return f"its id {wrong}"
             section.base = Base(base, shared) if shared else None
         case Blob(name, data):
             section.blobs[name] = data

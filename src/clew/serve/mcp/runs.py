@@ -18,9 +18,9 @@ from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Cancel, Entry, Started, decode
 from clew.core.inbox import words_in
 from clew.core.interfaces import RunInfo, Store
-from clew.core.journal import new_run_id
 from clew.core.trajectory import Trajectory
 from clew.serve.mcp.agents import ServedAgent
+from clew.support.run_ids import new_run_id
 from clew.workers import WorkerEvent, queue_of
 from clew.workers.queue import follow, submit
 

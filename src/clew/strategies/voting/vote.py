@@ -16,7 +16,7 @@ from clew.core.agent import A_co, Agent, is_agent
 from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import EFFECTFUL, Changed, Json, Note, Usage
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import Journal, load, new_run_id
+from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
@@ -38,6 +38,7 @@ from clew.strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
 from clew.strategies.voting.verifier import Verifier
 from clew.subagents import with_limits
 from clew.support.parts import stable_name
+from clew.support.run_ids import new_run_id
 from clew.validate import tool_grants
 from clew.workers.locks import at_work
 

@@ -12,9 +12,10 @@ from clew.core.agent import Agent
 from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import Json
 from clew.core.interfaces import Store
-from clew.core.journal import load, new_run_id
+from clew.core.journal import load
 from clew.core.runner import start
 from clew.stores import Where, default_place, store_at
+from clew.support.run_ids import check_run_id, new_run_id
 from clew.workers.agents import agent_named
 from clew.workers.ray.actor import ActorConfig, End, named_from
 from clew.workers.ray.crew import Cast, crew
@@ -65,6 +66,7 @@ async def fan_out(
     names = [named_from(each, folder) for each in ([agents] if isinstance(agents, str) else agents)]
     cast = Cast(workers, at_once, address, options or {})
     made = [await agent_named(each, folder) for each in names]  # what does not fit is told first
+    check_run_id(name)
     sent = _Sent(goals, runs, name or new_run_id(), queue)
     async with store_at(place) as opened_store:
         coming = sent.coming(opened_store, *(made[0] if made else (None, {})))
