@@ -165,7 +165,7 @@ async def _anew(
         agent = task.agent(model, left, Context())
         lessons = "\n".join(f"Learned in an earlier try: {one.lesson}" for one in fired)
         question = f"{task.question}\n\n{lessons}"
-        journal = await start(agent, question, MemoryStore(), run_id=f"anew {len(fired)}")
+        journal = await start(agent, question, MemoryStore(), run_id=f"anew-{len(fired)}")
         again = await _drive(agent, journal, rewinds, len(fired))
         records.append(journal.trajectory)
         if again is None:

@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, SqliteStore, run_sync, submit_sync
+from clew import Agent, SqliteStore, submit_sync
 from clew.cli.worker import EventPrinter
 from clew.cli.worker import worker as worker_command
+from clew.core.events import Started
+from clew.core.journal import Journal
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
@@ -345,14 +347,15 @@ def test_two_waits_end_apart() -> None:
         assert ended(serving, signal.SIGTERM).code == 0
 
 
-def test_an_id_that_came_with_an_archive_sends_a_terminal_nothing(
+async def test_an_id_of_an_older_clew_sends_a_terminal_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_id = "\x1b[31mred"
     EventPrinter(as_json=False).print_event(WorkerEvent("ended", run_id, "answered"))
     assert "  \\x1b[31mred  answered" in capsys.readouterr().out
     store = SqliteStore(Path("odd.sqlite"))
-    run_sync(Agent(model=ScriptedModel([say("yes")])), "?", store=store, run_id=run_id)
+    await Journal.create(store, Started("?", Agent(model=ScriptedModel([])).setting), run_id)
+    await store.close()
     assert "\n\\x1b[31mred  " in clew("runs", "--store", "odd.sqlite").out
 
 
