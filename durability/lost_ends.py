@@ -229,7 +229,7 @@ async def gone_on(ends: Ends, place: Path, what: str, after: Files) -> None:
     elif outcome:
         ends.refused += 1
         if not await _named(place / "runs.sqlite"):
-            ends.unnamed.append(f"{what}: {outcome}")
+            ends.unnamed.append(f"{what}: {outcome.replace(str(place), place.name)}")
     else:
         ends.done += 1
 

@@ -21,7 +21,7 @@ from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.blobs import stops
 from clew.stores.listing import matching, page
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
-from clew.stores.sqlite.file import error_code
+from clew.stores.sqlite.file import error_code, log_of
 
 Tell: TypeAlias = Callable[[Callable[[], Any]], Any]
 """Does work on the connection; errors of SQLite come out as `StoreError`."""
@@ -73,6 +73,8 @@ _CHECKS: Final = (
         "run {!r} has lost its end",
     ),
 )
+_FIRST_FREE: Final = slice(32, 36)
+"""Where a database file says which page begins its list of free ones (SQLite's file format)."""
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -105,6 +107,8 @@ def damage(connection: sqlite3.Connection) -> str:
             row: tuple[object] | None = connection.execute(sql).fetchone()
             if row is not None:
                 return what.format(row[0])
+        if said == "ok" and _free_pages_lost(connection):
+            return "its list of free pages is not what it says"
     except sqlite3.DatabaseError as error:
         if error_code(error) not in _DAMAGE:
             raise
@@ -112,6 +116,22 @@ def damage(connection: sqlite3.Connection) -> str:
     except UnicodeDecodeError:
         return "its schema cannot be read"
     return "" if said == "ok" else " ".join(str(said).split())
+
+
+def _free_pages_lost(connection: sqlite3.Connection) -> bool:
+    """Whether the number of free pages is wrong: SQLite sees it when it wants one of them."""
+    free, pages = (
+        connection.execute(f"PRAGMA {what}").fetchone()[0]
+        for what in ("freelist_count", "page_count")
+    )
+    if not free or free >= pages:
+        return bool(free)
+    file = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+    log = log_of(file)
+    if log.exists() and log.stat().st_size:  # what stands in the file may be older
+        return False
+    with file.open("rb") as content:
+        return not any(content.read(_FIRST_FREE.stop)[_FIRST_FREE])
 
 
 def salvaged(
