@@ -1,4 +1,4 @@
-"""Damage of the list of free pages: nothing that is kept is lost, and no new entry can be written."""
+"""Damage of the list of free pages: all entries are there, and no new one can be written."""
 
 from pathlib import Path
 
