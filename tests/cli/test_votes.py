@@ -232,3 +232,12 @@ def test_debug_shows_the_votes_own_record() -> None:
     done = clew("ask", "What is 1+1?", "--model", "offline", "--votes", "2", "--debug")
     assert "Observation 1.2: run: 2" in done.out
     assert "Run 2 · Question: What is 1+1?" in done.out
+
+
+def test_a_vote_of_which_all_runs_declined_ends_as_one_of_them_would() -> None:
+    asked = ("ask", "Who is the king of the moon?", "--docs", library(), "--json")
+    alone, vote = clew(*asked), clew(*asked, "--votes", "2")
+    assert (alone.code, vote.code) == (7, 7)
+    assert vote.document["status"] == "declined"
+    assert vote.document["answer"] == alone.document["answer"]
+    assert clew("replay", vote.document["run_id"]).code == 0

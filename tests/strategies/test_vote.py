@@ -31,7 +31,7 @@ from clew.core.interfaces import Append, Prompt
 from clew.core.trajectory import Call, Trajectory
 from clew.strategies import Choice, agent_of, verifying, vote, vote_status, vote_sync
 from clew.testing.models import ScriptedModel, act, finish, say
-from tests.strategies.voters import QUESTION, Tape, ask, look, model_of, voters
+from tests.strategies.voters import QUESTION, Tape, Voters, ask, look, model_of, voters
 
 pytestmark = pytest.mark.anyio
 
@@ -366,6 +366,46 @@ async def test_a_cancelled_vote_writes_nothing_and_goes_on() -> None:
     assert kinds == {b"started", b"thought"}
     model_of(agent).meet = 1
     assert (await ask(agent, store=tape, run_id="vote")).answer == "Paris"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (["not in the documents"], "not in the documents"),
+        (["one reason", "another"], "one reason"),
+        (["the same", "the same", "another"], "the same"),
+        (["", "a reason"], "a reason"),
+        (["", " "], "All 2 runs declined."),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"answer": int}, {"fallback": "I cannot say"}])
+async def test_a_vote_of_which_all_runs_declined_has_declined(
+    said: list[str], words: str, options: dict[str, Any]
+) -> None:
+    scripts = [[Reply(text, finish="declined")] for text in said]
+    agent = Agent(model=Voters(scripts), tools=[look], **options)
+    store = MemoryStore()
+    found = await ask(agent, len(said), store=store)
+    assert (found.result.status, found.answer, found.how) == ("declined", words, "none")
+    assert found.words == f"None of {len(said)} runs gave an answer: {len(said)} declined."
+    assert not found.result.fallback
+    again = await ask(agent, len(said), store=store, run_id=found.result.run_id)
+    assert (again.result.status, again.answer) == ("declined", words)
+    record = await read(found.result.run_id, store=store)
+    replayed = await replay(agent_of(agent, record), record.run_id, store=store)
+    assert replayed.trajectory.entries == record.entries
+
+
+async def test_a_vote_of_which_one_run_declined_goes_by_the_others() -> None:
+    declining = [Reply("not in the documents", finish="declined")]
+    agent = Agent(model=Voters([declining, [say("x")]]), tools=[look])
+    answered = await ask(agent, 2)
+    assert (answered.result.status, answered.answer) == ("answered", "x")
+    limited = Agent(
+        model=Voters([declining, [act("look", page=n) for n in range(9)]]),
+        tools=[look], limits=Limits(steps=2),
+    )  # fmt: skip
+    assert (await ask(limited, 2)).result.status == "bound"
 
 
 async def test_where_no_run_is_answered_the_best_of_the_bounds_counts_and_is_called_that() -> None:

@@ -93,6 +93,15 @@ def counts(ballots: Iterable[Ballot]) -> list[Count]:
     return sorted(found, key=lambda count: (-len(count.runs), count.runs[0]))
 
 
+def declined(ballots: Iterable[Ballot], k: int) -> str | None:
+    """The words of the first of `k` runs that all declined; None where any ended otherwise."""
+    ended = sorted(ballots, key=lambda each: each.run)
+    if len(ended) != k or any(each.status != "declined" for each in ended):
+        return None
+    said = (each.answer for each in ended if isinstance(each.answer, str))
+    return next(filter(str.strip, said), f"All {k} runs declined.")
+
+
 def certain(ballots: Iterable[Ballot], k: int) -> bool:
     """Whether no other answer can still win."""
     ended = list(ballots)

@@ -17,7 +17,15 @@ from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
-from clew.strategies.voting.decision import Ballot, Choice, Decision, candidates, counts, decide
+from clew.strategies.voting.decision import (
+    Ballot,
+    Choice,
+    Decision,
+    candidates,
+    counts,
+    decide,
+    declined,
+)
 
 RUN: Final = "run"
 VERIFY: Final = "verify"
@@ -85,9 +93,14 @@ class VotePolicy:
         return self._decided(ballots, decide(ballots, self.k, choice))
 
     def _decided(self, ballots: Sequence[Ballot], decision: Decision) -> Reply:
-        """A reply with the chosen run's answer; without a chosen run the vote has no answer."""
+        """A reply with the chosen run's answer, or the words in which all runs declined.
+
+        Without either the vote has no answer.
+        """
         wire = Wire("clew", NAME, msgspec.to_builtins(decision))
         chosen = next((each for each in ballots if each.run == decision.run), None)
+        if (words := declined(ballots, self.k)) is not None:
+            return Reply(words, finish="declined", model=NAME, wire=wire)
         if chosen is None:
             return Reply(wire=wire, model=NAME)
         return self._reply(decision.words, _call(FINISH, {"answer": chosen.answer}), wire=wire)
@@ -102,13 +115,18 @@ def _call(name: str, args: dict[str, Json]) -> RawCall:
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A bound that applies when all runs have ended without an answer; the vote then lands."""
+    """A bound that applies when all runs have ended without an answer; the vote then lands.
+
+    Where all of them declined, the vote declines too, and lands not.
+    """
 
     def __call__(self, so_far: Trajectory) -> str | None:
         """The statuses of the runs, if none answered."""
         calls = [call for call in so_far.calls if call.action.name == RUN]
         ballots = ballots_in([call.observation.text for call in calls if call.observation])
         if not calls or any(each.status == "answered" and each.form for each in ballots):
+            return None
+        if declined(ballots, len(calls)) is not None:  # that is how the vote ends: no limit
             return None
         ends = ", ".join(f"run {each.run} {each.status}" for each in ballots)
         return f"runs: none of {len(calls)} was answered ({ends or 'all were interrupted'})"
