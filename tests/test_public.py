@@ -30,6 +30,7 @@ OUR_SUPPORT = {  # what the command line imports all the same: none of it works 
     "clew.support.extras": "which extra brings what is missing",
     "clew.support.private_files": "files that nobody else may read",
     "clew.support.run_ids": "what people may name a run",
+    "clew.support.proxies": "what the environment says of proxies",
     "clew.support.wings": "the table of what other packages add",
 }
 EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its name

@@ -199,6 +199,19 @@ def test_doctor_tells_proxies_and_addresses_without_their_secrets() -> None:
     assert KEY not in done.out + done.err + clew("doctor", "--json", env=env).out
 
 
+@pytest.mark.parametrize("proxy", ["nonsense", "http://[bad", "http://localhost:99999", "ftp://a"])
+def test_a_proxy_that_cannot_be_one_is_named_by_its_variable(proxy: str) -> None:
+    env = {"HTTPS_PROXY": proxy, "OPENAI_API_KEY": KEY}
+    done = clew("doctor", env=env)
+    said = (
+        rf"^-- +settings +https proxy +HTTPS_PROXY: '{re.escape(proxy)}' is no address of a proxy"
+    )
+    assert re.search(said, done.out, re.MULTILINE)
+    done = clew("ask", "hi", "--model", "openai:gpt-4.1-mini", env=env)
+    assert done.code == 2
+    assert "the proxy in HTTPS_PROXY cannot be used" in done.err
+
+
 def test_a_record_is_sent_as_spans() -> None:
     run = clew("ask", "What is 2+3?", "--json").document["run_id"]
     with collector() as found:

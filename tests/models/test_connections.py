@@ -1,7 +1,7 @@
 """Addresses, keys, headers, proxies: how a model is reached, over real servers and a real proxy."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import httpx2
@@ -11,6 +11,8 @@ import pytest
 from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Wire
 from clew.core.interfaces import Part, Prompt
+from clew.models.anthropic.messages import anthropic_messages
+from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
@@ -77,7 +79,9 @@ async def test_a_proxy_that_is_not_there_is_told_without_its_password() -> None:
     with Proxy() as proxy:
         url = proxy.url.replace("http://", "http://me:secret@")
     async with over([], proxy=url, retries=few(0)) as (model, _, _):
-        with pytest.raises(ModelError, match=r"no connection to .*, or it was lost") as caught:
+        with pytest.raises(
+            ModelError, match=r"no connection to .* through the proxy http://127.*, or it was lost"
+        ) as caught:
             await model.complete(ask())
     assert "secret" not in str(caught.value)
 
@@ -124,22 +128,78 @@ def test_a_socks_proxy_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> No
         openai_chat("m", api_key=KEY, proxy="socks5://host:1080")
 
 
-@pytest.mark.parametrize(
-    ("proxy", "said"),
-    [
-        ("socks5://host:1", "needs socksio: run pip install socksio"),
-        ("http://host:port", "Invalid port: 'port'"),
-        ("ftp://host", "Unknown scheme"),
-    ],
-)
-async def test_a_proxy_of_the_environment_that_cannot_be_one_is_told(
-    proxy: str, said: str, monkeypatch: pytest.MonkeyPatch
+UNFIT: Mapping[str, str] = {
+    "socks5://host:1": "a SOCKS proxy needs socksio: run pip install socksio",
+    "http://host:port": "'http://host:port' is no address of a proxy; give http://host:port",
+    "http://host:99999": "'http://host:99999' is no address of a proxy",
+    "http://[bad": "'http://[bad' is no address of a proxy",
+    "ftp://host": "'ftp://host' is no address of a proxy",
+    "http://": "is no address of a proxy",
+    "http://me:secret@ho st:1": "'http://ho st:1' is no address of a proxy",
+    "http://host:0": "'http://host:0' is no address of a proxy",
+    "nonsense": "'nonsense' is no address of a proxy",
+    "me:secret@host:port": "'host:port' is no address of a proxy",
+}
+MAKERS: Sequence[Callable[..., Endpoint]] = [
+    openai_chat,
+    openai_responses,
+    anthropic_messages,
+    google_gemini,
+]
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "HTTP_PROXY", "all_proxy"])
+@pytest.mark.parametrize(("proxy", "said"), UNFIT.items())
+def test_a_proxy_of_the_environment_that_cannot_be_one_is_refused_at_once(
+    proxy: str, said: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "socksio", None)
-    monkeypatch.setenv("ALL_PROXY", proxy)
+    monkeypatch.setenv(variable, proxy)
+    for make in MAKERS:
+        with pytest.raises(ConfigError) as refused:
+            make("m", api_key=KEY, base_url="https://example.org/v1")
+        assert str(refused.value).startswith(f"the proxy in {variable} cannot be used: ")
+        assert said in str(refused.value)
+        assert "secret" not in str(refused.value)
+        make("m", api_key=KEY, base_url="http://127.0.0.1:9/v1")  # no proxy stands before it
+        make("m", api_key=KEY, base_url="https://example.org/v1", proxy="http://other:1")
+    monkeypatch.setenv("NO_PROXY", "*")
+    openai_chat("m", api_key=KEY, base_url="https://example.org/v1")
+
+
+async def test_a_proxy_of_the_environment_with_an_odd_host_is_refused_at_the_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://\N{SNOWMAN}.example:80")
     model = openai_chat("m", api_key=KEY, base_url="https://example.org/v1")
-    with pytest.raises(ConfigError, match=f"or ALL_PROXY cannot be used: .*{said}"):
+    with pytest.raises(ConfigError, match="the proxy in ALL_PROXY cannot be used"):
         await model.complete(ask())
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("scheme", ["http://", "http://me:secret@", ""])
+async def test_an_error_names_the_proxy_that_stood_between(
+    variable: str, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Proxy() as proxy:
+        host = proxy.url.removeprefix("http://")
+    monkeypatch.setenv(variable, scheme + host)
+    for make in MAKERS:
+        model = make("m", api_key=KEY, base_url="https://example.org/v1", retries=few(0))
+        with pytest.raises(ModelError) as failed:
+            await model.complete(ask())
+        said = f"example.org/v1 through the proxy http://{host} ({variable}), or it was lost"
+        assert said in str(failed.value)
+        assert "see that proxy and address are right" in str(failed.value)
+        assert "secret" not in str(failed.value)
+
+
+async def test_no_proxy_is_named_where_none_stands_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    async with over([], retries=few(0)) as (model, _, _):
+        with pytest.raises(ModelError) as failed:
+            await model.complete(ask())
+    assert "proxy" not in str(failed.value)
 
 
 DEPLOYED: Mapping[str, str] = {"AZURE_OPENAI_API_KEY": KEY}

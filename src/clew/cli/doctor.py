@@ -11,7 +11,6 @@ from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import Final
-from urllib.request import getproxies
 
 import anyio
 import click
@@ -27,6 +26,7 @@ from clew.cli.screen import console
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
 from clew.support.extras import install, installed
+from clew.support.proxies import environment_proxies
 from clew.toolbox.sandbox import kernel
 
 EXTRAS: Final = {
@@ -129,12 +129,13 @@ def _versions() -> list[Finding]:
 
 def _network() -> Iterator[Finding]:
     """What the environment says of connections; an address without the password it may hold."""
-    proxies = {kind: address for kind, address in getproxies().items() if kind != "no"}
-    for kind, address in proxies.items():
-        host = address.partition("//")[2].rpartition("@")[2] or address.rpartition("@")[2]
-        but = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
-        said = f"{host}, but not for {but}" if but else host
-        yield Finding("settings", f"{kind} proxy", usable=True, said=said)
+    but = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    for each in environment_proxies():
+        host = each.shown.partition("//")[2] or each.shown
+        said = each.problem or (f"{host}, but not for {but}" if but else host)
+        if each.problem:
+            said = f"{each.variable}: {said}"
+        yield Finding("settings", f"{each.kind} proxy", usable=not each.problem, said=said)
     for name in ("CLEW_RATE", "CLEW_TIMEOUT"):
         if value := os.environ.get(name):
             yield Finding("settings", name, usable=True, said=value)

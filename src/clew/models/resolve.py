@@ -15,6 +15,7 @@ from clew.core.errors import ConfigError
 from clew.core.interfaces import Model
 from clew.models.prices import listed
 from clew.models.provider import Provider
+from clew.support.addresses import hidden
 from clew.support.extras import install, installed
 from clew.support.wings import MODELS, find, missing_package, names
 
@@ -253,12 +254,6 @@ def host_and_port(address: str) -> tuple[str, int] | None:
     if parts.scheme not in {"http", "https"} or not host or any(map(str.isspace, address)):
         return None
     return host, port or (443 if parts.scheme == "https" else 80)
-
-
-def hidden(address: str) -> str:
-    """An address as it may be shown: without the password that it may hold."""
-    scheme, mark, rest = address.rpartition("://")
-    return scheme + mark + rest.rpartition("@")[2]
 
 
 class _Named(msgspec.Struct):

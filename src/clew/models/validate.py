@@ -9,11 +9,9 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Retry
 from clew.models.prices import Price
-from clew.models.resolve import hidden, host_and_port
-from clew.support.extras import installed
+from clew.models.resolve import host_and_port
+from clew.support.addresses import hidden, proxy_problem
 from clew.support.parts import short_repr
-
-SOCKS: Final = "a SOCKS proxy needs socksio: run pip install socksio"
 
 _FIELD: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LINE: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
@@ -132,11 +130,5 @@ def check_header(name: str, text: str) -> None:
 
 def check_proxy(proxy: str) -> None:
     """Raise `ConfigError` where this cannot be the address of a proxy; "" is none."""
-    if not proxy:
-        return
-    scheme, _, rest = proxy.partition("://")
-    known = scheme.lower() in {"http", "https", "socks5", "socks5h"}
-    if not known or host_and_port(f"http://{rest}") is None:
-        raise ConfigError(f"{hidden(proxy)!r} is no address of a proxy; give http://host:port")
-    if scheme.lower().startswith("socks") and not installed("socksio"):
-        raise ConfigError(SOCKS)
+    if proxy and (problem := proxy_problem(proxy)):
+        raise ConfigError(problem)

@@ -10,7 +10,7 @@ import anthropic
 from clew.models.http.endpoint import TIMEOUT, Settings
 from clew.models.http.failures import Source
 from clew.models.http.sdk_client import Errors, Posting
-from clew.models.http.server import address, find_key, http_client
+from clew.models.http.server import address, find_key, http_client, through
 
 BASE_URL: Final = "https://api.anthropic.com"
 TOKEN: Final = "ANTHROPIC_AUTH_TOKEN"  # noqa: S105 - the name of a variable
@@ -30,6 +30,7 @@ def anthropic_source(
     api_key: str | None,
     key_variable: str,
     client: anthropic.AsyncAnthropic | None,
+    settings: Settings,
 ) -> Source:
     """Who is asked: as the given client says, else by address and key. Raises `ConfigError`."""
     if client is not None:
@@ -37,7 +38,8 @@ def anthropic_source(
     where = address(name, base_url, "ANTHROPIC_BASE_URL", BASE_URL)
     unset = api_key is None and not os.environ.get(key_variable)
     variable = TOKEN if unset and os.environ.get(TOKEN) else key_variable
-    return Source(name, where, find_key(api_key, variable), variable)
+    way = through(where, settings)
+    return Source(name, where, find_key(api_key, variable), variable, way)
 
 
 def anthropic_carrier(

@@ -82,7 +82,8 @@ def anthropic_messages(
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
     api = MessagesApi(provider, model, params_of(settings), cache=cache)
-    source = anthropic_source(f"{provider}:{model}", base_url, api_key, key_variable, client)
+    name = f"{provider}:{model}"
+    source = anthropic_source(name, base_url, api_key, key_variable, client, settings)
     return Endpoint(api, source, anthropic_carrier(source, settings, client), settings)
 
 

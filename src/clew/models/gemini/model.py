@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Unpack
 
 from clew.support.extras import missing_extra
@@ -21,7 +21,7 @@ from clew.models.gemini.schema import fits
 from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Source, Trouble
 from clew.models.http.request import stop_sequences
-from clew.models.http.server import address, find_key
+from clew.models.http.server import address, find_key, through
 from clew.models.tool_names import Boxes, Toolbox
 from clew.models.tool_schema import LEVELS
 from clew.models.validate import params_of
@@ -94,6 +94,7 @@ def google_gemini(
         source = Source(name, where, find_key(api_key, key_variable), key_variable)
     else:
         source = Source(name, base_url or VERTEX, "", "")
+    source = replace(source, proxy=through(source.base_url, settings))
     return Endpoint(api, source, gemini_carrier(model, source, settings, client), settings)
 
 

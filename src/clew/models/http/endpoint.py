@@ -184,6 +184,7 @@ class Endpoint:
         self._api = api
         self._source = source
         self._connect = connect
+        self._way = f" through {source.proxy}" if source.proxy else ""
         check_own([api.model], settings.get("prices") or {})
         self._price = price(api.provider, api.model, settings.get("prices"))
         self.info = ModelInfo(
@@ -260,13 +261,14 @@ class Endpoint:
                 self._pace.refuse(ask.ticket, problem, self._retries, self._patience)
             except (SilentError, httpx2.TimeoutException) as error:
                 raise TryAgain(
-                    f"{self.info.name} did not answer within {self._timeout:g} s"
+                    f"{self.info.name} did not answer within {self._timeout:g} s{self._way}"
                 ) from error
             except (LostError, httpx2.HTTPError) as error:
                 why = self._source.tell(repr(error.__cause__ or error))
+                what = "proxy and address are" if self._way else "the address is"
                 raise TryAgain(
-                    f"{self.info.name}: no connection to {self._source.base_url}, or it was lost "
-                    f"({why}); see that the address is right and the server runs"
+                    f"{self.info.name}: no connection to {self._source.base_url}{self._way}, or it "
+                    f"was lost ({why}); see that {what} right and the server runs"
                 ) from error
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 why = self._source.tell(error)

@@ -97,12 +97,13 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Source:
-    """Who failed, in the words of the message: model name, address, the variable of its key."""
+    """Who failed, in the words of the message: model, address, the variable of its key, proxy."""
 
     name: str
     base_url: str
     key: str
     variable: str
+    proxy: str = ""
 
     def tell(self, words: object) -> str:
         """One line of at most 300 characters in which the key does not occur, if it is a secret."""

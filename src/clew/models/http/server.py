@@ -3,8 +3,7 @@
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import Final, cast
-from urllib.request import getproxies
+from typing import Any, Final, cast
 
 import httpcore2
 import httpx2
@@ -12,7 +11,9 @@ import httpx2
 from clew.core.errors import ConfigError
 from clew.models.http.connections import MOST, Lanes
 from clew.models.resolve import is_local
-from clew.models.validate import SOCKS, check_address
+from clew.models.validate import check_address
+from clew.support.addresses import hidden
+from clew.support.proxies import environment_proxies, proxy_before
 
 IDLE: Final = 5.0
 """Seconds after which a connection that nobody used is closed; httpx2's own figure."""
@@ -41,13 +42,13 @@ def http_client(
     if proxy:
         return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy)
     local = is_local(base_url)  # no proxy stands before one's own machine
-    if getproxies() and not local:
+    if not local and (named := environment_proxies()):
         try:
             return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True)
-        except (ImportError, ValueError, httpx2.InvalidURL) as error:
-            raise ConfigError(
-                f"the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: {_why(error)}"
-            ) from error
+        except (ValueError, httpx2.InvalidURL) as error:
+            why = " ".join(str(error).split())
+            variables = ", ".join(each.variable for each in named)
+            raise ConfigError(f"the proxy in {variables} cannot be used: {why}") from error
     lane = partial(
         httpcore2.AsyncHTTPConnection,
         ssl_context=httpx2.create_ssl_context(trust_env=not local),
@@ -65,8 +66,20 @@ def http_client(
     return client
 
 
-def _why(error: Exception) -> str:
-    return SOCKS if isinstance(error, ImportError) else " ".join(str(error).split())
+def through(base_url: str, settings: Mapping[str, Any]) -> str:
+    """The proxy before a server, for messages, or "": as given, else that of the environment.
+
+    Raises `ConfigError` where one that the environment names cannot be one.
+    """
+    if proxy := settings.get("proxy"):  # whether it can be one is looked at with the settings
+        return f"the proxy {hidden(str(proxy))}"
+    if is_local(base_url):
+        return ""
+    for each in environment_proxies():
+        if each.problem:
+            raise ConfigError(f"the proxy in {each.variable} cannot be used: {each.problem}")
+    found = proxy_before(base_url)
+    return "" if found is None else f"the proxy {found.shown} ({found.variable})"
 
 
 def address(name: str, base_url: str | None, variable: str = "", usual: str = "") -> str:

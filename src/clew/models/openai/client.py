@@ -9,7 +9,7 @@ from clew.core.errors import ConfigError
 from clew.models.http.endpoint import TIMEOUT, Api, Endpoint, Settings
 from clew.models.http.failures import Source
 from clew.models.http.sdk_client import Errors, Posting
-from clew.models.http.server import address, find_key, http_client
+from clew.models.http.server import address, find_key, http_client, through
 
 BASE_URL: Final = "https://api.openai.com/v1"
 ERRORS: Final = Errors(
@@ -48,7 +48,8 @@ def openai_endpoint(
         source = Source(name, str(client.base_url), client.api_key, "")
         return Endpoint(api, source, lambda: Posting(client, ERRORS, source, given=True), settings)
     where = _address(api.provider, name, base_url, api_version)
-    source = Source(name, where, find_key(api_key, key_variable), key_variable)
+    way = through(where, settings)
+    source = Source(name, where, find_key(api_key, key_variable), key_variable, way)
     return Endpoint(api, source, lambda: _connect(api, source, settings, api_version), settings)
 
 
