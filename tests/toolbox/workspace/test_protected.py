@@ -84,7 +84,12 @@ async def test_relative_paths_and_folders_are_protected(
     (seen,) = await ran(
         root, act("write_file", path=path, content="x", overwrite=True), protected=[protected]
     )
-    assert "is not written: it " in seen.text
+    assert "is not written: it is protected from this agent; ask the person" in seen.text
+
+
+@pytest.mark.parametrize("author", ["Ann <a@b>", "clew <clew@localhost>", "Ü. Å, jr <root>"])
+def test_an_author_that_git_can_name_is_taken(root: Path, author: str) -> None:
+    assert workspace_tools(root, author=author)
 
 
 async def test_a_file_beside_a_protected_folder_is_written(root: Path) -> None:
@@ -105,6 +110,24 @@ async def test_a_file_beside_a_protected_folder_is_written(root: Path) -> None:
         ({"readable": "/usr"}, "readable is '/usr': give a list"),
         ({"protected": "agent.toml"}, "protected is 'agent.toml': give a list"),
         ({"only": "grep"}, "only is 'grep': give a list"),
+        *(
+            ({"author": author}, f"author is {author!r}: give a name and an address, as in 'clew <")
+            for author in (
+                "nobody",
+                "",
+                " ",
+                "ann@example.com",
+                "<ann@example.com>",
+                "Ann <>",
+                "Ann <a b>",
+                "Ann <a@b> x",
+                "Ann\n<a@b>",
+                "A\nB <a@b>",
+                "Ann <<a@b>>",
+                "Ann<a@b>",
+                5,
+            )
+        ),
     ],
     ids=str,
 )
@@ -177,4 +200,4 @@ async def test_the_files_of_a_running_agent_are_not_written(tmp_path: Path, name
     loaded = load_agent(file).agent
     write = act("write_file", path=name, content="x", overwrite=True)
     said = await told(loaded.replace(model=ScriptedModel([write, finish("Done.")])))
-    assert "is not written: it says " in said[0]
+    assert "is not written: it " in said[0]

@@ -154,7 +154,7 @@ class Root:
             elif self._is_below_protected(own) or (
                 folder != MISSING and self._is_protected(folder, name)
             ):
-                why = "it says what this agent is and may do"
+                why = "it is protected from this agent"
             else:
                 return
         raise ToolError(f"{where} is not written: {why}; ask the person to change it")

@@ -1,6 +1,7 @@
 """All tools of a workspace, and their settings."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -27,6 +28,7 @@ NAMES: Final = (
     "git_status", "git_diff", "git_commit",
 )  # fmt: skip
 
+_AUTHOR: Final = re.compile(r"[^<>\s\0][^<>\n\r\0]* <[^<>\s\0]+>")
 _NAMED: Final = frozenset({"only", "env"})
 
 
@@ -58,6 +60,13 @@ def _check_lists(**given: object) -> None:
         if isinstance(value, str):
             kind = "names" if name in _NAMED else "paths"
             raise ConfigError(f"{name} is {value!r}: give a list of {kind}", field=name)
+
+
+def _check_author(author: object) -> None:
+    """Raise `ConfigError` unless git can name the author: it wants a name and an address."""
+    if not isinstance(author, str) or _AUTHOR.fullmatch(author) is None:
+        message = f"author is {author!r}: give a name and an address, as in {AUTHOR!r}"
+        raise ConfigError(message, field="author")
 
 
 def _folder(root: str | Path) -> Path:
@@ -120,6 +129,7 @@ def workspace_tools(
         raise ConfigError("a workspace needs Linux or macOS: use a Linux container")
     folder = _folder(root)
     _check_lists(only=only, readable=readable, env=env, protected=protected)
+    _check_author(author)
     if unknown := [name for name in only if name not in NAMES]:
         has = ", ".join(NAMES)
         message = f"there is no workspace tool {unknown[0]!r}: there are {has}"
