@@ -1,7 +1,7 @@
 """How a run goes on: by a worker, a command, or the program that began it."""
 
-from clew import Trajectory
-from clew.agent_files.origin import origin_of
+from clew import ConfigError, Trajectory
+from clew.agent_files import spec_of
 from clew.cli.places import command
 from clew.cli.safe_text import inert
 from clew.workers import queue_of
@@ -16,6 +16,14 @@ def way_on(root: Trajectory, *further: str, store: str | None) -> str:
     again = command("resume", root.run_id, *further, store=store)
     if queue := queue_of(root):
         return f"a worker of the queue {inert(queue)} goes on with it, or: {again}"
-    if not origin_of(root):
+    if not _is_described(root):
         return f"the program that began it: resume(agent, {inert(root.run_id)!r})"
     return again
+
+
+def _is_described(root: Trajectory) -> bool:
+    """Whether the record says what its agent is made of, also where this clew cannot read it."""
+    try:
+        return spec_of(root) is not None
+    except ConfigError:
+        return True
