@@ -7,7 +7,7 @@ from itertools import accumulate
 import clew
 from clew.core.events import Attempt, Note, Observation
 from clew.core.interfaces import Append, Line, Store
-from recordings.native_drive import Driven, go_on
+from recordings.native_drive import RUN, Driven, go_on
 
 ASIDE = (b'{"event":"attempt"', b'{"event":"charged"')
 """What a record that was cut has more of: calls made again, and thoughts that may be lost."""
@@ -46,12 +46,12 @@ async def cut(driven: Driven, places: Iterable[int], cuts: Cuts, *, replays: int
         cuts.made += 1
         if again := known & driven.world.made.keys():
             cuts.missed(driven, place, f"made again: {', '.join(sorted(again))}")
-        elif _bodies(await store.read(driven.talk.name)) != wanted:
+        elif _bodies(await store.read(RUN)) != wanted:
             cuts.missed(driven, place, "it ended otherwise")
         else:
             cuts.same += 1
             if cuts.same % replays == 0:
-                await clew.replay(driven.agent, driven.talk.name, store=store)
+                await clew.replay(driven.agent, RUN, store=store)
                 cuts.replayed += 1
 
 
@@ -67,7 +67,7 @@ async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
         open_ = {e.event.call for e in begun if isinstance(e.event, Attempt)}
         open_ -= {e.event.call for e in begun if isinstance(e.event, Observation)}
         store = await _resumed(driven, place, spoken[place - 1])
-        so_far = await clew.read(driven.talk.name, store=store)
+        so_far = await clew.read(RUN, store=store)
         cuts.doubts += 1
         told = {
             call.key
@@ -100,7 +100,7 @@ def _bodies(lines: Sequence[Line]) -> list[bytes]:
 
 async def _resumed(driven: Driven, place: int, spoken: int) -> Store:
     """A store with the first entries of the record, gone on with to the end of the talk."""
-    name, store, lines = driven.talk.name, clew.MemoryStore(), driven.lines[:place]
+    name, store, lines = RUN, clew.MemoryStore(), driven.lines[:place]
     blobs = {
         entry.event.blob: await driven.store.blob(entry.event.blob)
         for entry in driven.so_far.entries[:place]

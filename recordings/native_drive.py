@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import anyio
 import anyio.lowlevel
@@ -15,6 +16,9 @@ from clew.testing.models import ScriptedModel
 from clew.tools import published
 from clew.validate import MOST_TOOLS
 from recordings.native_talks import Talk, Turn
+
+RUN: Final = "run"
+"""The id of each run, in a store of its own: names of recordings have all kinds of signs."""
 
 LIMITS = clew.Limits(
     landing=False,
@@ -95,11 +99,11 @@ async def drive(talk: Talk, store: Store, effect: Effect) -> Driven:
         limits=LIMITS,
         bounds=(Over(len(talk.turns)),),
     )
-    await clew.run(agent, talk.goal, store=store, run_id=talk.name)
-    await go_on(agent, talk.name, talk.words, store)
-    so_far = await clew.read(talk.name, store=store)
+    await clew.run(agent, talk.goal, store=store, run_id=RUN)
+    await go_on(agent, RUN, talk.words, store)
+    so_far = await clew.read(RUN, store=store)
     seen = [part for prompt in prompts for part in (*prompt.head, *prompt.parts)]
-    return Driven(talk, agent, world, store, so_far, await store.read(talk.name), seen)
+    return Driven(talk, agent, world, store, so_far, await store.read(RUN), seen)
 
 
 def _tools(talk: Talk, world: World, effect: Effect) -> list[clew.Tool]:

@@ -11,7 +11,7 @@ from recordings.data import records
 from recordings.forms import Record
 from recordings.native_checks import Checked, check
 from recordings.native_cuts import Cuts, cut, cut_in_effects
-from recordings.native_drive import drive
+from recordings.native_drive import RUN, drive
 from recordings.native_talks import Talk, talk
 from recordings.part import Figure, Judging, Part, count
 
@@ -78,7 +78,7 @@ async def follow(one: Talk, found: Found) -> None:
     store = clew.MemoryStore()
     driven = await drive(one, store, "idempotent")
     check(driven, found.checked)
-    replayed = await clew.replay(driven.agent, one.name, store=store)
+    replayed = await clew.replay(driven.agent, RUN, store=store)
     found.replayed += not replayed.passed_over
     await cut(driven, range(1, len(driven.lines)), found.cuts, replays=REPLAYS)
     await cut_in_effects(await drive(one, clew.MemoryStore(), "unsafe"), EFFECTS, found.cuts)

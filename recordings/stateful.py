@@ -26,6 +26,8 @@ KIND: Final = "bfcl-multiturn"
 TOOLS: Final = "bfcl-multiturn-tools.json"
 GO_ON: Final = "Go on."
 """Said where nothing is recorded of a person between two rounds of calls."""
+RUN: Final = "run"
+"""The id of each run, in a store of its own: names of recordings have all kinds of signs."""
 
 EFFECTS: Final[tuple[Effect, ...]] = ("read", "unsafe")
 REPLAYS: Final = 10
@@ -173,13 +175,13 @@ async def follow(run: Gold, found: Found) -> None:
     for effect in EFFECTS:
         world, store = World(run), clew.MemoryStore()
         agent = _agent(run, world, effect)
-        result = await clew.run(agent, run.words[0], store=store, run_id=run.name)
+        result = await clew.run(agent, run.words[0], store=store, run_id=RUN)
         await _go_on(agent, result, run.words[1:], store)
-        so_far = await clew.read(run.name, store=store)
+        so_far = await clew.read(RUN, store=store)
         if effect == EFFECTS[0]:
             await _compare(run, so_far, found)
         made = world.made
-        await clew.replay(agent, run.name, store=store)
+        await clew.replay(agent, RUN, store=store)
         found.replays += world.made == made and world.at == len(run.calls)
         for step in range(len(so_far.steps) + 1):
             await _fork(agent, world, so_far, step, store, found)
@@ -208,10 +210,10 @@ async def _fork(
 ) -> None:
     """Fork after a step, into the world as it was then, and compare all that is observed."""
     run, effect = world.gold, agent.tools[0].effect
-    forks, ended, new_id = found.forks[effect], world.state, f"{run.name}-{step}"
+    forks, ended, new_id = found.forks[effect], world.state, f"{RUN}-{step}"
     world.at, world.made = run.done[step], 0
     due = len(run.calls) - world.at
-    result = await clew.fork(agent, run.name, at=step, store=store, new_id=new_id)
+    result = await clew.fork(agent, RUN, at=step, store=store, new_id=new_id)
     held = await _go_on(agent, result, run.words[run.spoken[step] :], store)
     forked = await clew.read(new_id, store=store)
     forks.made += 1

@@ -199,7 +199,10 @@ def rewinds(chance: random.Random) -> Rewinds | None:
     if chance.random() < 0.4:
         return None
     critic = Doubt(chance.randrange(10**6)) if chance.random() < 0.5 else None
-    return Rewinds(rejected=chance.randint(1, 2), critic=critic, every=chance.randint(1, 4))
+    rejected, every = chance.randint(1, 2), chance.randint(1, 4)
+    if critic is None:
+        return Rewinds(rejected=rejected)
+    return Rewinds(rejected=rejected, critic=critic, every=every)
 
 
 # ------------------------------------------------------------------------------------- the model

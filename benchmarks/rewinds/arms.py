@@ -4,6 +4,7 @@ So they are paired to the byte, and what came before is asked once. The first th
 does with the same lesson and as often, without leaving anything out of the view.
 """
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as fields_replaced
@@ -136,7 +137,7 @@ async def _go_on(
         agent = task.agent(Held(model, _grammar(agent, began)), steps, context)
     say = back.lesson if arm == "hint" else ""
     point = find_fork_point(begun, len(begun.steps), say=say)
-    journal = await start_fork(agent, point, store, arm)
+    journal = await start_fork(agent, point, store, re.sub(r"\W+", "-", arm))
     fired = [back]
     some = rewinds if arm == "hint" else None
     while (again := await _drive(agent, journal, some, len(fired))) is not None:

@@ -345,15 +345,6 @@ class TestGuards:
         assert observation
         assert observation.code == "invalid_arguments"
 
-    async def test_an_amendment_without_arguments_changes_nothing(self) -> None:
-        async def idle(call: Call, so_far: Trajectory) -> Verdict | None:
-            return Verdict("amend", "as it was")
-
-        _, so_far = await play([act("lookup", key="a"), say("ok")], guards=[idle])
-        observation = so_far.call("1.1").observation
-        assert observation
-        assert observation.text == "the value of a"
-
     async def test_edited_arguments_are_judged_again_but_not_by_the_guard_that_held(self) -> None:
         async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
             return Verdict("hold", "look at this")

@@ -358,7 +358,7 @@ async def test_two_workers_of_one_name_and_stores_that_cannot_be_shared_are_refu
         second = WorkerConfig(store=store, name="one")
         with pytest.raises(ConfigError, match="there is a worker 'one' at this store"):
             await work(second)
-    with pytest.raises(ConfigError, match="workers cannot share this store"):
+    with pytest.raises(ConfigError, match=r"store is <object.*: give a store"):
         await work(WorkerConfig(store=cast("Store", object())))
     wrongs: list[dict[str, Any]] = [{"at_once": 0}, {"queue": ""}, {"name": ""}]
     for wrong in wrongs:

@@ -60,7 +60,7 @@ def test_a_file_names_servers_whose_pins_lie_beside_it(plain: Plain) -> None:
         ('effects = { echo = "reed" }\n', 9, "none of pure, read, idempotent, unsafe"),
         ("trust = true\n", 9, "unknown key 'trust' in mcp.0: did you mean 'trusted'"),
         ('[[mcp]]\nname = "plain"\ncommand = "x"\n', 9, "two MCP servers are called plain"),
-        ('env = { TOKEN = "abc" }\n', 5, "name a variable of the environment"),
+        ('env = { TOKEN = "abc" }\n', 9, "name a variable of the environment"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(plain: Plain, more: str, line: int, why: str) -> None:
