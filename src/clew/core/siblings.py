@@ -4,6 +4,10 @@ A run learns of earlier runs when it begins (`Started.done`). What runs beside i
 asked for when one of its own calls is about to be made: an equal one goes into its record as a note
 (`Note.done`), and its own is held, as in a fork. All of them work in one process. So who asks first
 makes the call; what was done before this process began is read from their records.
+
+The same holds between a strategy's runs and the calls that it makes itself: such a call is at work
+beside the runs of its step, and is told, in the strategy's own record, what any run did before it.
+What the strategy itself asks for twice, in view of the first, is meant to happen twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,11 +34,11 @@ from clew.core.policy import judge_call
 from clew.core.received import as_recorded, handed_hashes, received_hash, repetitions
 from clew.core.trajectory import Call
 
-_TOLD = "a run at work beside this one did the same, or is about to"
+_TOLD = "another run for the same work did the same, or is about to"
 
 
 def siblings_at(journal: Journal, call: Call) -> tuple[Sibling, ...]:
-    """As whom the sub-run of a call, and all below it, are at work beside others."""
+    """As whom a call, its sub-run, and all below that, are at work beside others."""
     so_far = journal.trajectory
     if len(so_far.step.all_calls) == 1 or not is_strategy(so_far):
         return journal.among
@@ -44,20 +48,23 @@ def siblings_at(journal: Journal, call: Call) -> tuple[Sibling, ...]:
 
 
 async def judged_beside(agent: Agent, journal: Journal, call: Call) -> list[AnyEvent]:
-    """The verdicts on a call, with what runs beside this one have begun till then."""
+    """The verdicts on a call, with what other runs did or have begun till then.
+
+    They are the runs beside this one and, for a call of a strategy's own, those that it asked for.
+    """
     tool = agent.by_name.get(call.action.name)
     while True:
         events = await judge_call(agent, journal.trajectory, call)
-        told = await _begun_beside(journal, tool, call, events)
+        told = await _done_by_others(journal, tool, call, events)
         if told is None:
             return events
         await journal.record(told)
 
 
-async def _begun_beside(
+async def _done_by_others(
     journal: Journal, tool: ToolSpec | None, call: Call, judged: Sequence[AnyEvent]
 ) -> Note | None:
-    """What the run must be told before the call is made: an equal one of a run at work beside it.
+    """What the run must be told before the call is made: an equal one of one of those runs.
 
     None where there is none, or the call was `judged` not to be made. If it is to be made, the
     others know of it from here on.
@@ -66,22 +73,36 @@ async def _begun_beside(
         return None
     if any(_stops(event) for event in judged):
         return None
-    for each in journal.among:
-        await _read(each.work, journal.store)
+    others = await _others(journal)
     so_far = journal.trajectory
     asked = as_recorded(so_far, Call(call.key, Action(call.action.name, _amended(call, judged))))
     known = {done.key for done in so_far.done_elsewhere}
-    beside = [done for each in journal.among for done in _beside(each) if done.key not in known]
-    if equal := {done.key: done for done, _ in repetitions(so_far, asked, tool, beside)}:
+    new = [done for done in others if done.key not in known]
+    if equal := {done.key: done for done, _ in repetitions(so_far, asked, tool, new)}:
         return Note(_TOLD, source="late", done=tuple(equal.values()))
+    if not (among := siblings_at(journal, call)):
+        return None
     done = msgspec.structs.replace(
         described_effect(so_far, asked),
         received=received_hash(tool, asked.args),
         handed=tuple(hash_ for _, hash_ in handed_hashes(tool, asked.args)),
     )
-    for each in journal.among:
+    for each in among:
         each.work.begun.append(Begun(each.key, so_far, so_far.call(call.key), done))
     return None
+
+
+async def _others(journal: Journal) -> list[Done]:
+    """The effects of runs beside this one, and of a strategy's own runs, at any depth.
+
+    A strategy judges its own calls while none of its runs is at work: their records have it all.
+    """
+    so_far = journal.trajectory
+    runs = [call for call in so_far.calls if call.child] if is_strategy(so_far) else []
+    found = [*(await effects_of(journal.store, so_far, runs)).values()]
+    for each in journal.among:
+        await _read(each.work, journal.store)
+    return [*found, *(done for each in journal.among for done in _beside(each))]
 
 
 async def _read(work: AtWork, store: Store) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+import msgspec
+
 from clew.core.agent import Agent
 from clew.core.events import Json, Observation, Verdict
 from clew.core.interfaces import AgentTool, AnyTool, Parameters, SubRun, Tool
@@ -45,6 +47,9 @@ def tool_of(name: str, role: Role, caps: Mapping[str, int]) -> AnyTool:
 
 
 def _tool_of(name: str, role: Role) -> AnyTool:
+    if isinstance(role, AgentTool) and isinstance(role.run, Delegation):
+        told = msgspec.structs.replace(role.run, earlier=done_before)
+        return replace(role, name=name, run=told)
     if isinstance(role, Tool | AgentTool):
         return replace(role, name=name)
     if isinstance(role, Branches):
