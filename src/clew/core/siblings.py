@@ -28,7 +28,7 @@ from clew.core.events import (
     Note,
     Observation,
 )
-from clew.core.interfaces import Store, Tool, ToolSpec
+from clew.core.interfaces import Store, Tool
 from clew.core.journal import Journal
 from clew.core.policy import judge_call
 from clew.core.received import as_recorded, handed_hashes, received_hash, repetitions
@@ -53,6 +53,8 @@ async def judged_beside(agent: Agent, journal: Journal, call: Call) -> list[AnyE
     They are the runs beside this one and, for a call of a strategy's own, those that it asked for.
     """
     tool = agent.by_name.get(call.action.name)
+    if not isinstance(tool, Tool) or tool.effect not in EFFECTFUL:
+        return await judge_call(agent, journal.trajectory, call)
     while True:
         events = await judge_call(agent, journal.trajectory, call)
         told = await _done_by_others(journal, tool, call, events)
@@ -62,15 +64,13 @@ async def judged_beside(agent: Agent, journal: Journal, call: Call) -> list[AnyE
 
 
 async def _done_by_others(
-    journal: Journal, tool: ToolSpec | None, call: Call, judged: Sequence[AnyEvent]
+    journal: Journal, tool: Tool, call: Call, judged: Sequence[AnyEvent]
 ) -> Note | None:
     """What the run must be told before the call is made: an equal one of one of those runs.
 
     None where there is none, or the call was `judged` not to be made. If it is to be made, the
     others know of it from here on.
     """
-    if not isinstance(tool, Tool) or tool.effect not in EFFECTFUL:
-        return None
     if any(_stops(event) for event in judged):
         return None
     others = await _others(journal)
