@@ -274,16 +274,21 @@ class Agent(Generic[A_co]):
         return (*self.guards, *self.tool_guards, *stuck, *usual)
 
     @cached_property
+    def acting(self) -> frozenset[str]:
+        """The names of its tools with an effect."""
+        acting = (it for it in self.tools if isinstance(it, Tool) and it.effect in EFFECTFUL)
+        return frozenset(it.name for it in acting)
+
+    @cached_property
     def whole_caps(self) -> WholeCaps:
         """The guard of what holds over all runs of a strategy."""
-        acting = {it.name for it in self.tools if isinstance(it, Tool) and it.effect in EFFECTFUL}
         caps = {
             name: most
             for tool in self.tools
             if isinstance(tool, AgentTool)
             for name, most in tool.caps.items()
         }
-        return WholeCaps(frozenset(acting), caps)
+        return WholeCaps(self.acting, caps)
 
     @cached_property
     def tool_guards(self) -> tuple[Guard, ...]:

@@ -21,7 +21,7 @@ from clew.core.journal import Journal
 from clew.core.moves import next_move
 from clew.core.observations import closed_answers
 from clew.core.pending import interrupt
-from clew.core.policy import comes_before, held_stop, judge_answer, judge_words
+from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
 from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
 from clew.core.thought import in_time, next_thought
@@ -97,7 +97,11 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
         new = call.again or not (call.attempts or call.suspended)
         if new and not call.held and not call.child:
             given = journal.with_secrets(call) or call
-            if events := await judged_beside(agent, journal, given):
+            if call.action.name in agent.acting:
+                events = await judged_beside(agent, journal, given)
+            else:
+                events = await judge_call(agent, journal.trajectory, given)
+            if events:
                 await journal.record(*events)
 
 

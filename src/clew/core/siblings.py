@@ -19,7 +19,6 @@ from clew.core.at_work import AtWork, Begun, Sibling
 from clew.core.done import described_effect
 from clew.core.effects import effects_of, is_strategy
 from clew.core.events import (
-    EFFECTFUL,
     Action,
     AnyEvent,
     Done,
@@ -28,7 +27,7 @@ from clew.core.events import (
     Note,
     Observation,
 )
-from clew.core.interfaces import Store, Tool
+from clew.core.interfaces import Store, ToolSpec
 from clew.core.journal import Journal
 from clew.core.policy import judge_call
 from clew.core.received import as_recorded, handed_hashes, received_hash, repetitions
@@ -48,13 +47,11 @@ def siblings_at(journal: Journal, call: Call) -> tuple[Sibling, ...]:
 
 
 async def judged_beside(agent: Agent, journal: Journal, call: Call) -> list[AnyEvent]:
-    """The verdicts on a call, with what other runs did or have begun till then.
+    """The verdicts on a call with an effect, with what other runs did or have begun till then.
 
     They are the runs beside this one and, for a call of a strategy's own, those that it asked for.
     """
-    tool = agent.by_name.get(call.action.name)
-    if not isinstance(tool, Tool) or tool.effect not in EFFECTFUL:
-        return await judge_call(agent, journal.trajectory, call)
+    tool = agent.by_name[call.action.name]
     while True:
         events = await judge_call(agent, journal.trajectory, call)
         told = await _done_by_others(journal, tool, call, events)
@@ -64,7 +61,7 @@ async def judged_beside(agent: Agent, journal: Journal, call: Call) -> list[AnyE
 
 
 async def _done_by_others(
-    journal: Journal, tool: Tool, call: Call, judged: Sequence[AnyEvent]
+    journal: Journal, tool: ToolSpec, call: Call, judged: Sequence[AnyEvent]
 ) -> Note | None:
     """What the run must be told before the call is made: an equal one of one of those runs.
 
