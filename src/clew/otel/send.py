@@ -5,8 +5,9 @@ import os
 
 from clew.core.errors import ClewError, ConfigError
 from clew.core.trajectory import Trajectory
-from clew.models.resolve import hidden, host_and_port
+from clew.models.resolve import host_and_port
 from clew.otel import export
+from clew.support.addresses import hidden
 from clew.support.extras import missing_extra
 
 try:
