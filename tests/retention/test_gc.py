@@ -17,6 +17,7 @@ from clew.retention import Remark, Swept, gc, gc_sync
 from clew.stores import MemoryStore
 from clew.workers.locks import claim
 from tests.retention.records import LONG, MAKERS, NOW, Maker, contents, family, fork, run, sqlite
+from tests.stores.bare_store import BareStore
 
 HOUR = 3600.0
 
@@ -219,11 +220,10 @@ async def test_a_run_that_cannot_be_read_here_stays(tmp_path: Path) -> None:
 
 
 def test_a_store_that_cannot_forget_and_no_criterion_are_told() -> None:
-    class Plain:
-        async def close(self) -> None: ...
-
-    with pytest.raises(ConfigError, match=r"store is .*Plain.*: give a store"):
-        gc_sync(store=Plain(), older=1)  # type: ignore[arg-type]  # as little a store as can be
+    with pytest.raises(ConfigError, match="BareStore cannot forget"):
+        gc_sync(store=BareStore(), older=1)  # type: ignore[arg-type]  # its methods are made
+    with pytest.raises(ConfigError, match=r"store is .*object.*: give a store"):
+        gc_sync(store=object(), older=1)  # type: ignore[arg-type]  # it is none
     with pytest.raises(ConfigError, match="an age, a size or a status"):
         gc_sync(store=MemoryStore())
 

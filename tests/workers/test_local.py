@@ -42,6 +42,7 @@ from clew.workers.agents import KnownAgents
 from clew.workers.backoff import FIRST, MOST, Pauses
 from clew.workers.locks import claim, queue_of
 from tests.patience import PATIENCE
+from tests.stores.bare_store import BareStore
 
 pytestmark = pytest.mark.both_loops
 
@@ -358,6 +359,8 @@ async def test_two_workers_of_one_name_and_stores_that_cannot_be_shared_are_refu
         second = WorkerConfig(store=store, name="one")
         with pytest.raises(ConfigError, match="there is a worker 'one' at this store"):
             await work(second)
+    with pytest.raises(ConfigError, match="workers cannot share this store"):
+        await work(WorkerConfig(store=cast("Store", BareStore())))
     with pytest.raises(ConfigError, match=r"store is <object.*: give a store"):
         await work(WorkerConfig(store=cast("Store", object())))
     wrongs: list[dict[str, Any]] = [{"at_once": 0}, {"queue": ""}, {"name": ""}]
