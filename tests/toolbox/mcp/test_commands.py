@@ -112,6 +112,13 @@ def test_a_line_that_is_no_server_is_told() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("url", ["http://[bad", "http://", "https://h:99999/mcp", "http://[::1"])
+def test_an_address_that_is_none_is_told_in_one_line(url: str) -> None:
+    done = clew("mcp", "list", "--mcp", url)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "url" in done.err
+
+
 def test_a_tool_may_be_classified_and_stay_untrusted(plain: Plain) -> None:
     done = clew("tools", "classify", "plain_echo", "read", *AGENT)
     assert done.out == "plain_echo is read and untrusted, says agent.toml\n"

@@ -245,7 +245,7 @@ def servers_by_name(servers: Sequence[McpServer]) -> Mapping[str, McpServer]:
 
 
 def _name_of_url(url: str) -> str:
-    host = urlsplit(url).hostname or ""
+    host = (urlsplit(url).hostname or "") if _is_whole(url) else ""  # else it is refused anyway
     parts = [part for part in host.split(".") if part not in _GENERIC and not part.isdigit()]
     return _as_name(parts[-1] if parts else "server")
 
