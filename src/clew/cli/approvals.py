@@ -8,13 +8,13 @@ import click
 
 from clew import ConfigError, PendingApproval, StoreError, pending_approvals, read
 from clew.cli.approval_prompts import decide, document, post_ruling, render_approval, show_call
+from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.places import command, existing, exists, shown_place
 from clew.cli.render import Block
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
-from clew.cli.way_on import way_on
 from clew.interfaces import Store
 
 
@@ -41,19 +41,19 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
     if not waiting:
         say(f"nothing waits for a person at {shown_place(store)}")
     out = console()
-    for each, way in waiting:
+    for each, hint in waiting:
         for piece in render_approval(each, store):
             put(out, piece)
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at / 1000))
         put(out, Block("Since", since, "dim"))
-        put(out, Block("Then", way))
+        put(out, Block("Then", hint))
     return ANSWERED
 
 
 def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
     """Ask about each, and leave every word at once: Ctrl-C takes none of them back."""
     ruled: dict[str, str] = {}
-    for each, way in waiting:
+    for each, hint in waiting:
         put(console(), show_call(each))
         try:
             ruling = decide(each)
@@ -67,9 +67,9 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
         except ConfigError as error:  # somebody else was faster
             say(f"clew: {error}", err=True)
         else:
-            ruled[each.root] = way
-    for way in ruled.values():
-        put(console(), Block("Then", way))
+            ruled[each.root] = hint
+    for hint in ruled.values():
+        put(console(), Block("Then", hint))
     return ANSWERED
 
 
@@ -77,11 +77,11 @@ async def _waiting(store: str | None) -> list[tuple[PendingApproval, str]]:
     """What waits, and how its run goes on."""
     async with existing(store) as found:
         waiting = await pending_approvals(store=found)
-        return [(each, await _way_on(found, each.root, store)) for each in waiting]
+        return [(each, await _continue_hint(found, each.root, store)) for each in waiting]
 
 
-async def _way_on(found: Store, run_id: str, store: str | None) -> str:
+async def _continue_hint(found: Store, run_id: str, store: str | None) -> str:
     try:
-        return way_on(await read(run_id, store=found), store=store)
+        return continue_hint(await read(run_id, store=found), store=store)
     except StoreError:  # it must be brought back first
         return command("resume", run_id, store=store)

@@ -14,13 +14,13 @@ from clew.approvals import pending_here
 from clew.citations import titles
 from clew.cli.approval_prompts import document as approval_document
 from clew.cli.approval_prompts import render_approval
+from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.places import command
 from clew.cli.render import WIDE, Block, dollars
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put, watching
-from clew.cli.way_on import way_on
 from clew.interfaces import Json, Landing, encode
 from clew.strategies import Ballot, Vote
 
@@ -236,7 +236,7 @@ def rulings(end: Outcome) -> Iterator[Block]:
             yield Block("Allow", command("approvals allow", run.run_id, store=end.store))
             refuse = command("approvals reject", run.run_id, "--why", "REASON", store=end.store)
             yield Block("Refuse", refuse)
-    yield Block("Then", way_on(end.record, store=end.store))
+    yield Block("Then", continue_hint(end.record, store=end.store))
 
 
 def stopped(end: Outcome) -> Iterator[Block]:
@@ -255,7 +255,7 @@ def stopped(end: Outcome) -> Iterator[Block]:
         further = ["--say", "TEXT"]
     else:
         return
-    yield Block("Go on", way_on(end.record, *further, store=end.store))
+    yield Block("Go on", continue_hint(end.record, *further, store=end.store))
 
 
 def _why(record: Trajectory, result: Result) -> str:

@@ -11,12 +11,12 @@ from clew import Call, ConfigError, PendingApproval, Trajectory, pending_approva
 from clew.agent_files import is_foreign
 from clew.approvals import pending_here, pending_in, root_of
 from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruling
+from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.places import SHOWN, existing, find_run
 from clew.cli.safe_text import inert, say
-from clew.cli.way_on import way_on
 from clew.interfaces import Json, Ruling, Store
 from clew.support.run_ids import LAST
 from clew.toolbox import ASK_PERSON, answered
@@ -88,9 +88,9 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
     ruling = Ruling(waiting.call, word.allow, args, word.why, answer=_answer(waiting, word))
     post_ruling(waiting, ruling, store)
     done = "allowed" if word.allow else "refused"
-    way = way_on(root, store=store)
-    way = f"{way[0].upper()}{way[1:]}" if queue_of(root) else f"Go on with: {way}"
-    say(f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {way}")
+    hint = continue_hint(root, store=store)
+    hint = f"{hint[0].upper()}{hint[1:]}" if queue_of(root) else f"Go on with: {hint}"
+    say(f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {hint}")
     if is_foreign(root):
         say(f"clew: {FOREIGN}", err=True)
     return ANSWERED

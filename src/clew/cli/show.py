@@ -13,6 +13,7 @@ from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
 from clew.cli.audit import render_audit as tell_audit
 from clew.cli.context_view import context_document, context_text
+from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
@@ -24,7 +25,6 @@ from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.votes import refuse_vote
-from clew.cli.way_on import way_on
 from clew.evidence import THRESHOLD
 from clew.retention import trace
 from clew.workers import queue_of
@@ -130,7 +130,7 @@ async def _further(run: str, store: str | None) -> tuple[Trajectory, str]:
             return record, f"a worker of the queue {inert(queue)} goes on with it: clew worker"
         root = await root_of(place, record)
         serves = record if root == record.run_id else await read(root, store=place)
-        return record, way_on(serves, store=store)
+        return record, continue_hint(serves, store=store)
 
 
 def _json(record: Trajectory) -> None:

@@ -274,10 +274,10 @@ class Agent(Generic[A_co]):
         return (*self.guards, *self.tool_guards, *stuck, *usual)
 
     @cached_property
-    def acting(self) -> frozenset[str]:
+    def effectful(self) -> frozenset[str]:
         """The names of its tools with an effect."""
-        acting = (it for it in self.tools if isinstance(it, Tool) and it.effect in EFFECTFUL)
-        return frozenset(it.name for it in acting)
+        found = (it for it in self.tools if isinstance(it, Tool) and it.effect in EFFECTFUL)
+        return frozenset(it.name for it in found)
 
     @cached_property
     def whole_caps(self) -> WholeCaps:
@@ -288,7 +288,7 @@ class Agent(Generic[A_co]):
             if isinstance(tool, AgentTool)
             for name, most in tool.caps.items()
         }
-        return WholeCaps(self.acting, caps)
+        return WholeCaps(self.effectful, caps)
 
     @cached_property
     def tool_guards(self) -> tuple[Guard, ...]:

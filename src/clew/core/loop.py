@@ -97,7 +97,7 @@ async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
         new = call.again or not (call.attempts or call.suspended)
         if new and not call.held and not call.child:
             given = journal.with_secrets(call) or call
-            if call.action.name in agent.acting:
+            if call.action.name in agent.effectful:
                 events = await judged_beside(agent, journal, given)
             else:
                 events = await judge_call(agent, journal.trajectory, given)

@@ -18,15 +18,7 @@ from clew.core.agent import Agent
 from clew.core.at_work import AtWork, Begun, Sibling
 from clew.core.done import described_effect
 from clew.core.effects import effects_of, is_strategy
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Done,
-    Json,
-    Judged,
-    Note,
-    Observation,
-)
+from clew.core.events import Action, AnyEvent, Done, Json, Judged, Note, Observation
 from clew.core.interfaces import Store, ToolSpec
 from clew.core.journal import Journal
 from clew.core.policy import judge_call

@@ -107,7 +107,7 @@ def damage(connection: sqlite3.Connection) -> str:
             row: tuple[object] | None = connection.execute(sql).fetchone()
             if row is not None:
                 return what.format(row[0])
-        if said == "ok" and _free_pages_lost(connection):
+        if said == "ok" and _has_wrong_free_list(connection):
             return "its list of free pages is not what it says"
     except sqlite3.DatabaseError as error:
         if error_code(error) not in _DAMAGE:
@@ -118,7 +118,7 @@ def damage(connection: sqlite3.Connection) -> str:
     return "" if said == "ok" else " ".join(str(said).split())
 
 
-def _free_pages_lost(connection: sqlite3.Connection) -> bool:
+def _has_wrong_free_list(connection: sqlite3.Connection) -> bool:
     """Whether the number of free pages is wrong: SQLite sees it when it wants one of them."""
     free, pages = (
         connection.execute(f"PRAGMA {what}").fetchone()[0]

@@ -123,10 +123,8 @@ def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> D
     first, rest = found[0], tuple(found)
     number, votes = first.runs[0], len(first.runs)
     if votes == k:
-        all_runs = (
-            "The one run gave this answer" if k == 1 else f"All {k} runs gave the same answer"
-        )
-        return Decision("agreement", number, rest, f"{all_runs}.")
+        words = "The one run gave this answer." if k == 1 else f"All {k} runs gave the same answer."
+        return Decision("agreement", number, rest, words)
     chosen = {each.run for each in candidates(ballots)}
     choice_text = _choice_text(choice, chosen)
     if choice is not None and choice.run in chosen and len(found) > 1:

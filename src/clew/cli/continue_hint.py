@@ -7,7 +7,7 @@ from clew.cli.safe_text import inert
 from clew.workers import queue_of
 
 
-def way_on(root: Trajectory, *further: str, store: str | None) -> str:
+def continue_hint(root: Trajectory, *further: str, store: str | None) -> str:
     """What goes on with a run: words that may follow "then" and "go on with".
 
     `further` are options of the command. A run of a program has no description of its agent, so
