@@ -1,10 +1,10 @@
 """A call that stands in thinking is not made, in any format and whatever opens the thinking."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from clew import Agent, MemoryStore, read, run, tool
+from clew import Agent, MemoryStore, Tool, read, run, tool
 from clew.codecs import by_name
 from clew.core.events import Action, Effect, Entry, Finish, Reply
 from clew.testing import ScriptedModel
@@ -240,6 +240,18 @@ def test_an_answer_that_quotes_a_tag_stays(codec: str, text: str, answer: str | 
         assert found.actions == (Action("finish", {"answer": answer}),)
 
 
+def shell(made: list[str]) -> Tool:
+    """A tool with an effect, which goes to a list."""
+
+    @tool(effect="unsafe")
+    def sh(cmd: str) -> str:
+        """Run a command."""
+        made.append(cmd)
+        return "ran"
+
+    return sh
+
+
 @pytest.mark.parametrize("codec", CALLS)
 @pytest.mark.parametrize(
     "text",
@@ -255,17 +267,49 @@ async def test_a_run_makes_no_call_of_its_thinking(
     codec: str, text: str, listener: Quiet | None
 ) -> None:
     made = list[str]()
-
-    @tool(effect="unsafe")
-    def sh(cmd: str) -> str:
-        """Run a command."""
-        made.append(cmd)
-        return "ran"
-
     said = text.replace("{}", call(codec))
-    agent = Agent(model=ScriptedModel([said, *[ENDS[codec]] * 2]), tools=[sh], codec=by_name(codec))
+    agent = Agent(
+        model=ScriptedModel([said, *[ENDS[codec]] * 2]), tools=[shell(made)], codec=by_name(codec)
+    )
     store = MemoryStore()
     result = await run(agent, "Go.", store=store, listener=listener)
     assert made == []
     steps = (await read(result.run_id, store=store)).steps
     assert not any(step.calls for step in steps[:-1])
+
+
+LONG = "I think about that at length. " * 100
+BEHIND = {
+    "an end of thinking far behind": ("{call}\n" + LONG + "\n</think>\n{end}", "stop"),
+    "behind a label": ("Thought: maybe\n{call}\n" + LONG + "\n</think>\n{end}", "stop"),
+    "behind a fence": ("```\n{call}\n```\n" + LONG + "\n</think>\n{end}", "stop"),
+    "behind a result": ("{call}\nObservation: gone\nNo.\n</think>\n{end}", "stop"),
+    "behind a thought and a result": (
+        "Thought: maybe\n{call}\nObservation: gone\nNo.\n</think>\n{end}",
+        "stop",
+    ),
+    "the length limit": ("{call}\n" + LONG, "length"),
+    "the length limit behind a result": ("{call}\nObservation: gone\n" + LONG, "length"),
+    "a filter": ("{call}\n" + LONG, "filter"),
+    "a connection that ends": ("{call}\n" + LONG, "cut"),
+    "another call": ("{call}\n" + LONG + "\n{call}", "stop"),
+}
+
+
+@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("form", BEHIND)
+async def test_a_stream_means_what_the_whole_reply_means(codec: str, form: str) -> None:
+    """An effect is not made of the beginning of a reply."""
+    text, finish = BEHIND[form]
+    said = Reply(text.format(call=call(codec), end=ENDS[codec]), finish=cast("Finish", finish))
+    met = list[tuple[list[str], bool]]()
+    for listener in (None, Quiet()):
+        made = list[str]()
+        model = ScriptedModel([said, *[ENDS[codec]] * 2])
+        store = MemoryStore()
+        agent = Agent(model=model, tools=[shell(made)], codec=by_name(codec))
+        result = await run(agent, "Go.", store=store, listener=listener)
+        steps = (await read(result.run_id, store=store)).steps
+        met.append((made, bool(steps[0].thought and steps[0].thought.fault)))
+    assert met[0] == met[1], form
+    assert met[0][0] == [] or form == "another call"

@@ -76,14 +76,17 @@ def main(folder: Path, hangs: str) -> None:
         message: dict[str, Any] = json.loads(line)
         return message
 
+    waiting = list[dict[str, Any]]()
+    """What came while an answer was awaited: workers at once share this server."""
+
     def ask(method: str, params: dict[str, Any]) -> dict[str, Any]:
         send({"id": f"far-{method}", "method": method, "params": params})
         while (reply := receive()).get("id") != f"far-{method}":
-            pass
+            waiting.append(reply)
         return reply
 
     while True:
-        message = receive()
+        message = waiting.pop(0) if waiting else receive()
         begun = (folder / "frames").read_text("utf-8").count('"initialize"')
         hung = {"call": "tools/call", "beginning": "initialize" if begun > 1 else ""}.get(hangs)
         if "id" in message and message.get("method") != hung:

@@ -12,8 +12,8 @@ from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
 from clew.context.view import view_of
 from clew.core.agent import Agent
-from clew.core.events import FINISH, Action, Charged, Reply, Thought, Usage, encode
-from clew.core.interfaces import Calls
+from clew.core.events import EFFECTFUL, FINISH, Action, Charged, Reply, Thought, Usage, encode
+from clew.core.interfaces import Calls, OnText
 from clew.core.journal import Journal
 from clew.core.trajectory import Trajectory
 from clew.models.completion import complete, invalid_reply
@@ -58,7 +58,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
     try:
         view = view_of(so_far, codec, agent.brief, agent.resolved_model.info.params, agent.seed)
         prompt, prints = view.prompt(so_far, said, calls, new)
-        hear = None if journal.listener is None else codec.stream_filter(journal.token)
+        hear = _hearing(agent, journal)
     except PASSED:
         raise
     except BaseException as error:
@@ -81,6 +81,25 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
         reply, prints, parsed.text, parsed.actions, parsed.answer, parsed.fault, parsed.repairs,
         said, new, late,
     )  # fmt: skip
+
+
+def _hearing(agent: Agent, journal: Journal) -> OnText | None:
+    """What takes the reply as it streams, and ends it where nothing more counts.
+
+    Where a tool has an effect the reply is read whole: what makes a call void, the end of a
+    thinking or a length limit, may come far behind it.
+    """
+    if journal.listener is None:
+        return None
+    take = agent.resolved_codec.stream_filter(journal.token)
+    if all(tool.effect not in EFFECTFUL for tool in agent.tools):
+        return take
+
+    def to_the_end(piece: str) -> bool:
+        take(piece)
+        return False
+
+    return to_the_end
 
 
 def _warn_of_cut(so_far: Trajectory, reply: Reply) -> None:
