@@ -52,6 +52,10 @@ _RENDERED: Final = re.compile(
 _DEEPER: Final = "<deeply nested>"
 """What stands where a value is nested more deeply than the interpreter hands over."""
 
+_ITSELF: Final = frozenset({"[...]", "{...}", "(...)"})
+_INSTANCE: Final = "..."
+"""What stands within a list, dict or tuple that holds itself, and within an instance that does."""
+
 _BETWEEN: Final = b"b"
 _WITHIN: Final = b"w"
 """Before a dump: whether it was made between two programs, or in the midst of one."""
@@ -228,15 +232,21 @@ def _rendered(values: list[object]) -> str:
     """
     if too_large(values):
         return ""  # for that there is another complaint
-    waiting = [*values]
+    waiting = [(one, frozenset[str]()) for value in values for one in parts_of(value) or ()]
     while waiting:
-        one = waiting.pop()
-        if one == _DEEPER:
-            return "what is nested too deeply"
-        if isinstance(one, str) and (text := _RENDERED.fullmatch(one)) is not None:
-            kind = next(filter(None, text.groups()))
-            return f"a value of the type {kind}"
-        waiting += parts_of(one) or ()
+        one, itself = waiting.pop()
+        if isinstance(one, str):
+            if one == _DEEPER:
+                return "what is nested too deeply"
+            if one in itself:
+                return "a value that holds itself"
+            if (text := _RENDERED.fullmatch(one)) is not None:
+                kind = next(filter(None, text.groups()))
+                return f"a value of the type {kind}"
+        elif (inner := parts_of(one)) is not None:
+            plain = isinstance(one, list | tuple | dict)
+            within = itself | (_ITSELF if plain else {_INSTANCE})
+            waiting += [(each, within) for each in inner]
     return ""
 
 
