@@ -126,6 +126,36 @@ async def test_within_a_reply_other_arguments_are_another_call(other: dict[str, 
     assert len(bank.paid) == 2
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"to": "Ada", "amount": 5}, {"to": "Ada", "amount": 5.0}),
+        ({"to": "Ada", "amount": 5, "note": ""}, {"to": "Ada", "amount": 5}),
+        ({"to": "Ada", "amount": 5}, {"amount": 5, "to": "Ada"}),
+        ({"to": "Zo\u00eb", "amount": 5}, {"to": "Zoe\u0308", "amount": 5}),
+    ],
+)
+async def test_what_the_tool_receives_is_compared_however_it_is_written(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    got: list[str] = []
+
+    @tool(effect="unsafe")
+    def pay(to: str, amount: int, note: str = "") -> str:
+        """Pay somebody."""
+        got.append(f"{to} {amount}{note}")
+        return "paid"
+
+    for steps in (
+        [[("a", "pay", one), ("a", "pay", other)]],
+        [[("z", "pay", one)], [("z", "pay", other)]],
+    ):
+        got.clear()
+        agent = Agent(model=ScriptedModel(replies(*steps)), tools=[pay])
+        result = await run(agent, "?", store=MemoryStore())
+        assert (result.status, len(got)) == ("answered", 1)
+
+
 async def test_calls_without_ids_are_calls_of_their_own() -> None:
     bank, _, _ = await play([pay(""), pay("")], [pay("")])
     assert len(bank.paid) == 3

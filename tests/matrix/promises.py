@@ -288,7 +288,7 @@ def strict_landing(o: Outcome) -> Iterator[str]:
 )
 def raw_replies(o: Outcome) -> Iterator[str]:
     further = [r for r in o.work if any(m["role"] == "assistant" for m in r.body["messages"])]
-    if o.work:
+    if further or (o.work and o.situation != "rewound"):  # taken out of the view, none is shown
         yield from every(
             further,
             lambda r: any(

@@ -111,7 +111,9 @@ def protected(o: Outcome) -> Iterator[str]:
         yield "a protected file was written"
 
 
-@_workspace("trusted", acts="read_file", argument="path", text="note.txt", trusted=True)
+@_workspace(
+    "trusted", acts="read_file", argument="path", text="note.txt", only=["read_file"], trusted=True
+)
 def trusted(o: Outcome) -> Iterator[str]:
     made = [c for r in o.runs for c in r.calls if c.action.name == "read_file" and c.observation]
     if any(c.observation and c.observation.ok and c.observation.trust != "trusted" for c in made):

@@ -65,7 +65,7 @@ def server(o: Outcome) -> Iterator[str]:
 _server("cwd", cwd="<FOLDER>/sub")(_told("/sub"))
 
 
-@_server("effects", effects={"send": "read"}, lax="repeats")
+@_server("effects", effects={"send": "read", "other": "read"}, lax="repeats")
 def effects(o: Outcome) -> Iterator[str]:
     yield from only_reads(o)
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from clew.core.events import EFFECTFUL, FINISH, Code, Observation
 from clew.core.interfaces import ToolSpec
+from clew.core.received import received_hash
 from clew.core.trajectory import Call, Trajectory
 
 SAME: Final[Code] = "same_call"
@@ -33,7 +34,7 @@ def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> O
     if asked.action.name == FINISH or asked.action.fault or asked.action.redacted:
         return None
     tool = tools.get(asked.action.name)
-    twin = _twin(so_far, asked, effect=tool is not None and tool.effect in EFFECTFUL)
+    twin = _twin(so_far, asked, tool)
     if twin is None:
         return None
     told = f"the provider sent this call again (the id {asked.id[:60]!r} is that of {twin.key}): "
@@ -47,7 +48,7 @@ def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> O
     return Observation(call.key, text, ok=ok, code=SAME, outcome="not_done", trust=trust)
 
 
-def _twin(so_far: Trajectory, call: Call, *, effect: bool) -> Call | None:
+def _twin(so_far: Trajectory, call: Call, tool: ToolSpec | None) -> Call | None:
     """The earlier call that this one is.
 
     Within a reply an equal id is enough. Across replies the id of a call without an effect, or of
@@ -55,13 +56,15 @@ def _twin(so_far: Trajectory, call: Call, *, effect: bool) -> Call | None:
     that was told, and asks again, wants another call, and the server gives one id to both.
     """
     earlier = [other for other in so_far.by_id(call.id) if _position(other) < _position(call)]
-    equal = [other for other in earlier if _request(other) == _request(call)]
+    request = _request(call, tool)
+    equal = [other for other in earlier if _request(other, tool) == request]
     made = [other for other in equal if other.observation is None or other.observation.code != SAME]
     if not made:
         return None
     twin = made[-1]
     if _step(twin) == _step(call):
         return twin
+    effect = tool is not None and tool.effect in EFFECTFUL
     if not effect or len(earlier) != len(equal) or _says_nothing(call) or _did_not_happen(twin):
         return None
     steps = {_step(call), *map(_step, made)}
@@ -84,9 +87,12 @@ def _did_not_happen(call: Call) -> bool:
     return seen is not None and seen.outcome == "not_done" and call.ruling is None
 
 
-def _request(call: Call) -> str:
-    """Identifies what the model asked for, before anybody changed it."""
-    return Call(call.key, call.action).hash
+def _request(call: Call, tool: ToolSpec | None) -> str:
+    """Identifies what the model asked for, before anybody changed it: as the tool receives it."""
+    asked = Call(call.key, call.action)
+    if tool is None or tool.name != call.action.name:
+        return asked.hash
+    return received_hash(tool, asked.args)
 
 
 def _step(call: Call) -> int:
