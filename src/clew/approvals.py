@@ -8,7 +8,9 @@ import contextlib
 import logging
 from typing import Final
 
+from clew.codecs.arguments import tool_named
 from clew.concurrency.portal import twin
+from clew.context.prompt_spec import recorded_brief
 from clew.core.errors import ConfigError, RunNotFoundError, StoreError
 from clew.core.events import Cancel, Json, Ruling, encode
 from clew.core.inbox import encode_message, words_in
@@ -119,7 +121,8 @@ async def rule(
     `PendingApproval`), only with those that were seen. `answer` is what the call asks for, if it
     asks (`PendingApproval.asks`, a JSON Schema). The first ruling counts; repeating it
     completes a delivery that was cut off. Raises `ConfigError` if the call is not held, has other
-    arguments, or has a different ruling, and for arguments or an answer that JSON cannot carry.
+    arguments, or has a different ruling; and for arguments or an answer that JSON cannot carry, or
+    that do not fit the schema.
     """
     for what, value in (("args", args), ("answer", answer)):
         if problem := unfit(value):
@@ -132,11 +135,14 @@ async def rule(
         first = await word_on(place, record, waiting)
         if first is None:
             _check(record, waiting, word)
-            await place.post(run_id, encode_message(word))
+            message = encode_message(word)
+            if allow and args is not None:
+                await _check_args(place, record, waiting, args)
+            await place.post(run_id, message)
         await _notify_ancestors(place, record, by)
     if first is not None and _meaning(first) != _meaning(word):
-        message = f"{call} of run {run_id} was ruled on already, and the first word counts"
-        raise ConfigError(message)
+        told = f"{call} of run {run_id} was ruled on already, and the first word counts"
+        raise ConfigError(told)
 
 
 def _meaning(word: Ruling) -> bytes:
@@ -170,6 +176,21 @@ def _check(record: Trajectory, call: Call, word: Ruling) -> None:
             "there, or refuse the call as a whole"
         )
     if message:
+        raise ConfigError(message)
+
+
+async def _check_args(store: Store, record: Trajectory, call: Call, args: dict[str, Json]) -> None:
+    """Raise if the tool cannot take the arguments, as far as the record says what it takes.
+
+    The model would be told of the mistake, and the ruling would be used up.
+    """
+    blob = (record.setting or record.started.setting).brief_blob
+    if not blob:
+        return
+    brief, _ = recorded_brief(await store.blob(blob))
+    tool = tool_named(brief, call.action.name)
+    if tool is not None and (problems := compile_schema(tool.parameters)(args)):
+        message = f"the arguments do not fit {tool.name}, and nothing was ruled: {problems[0]}"
         raise ConfigError(message)
 
 

@@ -23,7 +23,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Entry, Rewound, encode
+from clew.core.events import Entry, RawCall, Reply, Rewound, encode
 from clew.core.interfaces import AgentTool, Model, Prompt, Store
 from clew.testing import Move, ScriptedModel, act, acts, say
 from clew.toolbox import backtrack
@@ -255,8 +255,9 @@ async def test_a_model_that_goes_back_by_itself_is_told_and_not_held() -> None:
     def went_back(prompt: Prompt) -> bool:
         return any("were a wrong branch" in part.text for part in prompt)
 
-    def writes(prompt: Prompt) -> Move:
-        return act("send", to="ada", text="") if went_back(prompt) else SEND
+    def writes(prompt: Prompt) -> Move | Reply:
+        again = RawCall("send", '{"to": "ada"}', "an id of its own")
+        return Reply(calls=(again,), finish="calls") if went_back(prompt) else SEND
 
     def goes_back(prompt: Prompt) -> Move:
         back = act("backtrack", step=1, lesson="No.")

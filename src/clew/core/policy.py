@@ -20,9 +20,10 @@ from clew.core.events import (
     Verdict,
     encode,
 )
-from clew.core.interfaces import ToolSpec
+from clew.core.interfaces import Guard, ToolSpec
 from clew.core.observations import refusal
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.guards.caps import AlreadyDone
 from clew.support.error_text import message_of
 from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
 from clew.tools.schema import nearest, right_form
@@ -102,7 +103,7 @@ async def _ask_guards(
 
     A call that a person allowed as it stood is not held again, and the guard that held it is not
     asked again. With other arguments it is asked again by all: the one that held it may refuse
-    them, but not hold the same call twice.
+    them, but not hold the same call twice, unless these repeat another effect.
     """
     held_by = call.verdict.by if call.ruling is not None and call.verdict is not None else None
     approved = call.ruling is not None and call.ruling.args is None
@@ -132,8 +133,10 @@ async def _ask_guards(
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case Verdict(kind="hold"):
-                again = approved or name == held_by
-                held = held or (None if again else Judged(call.key, verdict, by=name))
+                known = approved or (
+                    name == held_by and not _of_another_effect(call, verdict, guard)
+                )
+                held = held or (None if known else Judged(call.key, verdict, by=name))
             case _:
                 denied = refusal(call, verdict.code, verdict.reason, so_far.trust)
                 return [*events, Judged(call.key, verdict, by=name), denied]
@@ -142,6 +145,12 @@ async def _ask_guards(
     wanted = asked.args if held.verdict.args is None else held.verdict.args
     verdict = msgspec.structs.replace(held.verdict, args=wanted)
     return [*events, msgspec.structs.replace(held, verdict=verdict)]
+
+
+def _of_another_effect(call: Call, verdict: Verdict, guard: Guard) -> bool:
+    """Whether the arguments that a person gave repeat an effect that the person was not told of."""
+    told = None if call.verdict is None else call.verdict.verdict.reason
+    return isinstance(guard, AlreadyDone) and verdict.reason != told
 
 
 def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict | None:
