@@ -187,7 +187,10 @@ async def _check_args(store: Store, record: Trajectory, call: Call, args: dict[s
     blob = (record.setting or record.started.setting).brief_blob
     if not blob:
         return
-    brief, _ = recorded_brief(await store.blob(blob))
+    try:
+        brief, _ = recorded_brief(await store.blob(blob))
+    except StoreError:  # it is lost: then the tool's own check is left
+        return
     tool = tool_named(brief, call.action.name)
     if tool is not None and (problems := compile_schema(tool.parameters)(args)):
         message = f"the arguments do not fit {tool.name}, and nothing was ruled: {problems[0]}"

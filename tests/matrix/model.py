@@ -166,7 +166,9 @@ class Model:
         if asked.body["model"] == PARSER:
             done, most = 0, FREE in asked.text
         if role == "work" and calls_left and done < most:
-            texts = [self._text(asked, done + n) for n in range(self.script.at_once)]
+            told = (is_told(asked, name, self._text(asked, n)) for n in range(most))
+            first = done + sum(told) if self.script.heeds else done
+            texts = [self._text(asked, n) for n in range(first, first + self.script.at_once)]
             more = self.script.more if name == self.script.acts else {}
             calls = [
                 act(name, **{arg: text, **more})
