@@ -33,7 +33,8 @@ class Request:
 class Outcome:
     """The requests, effects, results and records of a cell.
 
-    `far` is the server of `far_web_server`, `passed` what went through the proxy.
+    `far` is the server of `far_web_server`, `passed` what went through the proxy. `lines` has the
+    effects of each fork with those of its run; forks do not know of each other.
     """
 
     way: Way
@@ -42,6 +43,7 @@ class Outcome:
     folder: Path
     requests: list[Request] = field(default_factory=list[Request])
     effects: list[str] = field(default_factory=list[str])
+    lines: list[list[str]] = field(default_factory=list[list[str]])
     results: list[Result[Any]] = field(default_factory=list[Result[Any]])
     records: dict[str, Trajectory] = field(default_factory=dict[str, Trajectory])
     rulings: list[bool] = field(default_factory=list[bool])
@@ -80,9 +82,12 @@ class Outcome:
 
     @property
     def repeated(self) -> list[str]:
-        """Effects that were had more than once."""
-        unsafe = Counter(line for line in self.effects if not line.startswith(READS))
-        return [f"{line} (×{number})" for line, number in unsafe.items() if number > 1]
+        """Effects that were had more than once, in any of the lines that know of each other."""
+        twice = dict[str, int]()
+        for line in self.lines or [self.effects]:
+            unsafe = Counter(each for each in line if not each.startswith(READS))
+            twice |= {each: number for each, number in unsafe.items() if number > 1}
+        return [f"{each} (×{number})" for each, number in twice.items()]
 
 
 def every(requests: Iterable[Request], holds: Callable[[Request], Any], what: str) -> Iterator[str]:

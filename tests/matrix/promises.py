@@ -453,7 +453,8 @@ def seconds(o: Outcome) -> Iterator[str]:
 )
 def faults(o: Outcome) -> Iterator[str]:
     for r in o.records.values():
-        seen = sum(s.thought is not None and bool(s.thought.fault) for s in r.steps)
+        own = r.steps[r.forks[-1].step if r.forks else 0 :]
+        seen = sum(s.thought is not None and bool(s.thought.fault) for s in own)
         if seen > 3 and o.situation not in {"rewound", "chat", "forked"}:
             yield f"{seen} unreadable replies in {r.run_id}, where 2 and a landing were allowed"
             return
@@ -1237,7 +1238,7 @@ _of_strategy(
     "depth",
     1,
     lambda o: all(
-        len(r.steps) <= 1
+        sum(any(c.action.name != "finish" for c in step.calls) for step in r.steps) <= 1
         for r in o.records.values()
         if ".1" in r.run_id and r.goal == o.records["run"].goal
     ),

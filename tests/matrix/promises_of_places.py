@@ -141,8 +141,10 @@ _command("limits", text="head -c 9000 /dev/zero > big; wc -c big", limits={"file
 
 @_command("unsafe_kernel", text="echo done here", unsafe_kernel=True)
 def unsafe_kernel(o: Outcome) -> Iterator[str]:
-    if o.situation == "plain" and o.rulings:
-        yield "a program was held"
+    held = [c.verdict for r in o.runs for c in r.calls if c.action.name == "run_command"]
+    own = {each.by for each in held if each is not None and "AlreadyDone" not in each.by}
+    if o.situation == "plain" and own:  # workers at once may be asked for the same
+        yield f"a program was held by {own}"
     yield from _shown("done here")(o)
 
 

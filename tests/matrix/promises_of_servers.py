@@ -48,7 +48,8 @@ def _told(text: str) -> Callable[[Outcome], Iterator[str]]:
     """Complains unless a call was told a text."""
 
     def complain(o: Outcome) -> Iterator[str]:
-        if o.situation in MADE and o.work and not any(text in told for told in spread(o)):
+        lost = o.cut and any("nobody saw how it ended" in told for told in spread(o))
+        if o.situation in MADE and o.work and not (lost or any(text in t for t in spread(o))):
             yield f"no call was told {text!r}: {spread(o)}"
 
     return complain

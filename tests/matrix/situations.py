@@ -115,7 +115,8 @@ class Play:
         done = set[tuple[str, bytes]]()
         for line in self.effects:
             name, _, text = line.partition(" ")
-            done.add((name, encode({self.outcome.script.argument: text})))
+            said = encode({self.outcome.script.argument: text})
+            done |= {(name, said), (self.outcome.script.acts, said)}  # a tool may have another name
         for each in await self.store.runs():
             with suppress(StoreError):  # cut before its beginning was written
                 record = await read(each.run_id, store=self.store)
@@ -171,14 +172,20 @@ async def denied(play: Play) -> None:
 
 
 async def forked(play: Play) -> None:
-    """The run is forked after each of its steps: what was done is not done again."""
+    """The run is forked after each of its steps: what was done is not done again.
+
+    A fork knows what the run did, and not what the other forks did.
+    """
     await plain(play)
+    first = play.effects
+    play.outcome.lines = [first]
     whole = await read("run", store=play.store)
     for at in range(1, len(whole.steps)):
-        name = f"fork-{at}"
+        name, before = f"fork-{at}", len(play.effects)
         done = await fork(play.agent, "run", at=at, store=play.store, new_id=name)
         play.outcome.results.append(done)
         await play.settle(name)
+        play.outcome.lines.append([*first, *play.effects[before:]])
         if play.outcome.result.status not in ENDS:
             play.complaints.append(f"fork at {at}: {play.outcome.result.reason}")
         record = await read(name, store=play.store)
