@@ -135,10 +135,10 @@ async def rule(
         first = await word_on(place, record, waiting)
         if first is None:
             _check(record, waiting, word)
-            message = encode_message(word)
+            body = encode_message(word)
             if allow and args is not None:
                 await _check_args(place, record, waiting, args)
-            await place.post(run_id, message)
+            await place.post(run_id, body)
         await _notify_ancestors(place, record, by)
     if first is not None and _meaning(first) != _meaning(word):
         told = f"{call} of run {run_id} was ruled on already, and the first word counts"

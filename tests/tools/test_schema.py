@@ -115,7 +115,12 @@ SEARCH: dict[str, Json] = {
             {"list": [{"a": 1, "more": {"a": None}}]},
             ["list[0].more.a: null is not allowed, an integer is required"],
         ),
-        ({"odd": 1}, ["odd: 1 is valid under more than one of the schemas listed in the …"]),
+        (
+            {"odd": 1},
+            [
+                "odd: 1 is valid under more than one of the schemas listed in the 'oneOf' keyword",
+            ],
+        ),
         ({"shape": {"kind": "dot"}}, ["shape.x: missing, an integer is required"]),
         ({"nothing": {"a": 1}}, ["nothing.a: unknown argument; there are none"]),
         ({"pair": [1, 2]}, ["pair[1]: 2 is one too many"]),
@@ -498,3 +503,28 @@ def test_a_tool_without_parameters_takes_none() -> None:
         "x: unknown argument; there are none",
         "y: unknown argument; there are none",
     ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "reason"),
+    [
+        ({"type": "string", "maxLength": 20}, "a" * 90, "… is longer than 20 characters"),
+        ({"type": "string", "minLength": 200}, "é" * 90, "… is shorter than 200 characters"),
+        ({"type": "string", "pattern": "^[a-z]+$"}, "B" * 90, '… does not match "^[a-z]+$"'),
+        ({"type": "string", "pattern": "^b"}, "a\n" * 50, '… does not match "^b"'),
+        ({"type": "array", "maxItems": 2}, ["x" * 50] * 3, "… has more than 2 items"),
+        ({"type": "array", "minItems": 9}, ["x" * 50] * 3, "… has less than 9 items"),
+        ({"type": "array", "uniqueItems": True}, ["x" * 50] * 3, "… has non-unique elements"),
+        (
+            {"type": "object", "maxProperties": 1},
+            {"a" * 60: 1, "b": 2},
+            "… has more than 1 property",
+        ),
+        ({"type": "integer", "maximum": 9}, 10**70, "… is greater than the maximum of 9"),
+        ({"type": "integer", "multipleOf": 7}, 10**17, " is not a multiple of 7"),
+    ],
+)
+def test_a_long_value_hides_no_reason(schema: dict[str, Any], value: Any, reason: str) -> None:
+    (line,) = problems({"type": "object", "properties": {"v": schema}}, {"v": value})
+    assert line.startswith("v: ")
+    assert line.endswith(reason), line

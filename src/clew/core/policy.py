@@ -26,7 +26,8 @@ from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards.caps import AlreadyDone
 from clew.support.error_text import message_of
 from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
-from clew.tools.schema import nearest, right_form
+from clew.support.schema_parts import keywords
+from clew.tools.schema import example, nearest, right_form
 from clew.tools.types import plain
 
 
@@ -239,7 +240,10 @@ def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
 
 
 def _teach(call: Call, tool: ToolSpec, problem: str, trust: Trust) -> Observation:
-    right = tool.examples[0] if tool.examples else right_form(tool.parameters)
-    shown = "" if right is None else f". The right form: {encode(right).decode()}"
-    text = f"{problem}{shown}"
-    return refusal(call, "invalid_arguments", text, trust)
+    known = keywords(tool.parameters.get("properties"))
+    meant = [nearest(name, known) or "" for name in call.args]
+    of_these = example(tool.parameters, meant)
+    right = tool.examples[0] if tool.examples else right_form(tool.parameters, of_these)
+    shown = "" if right is None else f" The right form: {encode(right).decode()}"
+    stop = "" if problem.endswith("?") or not shown else "."
+    return refusal(call, "invalid_arguments", f"{problem}{stop}{shown}", trust)

@@ -104,7 +104,14 @@ def _lines(root: Json, value: Json, error: Error, noun: str) -> Iterator[str]:
             shown, wanted = _quote(error.instance), describe_schema(here, root)
             yield f"{_place(path)}: {shown} is not allowed, {wanted} is required"
         case _:
-            yield f"{_place(path)}: {_shorten(error.message)}"
+            yield f"{_place(path)}: {_reason(error)}"
+
+
+def _reason(error: Error) -> str:
+    """The validator's own words: long values in them are shortened, and the reason is not."""
+    written = encode(error.instance).decode()
+    words = error.message.removeprefix(written)
+    return _shorten(words if words == error.message else f"{_quote(error.instance)}{words}", 200)
 
 
 def _several(found: dict[str, Any]) -> bool:
@@ -159,6 +166,6 @@ def _quote(value: Json) -> str:
     return _shorten(encode(value).decode())
 
 
-def _shorten(text: str) -> str:
+def _shorten(text: str, most: int = _SHOWN) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return line if len(line) <= most else f"{line[:most]}…"
