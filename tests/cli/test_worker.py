@@ -333,6 +333,15 @@ def test_runs_are_watched_line_by_line() -> None:
         assert ended(serving, signal.SIGTERM).code == 0
 
 
+def test_who_waits_where_no_worker_is_is_told_how_to_start_one() -> None:
+    with provider(Say("It is there.")) as env:
+        waiting = started("submit", "Is it?", *TOOLS, "--queue", "far", "--wait", **env)
+        until_told(waiting, "no worker has taken it up yet; start one: clew worker --queue far\n")
+        serving = worker(env, "--queue", "far")
+        assert ended(waiting).code == 0
+        assert ended(serving, signal.SIGTERM).code == 0
+
+
 def test_two_waits_end_apart() -> None:
     with provider(WAIT, Say("Done.")) as env:
         waiting = started("submit", "Is it there?", *TOOLS, "--wait", **env)

@@ -1,6 +1,8 @@
 """`clew submit`: a question that a worker answers."""
 
+import shlex
 from functools import partial
+from typing import Final
 
 import anyio
 import click
@@ -17,7 +19,10 @@ from clew.cli.render import Block
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import Screen, watching
 from clew.interfaces import Json, Store
-from clew.stores import store_at
+from clew.stores import store_at, without_password
+
+PATIENCE: Final = 3.0
+"""Seconds after which it is said that no worker has taken up the run."""
 
 EPILOG = """\b
 Examples:
@@ -74,20 +79,30 @@ async def _submit(
         if not wait:
             return run_id
         screen.put(Block("Submitted", f"{run_id}, to the queue {queue}", "dim"))
-        return await _wait(made, run_id, place, screen, store=store)
+        return await _wait(made, run_id, queue, place, screen, store=store)
 
 
 async def _wait(
-    made: Assembled, run_id: str, place: Store, screen: Screen, *, store: str | None
+    made: Assembled, run_id: str, queue: str, place: Store, screen: Screen, *, store: str | None
 ) -> Outcome:
     """Follow the run to its end, which is the worker's doing."""
     record = screen.so_far = Trajectory(run_id)
     screen.doing("waiting for a worker")
 
+    async def remind() -> None:
+        await anyio.sleep(PATIENCE)
+        if len(record.entries) == 1:  # the question alone
+            where = ("--store", without_password(store)) if store else ()
+            start = shlex.join(["clew", "worker", "--queue", queue, *where])
+            screen.put(Block("Waiting", f"no worker has taken it up yet; start one: {start}"))
+
     async def watch() -> bool:
-        async for entry in follow(run_id, store=place):
-            record.add(entry)
-            screen.entry(entry)
+        async with anyio.create_task_group() as group:
+            group.start_soon(remind)
+            async for entry in follow(run_id, store=place):
+                record.add(entry)
+                screen.entry(entry)
+            group.cancel_scope.cancel()
         return True
 
     if await unless_interrupted(watch):
