@@ -29,6 +29,12 @@ WRONG: list[tuple[Callable[..., Any], str]] = [
     (lambda of: of(S.Orchestrator(A), [A]), "like is [<Agent scripted"),
     (lambda of: of(S.ReWOO(A), A, limits=5), "limits is 5 (int): give Limits(…) or None"),
     (lambda of: of(S.ReWOO(A, planner="p"), A), "is 'p' (str): give an agent"),
+    (lambda of: of(S.ReWOO(A, planner=A), A), "rewoo: the planner answers with text: give it ans"),
+    (lambda of: of(S.PlanAndSolve(A, planner=A), A), "the planner answers with text: give it"),
+    (lambda of: of(S.Orchestrator(A, divider=A), A), "the divider answers with text"),
+    (lambda of: of(S.Reflexion(A, evaluator=A), A), "the evaluator answers with text"),
+    (lambda of: of(S.EvaluatorOptimizer(A, evaluator=A), A), "the evaluator answers with text"),
+    (lambda of: of(S.TreeSearch(A, scorer=A), A), "the scorer answers with text: give it answer="),
 ]  # fmt: skip
 
 

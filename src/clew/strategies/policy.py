@@ -194,6 +194,7 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
         if not isinstance(role, get_args(Role)):
             message = f"{strategy.name}: {name} is {short_repr(role)}: give an agent or a tool"
             raise ConfigError(message)
+    _check_answers(strategy)
     for name, role in roles.items():
         if isinstance(role, Branches) and isinstance(role.agent.model, StrategyPolicy):
             message = (
@@ -203,6 +204,20 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
             )
             raise ConfigError(message)
     return roles
+
+
+def _check_answers(strategy: Strategy) -> None:
+    """Raise `ConfigError` for an agent that answers with text where its role wants a type."""
+    defaults: Mapping[str, Agent] = getattr(strategy, "defaults", {})
+    for name, usual in defaults.items():
+        given = getattr(strategy, name, None)
+        if isinstance(given, Agent) and given.brief.answers_text and not usual.brief.answers_text:
+            wanted = usual.answer.__name__
+            message = (
+                f"{strategy.name}: the {name} answers with text: give it answer={wanted}, which is "
+                "what its role wants"
+            )
+            raise ConfigError(message, field=name)
 
 
 def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
