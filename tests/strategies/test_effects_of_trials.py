@@ -24,6 +24,7 @@ from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, enc
 from clew.strategies import (
     Chaining,
     EvaluatorOptimizer,
+    Judgement,
     Orchestrator,
     PlanAndSolve,
     Reflexion,
@@ -286,7 +287,7 @@ async def test_an_evaluators_effect_is_no_secret_to_the_next_trial() -> None:
     letters: list[str] = []
     judge = Clerk(letter)
     judging: Sequence[Tool] = [send]
-    evaluator = Agent(judge, judging, prompt="You are the clerk.", answer=str)
+    evaluator = Agent(judge, judging, prompt="You are the clerk.", answer=Judgement)
     model = Clerk(letter)
     agent = clerk(model, send)
     whole = strategy_agent(EvaluatorOptimizer(agent, evaluator=evaluator), agent)
