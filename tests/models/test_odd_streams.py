@@ -188,3 +188,21 @@ async def test_a_run_goes_on_behind_commentary() -> None:
     first = (await read(result.run_id, store=store)).steps[0].thought
     assert first is not None
     assert "'commentary'" in first.fault
+
+
+@pytest.mark.parametrize("id_", [0, 7, -1, 2**60])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_number_for_an_id_is_one(id_: int, streamed: bool) -> None:
+    called = {"index": 0, "id": id_, "function": {"name": "search", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [called]}
+    whole = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    said = (
+        Send(b"".join((delta(tool_calls=[called]), delta("tool_calls"), DONE)), SSE)
+        if streamed
+        else Send(msgspec.json.encode(whole), "application/json")
+    )
+    async with over([said]) as (model, _, _):
+        reply = await model.complete(
+            ask(tools=(tool("search"),)), listener([]) if streamed else None
+        )
+    assert reply.calls == (RawCall("search", "{}", str(id_)),)

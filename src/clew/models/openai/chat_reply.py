@@ -84,12 +84,17 @@ class Custom(msgspec.Struct):
 
 
 class Piece(msgspec.Struct):
-    """A call, or a piece of one."""
+    """A call, or a piece of one. Some servers give numbers for ids."""
 
     index: int | None = None
-    id: str | None = None
+    given_id: str | int | None = msgspec.field(default=None, name="id")
     function: Function | None = None
     custom: Custom | None = None
+
+    @property
+    def id(self) -> str:
+        """Its id, "" where it has none."""
+        return "" if self.given_id is None else str(self.given_id)
 
     @property
     def called(self) -> Function:
@@ -232,7 +237,7 @@ class Draft(msgspec.Struct):
             self.calls.append(call)
         if piece.index is not None:
             self.slots[piece.index] = call
-        call.id = call.id or piece.id or ""
+        call.id = call.id or piece.id
         call.take(piece.called)
         for key, value in raw.items():
             if key not in _CALL and value is not None:
