@@ -42,6 +42,7 @@ def options() -> argparse.ArgumentParser:
     found.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
     found.add_argument("--print", action="store_true", help="print the section, write nothing")
     found.add_argument("--page", action="store_true", help="ask nothing, write the section only")
+    found.add_argument("--ask-only", action="store_true", help="ask and keep; measure nothing")
     return found
 
 
@@ -109,6 +110,8 @@ def main(said: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
+    if args.ask_only:
+        return 0
     new = page.section(read(args.outcomes))
     if args.print:
         print(new)

@@ -57,7 +57,7 @@ def test_two_workers_on_postgresql_are_killed() -> None:
 
 
 def test_two_workers_of_dbos_are_killed() -> None:
-    whole(storms.dbos(25))
+    whole(storms.dbos(50))
 
 
 def test_poisoned_runs_take_no_other_with_them() -> None:
@@ -65,23 +65,23 @@ def test_poisoned_runs_take_no_other_with_them() -> None:
 
 
 def test_a_long_run_is_killed_at_its_entries() -> None:
-    whole(entries.killed(15))
+    whole(entries.killed(30))
 
 
 def test_programs_of_a_model_are_killed_at_every_suspension() -> None:
-    whole(code.code(30))
+    whole(code.code(60))
 
 
 def test_each_strategy_is_killed_at_its_entries() -> None:
-    whole(strategies.killed(20))
+    whole(strategies.killed(40))
 
 
 def test_servers_of_mcp_tools_are_killed_in_calls() -> None:
-    whole(mcp.servers(8))
+    whole(mcp.servers(16))
 
 
 def test_calls_of_mcp_tools_are_killed_and_resumed() -> None:
-    whole(mcp.clew(9))
+    whole(mcp.clew(18))
 
 
 def test_many_runs_over_one_server_of_mcp_tools_leave_nothing_open() -> None:

@@ -16,6 +16,7 @@ from clew.concurrency.resources import resources
 from clew.core.events import Attempt, Entry, Observation
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew.toolbox.mcp import mcp_tools
+from tests.core.play import copy
 from tests.toolbox.mcp.servers import Plain, plain_server
 
 pytestmark = pytest.mark.anyio
@@ -422,16 +423,18 @@ async def test_a_task_that_its_server_forgot_is_unknown(plain: Plain) -> None:
     agent = Agent(ScriptedModel([act("plain_build"), finish("done")]), tools=tools)
 
     async def begin() -> None:
-        await run(agent, "go", store=store, run_id="r1")
+        await run(agent, "go", store=store, run_id="run")
 
     async with anyio.create_task_group() as group:
         group.start_soon(begin)
         while not any(line.startswith("asked for") for line in plain.calls):
             await anyio.sleep(0.01)
-        group.cancel_scope.cancel()
+        lines = await store.read("run")  # as a crash here would leave it
+        plain.task_goes_on()
     for place in plain.folder.glob("task-*"):
         place.unlink()
-    await resume(agent, "r1", store=store)
-    (built,) = observations(await read("r1", store=store))
+    cut = await copy(lines)
+    await resume(agent, "run", store=cut)
+    (built,) = observations(await read("run", store=cut))
     assert (built.ok, built.outcome) == (False, "unknown")
     assert plain.calls.count("build {}") == 1
