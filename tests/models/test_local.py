@@ -167,6 +167,24 @@ async def test_a_reply_that_is_cancelled_ends_in_the_server_too(file: Path) -> N
         await record(agent(file, "json"))
 
 
+@pytest.mark.parametrize("codec", ["json", "labelled", "paper", "native"])
+@pytest.mark.parametrize("seconds", [0.01, 0.5])
+@pytest.mark.parametrize("listened", [False, True])
+async def test_the_seconds_of_a_run_end_what_the_model_loads_and_writes(
+    file: Path, codec: str, seconds: float, listened: bool
+) -> None:
+    endless = local_model(
+        str(file), take=LocalSettings(60_000, 1, 1, grammar=False),
+        params={"max_tokens": 50_000, "ignore_eos": True},
+    )  # fmt: skip
+    limits = clew.Limits(seconds=seconds, tokens=10**9)
+    made = clew.Agent(endless, [search], codec=codec, limits=limits)
+    listener = Listener(anyio.Event()) if listened else None
+    async with closed(made):
+        done = await clew.run(made, "Go on?", listener=listener)
+    assert (done.status, "seconds" in done.reason) == ("bound", True)
+
+
 def cut(file: Path, to: Path) -> Path:
     """The first half of a file."""
     to.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
