@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs.functions import RUN_CODE
+from clew.codecs.arguments import RUN_CODE
 from clew.codecs.interface import Codec, Describes, Example
 from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Compaction, Instructions

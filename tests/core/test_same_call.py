@@ -156,6 +156,18 @@ async def test_what_the_tool_receives_is_compared_however_it_is_written(
         assert (result.status, len(got)) == ("answered", 1)
 
 
+async def test_a_secret_in_the_arguments_hides_no_repetition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BANK_TOKEN", "s3cr3t-of-the-bank-1234")
+    for steps in (
+        [[pay("z", to="s3cr3t-of-the-bank-1234")] * 2],
+        [[pay("z", to="s3cr3t-of-the-bank-1234")]] * 2,
+    ):
+        bank, _, _ = await play(*steps)
+        assert bank.paid == [("s3cr3t-of-the-bank-1234", 5)]
+
+
 async def test_calls_without_ids_are_calls_of_their_own() -> None:
     bank, _, _ = await play([pay(""), pay("")], [pay("")])
     assert len(bank.paid) == 3

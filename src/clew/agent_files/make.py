@@ -18,7 +18,7 @@ from clew.agent_files.spec import Connection, PartError, PromptTable, Spec, part
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
-from clew.codecs.functions import RUN_CODE
+from clew.codecs.arguments import RUN_CODE
 from clew.codecs.interface import Codec
 from clew.context import PROMPT, Instructions, instructions, matching
 from clew.core.agent import Agent

@@ -49,6 +49,12 @@ _PLAIN: Final = frozenset(
 _OUTER: Final = _PLAIN - {"anyOf", "oneOf"} | {"required", "$defs"}
 
 
+RUN_CODE: Final = "run_code"
+"""The tool that runs a program: the other tools are functions in it."""
+
+_LOOK_UPS: Final = frozenset({"pure", "read"})
+
+
 def visible_tools(brief: PromptSpec) -> tuple[ToolSpec, ...]:
     """The tools to describe, finish last and once."""
     return (*(tool for tool in brief.tools if tool.name != FINISH), brief.finish)
@@ -61,9 +67,15 @@ def tool_named(brief: PromptSpec, name: str) -> ToolSpec | None:
 
 
 def may_act(brief: PromptSpec, name: str) -> bool:
-    """Whether a call of that name may have an effect: by its tool, or because nobody knows it."""
+    """Whether a call of that name may have an effect: by its tool, or because nobody knows it.
+
+    A program has the effects of the tools that it may call.
+    """
+    if name == RUN_CODE:
+        others = (*visible_tools(brief), *brief.more)
+        return any(one.effect not in _LOOK_UPS for one in others if one.name != FINISH)
     tool = tool_named(brief, name)
-    return name in brief.known if tool is None else tool.effect not in {"pure", "read"}
+    return name in brief.known if tool is None else tool.effect not in _LOOK_UPS
 
 
 def matched(brief: PromptSpec, written: str) -> tuple[str, bool]:

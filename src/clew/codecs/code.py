@@ -14,10 +14,10 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.codecs import wording
-from clew.codecs.arguments import example, may_act, visible_tools
+from clew.codecs.arguments import RUN_CODE, example, may_act, visible_tools
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.call_traces import trace
-from clew.codecs.functions import RUN_CODE, function_name, is_program, lone_call, signature, written
+from clew.codecs.functions import function_name, is_program, lone_call, signature, written
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value

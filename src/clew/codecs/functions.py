@@ -9,14 +9,11 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs.arguments import fields, required
+from clew.codecs.arguments import RUN_CODE, fields, required
 from clew.codecs.interface import PromptSpec
 from clew.codecs.python_types import Types
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import ToolSpec
-
-RUN_CODE: Final = "run_code"
-"""The tool that runs a program: the other tools are functions in it."""
 
 FINAL: Final = frozenset({FINISH, "final_answer"})
 """What models call the function that gives the answer."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from clew.codecs.arguments import RUN_CODE
 from clew.codecs.effects import NOT_FOUND
-from clew.codecs.functions import RUN_CODE
 from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.own_literals import only_literals
 from clew.codecs.text_answer import as_calls

@@ -12,8 +12,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from clew.codecs.arguments import may_act
-from clew.codecs.functions import RUN_CODE
+from clew.codecs.arguments import RUN_CODE, may_act
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.wording import incomplete
 from clew.core.events import Action, Reply

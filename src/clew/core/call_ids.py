@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from clew.codecs.arguments import RUN_CODE
 from clew.core.events import EFFECTFUL, FINISH, Code, Observation
 from clew.core.interfaces import ToolSpec
 from clew.core.received import received_hash
@@ -31,10 +32,11 @@ def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> O
     asked = so_far.call(call.key)
     if not asked.id or len(so_far.by_id(asked.id)) == 1:
         return None
-    if asked.action.name == FINISH or asked.action.fault or asked.action.redacted:
+    if asked.action.name == FINISH or asked.action.fault:
         return None
     tool = tools.get(asked.action.name)
-    twin = _twin(so_far, asked, tool)
+    acts = tool is not None and (tool.effect in EFFECTFUL or _is_program(tool, tools))
+    twin = _twin(so_far, asked, tool, effect=acts)
     if twin is None:
         return None
     told = f"the provider sent this call again (the id {asked.id[:60]!r} is that of {twin.key}): "
@@ -48,7 +50,12 @@ def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> O
     return Observation(call.key, text, ok=ok, code=SAME, outcome="not_done", trust=trust)
 
 
-def _twin(so_far: Trajectory, call: Call, tool: ToolSpec | None) -> Call | None:
+def _is_program(tool: ToolSpec, tools: Mapping[str, ToolSpec]) -> bool:
+    """Whether its calls make calls of other tools, of which one has an effect."""
+    return tool.name == RUN_CODE and any(one.effect in EFFECTFUL for one in tools.values())
+
+
+def _twin(so_far: Trajectory, call: Call, tool: ToolSpec | None, *, effect: bool) -> Call | None:
     """The earlier call that this one is.
 
     Within a reply an equal id is enough. Across replies the id of a call without an effect, or of
@@ -64,7 +71,6 @@ def _twin(so_far: Trajectory, call: Call, tool: ToolSpec | None) -> Call | None:
     twin = made[-1]
     if _step(twin) == _step(call):
         return twin
-    effect = tool is not None and tool.effect in EFFECTFUL
     if not effect or len(earlier) != len(equal) or _says_nothing(call) or _did_not_happen(twin):
         return None
     steps = {_step(call), *map(_step, made)}

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from clew.core.events import Done, encode
-from clew.core.trajectory import Call, Trajectory
+from clew.core.events import Done, Json, encode
+from clew.core.trajectory import Call, Trajectory, args_hash
 
 DONE_CHARS: Final = 200
 """How much of a side effect's call the model is told; its hash covers all of it."""
@@ -15,16 +15,33 @@ def step_of(call: Call) -> int:
 
 
 def described_effect(record: Trajectory, call: Call) -> Done:
-    """Describe an effect in one line. A call was made by the run that had its step first."""
+    """Describe an effect in one line. A call was made by the run that had its step first.
+
+    What a person let be made again, with these arguments or others, may have happened before too.
+    """
     made_by = next((f.parent for f in record.forks if f.step >= step_of(call)), record.run_id)
-    name = call.action.name
-    text = f"{name}({encode(call.args).decode()})"
-    if len(text) > DONE_CHARS:
-        text = f"{text[:DONE_CHARS]}…"
+    last = call.attempts[-1] if call.attempts else None
+    outcome = "unknown" if call.observation is None else call.observation.outcome
+    args, doubts = call.args, list(call.doubts)
+    if doubts and last is not None and last.number == doubts[-1][1].number:  # none came after it
+        (args, _), outcome = doubts.pop(), "unknown"
+    if doubts and outcome == "not_done":
+        outcome = "unknown"
+    before = {one.received or one.hash: _line(call, was) for was, one in doubts}
+    text = _line(call, args)
     if to := {each.tool: "" for each in call.attempts if each.handed}:
         text = f"{text}, handed on to {', '.join(to)}"
-    outcome = "unknown" if call.observation is None else call.observation.outcome
-    received = call.attempts[-1].received if call.attempts else ""
-    handed = tuple(dict.fromkeys(each.handed for each in call.attempts if each.handed))
-    key = f"{made_by}:{call.key}"
-    return Done(key, name, call.hash, text, outcome, received or call.hash, handed)
+    if others := [line for line in before.values() if line != _line(call, args)]:
+        text = f"{text}; before that perhaps {', '.join(others)}"
+    received = last.received if last is not None else ""
+    handed = [*(each.handed for each in call.attempts if each.handed), *before]
+    hash_ = call.hash if args is call.args else args_hash(call.action.name, args)
+    return Done(
+        f"{made_by}:{call.key}", call.action.name, hash_, text, outcome, received or hash_,
+        tuple(dict.fromkeys(handed)),
+    )  # fmt: skip
+
+
+def _line(call: Call, args: dict[str, Json]) -> str:
+    text = f"{call.action.name}({encode(args).decode()})"
+    return text if len(text) <= DONE_CHARS else f"{text[:DONE_CHARS]}…"

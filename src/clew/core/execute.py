@@ -73,7 +73,9 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
     if number:
         after = "nobody saw the end of the attempt before"
         after = "a person answered" if _asked(tool, call) else after
-    delay, task = tool.retry.delay, call.attempts[-1].task if call.attempts else ""
+    last = call.attempts[-1] if call.attempts else None
+    same = last is not None and last.hash == call.hash  # with other arguments it is another task
+    delay, task = tool.retry.delay, last.task if last is not None and same else ""
     uncut = Uncut() if tool.effect in EFFECTFUL else None
     received = received_hash(tool, call.args) if uncut is not None else ""
     while True:

@@ -77,6 +77,9 @@ class Call(msgspec.Struct, eq=False, gc=False):
     """All calls that it asked for, in order."""
     id: str = ""
     """The provider's id of it, "" if it has none."""
+    doubts: tuple[tuple[dict[str, Json], Attempt], ...] = ()
+    """Attempts that a person was asked about, for nobody saw how they ended, with their arguments.
+    They may have happened, whatever came of later ones."""
     _hash: str = ""
 
     @property
@@ -117,6 +120,11 @@ class Call(msgspec.Struct, eq=False, gc=False):
     def remarks(self) -> list[str]:
         """What the model is told besides the observation: hints, and replaced arguments."""
         said = [hint.verdict.reason for hint in self.hints]
+        said += [
+            f"{self.action.name}({encode(args).decode()}) was begun before, and may have happened"
+            for args, _ in self.doubts
+            if not _same(args, self.args)
+        ]
         if self.revised is not None and not _same(self.revised, self.action.args):
             said.append(self.revision)
         return said
@@ -168,7 +176,7 @@ class Call(msgspec.Struct, eq=False, gc=False):
         """Whether it changed the world, or may have."""
         if (seen := self.observation) is None:
             return self.in_doubt or bool(self.child)
-        return seen.effect in EFFECTFUL and seen.outcome != "not_done"
+        return bool(self.doubts) or (seen.effect in EFFECTFUL and seen.outcome != "not_done")
 
 
 class Totals(msgspec.Struct):

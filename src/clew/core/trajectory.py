@@ -347,6 +347,8 @@ class Trajectory:
             call.revise(event.verdict.args, f": {why}", redacted=event.verdict.redacted)
             if event.verdict.kind == "hold":
                 call.ruling = None
+            if event.verdict.code == "unknown" and call.attempts:
+                call.doubts += ((call.args, call.attempts[-1]),)
 
     def _withhold(self) -> None:
         """Words were refused: no model will see them, whatever is said after them."""

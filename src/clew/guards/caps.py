@@ -109,12 +109,15 @@ class AlreadyDone:
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
         name, others = call.action.name, so_far.done_elsewhere
-        for done, by in repetitions(so_far, call, self.tools.get(name), others) if others else ():
-            what = "this" if by == name else f"what {by} would do in its place"
-            was = "may have been done" if done.outcome == "unknown" else "was done"
-            reason = f"{what} {was} already, by {done.key}: allow it if it is to happen twice"
-            return Verdict("hold", reason)
-        return None
+        found = [*repetitions(so_far, call, self.tools.get(name), others)] if others else []
+        if not found:
+            return None
+        done, by = found[0]
+        what = "this" if by == name else f"what {by} would do in its place"
+        was = "may have been done" if done.outcome == "unknown" else "was done"
+        keys = ", ".join(dict.fromkeys(each.key for each, _ in found))
+        reason = f"{what} {was} already, by {keys}: allow it if it is to happen twice"
+        return Verdict("hold", reason)
 
 
 def _over(reason: str) -> Verdict:

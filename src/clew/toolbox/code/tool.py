@@ -8,7 +8,8 @@ after a crash, or after days, where it was.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from clew.codecs.functions import RUN_CODE, functions
+from clew.codecs.arguments import RUN_CODE
+from clew.codecs.functions import functions
 from clew.core.errors import ToolError
 from clew.core.events import Action, Json, Observation, Suspended
 from clew.core.interfaces import CALL, AnyTool, CallContext, Tool, ToolSpec
