@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from clew import Agent, Call, Tool, Trajectory, Verdict, resume_sync, run_sync
 from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, say
@@ -268,6 +270,36 @@ def test_what_was_ruled_on_stays_where_a_walk_is_broken_off() -> None:
     both = clew("approvals", "-i", "--json")
     assert (both.code, both.out) == (2, "")
     assert "not both" in both.err
+
+
+def test_a_word_that_is_none_and_arguments_that_do_not_fit_are_asked_for_again() -> None:
+    paying(1, "a")
+    paying(2, "b")
+    editor = Path("editor.sh")
+    editor.write_text('#!/bin/sh\nsed -i s/amount/sum/ "$1"\n')
+    editor.chmod(0o755)
+    with terminal("approvals", "-i", EDITOR=str(editor.absolute())) as shell:
+        for word, told in (("a", "a is none of these"), ("e", "nothing was ruled"), ("yes!", "")):
+            shell.shows(r"decide later:[\s\S]*[?] ")
+            shell.type(f"{word}\n")
+            shell.shows(told or "yes! is none of these")
+        shell.shows(r"decide later:[\s\S]*[?] ")
+        shell.type("\n")
+        shell.shows(r"pay\(amount=2\)[\s\S]*decide later:[\s\S]*[?] ")
+        shell.type("\n")
+        assert shell.leaves() == 0
+    assert [each["run_id"] for each in clew("approvals", "--json").document] == ["a", "b"]
+
+
+@pytest.mark.parametrize("answer", ['"x"', "{bad", "yes", "1", "null"])
+def test_an_answer_allows_no_call_that_asks_nothing(answer: str) -> None:
+    paying(1, "a")
+    for more in ((), ("--yes",)):
+        done = clew("approvals", "allow", "a", "--answer", answer, *more)
+        assert (done.code, done.err) == (
+            2, "clew: 1.1 pay asks nothing: rule on it without --answer\n",
+        )  # fmt: skip
+    assert [each["run_id"] for each in clew("approvals", "--json").document] == ["a"]
 
 
 def test_questions_are_answered_while_walking() -> None:

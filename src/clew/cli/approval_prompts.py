@@ -113,8 +113,10 @@ def decide(each: PendingApproval) -> Ruling | None:
             case "e" | "edit":
                 if (edited := _edit(each)) is not None:
                     return Ruling(each.call, allow=True, args=edited)
-            case _:
+            case "":
                 return None
+            case other:
+                say(f"{inert(other)} is none of these", err=True)
 
 
 def _answered(each: PendingApproval) -> Ruling | None:

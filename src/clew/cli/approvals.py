@@ -56,21 +56,31 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
     for each, hint in waiting:
         put(console(), show_call(each))
         try:
-            ruling = decide(each)
+            left = _leave_word(each, store)
         except (EOFError, KeyboardInterrupt):
             say()
             break
-        if ruling is None:
-            continue
-        try:
-            post_ruling(each, ruling, store)
-        except ConfigError as error:  # somebody else was faster
-            say(f"clew: {error}", err=True)
-        else:
+        if left:
             ruled[each.root] = hint
     for hint in ruled.values():
         put(console(), Block("Then", hint))
     return ANSWERED
+
+
+def _leave_word(each: PendingApproval, store: str | None) -> bool:
+    """Ask for a word and leave it; whether there is one. Arguments that do not fit are asked for
+    again.
+    """
+    while (ruling := decide(each)) is not None:
+        try:
+            post_ruling(each, ruling, store)
+        except ConfigError as error:
+            say(f"clew: {error}", err=True)
+            if ruling.args is None:  # somebody else was faster
+                return False
+        else:
+            return True
+    return False
 
 
 async def _waiting(store: str | None) -> list[tuple[PendingApproval, str]]:

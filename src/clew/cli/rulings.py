@@ -80,6 +80,9 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
     """Look which call is meant, let the person confirm what is to be made, and leave the word."""
     meant = anyio.run(partial(_find, run, word, store))
     waiting, args, root = meant.waiting, meant.args, meant.root
+    if word.answer and waiting.asks is None and waiting.tool != ASK_PERSON:
+        message = f"{waiting.call} {waiting.tool} asks nothing: rule on it without --answer"
+        raise ConfigError(message)
     if word.allow and not word.answer and not meant.below:
         made = waiting if args is None else replace(waiting, args=args)
         if not confirm(made, yes=yes):

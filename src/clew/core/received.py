@@ -6,9 +6,11 @@ The tool gets the same, and does the same. So does another tool that the call is
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, time
 from typing import Any, Final, cast
+from uuid import UUID
 
-from clew.core.events import EFFECTFUL, Action, Done, Json
+from clew.core.events import EFFECTFUL, Action, Done, Json, encode
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Trajectory, args_hash
 from clew.support.redaction import redact
@@ -81,25 +83,66 @@ def _reached(tool: ToolSpec, args: dict[str, Json]) -> Iterator[tuple[ToolSpec, 
 
 def _filled(schema: Json, value: Json, root: Json) -> Json:
     """The value with the defaults that the schema declares for what is left out."""
+    forms = _forms(schema, value, root)
     if isinstance(value, list):
-        items = _declared(schema, "items", root)
-        return [_filled(items, each, root) for each in cast("Sequence[Any]", value)]
+        items, first = _declared(forms, "items"), _declared(forms, "prefixItems")
+        each_of: list[Json] = first if isinstance(first, list) else []
+        told = [*each_of, *[items] * len(value)]
+        found = [_filled(one, each, root) for one, each in zip(told, value, strict=False)]
+        return sorted(found, key=encode) if _declared(forms, "uniqueItems") is True else found
     if not isinstance(value, dict):
-        return value
-    named = keywords(_declared(schema, "properties", root))
+        return _in_one_form(_declared(forms, "format"), value)
+    named, others = (
+        keywords(_declared(forms, "properties")),
+        _declared(forms, "additionalProperties"),
+    )
     said = {name: keywords(one) for name, one in named.items()}
     defaults = {name: one["default"] for name, one in said.items() if "default" in one}
     known = defaults | cast("dict[str, Json]", value)
-    return {name: _filled(named.get(name), each, root) for name, each in known.items()}
+    return {name: _filled(named.get(name, others), each, root) for name, each in known.items()}
 
 
-def _declared(schema: Json, keyword: str, root: Json) -> Json:
-    """What a schema says under a keyword; of several that it allows, if only one says anything."""
+def _in_one_form(named: Json, value: Json) -> Json:
+    """A value of a format of JSON Schema as every other spelling of it is written too."""
+    try:
+        match named:
+            case "uuid":
+                return str(UUID(str(value)))
+            case "time":
+                return time.fromisoformat(str(value)).isoformat()
+            case "date-time":
+                at = datetime.fromisoformat(str(value))
+                return (at if at.tzinfo is None else at.astimezone(UTC)).isoformat()
+            case _:
+                return value
+    except (ValueError, OverflowError):
+        return value
+
+
+def _forms(schema: Json, value: Json, root: Json) -> list[dict[str, Json]]:
+    """A schema, and of the forms that it allows those that the value may be of."""
     given = _led_to(schema, root)
-    options = given.get("anyOf")
+    options = given.get("anyOf", given.get("oneOf"))
     others: Sequence[Any] = cast("Sequence[Any]", options) if isinstance(options, list) else ()
-    among = [given, *(_led_to(one, root) for one in others)]
-    found = [one[keyword] for one in among if keyword in one]
+    return [given, *(one for each in others if _fits(one := _led_to(each, root), value))]
+
+
+def _fits(schema: dict[str, Json], value: Json) -> bool:
+    """Whether nothing that names the form of a value, such as a tag, says that it is another."""
+    if not isinstance(value, dict):
+        return True
+    said = {name: keywords(one) for name, one in keywords(schema.get("properties")).items()}
+    tags = {name: one.get("enum", [one.get("const")]) for name, one in said.items() if _is_tag(one)}
+    return all(value.get(name, options[0]) in options for name, options in tags.items())
+
+
+def _is_tag(schema: dict[str, Json]) -> bool:
+    return "const" in schema or isinstance(schema.get("enum"), list)
+
+
+def _declared(forms: Sequence[dict[str, Json]], keyword: str) -> Json:
+    """What is said under a keyword; of several forms, if only one says anything."""
+    found = [one[keyword] for one in forms if keyword in one]
     return found[0] if len(found) == 1 else None
 
 
