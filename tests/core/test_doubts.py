@@ -119,6 +119,7 @@ async def test_other_arguments_ask_for_no_task_of_the_old_ones() -> None:
 
     async def press(args: dict[str, Any], key: str) -> str:
         here = CALL.get()
+        assert here is not None
         asked.append((args["text"], here.task))
         if not here.task:
             await here.begun(f"job for {args['text']}")

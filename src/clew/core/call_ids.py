@@ -63,6 +63,8 @@ def _twin(so_far: Trajectory, call: Call, tool: ToolSpec | None, *, effect: bool
     that was told, and asks again, wants another call, and the server gives one id to both.
     """
     earlier = [other for other in so_far.by_id(call.id) if _position(other) < _position(call)]
+    if call.action.name == RUN_CODE:  # in a branch that was taken back it is another program
+        earlier = [other for other in earlier if _step(other) not in so_far.omitted.hidden]
     request = _request(call, tool)
     equal = [other for other in earlier if _request(other, tool) == request]
     made = [other for other in equal if other.observation is None or other.observation.code != SAME]

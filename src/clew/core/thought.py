@@ -58,7 +58,7 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
     try:
         view = view_of(so_far, codec, agent.brief, agent.resolved_model.info.params, agent.seed)
         prompt, prints = view.prompt(so_far, said, calls, new)
-        hear = _hearing(agent, journal)
+        hear = None if journal.listener is None else _hearing(agent, journal)
     except PASSED:
         raise
     except BaseException as error:
@@ -83,14 +83,12 @@ async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:
     )  # fmt: skip
 
 
-def _hearing(agent: Agent, journal: Journal) -> OnText | None:
+def _hearing(agent: Agent, journal: Journal) -> OnText:
     """What takes the reply as it streams, and ends it where nothing more counts.
 
     Where a tool has an effect the reply is read whole: what makes a call void, the end of a
     thinking or a length limit, may come far behind it.
     """
-    if journal.listener is None:
-        return None
     take = agent.resolved_codec.stream_filter(journal.token)
     if all(tool.effect not in EFFECTFUL for tool in agent.tools):
         return take
