@@ -112,9 +112,9 @@ def until(path: str, process: Process | subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-def until_told(process: Process, words: str) -> None:
-    """Wait until the process has written these words to its stderr."""
-    while words not in process.so_far(2):
+def until_told(process: Process, words: str, stream: int = 2) -> None:
+    """Wait until the process has written these words, to its stderr or another stream."""
+    while words not in process.so_far(stream):
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
 

@@ -336,7 +336,8 @@ def test_runs_are_watched_line_by_line() -> None:
 def test_who_waits_where_no_worker_is_is_told_how_to_start_one() -> None:
     with provider(Say("It is there.")) as env:
         waiting = started("submit", "Is it?", *TOOLS, "--queue", "far", "--wait", **env)
-        until_told(waiting, "no worker has taken it up yet; start one: clew worker --queue far\n")
+        told = "no worker has taken it up yet; start one: clew worker --queue far\n"
+        until_told(waiting, told, stream=1)
         serving = worker(env, "--queue", "far")
         assert ended(waiting).code == 0
         assert ended(serving, signal.SIGTERM).code == 0
