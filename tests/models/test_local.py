@@ -105,6 +105,8 @@ async def test_random_weights_cannot_write_what_is_not_of_the_format(
         so_far = await record(agent(file, codec, seed=seed))
         for step in so_far.steps:
             assert step.thought is not None
+            if step.thought.reply.finish == "length":  # random weights may never close a bracket
+                continue
             assert (step.thought.fault, step.thought.repairs) == ("", ()), step.thought.reply
             assert all(not call.action.fault for call in step.calls)
         steps += len(so_far.steps)
