@@ -119,32 +119,3 @@ async def test_arguments_that_the_tool_cannot_take_use_up_no_ruling(args: dict[s
 def hold(call: Call, so_far: Trajectory) -> Verdict | None:
     """Ask a person about each call."""
     return Verdict("hold", "May it be sent?")
-
-
-@pytest.mark.parametrize("edited", [{}, {"to": "b"}, {"to": "c"}])
-async def test_a_guard_that_holds_hides_no_repetition(edited: dict[str, Any]) -> None:
-    sent: list[str] = []
-
-    @tool(effect="unsafe")
-    def post(to: str, note: str = "") -> str:
-        """Send a letter."""
-        sent.append(to + note)
-        return "sent"
-
-    store = MemoryStore()
-    first = Agent(model=ScriptedModel([acts(*DONE), say("done")]), tools=[post])
-    await run(first, "?", store=store, run_id="first")
-    again = Agent(ScriptedModel([act("post", to="a"), say("done")]), [post], guards=[hold])
-    await fork(again, "first", at=0, store=store, new_id="second")
-    (waiting,) = await pending_approvals(store=store)
-    assert waiting.why.startswith("May it be sent?; this was done already, by first:1.1")
-    sent.clear()
-    await rule("second", waiting.call, allow=True, args=edited or None, store=store)
-    result = await resume(again, "second", store=store)
-    if edited.get("to") == "b":
-        assert (result.status, sent) == ("held", [])
-        (waiting,) = await pending_approvals(store=store)
-        assert "by first:1.2" in waiting.why
-        await rule("second", waiting.call, allow=True, store=store)
-        result = await resume(again, "second", store=store)
-    assert (result.status, sent) == ("answered", [edited.get("to", "a")])

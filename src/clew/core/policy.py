@@ -134,9 +134,10 @@ async def _ask_guards(
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case Verdict(kind="hold"):
-                answered = name == held_by and not _of_another_effect(call, verdict, guard)
-                new = None if approved or answered else Judged(call.key, verdict, by=name)
-                held = new if held is None else _with_repetition(held, verdict, guard)
+                known = approved or (
+                    name == held_by and not _of_another_effect(call, verdict, guard)
+                )
+                held = held or (None if known else Judged(call.key, verdict, by=name))
             case _:
                 denied = refusal(call, verdict.code, verdict.reason, so_far.trust)
                 return [*events, Judged(call.key, verdict, by=name), denied]
@@ -145,14 +146,6 @@ async def _ask_guards(
     wanted = asked.args if held.verdict.args is None else held.verdict.args
     verdict = msgspec.structs.replace(held.verdict, args=wanted)
     return [*events, msgspec.structs.replace(held, verdict=verdict)]
-
-
-def _with_repetition(held: Judged, verdict: Verdict, guard: Guard) -> Judged:
-    """A hold for two reasons: whoever holds a call, a person is told of what it repeats."""
-    if not isinstance(guard, AlreadyDone):
-        return held
-    told = f"{held.verdict.reason}; {verdict.reason}"
-    return msgspec.structs.replace(held, verdict=msgspec.structs.replace(held.verdict, reason=told))
 
 
 def _of_another_effect(call: Call, verdict: Verdict, guard: Guard) -> bool:
