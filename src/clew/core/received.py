@@ -86,9 +86,10 @@ def _filled(schema: Json, value: Json, root: Json) -> Json:
     forms = _forms(schema, value, root)
     if isinstance(value, list):
         items, first = _declared(forms, "items"), _declared(forms, "prefixItems")
-        each_of: list[Json] = first if isinstance(first, list) else []
-        told = [*each_of, *[items] * len(value)]
-        found = [_filled(one, each, root) for one, each in zip(told, value, strict=False)]
+        each_of = cast("Sequence[Any]", first) if isinstance(first, list) else ()
+        given = cast("Sequence[Any]", value)
+        told = [*each_of, *[items] * len(given)]
+        found = [_filled(one, each, root) for one, each in zip(told, given, strict=False)]
         return sorted(found, key=encode) if _declared(forms, "uniqueItems") is True else found
     if not isinstance(value, dict):
         return _in_one_form(_declared(forms, "format"), value)
@@ -131,9 +132,10 @@ def _fits(schema: dict[str, Json], value: Json) -> bool:
     """Whether nothing that names the form of a value, such as a tag, says that it is another."""
     if not isinstance(value, dict):
         return True
+    given = cast("Mapping[str, Any]", value)
     said = {name: keywords(one) for name, one in keywords(schema.get("properties")).items()}
     tags = {name: one.get("enum", [one.get("const")]) for name, one in said.items() if _is_tag(one)}
-    return all(value.get(name, options[0]) in options for name, options in tags.items())
+    return all(given.get(name, options[0]) in options for name, options in tags.items())
 
 
 def _is_tag(schema: dict[str, Json]) -> bool:

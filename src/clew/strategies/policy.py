@@ -212,10 +212,10 @@ def _check_answers(strategy: Strategy) -> None:
     for name, usual in defaults.items():
         given = getattr(strategy, name, None)
         if isinstance(given, Agent) and given.brief.answers_text and not usual.brief.answers_text:
-            wanted = usual.answer.__name__
+            wanted: Any = usual.answer
             message = (
-                f"{strategy.name}: the {name} answers with text: give it answer={wanted}, which is "
-                "what its role wants"
+                f"{strategy.name}: the {name} answers with text: give it "
+                f"answer={wanted.__name__}, which is what its role wants"
             )
             raise ConfigError(message, field=name)
 

@@ -425,6 +425,7 @@ async def test_a_task_that_its_server_forgot_is_unknown(plain: Plain) -> None:
     async def begin() -> None:
         await run(agent, "go", store=store, run_id="run")
 
+    lines: list[Any] = []
     async with anyio.create_task_group() as group:
         group.start_soon(begin)
         while not any(line.startswith("asked for") for line in plain.calls):
