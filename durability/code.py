@@ -6,7 +6,7 @@ The programs are those of `durability.corpus`. `python -m durability --parts cod
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -18,6 +18,7 @@ from clew.core.interfaces import Append, Store
 from clew.core.runner import has_begun
 from clew.testing.models import ScriptedModel, act, say
 from clew.toolbox.code import CodeLimits, run_code
+from clew.toolbox.code.bare_calls import with_printed_calls
 from durability.corpus import EFFECTS, End, Program, World, plain, programs
 from durability.nursery import Nursery
 from durability.progress import tell
@@ -191,7 +192,7 @@ def code(sample: int) -> Part:
 def _tried(nursery: Nursery, found: Found, place: Path, program: Program) -> None:
     """One program: left alone, killed again and again, and killed once at each place."""
     (place / "plain").mkdir(parents=True)
-    end = plain(program, place / "plain")
+    end = plain(_as_run(program), place / "plain")
     calm = _carried(nursery, found, place / "calm", [], program)
     found.programs += 1
     found.suspensions += calm.suspensions
@@ -267,6 +268,12 @@ def _programs(record: Trajectory) -> Iterator[str]:
     for call in record.calls:
         if call.action.name == "run_code":
             yield "" if call.observation is None else call.observation.text
+
+
+def _as_run(program: Program) -> Program:
+    """The program as `run_code` runs it: a line that is only a call prints what the call gives."""
+    blocks = [with_printed_calls(block, EFFECTS) for block in program.blocks]
+    return replace(program, blocks=tuple(blocks))
 
 
 def _compare_with_python(found: Found, program: Program, end: End, calm: Came) -> None:

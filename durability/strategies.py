@@ -22,6 +22,8 @@ from recordings.part import Figure, Part, count
 MODULE: Final = "durability.strategy_runs"
 ENTRY: Final = f"{MODULE}:serve"
 MOST: Final = 100
+AT_ONCE: Final = ("orchestrator",)
+"""Those whose workers do the same at the same time."""
 
 TEXT: Final = f"""\
 {", ".join(f"`{name}`" for name in NAMES[:5])},
@@ -32,7 +34,9 @@ once after, and another goes on with an SQLite file. The agents' tools look, sen
 scripted, and say what hangs on their prompts alone. All records but for what a death adds, all
 prompts to the byte, and the effects outside must be those of the run that nothing happened to.
 Where a message was on its way when the process died, the model is told that nobody knows, and goes
-on from there: then nothing may have been sent twice.
+on from there: then nothing may have been sent twice. Where workers at once are about to do the same
+(`orchestrator`), the first does it and the other asks: after a death the first may be the other
+one, and the same has been done, each once.
 """
 
 
@@ -43,6 +47,7 @@ class Found:
     kills: int = 0
     runs: int = 0
     same: int = 0
+    overtaken: int = 0
     doubted: int = 0
     calls: int = 0
     twice: list[str] = field(default_factory=list[str])
@@ -161,10 +166,20 @@ def _compare(found: Found, what: str, calm: End, end: End) -> None:
         found.doubted += 1
     elif (end.records, end.prompts, end.effects) == (calm.records, calm.prompts, calm.effects):
         found.same += 1
+    elif what.startswith(AT_ONCE) and _done(end) == _done(calm):
+        found.overtaken += 1
     else:
         parts = ("records", "prompts", "effects")
         other = [part for part in parts if getattr(end, part) != getattr(calm, part)]
         found.misses.append(f"{what}: other {' and '.join(other)}")
+
+
+def _done(end: End) -> Counter[str]:
+    """How often each tool acted, whichever run it was that called it."""
+    done = Counter[str]()
+    for line, times in end.effects.items():
+        done[line.partition(" ")[0]] += times
+    return done
 
 
 def _figures(found: Found, sample: int) -> Iterator[Figure]:
@@ -172,9 +187,11 @@ def _figures(found: Found, sample: int) -> Iterator[Figure]:
     yield Figure("processes killed", f"{found.kills:,}", f"{found.runs:,} runs", f"≥ {least}",
                  found.kills >= least)  # fmt: skip
     yield count("runs that did not come to the same end", len(found.open), found.runs, exactly=0)
-    sure = found.runs - found.doubted
+    sure = found.runs - found.doubted - found.overtaken
     yield count("runs with the records, prompts and effects of the one that was not killed",
                 found.same, sure, exactly=sure)  # fmt: skip
+    yield Figure("runs where another of the workers at once came first: the same was done",
+                 f"{found.overtaken:,}", f"{found.runs:,}")  # fmt: skip
     yield Figure("runs with a message in doubt: the model is told, and the end is the same",
                  f"{found.doubted:,}", f"{found.runs:,}")  # fmt: skip
     yield count("messages sent twice", len(found.twice), found.calls, exactly=0)
