@@ -50,7 +50,10 @@ JSON = st.recursive(
     max_leaves=8,
 )
 NAMES = st.sampled_from([each.name for each in TOOLS if each.name not in {"plot", "keep", "spot"}])
-UNKNOWN = st.text(string.ascii_letters, min_size=5, max_size=9).filter(lambda name: not void(name))
+KNOWN = {"finish", *(each.name for each in TOOLS)}  # read in any case
+UNKNOWN = st.text(string.ascii_letters, min_size=5, max_size=9).filter(
+    lambda name: not void(name) and name.lower() not in KNOWN
+)
 
 
 def again(codec: Codec, asked: PromptSpec, thought: str, action: Action) -> None:
