@@ -4,6 +4,7 @@ Nothing is turned into another value for it: bytes are no text, a set is no list
 Programs in a sandboxed process are held to it by the text of this file, which needs Python alone.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 REFUSED = (
@@ -38,6 +39,24 @@ def unfit(value: Any, level: int = 0) -> str:
                 return f"a key of the type {type(key).__name__}"
         inner = [*inner, *inner.values()]
     return next(filter(None, (unfit(one, level + 1) for one in inner)), "")
+
+
+def refused(
+    function: str,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    check: Callable[[Any], str] = unfit,
+) -> str:
+    """What is wrong with the arguments of a function's call, with the name of one; "" if nothing.
+
+    `check` says what is wrong with the value of one.
+    """
+    places = [*((str(number), value) for number, value in enumerate(args, 1)), *named.items()]
+    for place, value in places:
+        if problem := unfit(place) or check(value):
+            shown = place.encode(errors="replace").decode()
+            return f"{function}() got as its argument {shown} {REFUSED.format(problem)}"
+    return ""
 
 
 def _is_whole(text: str) -> bool:

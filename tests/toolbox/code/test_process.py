@@ -169,7 +169,7 @@ async def test_a_forged_call_is_a_call_like_any_other() -> None:
 
 async def test_arguments_are_json_and_not_too_long() -> None:
     async with session() as here:
-        assert "not JSON serializable" in error(await here.start("page({1})"))
+        assert "its argument 1 what JSON cannot carry" in error(await here.start("page({1})"))
         assert "Circular" in error(await here.start("a = []\na.append(a)\npage(a)"))
         laughs = "a = ['x' * 100]\nfor _ in range(9): a = [a] * 10\n"
         assert "1,000,000 characters" in error(await here.start(f"{laughs}page(a)"))

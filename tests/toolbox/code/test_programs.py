@@ -166,7 +166,7 @@ send(text=[Point(), (1, 2)])
     lines = text.splitlines()
     assert lines[0] == "TypeError lookup() got 3 arguments without a name; it has: key, most"
     assert lines[1] == "TypeError lookup() got key twice"
-    assert lines[2].startswith("TypeError lookup() got what JSON cannot carry: nan")
+    assert lines[2].startswith("TypeError lookup() got as its argument key what JSON cannot")
     assert lines[3] == "TypeError lookup() got over 1,000,000 characters or values"
     assert lines[4] == "NameError name 'nothing' is not defined; the functions are lookup, send"
     assert record.call("1.2").args == {"text": [{"x": 1}, [1, 2]]}

@@ -19,7 +19,7 @@ import threading
 import traceback
 from typing import Any
 
-from clew.support.json_arguments import REFUSED, unfit
+from clew.support.json_arguments import refused, unfit
 
 NAME = "main.py"
 LONGEST = 1_000_000
@@ -59,9 +59,9 @@ class Programs:
 
     def ask(self, name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Ask for a call, and wait for what it gives."""
+        if problem := refused(name, args, named, _problem):
+            raise TypeError(problem)
         text = _bounded({"ask": name, "args": args, "named": named})
-        if problem := unfit([args, named]):
-            raise TypeError(f"{name}() got {REFUSED.format(problem)}")
         with self.asking:
             self.stop_clock()
             self.send(text)
@@ -128,7 +128,29 @@ def _compiled(program: str) -> tuple[Any, Any]:
     return compile(tree, NAME, "exec"), last
 
 
-def _bounded(message: dict[str, Any]) -> str:
+class _TooLongError(ValueError):
+    """A message would be longer than may be sent."""
+
+
+def _problem(value: Any) -> str:
+    """What of an argument JSON cannot carry; "" where it can carry all of it.
+
+    It is written first, which ends early: a value can hold itself, and many times over.
+    """
+    try:
+        _bounded(value)
+    except _TooLongError:
+        raise
+    except RecursionError:
+        return "what is nested too deeply"
+    except ValueError as error:
+        return str(error)
+    except TypeError as error:
+        return unfit(value) or str(error)
+    return unfit(value)
+
+
+def _bounded(message: Any) -> str:
     """JSON, unless it is too long: a value can hold itself many times over."""
     parts: list[str] = []
     size = 0
@@ -136,7 +158,7 @@ def _bounded(message: dict[str, Any]) -> str:
         parts.append(part)
         size += len(part)
         if size > LONGEST:
-            raise ValueError(f"a value has over {LONGEST:,} characters as JSON")
+            raise _TooLongError(f"a value has over {LONGEST:,} characters as JSON")
     return "".join(parts)
 
 

@@ -10,7 +10,7 @@ from clew.codecs.functions import parameter_names
 from clew.core.events import Action, Json
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
-from clew.support.json_arguments import REFUSED, unfit
+from clew.support.json_arguments import refused
 from clew.toolbox.code.interface import Asked, Raised, Returned
 from clew.toolbox.code.value_size import LARGEST, too_large
 
@@ -34,8 +34,8 @@ def action(known: Mapping[str, ToolSpec], asked: Asked) -> Action:
     if too_large([asked.args, asked.kwargs]):
         raise TypeError(f"{asked.name}() got over {LARGEST:,} characters or values")
     args: dict[str, Json] = _inside(named)
-    if problem := unfit(args):
-        raise TypeError(f"{asked.name}() got {REFUSED.format(problem)}")
+    if problem := refused(asked.name, (), args):
+        raise TypeError(problem)
     return Action(tool.name, args)
 
 

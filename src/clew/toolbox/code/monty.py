@@ -4,7 +4,9 @@ It has no files, sockets or processes, stops at every call of a function that it
 can dump a program in the midst of such a call. `docs/code.md` says what of Python it knows.
 """
 
+import ast
 import re
+import warnings
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from anyio import to_thread
 
 from clew.core.errors import ToolError
 from clew.support.error_text import message_of
-from clew.support.json_arguments import REFUSED
+from clew.support.json_arguments import refused, unfit
 from clew.toolbox.code.interface import (
     Asked,
     CodeLimits,
@@ -44,10 +46,16 @@ _MEMORY: Final = "memory limit"
 _RENDERED: Final = re.compile(
     r"(range|slice)\((?:-?\d+|None)(?:, (?:-?\d+|None)){1,2}\)"
     r"|(dict_(?:keys|values|items))\(\[.*\]\)"
-    r"|<(module|function|class) '[^']*'(?: at 0x[0-9a-f]+)?>|<([\w.]+) object[^<>]*>",
+    r"|<(module|function|class) '[^']*'(?: at 0x[0-9a-f]+)?>|<([\w.]+) object[^<>]*>"
+    r"|<(function) [\w.]+ at 0x[0-9a-f]+>|<(built-in function|bound method|gather)\b[^<>]*>"
+    r"|<(re\.Match) object; span=\(\d+, \d+\), match=.*>"
+    r"|(re)\.compile\((?:'.*'|\".*\")(?:, [\w.|]+)?\)|(functools\.partial)\(<.*\)",
     re.DOTALL,
 )
 """How the interpreter hands over what it has no value for: as the text that would be printed."""
+
+_FUNCTION: Final = "<function '{}'>"
+"""The name of what stands for a tool, as which a program that passes it around hands it over."""
 
 _DEEPER: Final = "<deeply nested>"
 """What stands where a value is nested more deeply than the interpreter hands over."""
@@ -116,6 +124,7 @@ class _Session:
     ) -> None:
         self._session, self._limits = session, limits
         self._functions = {name: _stub(name) for name in functions}
+        self._names = {stub.__name__: name for name, stub in self._functions.items()}
         self._waiting_at: monty.FunctionSnapshot | None = None
         self._rounds = 0
         self._printed_texts: list[str] = []
@@ -124,6 +133,9 @@ class _Session:
     async def start(self, program: str) -> ProgramState:
         """Run a program."""
         self._rounds, self._chars_left = 0, self._limits.output
+        if line := _half_a_character(program):
+            text = "a text with half a character, which this interpreter cannot hold"
+            return Failed(f"SyntaxError: line {line}: {text}")
         begin = partial(self._session.feed_start, program, print_callback=self._print)
         return await to_thread.run_sync(self._drive, begin)
 
@@ -197,7 +209,7 @@ class _Session:
                     here = here.resume(wrong)
                 else:
                     self._waiting_at = here
-                    return Asked(str(here.function_name), here.args, here.kwargs)
+                    return Asked(self._name(here), here.args, here.kwargs)
             return Finished(_shown(here.output))
         except monty.MontyCrashedError as error:
             return Failed(f"the interpreter ended: {message_of(error)}", lost=True)
@@ -214,25 +226,44 @@ class _Session:
 
     def _wrong(self, here: monty.FunctionSnapshot) -> monty.ExternalResult | None:
         """The error of a call of what is no tool, or with what cannot be handed over."""
-        name = here.function_name
+        name = self._name(here)
         if here.object_id is not None or name not in self._functions:
             known = ", ".join(self._functions)
             return _exception(
                 "NameError", f"name '{name}' is not defined; the functions are {known}"
             )
-        if problem := _rendered([here.args, here.kwargs]):
-            return _exception("TypeError", f"{name}() got {REFUSED.format(problem)}")
-        return None
+        if too_large([here.args, here.kwargs]):
+            return None  # for that there is another complaint
+        problem = refused(name, here.args, here.kwargs, _rendered)
+        return _exception("TypeError", problem) if problem else None
+
+    def _name(self, here: monty.FunctionSnapshot) -> str:
+        """The name of the tool: where a program passed it around, it is called by another one."""
+        name = str(here.function_name)
+        return self._names.get(name, name)
 
 
-def _rendered(values: list[object]) -> str:
-    """The first of these values, or of those within them, that was turned into a text; "" if none.
+def _half_a_character(program: str) -> int:
+    """The line of a program's first text with half a character, which would be another; 0 if none.
+
+    The interpreter puts the character for what cannot be read in its place.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a model writes there is nobody to warn
+            nodes = [*ast.walk(ast.parse(program))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 0
+    texts = [one for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return min((one.lineno for one in texts if unfit(one.value)), default=0)
+
+
+def _rendered(value: object) -> str:
+    """What of a value, or of those within it, was turned into a text; "" if nothing.
 
     A text of those very words is refused too: nothing tells them apart.
     """
-    if too_large(values):
-        return ""  # for that there is another complaint
-    waiting = [(one, frozenset[str]()) for value in values for one in parts_of(value) or ()]
+    waiting = [(value, frozenset[str]())]
     while waiting:
         one, itself = waiting.pop()
         if isinstance(one, str):
@@ -270,5 +301,5 @@ def _stub(name: str) -> Callable[..., None]:
     def stub(*_args: Any, **_named: Any) -> None:
         raise AssertionError(name)
 
-    stub.__name__ = stub.__qualname__ = name
+    stub.__name__ = stub.__qualname__ = _FUNCTION.format(name)
     return stub

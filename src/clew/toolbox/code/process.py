@@ -38,7 +38,7 @@ from clew.toolbox.sandbox.sandbox import RunningProgram
 
 __all__ = ["SandboxedPython"]
 
-_RULE: Final = "from clew.support.json_arguments import REFUSED, unfit"
+_RULE: Final = "from clew.support.json_arguments import refused, unfit"
 CHILD: Final = (
     Path(child_process.__file__)
     .read_text("utf-8")
