@@ -1,6 +1,9 @@
 """A person gives a held call other arguments: what these would repeat is asked about too."""
 
+import datetime as dt
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -14,6 +17,7 @@ from clew import (
     Verdict,
     fork,
     pending_approvals,
+    read,
     replay,
     resume,
     rule,
@@ -21,6 +25,8 @@ from clew import (
     tool,
 )
 from clew.testing import ScriptedModel, act, acts, say
+from clew.tools import with_fallback
+from clew.tools.process import process_tool
 
 DONE = [act("post", to="a"), act("post", to="b", note="")]
 
@@ -119,3 +125,167 @@ async def test_arguments_that_the_tool_cannot_take_use_up_no_ruling(args: dict[s
 def hold(call: Call, so_far: Trajectory) -> Verdict | None:
     """Ask a person about each call."""
     return Verdict("hold", "May it be sent?")
+
+
+class Size(msgspec.Struct):
+    x: int
+
+    def __post_init__(self) -> None:
+        if self.x < 0:
+            message = "a size is not below 0"
+            raise ValueError(message)
+
+
+@dataclass
+class Span:
+    first: int
+    last: int
+
+    def __post_init__(self) -> None:
+        if self.last < self.first:
+            message = "the last comes after the first"
+            raise ValueError(message)
+
+
+TYPES: list[tuple[Any, Any, Any]] = [
+    (int, 1, 1.0),
+    (list[int], [1], [2.0]),
+    (dt.date, "2026-01-01", "2026-02-30"),
+    (dt.datetime, "2026-01-01T00:00:00", "soon"),
+    (dt.time, "10:00:00", "25:00"),
+    (dt.timedelta, "PT1S", "long"),
+    (UUID, "12345678-1234-5678-1234-567812345678", "x"),
+    (bytes, "AAAA", "???"),
+    (dict[int, int], {"1": 1}, {"x": 1}),
+    (Size, {"x": 1}, {"x": -1}),
+    (list[Size], [{"x": 1}], [{"x": 1}, {"x": -1}]),
+    (Span, {"first": 1, "last": 2}, {"first": 2, "last": 1}),
+    (dict[str, Span], {}, {"a": {"first": 2, "last": 1}}),
+    (list[UUID | None], [None], [None, "x"]),
+]
+"""Types, a value that they take, and one that only they refuse: JSON Schema does not."""
+
+
+async def held_again(
+    kind: Any, good: Any, bad: Any, *, effect: Any, last: bool | None
+) -> list[Any]:
+    """What a tool got once a person gave what it does not take, and then ruled on that.
+
+    `last` allows the call with the good value (True), as it stands (None), or refuses it.
+    """
+    got: list[Any] = []
+
+    async def put(value: Any) -> str:
+        """Put a value."""
+        got.append(value)
+        return "put"
+
+    put.__annotations__["value"] = kind
+    agent = Agent(
+        model=ScriptedModel([act("put", value=good), say("done")]),
+        tools=[tool(effect=effect)(put)],
+        guards=[hold],
+    )
+    store = MemoryStore()
+    await run(agent, "?", store=store, run_id="r")
+    await rule("r", "1.1", allow=True, args={"value": bad}, store=store)
+    result = await resume(agent, "r", store=store)
+    assert (result.status, got) == ("held", [])
+    (waiting,) = await pending_approvals(store=store)
+    told = "the arguments of the last ruling do not fit, and nothing was called: put: "
+    assert waiting.why.startswith(told)
+    assert waiting.args == {"value": bad}
+    args = {"value": good} if last else None
+    await rule("r", "1.1", allow=last is not False, args=args, seen=waiting.seen, store=store)
+    result = await resume(agent, "r", store=store)
+    assert (result.status, await pending_approvals(store=store)) == ("answered", ())
+    await replay(agent, "r", store=store)
+    seen = (await read("r", store=store)).calls[0].observation
+    assert seen is not None
+    assert (seen.ok, seen.outcome) == ((True, "done") if last else (False, "not_done"))
+    return got
+
+
+@pytest.mark.parametrize(("kind", "good", "bad"), TYPES, ids=range(len(TYPES)))
+async def test_what_only_the_types_refuse_makes_the_call_wait_again(
+    kind: Any, good: Any, bad: Any
+) -> None:
+    assert len(await held_again(kind, good, bad, effect="unsafe", last=True)) == 1
+
+
+@pytest.mark.parametrize("effect", ["pure", "read", "idempotent", "unsafe"])
+@pytest.mark.parametrize("last", [True, None, False])
+async def test_what_waits_again_may_be_mended_refused_or_left(
+    effect: str, last: bool | None
+) -> None:
+    got = await held_again(dt.date, "2026-01-01", "2026-13-01", effect=effect, last=last)
+    assert got == ([dt.date(2026, 1, 1)] if last else [])
+
+
+async def test_each_ruling_with_wrong_arguments_asks_again() -> None:
+    got: list[dt.date] = []
+
+    @tool(effect="unsafe")
+    def book(day: dt.date) -> str:
+        """Book a day."""
+        got.append(day)
+        return "booked"
+
+    agent = Agent(
+        ScriptedModel([act("book", day="2026-01-01"), say("done")]), [book], guards=[hold]
+    )
+    store = MemoryStore()
+    await run(agent, "?", store=store, run_id="r")
+    for day in ("2026-02-30", "soon", "2026-02-30", "soon", "2026-03-01"):
+        assert got == []
+        (waiting,) = await pending_approvals(store=store)
+        await rule("r", waiting.call, allow=True, args={"day": day}, store=store)
+        await resume(agent, "r", store=store)
+    assert (await pending_approvals(store=store), got) == ((), [dt.date(2026, 3, 1)])
+    await replay(agent, "r", store=store)
+
+
+async def test_arguments_of_the_model_that_the_types_refuse_are_told_to_the_model() -> None:
+    @tool(effect="unsafe")
+    def book(day: dt.date) -> str:
+        """Book a day."""
+        return "booked"
+
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([act("book", day="soon"), say("done")]), [book], guards=[hold])
+    await run(agent, "?", store=store, run_id="r")
+    await rule("r", "1.1", allow=True, store=store)
+    assert (await resume(agent, "r", store=store)).status == "answered"
+    await replay(agent, "r", store=store)
+    seen = (await read("r", store=store)).calls[0].observation
+    assert seen is not None
+    assert (seen.code, seen.outcome) == ("invalid_arguments", "not_done")
+
+
+@pytest.mark.parametrize("other", [False, True])
+async def test_a_tool_in_a_process_or_with_another_one_asks_again_too(other: bool) -> None:
+    def second(day: dt.date) -> str:
+        """Book a day elsewhere."""
+        return "booked elsewhere"
+
+    elsewhere = process_tool(f"{__name__}:weekday", effect="unsafe")
+    used = with_fallback(elsewhere, tool(effect="unsafe")(second)) if other else elsewhere
+    agent = Agent(
+        ScriptedModel([act("weekday", day="2026-01-01"), say("done")]), [used], guards=[hold]
+    )
+    store = MemoryStore()
+    await run(agent, "?", store=store, run_id="r")
+    for day in ("2026-02-30", "2026-03-01"):
+        (waiting,) = await pending_approvals(store=store)
+        await rule("r", waiting.call, allow=True, args={"day": day}, store=store)
+        result = await resume(agent, "r", store=store)
+    assert (result.status, await pending_approvals(store=store)) == ("answered", ())
+    seen = (await read("r", store=store)).calls[0].observation
+    assert seen is not None
+    assert seen.content == 6
+    await replay(agent, "r", store=store)
+
+
+def weekday(day: dt.date) -> int:
+    """Say which day of the week it is."""
+    return day.weekday()

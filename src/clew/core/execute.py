@@ -72,7 +72,7 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
     number, after = len(call.attempts), ""
     if number:
         after = "nobody saw the end of the attempt before"
-        after = "a person answered" if _asked(tool, call) else after
+        after = "a person answered" if _asked(call) else after
     last = call.attempts[-1] if call.attempts else None
     same = last is not None and last.hash == call.hash  # with other arguments it is another task
     delay, task = tool.retry.delay, last.task if last is not None and same else ""
@@ -176,7 +176,7 @@ async def _settle(
     agent: Agent, journal: Journal, tool: Tool, call: Call
 ) -> Observation | Judged | None:
     """The outcome of a call that was cut off; None means that it may be made again."""
-    if _asked(tool, call) and call.ruling is not None and not call.ruling.allow:
+    if _asked(call) and call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return refusal(call, "denied", f"{why}. Do not try it in another way.")
     if tool.effect != "unsafe" and tool.probe is None:
@@ -203,15 +203,10 @@ def _not_repeated(journal: Journal, tool: Tool, call: Call) -> Observation:
     return failed(tool, call, "unknown", said, "unknown", trust=trust)
 
 
-def _asked(tool: Tool, call: Call) -> bool:
+def _asked(call: Call) -> bool:
     """Whether the call, once made, held itself for a person, and the person has ruled."""
-    own = call.verdict is not None and call.verdict.by == _own(tool)
+    own = call.verdict is not None and call.verdict.by == call.own_name
     return own and call.ruling is not None
-
-
-def _own(tool: Tool) -> str:
-    """The name under which a call holds itself."""
-    return f"{tool.name}.call"
 
 
 def _retry_refused(call: Call) -> bool:
@@ -259,7 +254,7 @@ async def _attempt(
         record=journal.trajectory,
         left=lambda: agent.budget.left(journal.trajectory),
         task=attempt.task,
-        answer=call.ruling.answer if call.ruling is not None and _asked(tool, call) else None,
+        answer=call.ruling.answer if call.ruling is not None and _asked(call) else None,
         blob=journal.store.blob,
         begun=begun,
         progress=partial(journal.progress, call.key),
@@ -285,7 +280,7 @@ async def _attempt(
             return _raised(tool, call, ended.error, trust)
         value = ended.value
     if isinstance(value, Verdict) and value.kind == "hold":
-        return Judged(call.key, value, by=_own(tool))
+        return Judged(call.key, value, by=call.own_name)
     if isinstance(value, Suspended):
         if tool.effect in EFFECTFUL:
             return _raised(tool, call, TypeError("a tool with an effect asks for no call"), trust)

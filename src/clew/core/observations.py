@@ -48,8 +48,8 @@ def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Ob
     It may echo what the model wrote: it is as far to be trusted as that (`Trajectory.trust`), and
     at most `DETAIL_CHARS` of it are kept.
     """
-    outcome: Outcome = "unknown" if call.attempts else "not_done"
-    effect: Effect = "unsafe" if call.attempts else "read"
+    outcome: Outcome = "unknown" if call.begun else "not_done"
+    effect: Effect = "unsafe" if call.begun else "read"
     said = shortened(text)
     content = f"ERROR: {said}" if code == "unknown_tool" else f"ERROR: {code}: {said}"
     return Observation(

@@ -106,14 +106,14 @@ async def _ask_guards(
     asked again. With other arguments it is asked again by all: the one that held it may refuse
     them, but not hold the same call twice, unless these repeat another effect.
     """
-    held_by = call.verdict.by if call.ruling is not None and call.verdict is not None else None
+    held_by = _holders(so_far, call)
     approved = call.ruling is not None and call.ruling.args is None
     events: list[AnyEvent] = []
     held: Judged | None = None
     asked = Call(call.key, Action(call.action.name, args))
     for name, guard in agent.named_guards:
         others = guard is not tool.guard and any(guard is each for each in agent.tool_guards)
-        if others or (approved and name == held_by):
+        if others or (approved and name in held_by):
             continue
         if isinstance(guard, OWN_GUARDS):
             verdict = await guard(asked, so_far)
@@ -135,7 +135,7 @@ async def _ask_guards(
                 events.append(Judged(call.key, verdict, by=name))
             case Verdict(kind="hold"):
                 known = approved or (
-                    name == held_by and not _of_another_effect(call, verdict, guard)
+                    name in held_by and not _of_another_effect(call, verdict, guard)
                 )
                 held = held or (None if known else Judged(call.key, verdict, by=name))
             case _:
@@ -146,6 +146,20 @@ async def _ask_guards(
     wanted = asked.args if held.verdict.args is None else held.verdict.args
     verdict = msgspec.structs.replace(held.verdict, args=wanted)
     return [*events, msgspec.structs.replace(held, verdict=verdict)]
+
+
+def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
+    """Who held the call that a person has ruled on; a tool that refused a ruling asks for another.
+
+    What was asked before that is answered by the other ruling too.
+    """
+    if call.ruling is None or call.verdict is None:
+        return frozenset()
+    names = {call.verdict.by}
+    if call.verdict.verdict.code == "invalid_arguments":
+        told = (entry.event for entry in so_far.entries if isinstance(entry.event, Judged))
+        names |= {it.by for it in told if it.call == call.key and it.verdict.kind == "hold"}
+    return frozenset(names)
 
 
 def _of_another_effect(call: Call, verdict: Verdict, guard: Guard) -> bool:

@@ -172,6 +172,18 @@ class Call(msgspec.Struct, eq=False, gc=False):
         return bool(self.attempts) and self.observation is None and not self.child
 
     @property
+    def begun(self) -> bool:
+        """Whether an attempt may have done something: not one whose arguments the tool refused."""
+        own = self.verdict if self.verdict and self.verdict.by == self.own_name else None
+        refused = own is not None and own.verdict.code == "invalid_arguments"
+        return len(self.attempts) > refused
+
+    @property
+    def own_name(self) -> str:
+        """The name under which its tool holds it."""
+        return f"{self.action.name}.call"
+
+    @property
     def changed(self) -> bool:
         """Whether it changed the world, or may have."""
         if (seen := self.observation) is None:

@@ -6,14 +6,21 @@ from typing import Any, TypedDict, Unpack, overload
 
 from clew.concurrency.tasks import Threaded
 from clew.core.errors import ConfigError
-from clew.core.events import Effect, Json, Observation, Trust
+from clew.core.events import Effect, Json, Observation, Trust, Verdict
 from clew.core.interfaces import CALL, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.parts import text_of
 from clew.support.settings import check_options
 from clew.tools.callables import as_function
 from clew.tools.schema import checked
-from clew.tools.signature import Key, Signature, arguments_refused, read, returned
+from clew.tools.signature import (
+    Key,
+    Signature,
+    arguments_refused,
+    asked_again,
+    read,
+    returned,
+)
 
 __all__ = ["Key", "Options", "as_tool", "settings", "tool"]
 
@@ -74,21 +81,19 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
         message = f'function {signature.name}: only a def with effect="pure" may be inline'
         raise ConfigError(message)
 
-    def given(args: dict[str, Json], key: str) -> dict[str, Any] | Observation:
+    def given(args: dict[str, Json], key: str) -> dict[str, Any] | Observation | Verdict:
         try:
             return signature.arguments(args, key)
         except ValueError as error:
-            return arguments_refused(signature.name, error)
+            return asked_again(arguments_refused(signature.name, error), key)
 
     async def awaiting(args: dict[str, Json], key: str) -> Any:
         fit = given(args, key)
-        value = fit if isinstance(fit, Observation) else await function(**fit)
-        return returned(signature.name, value)
+        return returned(signature.name, await function(**fit)) if isinstance(fit, dict) else fit
 
     def calling(args: dict[str, Json], key: str) -> Any:
         fit = given(args, key)
-        value = fit if isinstance(fit, Observation) else function(**fit)
-        return returned(signature.name, value)
+        return returned(signature.name, function(**fit)) if isinstance(fit, dict) else fit
 
     async def at_once(args: dict[str, Json], key: str) -> Any:
         return calling(args, key)

@@ -24,7 +24,7 @@ from clew.support.settings import check_options
 from clew.tools.function import Options, settings
 from clew.tools.run_process import SLACK, check_variables, environment, run_process
 from clew.tools.schema import checked
-from clew.tools.signature import read
+from clew.tools.signature import asked_again, read
 
 LIMIT: Final = 16 * 1024 * 1024
 """Most bytes a result may have, and most that are kept of what was printed."""
@@ -117,7 +117,7 @@ class Elsewhere:
             if self.memory:
                 text += f"; it may have {self.memory} bytes of memory"
             return self._failed("crashed", text, printed)
-        return self._returned(answer)
+        return self._returned(answer, key)
 
     def _spent(self, last: Last) -> bool:
         """Whether the limit of CPU time ended it: with its own signal, or a second later for good.
@@ -128,12 +128,14 @@ class Elsewhere:
             return False
         return _exit_text(last.code) == "signal SIGXCPU" or (last.code < 0 and last.cpu >= self.cpu)
 
-    def _returned(self, said: ChildReply) -> Any:
+    def _returned(self, said: ChildReply, key: str) -> Any:
         match said.kind:
             case "value":
                 return said.body
             case "observation":
-                return msgspec.convert(said.body, Observation)
+                found = msgspec.convert(said.body, Observation)
+                refused = (found.code, found.outcome) == ("invalid_arguments", "not_done")
+                return asked_again(found, key) if refused else found
             case "refused":
                 raise ToolError(str(said.body))
             case "memory":

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, NewType, Union
 import msgspec
 
 from clew.core.errors import ConfigError
-from clew.core.events import Image, Json, Observation
-from clew.core.interfaces import Parameters
+from clew.core.events import Image, Json, Observation, Verdict
+from clew.core.interfaces import CALL, Parameters
 from clew.tools.pictures import has_pictures, mentions_pictures
 from clew.tools.pydantic_types import adapted, refuse_default
 from clew.tools.types import described, from_json, plain, schema_of, schemas
@@ -121,13 +121,27 @@ def returned(name: str, value: Any) -> Any:
 
 
 def arguments_refused(name: str, error: ValueError) -> Observation:
-    """Arguments that met the schema and not the function's types: nothing was called."""
+    """What is told of arguments that met the schema and not the function's types: no call."""
     return Observation(
         content=f"ERROR: invalid_arguments: {name}: {error}",
         ok=False,
         code="invalid_arguments",
         outcome="not_done",
     )
+
+
+def asked_again(refused: Observation, key: str) -> Observation | Verdict:
+    """What becomes of a call with arguments that its function refused; `key` is the call's.
+
+    If a person gave them, the call waits for other ones. If the model did, it is told.
+    """
+    context = CALL.get()
+    ruling = None if context is None else context.record.call(key.rpartition(":")[2]).ruling
+    if ruling is None or ruling.args is None:
+        return refused
+    told = refused.text.removeprefix(f"ERROR: {refused.code}: ")
+    reason = f"the arguments of the last ruling do not fit, and nothing was called: {told}"
+    return Verdict("hold", reason, code=refused.code)
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
