@@ -20,6 +20,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, encode
 from clew.core.interfaces import STRATEGY, AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
+from clew.strategies.answers import check_answers
 from clew.strategies.branches import Branches
 from clew.strategies.codec import Asked, StrategyCodec, exchanges, last_asked
 from clew.strategies.interface import (
@@ -194,7 +195,7 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
         if not isinstance(role, get_args(Role)):
             message = f"{strategy.name}: {name} is {short_repr(role)}: give an agent or a tool"
             raise ConfigError(message)
-    _check_answers(strategy)
+    check_answers(strategy)
     for name, role in roles.items():
         if isinstance(role, Branches) and isinstance(role.agent.model, StrategyPolicy):
             message = (
@@ -204,20 +205,6 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
             )
             raise ConfigError(message)
     return roles
-
-
-def _check_answers(strategy: Strategy) -> None:
-    """Raise `ConfigError` for an agent that answers with text where its role wants a type."""
-    defaults: Mapping[str, Agent] = getattr(strategy, "defaults", {})
-    for name, usual in defaults.items():
-        given = getattr(strategy, name, None)
-        if isinstance(given, Agent) and given.brief.answers_text and not usual.brief.answers_text:
-            wanted: Any = usual.answer
-            message = (
-                f"{strategy.name}: the {name} answers with text: give it "
-                f"answer={wanted.__name__}, which is what its role wants"
-            )
-            raise ConfigError(message, field=name)
 
 
 def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:

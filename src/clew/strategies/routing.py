@@ -58,11 +58,15 @@ class Routing:
         return {"purposes": dict(self.purposes)}
 
     @property
-    def roles(self) -> Mapping[str, Role]:
+    def defaults(self) -> Mapping[str, Agent]:
+        """The agents used where none is given."""
         lines = "\n".join(f"- {name}: {purpose}" for name, purpose in self.purposes.items())
         first = next(iter(self.agents.values()))
-        chooser = self.chooser or typed_agent(first, CHOOSE.format(who=lines), Route)
-        return {"choose": chooser, **self.agents}
+        return {"chooser": typed_agent(first, CHOOSE.format(who=lines), Route)}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"choose": self.chooser or self.defaults["chooser"], **self.agents}
 
     def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for the choice and one run."""

@@ -8,7 +8,7 @@ so it differs from them without a random number, and side effects do not happen 
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -128,6 +128,11 @@ class TreeSearch:
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
         return {"scorer": typed_agent(self.agent, SCORE, Score)}
+
+    @property
+    def other_answers(self) -> Mapping[str, Sequence[type]]:
+        """What a role may answer with beside the type of its default."""
+        return {"scorer": (Judgement,)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
