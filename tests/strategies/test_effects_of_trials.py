@@ -29,6 +29,7 @@ from clew.strategies import (
     PlanAndSolve,
     Reflexion,
     ReWOO,
+    Route,
     Routing,
     Runs,
     Score,
@@ -126,7 +127,7 @@ WAYS: list[tuple[Callable[[Agent], Any], Json]] = [
     (lambda a: Reflexion(strategy_agent(Orchestrator(a), a), trials=2), PARTS),
     (lambda a: EvaluatorOptimizer(strategy_agent(PlanAndSolve(a), a)), {"steps": ["write"]}),
     (lambda a: Reflexion(strategy_agent(Routing({"a": a}, {"a": "all"}, a.replace(
-        prompt="You plan who works.", tools=(), answer=dict)), a)), ROUTE),
+        prompt="You plan who works.", tools=(), answer=Route)), a)), ROUTE),
     (lambda a: twice(strategy_agent(EvaluatorOptimizer(a, rounds=1), a)), None),
     (lambda a: PlanAndSolve(strategy_agent(EvaluatorOptimizer(a, rounds=1), a)), STEPS),
 ]  # fmt: skip
