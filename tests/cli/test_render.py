@@ -141,21 +141,33 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
         FORKED,
     ),
     (
-        Charged(Usage(1_000, 200, cost=0.01, estimated=True), "nobody saw the reply"),
+        Charged(Usage(1_000, 200, cost=0.01, estimated=True), why="nobody saw the reply"),
         CHARGED := ["Charged: about 1,200 tokens and $0.0100 may be lost: nobody saw the reply"],
         CHARGED,
     ),
     (
-        Charged(Usage(1_000, 200), "nobody saw it"),
+        Charged(Usage(1_000, 200), "time_up", "nobody saw it"),
         UNPRICED := ["Charged: about 1,200 tokens may be lost: nobody saw it"],
         UNPRICED,
     ),
     (
-        Charged(Usage(100, 7), "the critic after step 2: nothing wrong"),
+        Charged(Usage(100, 7), "critic", "the critic after step 2: nothing wrong"),
         CRITIC := ["Charged: 107 tokens: the critic after step 2: nothing wrong"],
         CRITIC,
     ),
-    (Charged(Usage(), "the worker left"), LEFT := ["Charged: the worker left"], LEFT),
+    (
+        Charged(Usage(100, 7), "time_up", "the critic after step 2: nothing wrong"),
+        TIME_UP := [
+            "Charged: about 107 tokens may be lost: the critic after step 2: nothing wrong"
+        ],
+        TIME_UP,
+    ),
+    (
+        Charged(Usage(100, 7), "critic", "alles gut"),
+        OF_CRITIC := ["Charged: 107 tokens: alles gut"],
+        OF_CRITIC,
+    ),
+    (Charged(Usage(), "left", "the worker left"), LEFT := ["Charged: the worker left"], LEFT),
     (Cancel("enough"), ["Interrupt: enough"], ["Interrupt: enough"]),
     (
         Landing("steps", "2 of 2 used"),

@@ -25,7 +25,7 @@ from clew import (
 )
 from clew.agent_files import load_agent
 from clew.cli.outcome import Outcome, summary
-from clew.core.events import Charged, Reply, Rewound
+from clew.core.events import Charged, Entry, Reply, Rewound
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.evals import read_matrix
 from clew.result import result
@@ -426,6 +426,21 @@ class TestACritic:
         assert charged(await ran(late)) == [
             "the critic after step 4: nothing wrong", "the critic after step 5: back to step 1",
         ]  # fmt: skip
+
+    @pytest.mark.parametrize("why", ["", "etwas anderes", "nobody saw the reply"])
+    async def test_is_known_by_the_kind_of_its_charge(self, why: str) -> None:
+        """Whatever its sentence says; and no other charge is taken for one of a critic."""
+        settings = Rewinds((), critic=Critic(Said([GOOD] * 3)), every=2)
+        done = await ran(agent(WindowModel(reading), settings))
+        charge = next(e for e in done.entries if isinstance(e.event, Charged))
+        before = Trajectory("run", done.entries[: charge.seq - 1])
+        assert settings.asks(before)
+        for event, asks in (
+            (Charged(Usage(100, 7), "critic", why), False),
+            (Charged(Usage(100, 7), "failed", "the critic after step 2: nothing wrong"), True),
+        ):
+            entry = Entry(charge.seq, charge.at, charge.epoch, event)
+            assert settings.asks(Trajectory("run", [*before.entries, entry])) == asks
 
     async def test_may_be_a_function_of_ones_own(self) -> None:
         def mine(so_far: Trajectory) -> Review:

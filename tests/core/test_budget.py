@@ -624,4 +624,4 @@ async def test_a_worker_that_leaves_where_a_thought_is_due_says_that_it_asked_fo
     journal = await start(who, "q", MemoryStore())
     await leave(who, journal)
     words = "the worker left between two steps: nothing was asked"
-    assert journal.trajectory.entries[-1].event == Charged(Usage(), words)
+    assert journal.trajectory.entries[-1].event == Charged(Usage(), "left", words)

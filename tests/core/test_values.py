@@ -145,7 +145,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "versions": {},
     },
     "Note": {"source": "person", "trust": "trusted", "done": ()},
-    "Charged": {"why": "", "late": False},
+    "Charged": {"kind": "lost_reply", "why": ""},
     "Cancel": {"why": ""},
     "Landing": {"detail": "", "own": False},
     "Stop": {"reason": "", "answer": None, "fallback": False, "own": False},
@@ -181,6 +181,7 @@ WORDS = {
     "Effect": "pure read idempotent unsafe",
     "Trust": "trusted untrusted",
     "Outcome": "done not_done unknown",
+    "ChargeKind": "lost_reply left failed time_up critic",
     "Status": "answered declined bound held refused failed interrupted",
     "Code": "unknown_tool invalid_arguments repeated_same_tool_call_too_many_times timeout "
     "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed "

@@ -11,7 +11,7 @@ import pytest
 from typing_extensions import override
 
 from clew import Agent, ClewError, MemoryStore, ModelError, Verdict, cancel, delegate, resume, tool
-from clew.core.events import Charged, Note, Reply, encode
+from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
 from clew.core.runner import start
@@ -20,7 +20,7 @@ from clew.testing.models import ScriptedModel, act, finish, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew.workers import QUEUE
 from clew.workers.agents import KnownAgents
-from clew.workers.broken_runs import MOST, is_set_aside
+from clew.workers.broken_runs import MOST, idle_openings, is_set_aside
 from clew.workers.gate import Gate
 from clew.workers.run_one import carry, describe
 from durability.poisoned import POISONS, storm
@@ -128,6 +128,17 @@ async def test_what_would_end_a_worker_ends_one_try_of_one_run(guard: Callable[[
     assert is_set_aside(done.stop)
     agents: list[Agent] = [agent.replace(guards=[]), agent]
     assert (await resume(agents[0], "r", store=store, accept_change=True)).answer == "done"
+
+
+@pytest.mark.parametrize("why", ["", "etwas anderes", "the worker left between two steps"])
+async def test_a_lost_reply_is_known_by_its_kind_whatever_its_sentence_says(why: str) -> None:
+    """A charge for one is no sign that the worker got on; any other charge is one."""
+    journal = await start(Agent(model=ScriptedModel([say("x")])), "q", MemoryStore(), run_id="r")
+    lines = journal.trajectory.entries
+    openings: dict[ChargeKind, int] = {"lost_reply": 3, "left": 1, "failed": 1, "critic": 1}
+    for kind, count in openings.items():
+        charged = Entry(2, 0, 3, Charged(Usage(), kind, why))
+        assert idle_openings(Trajectory("r", [*lines, charged]), 4) == count, kind
 
 
 async def test_counting_begins_anew_where_a_word_takes_a_run_up_again() -> None:

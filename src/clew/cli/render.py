@@ -123,17 +123,13 @@ def dollars(used: Usage) -> str:
     return f"${used.known_cost:.4f}"
 
 
-_CRITIC: Final = "the critic "
-"""What a critic took is named so."""
-
-
 def charged(event: Charged) -> str:
     """What was counted for a critic, or for calls nobody saw the end of."""
     used = event.usage
     if not used.tokens:
         return event.why
     cost = "" if used.cost is None else f" and ${used.cost:.4f}"
-    if event.why.startswith(_CRITIC):
+    if event.kind == "critic":
         return f"{used.tokens:,} tokens{cost}: {event.why}"
     return f"about {used.tokens:,} tokens{cost} may be lost: {event.why}"
 

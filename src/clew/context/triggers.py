@@ -33,9 +33,6 @@ Trigger: TypeAlias = Callable[[Trajectory, int], Branch | None]
 TRIGGERS: Final[Mapping[str, Trigger]] = {one.__name__: one for one in (repeated, rejected)}
 _BY: Final[Mapping[str, str]] = {"repeated": REPEATED, "rejected": REJECTED}
 
-_ASKED: Final = "the critic after step "
-"""What the record says of what a critic took begins so."""
-
 _GUARD: Final = "NoProgress("
 """The name of the guard against repetition begins so."""
 
@@ -149,13 +146,14 @@ class Rewinds:
         """Ask the critic, as long as a reply may take: what that took, and its rewind if any."""
         patience = Patience(seconds, grace, "reply_seconds")
         critic = cast("Reviewer", self.critic)  # there is one: `asks` said so
-        said = await ask("the critic", patience, critic, so_far)
-        found = of_kind("the critic", said, Review, "a clew.Review")
+        reply = await ask("the critic", patience, critic, so_far)
+        found = of_kind("the critic", reply, Review, "a clew.Review")
         lesson = one_line(found.lesson, LESSON_CHARS)
         why = _objection(so_far, found, lesson)
         back = Rewound(found.to, lesson, CRITIC) if found.wrong and not why else None
         came = why or (f"back to step {found.to}" if back else "nothing wrong")
-        charged = Charged(found.usage, f"{_ASKED}{so_far.step.number}: {came}")
+        said = f"the critic after step {so_far.step.number}: {came}"
+        charged = Charged(found.usage, "critic", said)
         return [charged] if back is None else [charged, back]
 
     def _may(self, so_far: Trajectory) -> bool:
@@ -203,7 +201,7 @@ def _began(so_far: Trajectory, to: int) -> str:
 
 def _is_review(event: AnyEvent) -> bool:
     """Whether an event says what a critic took and said."""
-    return isinstance(event, Charged) and event.why.startswith(_ASKED)
+    return isinstance(event, Charged) and event.kind == "critic"
 
 
 def _repeats(step: Step) -> bool:

@@ -40,6 +40,10 @@ Status: TypeAlias = Literal[
     "answered", "declined", "bound", "held", "refused", "failed", "interrupted"
 ]
 """How a run ended; `declined` means that the model said it cannot answer."""
+ChargeKind: TypeAlias = Literal["lost_reply", "left", "failed", "time_up", "critic"]
+"""What is charged: a reply that a worker may have asked for, and died; nothing, since the worker
+left between two steps; what the worker may have asked for in vain, when the model or the store
+failed it; a call that was cut because the run's time was up; what a critic took."""
 Code: TypeAlias = Literal[
     "",
     "unknown_tool",
@@ -557,12 +561,12 @@ class Note(Event, frozen=True):
 class Charged(Event, frozen=True):
     """What a critic took, or an estimate of a call whose reply was lost; limits count it.
 
-    `late` says that the call was cut because the run's time was up.
+    `kind` says what is charged; `why` says it to people, and nothing reads that.
     """
 
     usage: Usage
+    kind: ChargeKind = "lost_reply"
     why: str = ""
-    late: bool = False
 
 
 class Cancel(Event, frozen=True):

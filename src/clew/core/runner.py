@@ -30,9 +30,9 @@ from clew.support.redaction import redact, secrets
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
 
-LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
-LEFT: Final = "the worker left between two steps: nothing was asked"
-FAILED: Final = "the model, or the store, failed the worker"
+_LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
+_LEFT: Final = "the worker left between two steps: nothing was asked"
+_FAILED: Final = "the model, or the store, failed the worker"
 
 
 async def has_begun(store: Store, run_id: str) -> bool:
@@ -109,7 +109,7 @@ async def take_up(
     events: list[AnyEvent] = []
     different = _changes(agent, so_far, accepted=accept_change)
     if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
-        events.append(Charged(agent.budget.expected(so_far), LOST))
+        events.append(Charged(agent.budget.expected(so_far), "lost_reply", _LOST))
     if different:
         made_of = sealed(run_id, redact(origin)) if origin else {}
         events.append(Changed(agent.setting, different, made_of))
@@ -166,14 +166,14 @@ async def leave(agent: Agent, journal: Journal) -> None:
     """Record that no due thought was requested; otherwise the next worker charges one."""
     idle = journal.trajectory.entries[-1].epoch < journal.epoch  # nothing says that it lived
     if journal.trajectory.stop is None and (idle or _pays_next(agent, journal.trajectory)):
-        await journal.record(Charged(Usage(), LEFT))
+        await journal.record(Charged(Usage(), "left", _LEFT))
 
 
 async def record_failure(agent: Agent, journal: Journal) -> None:
     """Record that the worker is alive, and charge what it may have requested in vain."""
     pays = _pays_next(agent, journal.trajectory)
     usage = agent.budget.expected(journal.trajectory) if pays else Usage()
-    await journal.record(Charged(usage, FAILED))
+    await journal.record(Charged(usage, "failed", _FAILED))
 
 
 def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
@@ -195,7 +195,7 @@ def _may_have_asked(journal: Journal) -> bool:
     unless somebody took the run up after that, and wrote nothing.
     """
     last = journal.trajectory.entries[-1]
-    left = isinstance(last.event, Charged) and last.event.why in {LEFT, FAILED}
+    left = isinstance(last.event, Charged) and last.event.kind in {"left", "failed"}
     queued = isinstance(last.event, Started) and bool(last.event.queue)
     return not (left or queued) or journal.epoch > last.epoch + 1
 

@@ -24,7 +24,7 @@ LOG: Final = logging.getLogger("clew")
 T = TypeVar("T")
 
 
-TIME_UP: Final = "the run's time was up before the reply came"
+_TIME_UP: Final = "the run's time was up before the reply came"
 
 
 async def in_time(
@@ -39,7 +39,8 @@ async def in_time(
         came = await ask()
         return came, anyio.current_time() > scope.deadline
     unmetered = agent.resolved_model.info.unmetered
-    return Charged(Usage() if unmetered else agent.budget.expected(so_far), TIME_UP, late=True)
+    usage = Usage() if unmetered else agent.budget.expected(so_far)
+    return Charged(usage, "time_up", _TIME_UP)
 
 
 async def next_thought(agent: Agent, journal: Journal) -> Thought | Charged:

@@ -280,8 +280,9 @@ class Trajectory:
             case Charged():
                 self.total.lost += event.usage
                 self.spent.lost += event.usage
-                self.late |= event.late
-                self.cut_landing |= event.late and self.landing is not None
+                late = event.kind == "time_up"
+                self.late |= late
+                self.cut_landing |= late and self.landing is not None
             case _:
                 self._change(event)
 

@@ -9,7 +9,6 @@ person who resumes it, rules on it or speaks to it takes that back, and counting
 from typing import Final
 
 from clew.core.events import Attempt, Changed, Charged, Judged, Stop
-from clew.core.runner import LOST
 from clew.core.trajectory import Trajectory
 
 MOST: Final = 3
@@ -27,7 +26,7 @@ def idle_openings(so_far: Trajectory, epoch: int) -> int:
     """How often in a row a run was opened, up to this epoch, and nothing came of it."""
     for entry in reversed(so_far.entries):
         event = entry.event
-        lost = isinstance(event, Charged) and event.why == LOST
+        lost = isinstance(event, Charged) and event.kind == "lost_reply"
         if not lost and not isinstance(event, _REPEATED):
             return epoch - entry.epoch
     return 0

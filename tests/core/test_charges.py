@@ -1,0 +1,49 @@
+"""What was charged is known by its kind: the sentence beside it is for people only."""
+
+from typing import get_args
+
+import pytest
+
+from clew import Agent, MemoryStore
+from clew.core.events import Charged, ChargeKind, Usage, decode, encode
+from clew.core.runner import start, take_up
+from clew.core.trajectory import Trajectory
+from clew.testing.models import ScriptedModel, say
+
+KINDS: tuple[ChargeKind, ...] = get_args(ChargeKind)
+SENTENCES = (
+    "",
+    "etwas anderes",
+    "a worker may have asked for a thought, and nobody saw the reply",
+    "the worker left between two steps: nothing was asked",
+    "the model, or the store, failed the worker",
+    "the run's time was up before the reply came",
+    "the critic after step 2: nothing wrong",
+)
+
+
+async def record_of(kind: ChargeKind, why: str, store: MemoryStore) -> tuple[Agent, Trajectory]:
+    """A run that waits for its first thought, with this charge as its last entry."""
+    who = Agent(model=ScriptedModel([say("x")]))
+    journal = await start(who, "q", store, run_id="run")
+    await journal.record(Charged(Usage(100, 7), kind, why))
+    return who, journal.trajectory
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_sentence_changes_what_a_charge_means(kind: ChargeKind) -> None:
+    """Whether the next worker charges a lost reply, and whether the time is up."""
+    meant = set[tuple[bool, bool]]()
+    for why in SENTENCES:
+        store = MemoryStore()
+        who, so_far = await record_of(kind, why, store)
+        again = (await take_up(who, "run", store)).trajectory
+        meant.add((len(again.entries) > len(so_far.entries), so_far.late))
+    asked_again = kind in {"lost_reply", "critic"}  # of a run whose time is up, nothing is due
+    assert meant == {(asked_again, kind == "time_up")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_charge_is_read_as_it_was_written(kind: ChargeKind) -> None:
+    charge = Charged(Usage(1, 2), kind, "as may be")
+    assert decode(encode(charge)) == charge
