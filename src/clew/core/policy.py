@@ -1,6 +1,6 @@
 """May this call happen? May this answer stand? The agent's own checks, before any effect."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -29,6 +29,8 @@ from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_f
 from clew.support.schema_parts import keywords
 from clew.tools.schema import example, nearest, right_form
 from clew.tools.types import plain
+
+_NOBODY: Final = frozenset[str]()
 
 
 def held_stop(*keys: str) -> Stop:
@@ -106,7 +108,7 @@ async def _ask_guards(
     asked again. With other arguments it is asked again by all: the one that held it may refuse
     them, but not hold the same call twice, unless these repeat another effect.
     """
-    held_by = _holders(so_far, call)
+    held_by = _NOBODY if call.ruling is None else _holders(so_far, call)
     approved = call.ruling is not None and call.ruling.args is None
     events: list[AnyEvent] = []
     held: Judged | None = None
@@ -153,8 +155,8 @@ def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
 
     What was asked before that is answered by the other ruling too.
     """
-    if call.ruling is None or call.verdict is None:
-        return frozenset()
+    if call.verdict is None:
+        return _NOBODY
     names = {call.verdict.by}
     if call.verdict.verdict.code == "invalid_arguments":
         told = (entry.event for entry in so_far.entries if isinstance(entry.event, Judged))
