@@ -155,10 +155,9 @@ def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
 
     What was asked before that is answered by the other ruling too.
     """
-    if call.verdict is None:
-        return _NOBODY
-    names = {call.verdict.by}
-    if call.verdict.verdict.code == "invalid_arguments":
+    held = call.verdict
+    names = set[str]() if held is None else {held.by}
+    if held is not None and held.verdict.code == "invalid_arguments":
         told = (entry.event for entry in so_far.entries if isinstance(entry.event, Judged))
         names |= {it.by for it in told if it.call == call.key and it.verdict.kind == "hold"}
     return frozenset(names)
