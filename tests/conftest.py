@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -64,10 +65,20 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture(scope="session")
+def homes() -> list[Path]:
+    """The homes of tests; the last one is used again as long as no test leaves anything there."""
+    return []
+
+
 @pytest.fixture(autouse=True)
-def _own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_world(
+    homes: list[Path], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Give the test, and the processes it starts, an empty home, store and working directory."""
-    home = tmp_path_factory.mktemp("home")
+    if not homes or any(homes[-1].iterdir()):
+        homes.append(tmp_path_factory.mktemp("home"))
+    home = homes[-1]
     for name in filter(PERSONAL.fullmatch, list(os.environ)):
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))

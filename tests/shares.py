@@ -25,8 +25,13 @@ def draw(names: Iterable[str], one_in: int) -> set[str]:
 
     A cryptographic hash, since names that follow each other have checksums that lie together.
     """
-    ranked = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
-    return set(ranked[: -(-len(ranked) // one_in)])
+    names = ranked(names)
+    return set(names[: -(-len(names) // one_in)])
+
+
+def ranked(names: Iterable[str]) -> list[str]:
+    """These names in the order in which they are drawn."""
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
 
 
 def on_trio(item: pytest.Item) -> bool:
