@@ -237,6 +237,7 @@ def test_the_env_file_is_found_above(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.parametrize("below", ["", "deep", "deep/below"])
+@pytest.mark.share(3)
 def test_a_folder_names_no_address(name: str, below: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever can write a folder's `.env` would get the environment's key, and every question."""
     monkeypatch.delenv(name, raising=False)

@@ -197,6 +197,7 @@ HOSTILE = {
     ["", "Action: search[", "Action: move\nAction Input: {'a': ", '{"action": "move", "args": '],
 )
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.share(2)
 def test_hostile_text_costs_work_in_proportion_to_its_length(unit: str, before: str) -> None:
     """Calls are counted, not seconds."""
     asked = brief(tools=brief().tools[:3])

@@ -136,6 +136,7 @@ FORMATS = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("codec", FORMATS)
 async def test_in_every_format(codec: str) -> None:
     for written in (FORMATS[codec] % WORDS, FORMATS[codec] % (WORDS * 3)):

@@ -92,6 +92,7 @@ async def closed(made: clew.Agent[Any]) -> AsyncGenerator[None]:
             await cast("LocalModel", made.resolved_model).close()
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "least", [pytest.param(12, id="12"), pytest.param(100, id="100", marks=pytest.mark.slow)]
 )

@@ -174,6 +174,7 @@ PLAIN: Final[Mapping[str, Callable[[Record, random.Random], None]]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", PLAIN)
 def test_another_way_to_write_the_same_is_no_miss(folder: Path, name: str) -> None:
     found = every()

@@ -76,6 +76,7 @@ LIMITS = [
 
 
 @pytest.mark.slow
+@pytest.mark.share(3)
 @pytest.mark.parametrize("effect", ["unsafe", "idempotent"])
 @pytest.mark.parametrize("limits", LIMITS, ids=range(len(LIMITS)))
 @pytest.mark.parametrize("way", ACTS, ids=lambda way: way.name)
@@ -148,6 +149,7 @@ async def test_limits_of_the_whole_say_how_often_it_acts() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.share(3)
 @pytest.mark.parametrize("most", [2, 3])
 @pytest.mark.parametrize("way", ACTS, ids=lambda way: way.name)
 async def test_a_cap_on_a_tool_holds_over_shared_steps_and_those_of_a_fork(
