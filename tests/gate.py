@@ -2,7 +2,7 @@
 
 The gate holds layers 0 to 5 (pyproject.toml), and measuring takes as long as a test itself. So the
 tests of what stands above are not measured: those layers have to be covered by tests of their own.
-Nor are more than a few cases of a table, since all of them run nearly the same lines.
+Nor are more than a few cases of a slow table, since all of them run nearly the same lines.
 `make coverage` measures everything.
 """
 
@@ -26,8 +26,8 @@ ABOVE: Final = frozenset(
 """Folders of tests of layer 6 and above."""
 
 
-CASES: Final = 4
-"""How many cases of a table are measured."""
+CASES: Final = 8
+"""How many cases of a slow table are measured."""
 
 MEASURED: Final = pytest.StashKey[bool]()
 
@@ -39,10 +39,13 @@ def of_layers(item: pytest.Item) -> bool:
 
 
 def drawn(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """The tests that are measured, and of each table its first cases."""
+    """The tests that are measured: all quick ones, and of each slow table its first cases."""
     tables = defaultdict[str, dict[str, pytest.Item]](dict)
     for item in filter(of_layers, items):
-        tables[item.nodeid.partition("[")[0]][item.nodeid] = item
+        if item.get_closest_marker("slow") is None:
+            yield item
+        else:
+            tables[item.nodeid.partition("[")[0]][item.nodeid] = item
     for table in tables.values():
         yield from (table[name] for name in ranked(table)[:CASES])
 

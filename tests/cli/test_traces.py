@@ -6,33 +6,15 @@ from typing import Any
 
 import pytest
 
-from clew import StoreError
 from clew.agent_files import make_agent, read_agent_file
-from clew.core.events import Started, encode
-from clew.core.journal import Journal, load
-from clew.retention.traces import read_trace, trace
-from clew.stores import MemoryStore, store_at
+from clew.core.events import Started
+from clew.core.journal import Journal
+from clew.stores import store_at
 from tests.cli.shell import clew, library
-from tests.core.play import play
-from tests.core.scenarios import SCENARIOS, Scenario
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
-async def test_a_trace_is_the_whole_run(scenario: Scenario, tmp_path: Path) -> None:
-    store = MemoryStore()
-    await play(scenario, tmp_path, store)
-    record = await load(store, "run")
-    again = read_trace(encode(line) for line in trace(record))
-    assert again.entries == record.entries
-    assert (again.run_id, again.usage, again.stop) == ("run", record.usage, record.stop)
-    told = list(trace(record))
-    made = [line["call"] for line in told if line["event"] == "action"]
-    assert made == [call.key for call in record.calls]
-    assert [line["step"] for line in told] == sorted(line["step"] for line in told)
 
 
 def test_a_trace_has_the_shape_that_such_traces_usually_have() -> None:
@@ -48,19 +30,6 @@ def test_a_trace_has_the_shape_that_such_traces_usually_have() -> None:
     assert short[-1][0] == told[-1]["event"] == "final"
     assert "5" in short[-1][1]
     assert all(isinstance(one["step"], int) and one["time"] for one in told)
-
-
-def test_a_trace_with_gaps_or_strange_lines_is_none() -> None:
-    whole = clew("ask", "What is 2+3?", "--quiet")
-    assert whole.code == 0
-    text = clew("show", "last", "--jsonl").out.splitlines()
-    assert read_trace(text).goal == "What is 2+3?"
-    with pytest.raises(StoreError, match="has gaps"):
-        read_trace(text[:1] + text[2:])
-    with pytest.raises(StoreError, match="line 2 is no line of a trace"):
-        read_trace([text[0], "{}"])
-    with pytest.raises(StoreError, match="line 1 is no line of a trace"):
-        read_trace([b"\xff"])
 
 
 def test_a_run_is_written_down_as_it_happens() -> None:
