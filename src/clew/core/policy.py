@@ -158,8 +158,12 @@ def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
     held = call.verdict
     names = set[str]() if held is None else {held.by}
     if held is not None and held.verdict.code == "invalid_arguments":
-        told = (entry.event for entry in so_far.entries if isinstance(entry.event, Judged))
-        names |= {it.by for it in told if it.call == call.key and it.verdict.kind == "hold"}
+        told = (entry.event for entry in so_far.entries)
+        names |= {
+            event.by
+            for event in told
+            if isinstance(event, Judged) and event.call == call.key and event.verdict.kind == "hold"
+        }
     return frozenset(names)
 
 
