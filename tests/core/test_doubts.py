@@ -114,7 +114,39 @@ async def test_the_model_is_told_what_may_have_happened_before(second: str) -> N
     assert call.remarks[0] == 'send({"text":"X"}) was begun before, and may have happened'
 
 
-async def test_other_arguments_ask_for_no_task_of_the_old_ones() -> None:
+ARGS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
+    ({"text": "X"}, {"text": "Y"}, False),
+    ({"text": "X"}, {"text": "X", "copies": 2}, False),
+    ({"text": "X", "copies": 2}, {"text": "X"}, False),
+    ({"text": "X"}, {"text": "x"}, False),
+    ({"text": "X"}, {"text": "X "}, False),
+    ({"text": "X", "sizes": [1, 2]}, {"text": "X", "sizes": [2, 1]}, False),
+    ({"text": "X", "sizes": [1]}, {"text": "X", "sizes": [1, 1]}, False),
+    ({"text": "X", "at": {"a": 1}}, {"text": "X", "at": {"a": 2}}, False),
+    ({"text": "X", "at": {"a": 1}}, {"text": "X", "at": {"a": True}}, False),
+    ({"text": "X", "at": {}}, {"text": "X", "at": {"a": None}}, False),
+    ({"text": "X"}, {"text": "X"}, True),
+    ({"text": "X"}, {"copies": 1, "text": "X"}, True),
+    ({"text": "X", "copies": 2}, {"text": "X", "copies": 2.0}, True),
+    ({"text": "X", "at": {"a": 1, "b": 2}}, {"text": "X", "at": {"b": 2, "a": 1}}, True),
+]
+"""What a job was begun with, what a person lets be made instead, and whether it is the same."""
+SHEET = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "copies": {"type": "integer", "default": 1},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+        "at": {"type": "object"},
+    },
+    "required": ["text"],
+}
+
+
+@pytest.mark.parametrize(("first", "then", "same"), ARGS, ids=range(len(ARGS)))
+async def test_other_arguments_ask_for_no_task_of_the_old_ones(
+    first: dict[str, Any], then: dict[str, Any], same: bool
+) -> None:
     asked: list[tuple[str, str]] = []
 
     async def press(args: dict[str, Any], key: str) -> str:
@@ -122,16 +154,17 @@ async def test_other_arguments_ask_for_no_task_of_the_old_ones() -> None:
         assert here is not None
         asked.append((args["text"], here.task))
         if not here.task:
-            await here.begun(f"job for {args['text']}")
+            await here.begun("a job")
         if len(asked) == 1:
             raise OSError("the line broke off")
         return "printed"
 
-    tool = Tool("press", "Print.", TEXT, press, effect="unsafe")
-    model = ScriptedModel([act("press", text="X"), say("done")])
+    tool = Tool("press", "Print.", SHEET, press, effect="unsafe")
+    model = ScriptedModel([act("press", **first), say("done")])
     agent = Agent(model, [tool], limits=Limits(unknown="hold"))
     store = MemoryStore()
     await run(agent, "Print.", store=store, run_id="r")
-    await rule("r", "1.1", allow=True, args={"text": "Y"}, store=store)
+    await rule("r", "1.1", allow=True, args=then, store=store)
     await resume(agent, "r", store=store)
-    assert asked == [("X", ""), ("Y", "")]
+    assert asked == [(first["text"], ""), (then["text"], "a job" if same else "")]
+    await replay(agent, "r", store=store)

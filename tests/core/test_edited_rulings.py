@@ -81,6 +81,64 @@ async def test_an_edit_of_the_same_effect_or_a_new_one_is_made_at_once(
     assert (sent, len(asked)) == ([edited["to"] + edited.get("note", "")], 1)
 
 
+@dataclass
+class Place:
+    town: str
+    country: str = "GB"
+
+
+HAD: list[tuple[Any, Any, Any]] = [
+    (float, 2, 2.0),
+    (
+        Annotated[dt.datetime, msgspec.Meta(tz=True)],
+        "2026-01-01T10:00:00Z",
+        "2026-01-01t11:00:00+01:00",
+    ),
+    (list[float], [1, 2], [1.0, 2.0]),
+    (set[str], ["b", "a"], ["a", "b"]),
+    (dict[str, int], {"x": 1, "y": 2}, {"y": 2, "x": 1}),
+    (UUID, "12345678-1234-5678-1234-567812345678", "12345678123456781234567812345678"),
+    (dt.timedelta, "PT60S", "PT1M"),
+    (dict[str, dt.timedelta], {"a": "P1D"}, {"a": "PT24H"}),
+    (str, "Jos\u00e9", "Jose\u0301"),
+    (Place, {"town": "Hull"}, {"town": "Hull", "country": "GB"}),
+    (list[Place], [{"town": "Hull"}], [{"country": "GB", "town": "Hull"}]),
+    (dict[str, Place], {"a": {"town": "Hull"}}, {"a": {"town": "Hull", "country": "GB"}}),
+]
+"""Types, what an effect was had with, and another spelling of it."""
+
+
+@pytest.mark.parametrize(("kind", "had", "edited"), HAD, ids=range(len(HAD)))
+@pytest.mark.parametrize("more", [{}, {"note": ""}], ids=["", "a default"])
+async def test_an_edit_into_an_effect_that_was_had_waits_however_it_is_written(
+    kind: Any, had: Any, edited: Any, more: dict[str, str]
+) -> None:
+    sent: list[Any] = []
+
+    async def put(value: Any = None, note: str = "") -> str:
+        """Put a value."""
+        sent.append(value)
+        return "put"
+
+    put.__annotations__["value"] = kind | None
+    tools, store = [tool(effect="unsafe")(put)], MemoryStore()
+    first = Agent(ScriptedModel([act("put"), act("put", value=had), say("done")]), tools)
+    await run(first, "?", store=store, run_id="first")
+    again = Agent(ScriptedModel([act("put"), say("done")]), tools)
+    await fork(again, "first", at=0, store=store, new_id="second")
+    (waiting,) = await pending_approvals(store=store)
+    args = {"value": edited, **more}
+    await rule("second", waiting.call, allow=True, args=args, store=store)
+    result = await resume(again, "second", store=store)
+    assert (result.status, len(sent)) == ("held", 2)
+    (waiting,) = await pending_approvals(store=store)
+    assert "first:2.1" in waiting.why
+    await rule("second", waiting.call, allow=True, store=store)
+    assert (await resume(again, "second", store=store)).status == "answered"
+    assert sent[2] == sent[1] or isinstance(sent[1], str)
+    await replay(again, "second", store=store)
+
+
 @pytest.mark.parametrize(
     "args",
     [

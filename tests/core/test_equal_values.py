@@ -45,6 +45,11 @@ SAME: list[tuple[dict[str, Any], Any, Any]] = [
     ),
     ({"format": "date-time"}, "2026-01-01T10:00:00Z", "2026-01-01T11:00:00+01:00"),
     ({"format": "time"}, "10:00", "10:00:00"),
+    ({"format": "time"}, "10:00:00Z", "10:00:00z"),
+    ({"format": "duration"}, "PT60S", "PT1M"),
+    ({"format": "duration"}, "P1DT12H", "PT36H"),
+    ({"items": {"format": "duration"}}, ["-PT1.5S"], ["-PT1.50S"]),
+    ({"format": "date-time"}, "2026-01-01T10:00:00Z", "2026-01-01T10:00:00.000z"),
 ]
 OTHER: list[tuple[dict[str, Any], Any, Any]] = [
     ({"oneOf": EITHER}, {"kind": "b"}, {"kind": "b", "y": 0}),
@@ -57,6 +62,10 @@ OTHER: list[tuple[dict[str, Any], Any, Any]] = [
     ({"type": "string"}, "10:00", "10:00:00"),
     ({"format": "uuid"}, "no id", "another"),
     ({"format": "date-time"}, "2026-01-01T10:00:00Z", "2026-01-01T10:00:00+01:00"),
+    ({"format": "duration"}, "PT60S", "PT60M"),
+    ({"format": "duration"}, "P1M", "PT1M"),
+    ({"format": "duration"}, "P1M", "P30D"),
+    ({"type": "string"}, "PT60S", "PT1M"),
 ]
 
 

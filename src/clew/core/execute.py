@@ -74,10 +74,11 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
         after = "nobody saw the end of the attempt before"
         after = "a person answered" if _asked(call) else after
     last = call.attempts[-1] if call.attempts else None
-    same = last is not None and last.hash == call.hash  # with other arguments it is another task
-    delay, task = tool.retry.delay, last.task if last is not None and same else ""
     uncut = Uncut() if tool.effect in EFFECTFUL else None
     received = received_hash(tool, call.args) if uncut is not None else ""
+    delay, task = tool.retry.delay, ""
+    if last is not None and (last.hash == call.hash or last.received == received != ""):
+        task = last.task  # with arguments of which the tool receives others it is another task
     while True:
         number += 1
         most = agent.budget.deadline(tool, journal.trajectory)

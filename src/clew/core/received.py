@@ -6,9 +6,11 @@ The tool gets the same, and does the same. So does another tool that the call is
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final, cast
 from uuid import UUID
+
+import msgspec
 
 from clew.core.events import EFFECTFUL, Action, Done, Json, encode
 from clew.core.interfaces import ToolSpec
@@ -110,10 +112,13 @@ def _in_one_form(named: Json, value: Json) -> Json:
             case "uuid":
                 return str(UUID(str(value)))
             case "time":
-                return time.fromisoformat(str(value)).isoformat()
+                return time.fromisoformat(str(value).upper()).isoformat()
             case "date-time":
-                at = datetime.fromisoformat(str(value))
+                at = datetime.fromisoformat(str(value).upper())  # a small z too
                 return (at if at.tzinfo is None else at.astimezone(UTC)).isoformat()
+            case "duration":
+                lasts = msgspec.convert(value, timedelta)
+                return f"PT{lasts.total_seconds()}S"
             case _:
                 return value
     except (ValueError, OverflowError):
