@@ -24,6 +24,7 @@ from clew import (
     run,
     tool,
 )
+from clew.core.events import EFFECTFUL
 from clew.testing import ScriptedModel, act, acts, say
 from clew.tools import with_fallback
 from clew.tools.process import process_tool
@@ -225,11 +226,12 @@ TYPES: list[tuple[Any, Any, Any]] = [
 
 
 async def held_again(
-    kind: Any, good: Any, bad: Any, *, effect: Any, last: bool | None
+    kind: Any, good: Any, bad: Any, *, effect: Any, last: bool | None, times: int = 1
 ) -> list[Any]:
     """What a tool got once a person gave what it does not take, and then ruled on that.
 
-    `last` allows the call with the good value (True), as it stands (None), or refuses it.
+    That is given so many `times`. `last` allows the call with the good value (True), as it stands
+    (None), or refuses it.
     """
     got: list[Any] = []
 
@@ -246,9 +248,11 @@ async def held_again(
     )
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
-    await rule("r", "1.1", allow=True, args={"value": bad}, store=store)
-    result = await resume(agent, "r", store=store)
-    assert (result.status, got) == ("held", [])
+    for _ in range(times):
+        await rule("r", "1.1", allow=True, args={"value": bad}, store=store)
+        result = await resume(agent, "r", store=store)
+        assert (result.status, got) == ("held", [])
+        assert (await read("r", store=store)).effects == []
     (waiting,) = await pending_approvals(store=store)
     told = "the arguments of the last ruling do not fit, and nothing was called: put: "
     assert waiting.why.startswith(told)
@@ -260,7 +264,9 @@ async def held_again(
     await replay(agent, "r", store=store)
     seen = (await read("r", store=store)).calls[0].observation
     assert seen is not None
-    assert (seen.ok, seen.outcome) == ((True, "done") if last else (False, "not_done"))
+    done = (True, "done", effect) if last else (False, "not_done", seen.effect)
+    assert (seen.ok, seen.outcome, seen.effect) == done
+    assert bool((await read("r", store=store)).effects) == (got != [] and effect in EFFECTFUL)
     return got
 
 
@@ -273,10 +279,12 @@ async def test_what_only_the_types_refuse_makes_the_call_wait_again(
 
 @pytest.mark.parametrize("effect", ["pure", "read", "idempotent", "unsafe"])
 @pytest.mark.parametrize("last", [True, None, False])
+@pytest.mark.parametrize("times", [1, 2, 3])
 async def test_what_waits_again_may_be_mended_refused_or_left(
-    effect: str, last: bool | None
+    effect: str, last: bool | None, times: int
 ) -> None:
-    got = await held_again(dt.date, "2026-01-01", "2026-13-01", effect=effect, last=last)
+    day, none = "2026-01-01", "2026-13-01"
+    got = await held_again(dt.date, day, none, effect=effect, last=last, times=times)
     assert got == ([dt.date(2026, 1, 1)] if last else [])
 
 

@@ -20,7 +20,7 @@ def described_effect(record: Trajectory, call: Call) -> Done:
     What a person let be made again, with these arguments or others, may have happened before too.
     """
     made_by = next((f.parent for f in record.forks if f.step >= step_of(call)), record.run_id)
-    last = call.attempts[-1] if call.attempts else None
+    last = call.begun[-1] if call.begun else None
     outcome = "unknown" if call.observation is None else call.observation.outcome
     args, doubts = call.args, list(call.doubts)
     if doubts and last is not None and last.number == doubts[-1][1].number:  # none came after it
@@ -29,12 +29,12 @@ def described_effect(record: Trajectory, call: Call) -> Done:
         outcome = "unknown"
     before = {one.received or one.hash: _line(call, was) for was, one in doubts}
     text = _line(call, args)
-    if to := {each.tool: "" for each in call.attempts if each.handed}:
+    if to := {each.tool: "" for each in call.begun if each.handed}:
         text = f"{text}, handed on to {', '.join(to)}"
     if others := [line for line in before.values() if line != _line(call, args)]:
         text = f"{text}; before that perhaps {', '.join(others)}"
     received = last.received if last is not None else ""
-    handed = [*(each.handed for each in call.attempts if each.handed), *before]
+    handed = [*(each.handed for each in call.begun if each.handed), *before]
     hash_ = call.hash if args is call.args else args_hash(call.action.name, args)
     return Done(
         f"{made_by}:{call.key}", call.action.name, hash_, text, outcome, received or hash_,

@@ -94,7 +94,7 @@ async def act(agent: Agent, journal: Journal) -> None:
 async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
     """Record every verdict other than yes; a refused call gets its observation with it."""
     for call in calls:
-        new = call.again or not (call.attempts or call.suspended)
+        new = call.again or not (call.begun or call.suspended)
         if new and not call.held and not call.child:
             given = journal.with_secrets(call) or call
             if call.action.name in agent.effectful:

@@ -96,7 +96,7 @@ async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
             continue
         if call.child:
             closing.append(await close_sub_run(agent, journal, call, why))
-        elif call.attempts:
+        elif call.begun:
             text = "a person interrupted it: it may or may not have happened"
             closing.append(refusal(call, "unknown", text))
         else:

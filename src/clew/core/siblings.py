@@ -110,7 +110,7 @@ def _beside(sibling: Sibling) -> list[Done]:
     """The effects of the other runs, as they stand."""
     found = dict(sibling.work.before or {})
     for by, so_far, call, done in sibling.work.begun:
-        if call.observation is None:  # it may still be handed on
+        if call.observation is None and (call.begun or not call.held):
             found[done.key] = by, done
         elif call.changed:
             found[done.key] = by, described_effect(so_far, call)

@@ -60,6 +60,9 @@ class Call(msgspec.Struct, eq=False, gc=False):
     hints: tuple[Judged, ...] = ()
     ruling: Ruling | None = None
     attempts: tuple[Attempt, ...] = ()
+    begun: tuple[Attempt, ...] = ()
+    """Those of them that may have done something: not where the tool refused a ruling's arguments,
+    and called nothing."""
     observation: Observation | None = None
     deadline: int = 0
     """The deadline of the last attempt, in Unix milliseconds."""
@@ -106,7 +109,8 @@ class Call(msgspec.Struct, eq=False, gc=False):
 
         Whether to repeat a call is a different question from whether to make it.
         """
-        asked = f"{self.hash}+{len(self.attempts)}" if self.in_doubt else self.hash
+        tried = bool(self.attempts) and not self.child
+        asked = f"{self.hash}+{len(self.attempts)}" if tried else self.hash
         shows = self.verdict.verdict.shows if self.verdict is not None else ""
         return f"{asked}@{shows}" if shows else asked
 
@@ -168,15 +172,8 @@ class Call(msgspec.Struct, eq=False, gc=False):
 
     @property
     def in_doubt(self) -> bool:
-        """Whether an effect was attempted and its outcome is unknown. Never for a sub-run."""
-        return bool(self.attempts) and self.observation is None and not self.child
-
-    @property
-    def begun(self) -> bool:
-        """Whether an attempt may have done something: not one whose arguments the tool refused."""
-        own = self.verdict if self.verdict and self.verdict.by == self.own_name else None
-        refused = own is not None and own.verdict.code == "invalid_arguments"
-        return len(self.attempts) > refused
+        """Whether an effect was begun and its outcome is unknown. Never for a sub-run."""
+        return bool(self.begun) and self.observation is None and not self.child
 
     @property
     def own_name(self) -> str:

@@ -348,8 +348,20 @@ class Trajectory:
             call.revise(event.verdict.args, f": {why}", redacted=event.verdict.redacted)
             if event.verdict.kind == "hold":
                 call.ruling = None
-            if event.verdict.code == "unknown" and call.attempts:
-                call.doubts += ((call.args, call.attempts[-1]),)
+            self._end_attempt(call, event)
+
+    def _end_attempt(self, call: Call, event: Judged) -> None:
+        """What a verdict says of the last attempt: nobody knows, or the tool refused its arguments.
+
+        That of a call without an effect is not in the record.
+        """
+        if not call.attempts:
+            return
+        last, code = call.attempts[-1], event.verdict.code
+        if code == "unknown":
+            call.doubts += ((call.args, last),)
+        elif code == "invalid_arguments" and event.by == call.own_name:
+            call.begun = call.begun[:-1]
 
     def _withhold(self) -> None:
         """Words were refused: no model will see them, whatever is said after them."""
@@ -397,6 +409,7 @@ class Trajectory:
             self._count(call)
         # one of the same number says which task that began, or which tool went on with the call
         call.attempts = (*(it for it in call.attempts if it.number != attempt.number), attempt)
+        call.begun = (*(it for it in call.begun if it.number != attempt.number), attempt)
         if attempt.grant is not None:
             self._reserved[call.key] = attempt.grant
         call.deadline = self.entries[-1].at + int(min(attempt.timeout, 1e12) * 1000)
