@@ -16,6 +16,7 @@ from clew.core.events import EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec
 from clew.core.received import repetitions
 from clew.core.trajectory import Call, Trajectory
+from clew.guards.caps import counted
 from clew.strategies.branches import Branches
 from clew.strategies.roles import Reader, Role
 from clew.support.parts import stable_name
@@ -57,7 +58,7 @@ class OwnCaps:
             if each.action.name in self.names and each.place < call.place
         ]
         waiting = sum(each.observation is None and not each.attempts for each in before)
-        made = sum(so_far.spent.calls[name] for name in self.names)
+        made = sum(so_far.spent.calls[name] for name in self.names) - counted(so_far, call)
         if made + waiting >= self.total:
             text = f"all {self.total} tool calls are used: answer with what is known"
             return Verdict("deny", text, code="cap")
