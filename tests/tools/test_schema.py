@@ -3,6 +3,7 @@ import itertools
 import threading
 from typing import Any
 
+import hypothesis
 import jsonschema_rs
 import pytest
 from hypothesis import given
@@ -297,6 +298,7 @@ def whole(schema: Json) -> dict[str, Json]:
     }
 
 
+@hypothesis.example({"type": "array", "items": {"type": "boolean"}, "uniqueItems": True})
 @given(SCHEMAS)
 def test_an_example_meets_its_schema(schema: Json) -> None:
     shown = example(whole(schema))

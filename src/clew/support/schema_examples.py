@@ -1,6 +1,9 @@
 """Small values of the form that a JSON Schema asks for, to be shown where a form was missed."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import count, islice, takewhile
+from math import inf
 from typing import Any, Final
 
 import jsonschema_rs
@@ -10,6 +13,9 @@ from clew.support.schema_parts import keywords, target
 
 _DEEPEST: Final = 8
 _PLACEHOLDER: Final = "..."
+_MOST_VALUES: Final = 100
+"""So many values of a form are looked at for one that is not in a list yet."""
+_UNIQUE: Final = jsonschema_rs.Draft202012Validator({"uniqueItems": True})
 _FORMATS: Final = {
     "date": "2024-01-31",
     "time": "10:00:00Z",
@@ -148,15 +154,116 @@ def _of_type(given: dict[str, Json], root: Json, also: frozenset[str], depth: in
 
 
 def _list(given: dict[str, Json], root: Json, depth: int) -> Json:
-    items = [_example(form, root, frozenset(), depth + 1) for form in given.get("prefixItems", ())]
-    if items or given.get("items") is False:
-        return items
-    items = [_example(given.get("items", given.get("contains")), root, frozenset(), depth + 1)]
-    if not given.get("uniqueItems"):
-        items *= max(1, given.get("minItems", 1))
-    elif isinstance(items[0], int):
-        items = [items[0] + more for more in range(max(1, given.get("minItems", 1)))]
-    return items[: given.get("maxItems")]
+    forms: list[Json] = [*given.get("prefixItems", ())]
+    rest = given.get("items", given.get("contains"))
+    if rest is not False:
+        least = max(given.get("minItems", 0), 0 if forms else 1)
+        forms += [rest] * (least - len(forms))
+    forms = forms[: given.get("maxItems")]
+    if given.get("uniqueItems"):
+        return _distinct(forms, root, depth)
+    shown = {id(form): _example(form, root, frozenset(), depth + 1) for form in forms}
+    return [shown[id(form)] for form in forms]
+
+
+def _distinct(forms: list[Json], root: Json, depth: int) -> list[Json]:
+    """A value for each form, none of them twice, as far as such values are found."""
+    values = {id(form): islice(_values(form, root, depth + 1), _MOST_VALUES) for form in forms}
+    items: list[Json] = []
+    for form in forms:
+        others = (value for value in values[id(form)] if _UNIQUE.is_valid([*items, value]))
+        items += islice(others, 1)
+    return items
+
+
+def _values(schema: Json, root: Json, depth: int) -> Iterator[Json]:
+    """Several values of a form, its example first; one may come twice."""
+    given = keywords(schema)
+    first = _example(schema, root, frozenset(), depth)
+    yield first
+    yield from given.get("examples", ())
+    yield from given.get("enum", ())
+    if depth > _DEEPEST or given.get("enum") or "const" in given:
+        return
+    inner = [target(given["$ref"], root)] if "$ref" in given else []
+    inner = inner or given.get("anyOf") or given.get("oneOf") or given.get("allOf", ())[:1]
+    for form in inner:
+        yield from _values(form, root, depth + 1)
+    if inner:
+        return
+    kinds = given.get("type", "string")
+    for kind in [kinds] if isinstance(kinds, str) else kinds:
+        yield from _of_one_type({**given, "type": kind}, root, depth)
+
+
+def _of_one_type(given: dict[str, Json], root: Json, depth: int) -> Iterator[Json]:
+    """Several values of a form that has one type."""
+    match given["type"]:
+        case "integer" | "number":
+            yield from _numbers(given)
+        case "boolean":
+            yield from (True, False)
+        case "null":
+            yield None
+        case "array":
+            yield from _lists(given, root, depth)
+        case "object":
+            yield from _objects(given, root, depth)
+        case _:
+            yield from _texts(given)
+
+
+def _numbers(given: dict[str, Json]) -> Iterator[int | float]:
+    """Upwards from the example, then downwards; between narrow limits, ever closer to one."""
+    first, step = _number(given), given.get("multipleOf", 1)
+    low, high = given.get("minimum", -inf), given.get("maximum", inf)
+    above, below = given.get("exclusiveMinimum", -inf), given.get("exclusiveMaximum", inf)
+    ways = [(first + step * n for n in count()), (first - step * n for n in count())]
+    if given["type"] == "number" and "multipleOf" not in given:
+        near = min(high, below) if min(high, below) > first else max(low, above)
+        ways.append(first + (near - first) / 2**n for n in range(1, _MOST_VALUES))
+    for numbers in ways:
+        yield from takewhile(lambda it: low <= it <= high and above < it < below, numbers)
+
+
+def _texts(given: dict[str, Json]) -> Iterator[str]:
+    """Texts that differ in a number."""
+    form, most = _FORMATS.get(str(given.get("format"))), given.get("maxLength")
+    for n in range(2, _MOST_VALUES):
+        if form is None:
+            text = f"{_PLACEHOLDER}{n}".rjust(given.get("minLength", 0), ".")
+            yield text if most is None else text[max(0, len(text) - most) :]
+        elif number := re.search(r"\d+", form):
+            yield f"{form[: number.start()]}{int(number[0]) + n}{form[number.end() :]}"
+        else:
+            name, at, rest = form.partition("@")
+            yield f"{name}{n}{at}{rest}"
+
+
+def _lists(given: dict[str, Json], root: Json, depth: int) -> Iterator[list[Json]]:
+    """Lists with another item in one place, then longer ones."""
+    first = _list(given, root, depth)
+    fixed = given.get("prefixItems", ())
+    rest = given.get("items", given.get("contains"))
+    for place in range(len(first)):
+        for value in _values(fixed[place] if place < len(fixed) else rest, root, depth + 1):
+            other = [*first[:place], value, *first[place + 1 :]]
+            if not given.get("uniqueItems") or _UNIQUE.is_valid(other):
+                yield other
+    most = min(len(first) + _MOST_VALUES, given.get("maxItems", inf))
+    for length in range(len(first) + 1, most + 1) if rest is not False else ():
+        yield _list({**given, "minItems": length}, root, depth)
+
+
+def _objects(given: dict[str, Json], root: Json, depth: int) -> Iterator[dict[str, Json]]:
+    """Objects with another value of one property, or with one more."""
+    first = _of_type(given, root, frozenset(), depth)
+    for name, form in keywords(given.get("properties")).items():
+        for value in _values(form, root, depth + 1):
+            yield {**first, name: value}
+    if (form := given.get("additionalProperties", True)) is not False:
+        for name in map(str, range(1, _MOST_VALUES)):
+            yield {**first, name: _example(form, root, frozenset(), depth + 1)}
 
 
 def _number(schema: dict[str, Json]) -> int | float:
