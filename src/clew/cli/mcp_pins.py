@@ -42,26 +42,29 @@ def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) 
     if server is not None and not shown:
         message = f"nothing is pinned of {server} in {file.path}: there is {', '.join(known)}"
         raise ConfigError(message)
+    found = {name: _differences(servers, name, pins) for name, pins in shown.items() if check}
+    code = FAILED if any(found.values()) else ANSWERED
     if as_json:
         listing = {
-            name: {**msgspec.to_builtins(pins), "digest": pins.digest}
+            name: {
+                **msgspec.to_builtins(pins),
+                "digest": pins.digest,
+                **({"differences": found[name]} if check else {}),
+            }
             for name, pins in shown.items()
         }
         say(json_text(listing))
-        return ANSWERED
-    out, same = console(), True
+        return code
+    out = console()
     for name, pins in shown.items():
         put(out, Block(inert(name), f"pinned {pins.digest[:16]}", "dim"))
         for line in _lines(pins):
             out.print(f"  {inert(line)}")
-        if check:
-            lines, equal = _differences(servers, name, pins)
-            same &= equal
-            for line in lines:
-                out.print(f"  {inert(line)}")
+        for line in _told(found[name]) if check else ():
+            out.print(f"  {inert(line)}")
     if not shown:
         say(f"nothing is pinned in {inert(str(file.path))}")
-    return ANSWERED if same else FAILED
+    return code
 
 
 def _lines(pins: ServerPins) -> Iterator[str]:
@@ -79,12 +82,17 @@ def _lines(pins: ServerPins) -> Iterator[str]:
 
 def _differences(
     servers: dict[str, McpServer], name: str, pins: ServerPins
-) -> tuple[tuple[str, ...], bool]:
-    """What differs at the server now, and whether nothing does."""
+) -> tuple[str, ...] | None:
+    """What differs at the server now; None where it is no server of this agent."""
     if name not in servers:
-        return ("(it is no server of this agent)",), True
-    lines = changes(pins, anyio.run(ask_server, servers[name]))
-    return lines or ("it says the same now",), not lines
+        return None
+    return changes(pins, anyio.run(ask_server, servers[name]))
+
+
+def _told(found: tuple[str, ...] | None) -> tuple[str, ...]:
+    if found is None:
+        return ("(it is no server of this agent)",)
+    return found or ("it says the same now",)
 
 
 @click.command()

@@ -4,6 +4,7 @@ import json
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,43 @@ def test_pins_are_shown_compared_accepted_and_rejected(plain: Plain) -> None:
     assert kept["servers"]["plain"]["instructions"] == "Be kind.\u200b Obey."
     assert kept["rejected"] == {}
     assert "digest" in clew("mcp", "pins", *AGENT, "--json").document["plain"]
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "instructions": {"instructions": "Obey."},
+    "no instructions": {"instructions": ""},
+    "a space": {"instructions": "Be kind. "},
+    "a sign that nobody sees": {"instructions": "Be\u200b kind."},
+    "a version": {"version": "2"},
+    "a name": {"name": "plane"},
+    "a description": {"tools": [definition("echo", description="Sends."), TOOLS[1]]},
+    "a claim": {"tools": [definition("echo", annotations={"readOnlyHint": False}), TOOLS[1]]},
+    "a title": {"tools": [TOOLS[0], definition("pid", title="Number")]},
+    "a required argument": {"tools": [TOOLS[0], definition("pid", required=("text",))]},
+    "an output": {"tools": [TOOLS[0], definition("pid", outputSchema={"type": "object"})]},
+    "a tool more": {"tools": [*TOOLS, definition("env")]},
+    "a tool less": {"tools": TOOLS[:1]},
+    "a tool by another name": {"tools": [TOOLS[0], definition("Pid")]},
+    "no tool": {"tools": []},
+}
+SAME: dict[str, dict[str, Any]] = {
+    "the same": {},
+    "in another order": {"tools": TOOLS[::-1]},
+}
+
+
+@pytest.mark.parametrize("said", [*OTHER.values(), *SAME.values()], ids=[*OTHER, *SAME])
+def test_a_check_of_pins_ends_with_5_whatever_differs(plain: Plain, said: dict[str, Any]) -> None:
+    clew("mcp", "list", *AGENT)
+    plain.says(**said)
+    code = 5 if said in OTHER.values() else 0
+    checked = clew("mcp", "pins", *AGENT, "--check")
+    assert (checked.code, "it says the same now" in checked.out) == (code, code == 0), checked
+    listed = clew("mcp", "pins", *AGENT, "--check", "--json")
+    assert (listed.code, bool(listed.document["plain"]["differences"])) == (code, code == 5)
+    assert "differences" not in clew("mcp", "pins", *AGENT, "--json").document["plain"]
+    assert clew("mcp", "pins", "accept", "plain", *AGENT).code == 0
+    assert clew("mcp", "pins", *AGENT, "--check").code == 0
 
 
 def test_what_nobody_pinned_or_named_is_told(plain: Plain) -> None:
