@@ -131,8 +131,24 @@ async def test_outside_of_a_run_a_commit_is_just_made(repository: Path) -> None:
     assert (await called).text.endswith("on w")
 
 
-async def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
-    assert "the folder is no git repository" in await told(tmp_path, "git_status")
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("git_status", {}),
+    ("git_diff", {}),
+    ("git_diff", {"path": "a.txt"}),
+    ("git_commit", {"message": "m"}),
+    ("git_commit", {"message": "m", "branch": "work"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "args"), CALLS)
+@pytest.mark.parametrize("empty", [True, False])
+async def test_a_folder_without_a_repository_says_so(
+    tmp_path: Path, tool: str, args: dict[str, Any], empty: bool
+) -> None:
+    if not empty:
+        (tmp_path / "a.txt").write_text("one\n")
+    said = await told(tmp_path, tool, **args)
+    assert "the folder is no git repository: run_command can make one (git init)" in said
 
 
 @pytest.mark.parametrize(

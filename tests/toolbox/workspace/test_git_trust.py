@@ -232,8 +232,72 @@ async def test_what_a_dead_writer_left_is_not_committed(root: Path) -> None:
     assert "clew" not in git(root, "ls-tree", "-r", "--name-only", "work")
 
 
-async def test_a_repository_elsewhere_is_said(root: Path) -> None:
-    git(root, "worktree", "add", "--quiet", str(root.parent / "tree"), "-b", "third")
-    for tool in (act("git_status"), act("git_commit", message="m")):
-        seen = await one(root.parent / "tree", tool)
+def worktree(*words: str, place: str = "../tree") -> Callable[[Path], Path]:
+    def make(root: Path) -> Path:
+        git(root, "worktree", "add", "--quiet", *words, str(root / place))
+        return root / place
+
+    return make
+
+
+def locked(root: Path) -> Path:
+    git(root, "worktree", "lock", str(worktree()(root)))
+    return root / "../tree"
+
+
+def moved(root: Path) -> Path:
+    git(root, "worktree", "move", str(worktree()(root)), str(root / "../other"))
+    return root / "../other"
+
+
+def of_a_bare_one(root: Path) -> Path:
+    git(root, "clone", "--quiet", "--bare", ".", "../bare")
+    git(root / "../bare", "worktree", "add", "--quiet", "../tree", "main")
+    return root / "../tree"
+
+
+def submodule(root: Path) -> Path:
+    git(root, "clone", "--quiet", ".", "../source")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(root, *allowed, "submodule", "--quiet", "add", str(root / "../source"), "part")
+    return root / "part"
+
+
+def apart(root: Path) -> Path:
+    git(root, "init", "--quiet", "--separate-git-dir", str(root.parent / "apart"))
+    return root
+
+
+def linked(root: Path) -> Path:
+    (root / ".git").rename(root.parent / "apart")
+    (root / ".git").symlink_to(root.parent / "apart")
+    return root
+
+
+def gone(root: Path) -> Path:
+    tree = worktree()(root)
+    (root / ".git").rename(root.parent / "apart")
+    return tree
+
+
+def dangling(root: Path) -> Path:
+    (root / ".git").rename(root.parent / "apart")
+    (root / ".git").symlink_to(root.parent / "nowhere")
+    return root
+
+
+ELSEWHERE = [
+    *(worktree("-b", "third"), worktree("--detach"), worktree("--no-checkout", "-b", "third")),
+    *(worktree("-b", "third", place="inside"), worktree("-b", "third", place="../a b\u00e9")),
+    *(locked, moved, of_a_bare_one, submodule, apart, linked, gone, dangling),
+]
+"""Folders whose repository is not in them."""
+
+
+@pytest.mark.parametrize("make", ELSEWHERE, ids=range(len(ELSEWHERE)))
+async def test_a_repository_elsewhere_is_said(root: Path, make: Callable[[Path], Path]) -> None:
+    folder = make(root)
+    for tool in (act("git_status"), act("git_diff"), act("git_commit", message="m")):
+        seen = await one(folder, tool)
+        assert not seen.ok
         assert "the repository of this folder lies elsewhere" in seen.text

@@ -81,7 +81,9 @@ class Git:
         said = done.why or done.stderr.strip() or f"it ended with {done.code}"
         if done.cut:
             said = "it has too much to say: name fewer paths"
-        if "not a git repository" in said:
+        if (
+            await self.run("rev-parse", "--git-dir")
+        ).code:  # some commands say it in words of theirs
             git_folder(self.root.path)
         raise ToolError(f"git {args[0]}: {head_and_tail(said, 2_000)}")
 
