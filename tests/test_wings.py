@@ -150,6 +150,10 @@ def test_an_error_inside_a_provider_is_no_missing_package(
         ("import json.nothing\n", "No module named 'json.nothing'"),
         ("raise ImportError('libfoo.so cannot be opened')\n", "libfoo.so cannot be opened"),
         ("raise ImportError('too old', name='click')\n", "too old"),
+        ("from clew.core import nothing\n", "cannot import name 'nothing' from 'clew.core'"),
+        ("import acme.part\n", "No module named 'acme.part'"),
+        ("from json import nothing\n", "cannot import name 'nothing' from 'json'"),
+        ("model = 1\nraise ModuleNotFoundError('no driver')\n", "no driver"),
     ],
 )
 def test_whatever_fails_inside_a_provider_is_told_as_it_is(

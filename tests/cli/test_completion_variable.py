@@ -31,7 +31,10 @@ def test_a_shell_gets_its_script_and_its_completions(shell: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("value", ["1", "bash", "tcsh_source", "zsh_complete", "_", "bash_sorce"])
+@pytest.mark.parametrize(
+    "value",
+    ["1", "bash", "tcsh_source", "zsh_complete", "_", "bash_sorce", "BASH_SOURCE", " bash_source"],
+)
 def test_any_other_value_is_named(value: str) -> None:
     done = run(_CLEW_COMPLETE=value)
     assert done.returncode == 2

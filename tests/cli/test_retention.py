@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,32 @@ def test_a_damaged_file_is_told_and_listed() -> None:
     assert (saved.code, saved.out.split(",")[0]) == (5, "8 runs exported")
     assert clew("records", "import", "saved.jsonl", "--store", "new").out == "8 runs imported\n"
     assert clew("records", "verify", "--store", "new").code == 0
+
+
+TREES = [
+    *("runs", "sqlite_autoindex_runs_1", "entries", "blobs", "sqlite_autoindex_blobs_1", "inbox"),
+    *("sqlite_sequence", "inbox_of_run", "forks", "uses", "uses_of_blob", "open_runs"),
+    *("stopped_runs", "stopped_at", "stopped_as"),
+]
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_whatever_is_damaged_runs_are_listed_or_it_is_told(tree: str) -> None:
+    with closing(sqlite3.connect("store")) as store:
+        roots = dict(store.execute("SELECT name, rootpage FROM sqlite_master WHERE rootpage > 0"))
+        (size,) = store.execute("PRAGMA page_size").fetchone()
+    assert set(roots) == set(TREES)
+    data = bytearray(Path("store").read_bytes())
+    data[(roots[tree] - 1) * size : roots[tree] * size] = bytes(size)
+    Path("store").write_bytes(data)
+    listed, found = clew("runs", "-n", "0"), clew("records", "verify")
+    if listed.code:
+        assert (listed.code, listed.out) == (5, "")
+        assert "is damaged" in listed.err
+    else:
+        assert len(listed.out.splitlines()) == 9
+    assert found.code == 5
+    assert "should not have happened" not in listed.err + found.err
 
 
 def test_an_export_says_what_for() -> None:

@@ -156,16 +156,19 @@ async def test_what_the_tool_receives_is_compared_however_it_is_written(
         assert (result.status, len(got)) == ("answered", 1)
 
 
+SECRET = "s3cr3t-of-the-bank-1234"
+
+
+@pytest.mark.parametrize("id_", ["z", "call_9f2k1x", "toolu_01A", "7"])
+@pytest.mark.parametrize("text", ["{}", "to {} now", "{0} {0}", "a\n{}"])
+@pytest.mark.parametrize("apart", [False, True])
 async def test_a_secret_in_the_arguments_hides_no_repetition(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, id_: str, text: str, apart: bool
 ) -> None:
-    monkeypatch.setenv("BANK_TOKEN", "s3cr3t-of-the-bank-1234")
-    for steps in (
-        [[pay("z", to="s3cr3t-of-the-bank-1234")] * 2],
-        [[pay("z", to="s3cr3t-of-the-bank-1234")]] * 2,
-    ):
-        bank, _, _ = await play(*steps)
-        assert bank.paid == [("s3cr3t-of-the-bank-1234", 5)]
+    monkeypatch.setenv("BANK_TOKEN", SECRET)
+    call = pay(id_, to=text.format(SECRET))
+    bank, _, _ = await play(*([[call]] * 2 if apart else [[call] * 2]))
+    assert bank.paid == [(text.format(SECRET), 5)]
 
 
 async def test_calls_without_ids_are_calls_of_their_own() -> None:

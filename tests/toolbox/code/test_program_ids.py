@@ -8,12 +8,21 @@ from clew.core.events import RawCall, Reply
 from clew.testing import ScriptedModel, say
 from clew.toolbox.code import run_code
 
-SENDS = "send(text='A')"
+SENDS = [
+    "send(text='A')",
+    "print(send(text='A'))",
+    "for text in 'A':\n    send(text=text)",
+    "def go():\n    return send(text='A')\ngo()",
+    "try:\n    send(text='A')\n    raise ValueError\nexcept ValueError:\n    print('no')",
+    "send(text='A')\n1 / 0",
+]
+"""Programs that send one letter."""
 
 
+@pytest.mark.parametrize("sends", SENDS, ids=range(len(SENDS)))
 @pytest.mark.parametrize("effect", ["unsafe", "read"])
 @pytest.mark.parametrize("apart", [False, True])
-async def test_a_program_that_acts_is_made_once(apart: bool, effect: str) -> None:
+async def test_a_program_that_acts_is_made_once(apart: bool, effect: str, sends: str) -> None:
     sent: list[str] = []
 
     def send(text: str) -> str:
@@ -22,7 +31,7 @@ async def test_a_program_that_acts_is_made_once(apart: bool, effect: str) -> Non
         return "sent"
 
     made = tool(effect="unsafe" if effect == "unsafe" else "read")(send)
-    program = RawCall("run_code", msgspec.json.encode({"code": SENDS}).decode(), "abc1x")
+    program = RawCall("run_code", msgspec.json.encode({"code": sends}).decode(), "abc1x")
     steps = [(program,), (program,)] if apart else [(program, program)]
     replies = [Reply(calls=calls, finish="calls") for calls in steps]
     agent = Agent(ScriptedModel([*replies, say("done")]), [made, run_code()])
