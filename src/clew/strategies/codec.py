@@ -5,7 +5,7 @@ result says what it is, and only what a person said is a user's part.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
@@ -37,6 +37,8 @@ class _Result(msgspec.Struct, frozen=True):
     """Whether the content is too long, so that only its ends are there."""
     code: Code = ""
     outcome: Outcome = "done"
+    remarks: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """What a model would be told beside it."""
 
 
 class _CutShort(msgspec.Struct, forbid_unknown_fields=True):
@@ -109,7 +111,9 @@ def _result(call: Call) -> str:
     if seen is None:
         return ""
     cut = isinstance(seen.content, str) and len(seen.content) > SHOWN_CHARS
-    return encode(_Result(seen.ok, seen.content, cut, seen.code, seen.outcome)).decode()
+    outcome = "unknown" if call.doubts and seen.outcome == "not_done" else seen.outcome
+    remarks = tuple(call.remarks) or msgspec.UNSET
+    return encode(_Result(seen.ok, seen.content, cut, seen.code, outcome, remarks)).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +206,17 @@ def exchanges(
 def _ended(
     made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]
 ) -> RoleResult:
+    told = replace(_answered(made, found, texts, typed), remarks=found.remarks or ())
+    return told if told.ok else replace(told, code=found.code, outcome=found.outcome)
+
+
+def _answered(
+    made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]
+) -> RoleResult:
     content: Json = found.content
     text = content if isinstance(content, str) else encode(content).decode()
     if not found.ok:
-        return RoleResult(
-            made.id, ok=False, answer=None, text=text, code=found.code, outcome=found.outcome
-        )
+        return RoleResult(made.id, ok=False, answer=None, text=text)
     if found.cut and made.name in typed:
         text = f"ERROR: {made.name} gave {len(text):,} characters, too long to be read"
         return RoleResult(made.id, ok=False, answer=None, text=text)

@@ -87,6 +87,7 @@ class RoleResult:
     code: Code = ""
     outcome: Outcome = "done"
     partial: bool = False
+    remarks: tuple[str, ...] = ()
 
     @property
     def forbidden(self) -> bool:
@@ -97,6 +98,11 @@ class RoleResult:
     def problem(self) -> str:
         """Why there is no answer, for people: the text without what marks it as an error."""
         return _MARK.sub("", self.text)
+
+    @property
+    def notes(self) -> str:
+        """The remarks, a line each, to stand behind the text."""
+        return "".join(f"\nNote: {remark}" for remark in self.remarks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class ReWOO:
                     results[call.id] = _Result(f"{call.tool} was not called: {error}")
             for call, result in zip(made, await runs.together(requests), strict=True):
                 results[call.id] = (
-                    _Result(result.text, _value(result))
+                    _Result(result.text + result.notes, _value(result))
                     if result.ok
                     else await _instead(runs, call, result, needed)
                 )
@@ -228,20 +228,23 @@ def _finder(agent: Agent) -> Agent:
 
 async def _instead(runs: Runs, call: Planned, failed: RoleResult, needed: set[str]) -> _Result:
     """What a run finds in place of a failed call; nothing is looked for where it was refused."""
+    doubtful = failed.outcome == "unknown"
+    why = failed.problem + failed.notes
     if failed.forbidden:
         runs.say(f"{call.id} was refused.")
-        return _Result(f"{call.tool} was not called: {failed.problem}")
+        was = "was begun, and may have happened" if doubtful else "was not called"
+        return _Result(f"{call.tool} {was}: {why}")
     runs.say(f"{call.id} failed.")
-    told = IN_DOUBT if failed.outcome == "unknown" else FAILED
-    task = told.format(what=call.why or call.tool, tool=call.tool, why=failed.problem)
+    told = IN_DOUBT if doubtful else FAILED
+    task = told.format(what=call.why or call.tool, tool=call.tool, why=why)
     if call.id not in needed:
         return _Result((await runs.run("find_another_way", task)).text)
     result = await runs.run("find_value", task + VALUE)
     if not result.ok or result.cut_short:
-        return _Result(f"{call.tool} failed: {failed.problem}. {result.text}")
+        return _Result(f"{call.tool} failed: {why}. {result.text}")
     found = msgspec.convert(result.answer, Found)
     if found.value is None:
-        return _Result(f"{call.tool} failed: {failed.problem}. {found.why}")
+        return _Result(f"{call.tool} failed: {why}. {found.why}")
     return _Result(as_text(found.value), found.value)
 
 
