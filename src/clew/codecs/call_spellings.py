@@ -26,6 +26,7 @@ from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.codecs.tool_names import QUALIFIED, distinct
 from clew.core.events import FINISH, Json
+from clew.support.json_arguments import unfit
 from clew.support.lazy_regex import Lazy
 from clew.support.surrogates import HALF
 
@@ -589,10 +590,13 @@ def _python(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
             value = ast.parse(text[at:end].strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "print" and value.args:
-        value = value.args[0]
+    calls = value.elts if isinstance(value, ast.List) else [value]
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "print":
+        if value.keywords:
+            return None
+        calls = value.args
     found: list[Written] = []
-    for call in value.elts if isinstance(value, ast.List) else [value]:
+    for call in calls:
         if (read := _python_call(brief, call)) is None:
             return None
         if not (marked or declared(brief, read.name)):
@@ -627,11 +631,23 @@ def _python_call(brief: PromptSpec, call: ast.expr) -> Written | None:
         *zip(order, call.args, strict=False),
         *((it.arg or "", it.value) for it in call.keywords),
     ]
+    if twice := next((key for at, (key, _) in enumerate(given) if key in dict(given[:at])), ""):
+        return Written(name, problem=f"the parameter {twice!r} is given twice")
     try:
         args = {key: ast.literal_eval(value) for key, value in given}
+        if unfit(args) or any(_repeats_a_key(node) for node in ast.walk(call)):
+            raise ValueError(name)
         return Written(name, cast("dict[str, Json]", whole_value(_json(args))))
-    except (ValueError, UnreadableError, RecursionError):
+    except (ValueError, TypeError, UnreadableError, RecursionError):
         return Written(name, problem="its arguments are no plain values")
+
+
+def _repeats_a_key(node: ast.AST) -> bool:
+    """Whether a dict names a key twice, of which Python would take the last."""
+    if not isinstance(node, ast.Dict):
+        return False
+    keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+    return len({*keys}) < len(keys)
 
 
 def _json(value: object) -> str:

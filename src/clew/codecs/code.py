@@ -28,6 +28,7 @@ from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
+from clew.support.json_arguments import unfit
 
 LABELS: Final = Labels(
     (("thought", "thought"), ("answer", "final"), ("observation", "observation"))
@@ -403,7 +404,7 @@ def _unquoted(text: str) -> str:
         value = ast.literal_eval(text)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return text
-    return value if isinstance(value, str) and value.strip() else text
+    return value if isinstance(value, str) and value.strip() and not unfit(value) else text
 
 
 def _acting(brief: PromptSpec, code: str) -> str:

@@ -14,6 +14,7 @@ from clew.codecs.interface import PromptSpec
 from clew.codecs.python_types import Types
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import ToolSpec
+from clew.support.json_arguments import unfit
 
 FINAL: Final = frozenset({FINISH, "final_answer"})
 """What models call the function that gives the answer."""
@@ -136,15 +137,18 @@ def _action(
 
 
 def _is_json(value: Any) -> bool:
-    """Whether a value that was written out is one of JSON, and no tuple, set or bytes."""
+    """Whether a value that was written out is one of JSON, and no tuple, set or bytes.
+
+    Half a character, which an escape can write, is no text.
+    """
     if isinstance(value, dict):
         pairs = cast("dict[object, object]", value).items()
-        return all(isinstance(name, str) and _is_json(inner) for name, inner in pairs)
+        return all(isinstance(name, str) and _is_json([name, inner]) for name, inner in pairs)
     if isinstance(value, list):
         return all(map(_is_json, cast("list[object]", value)))
     if isinstance(value, float):
         return value - value == 0  # neither infinite nor none at all
-    return value is None or isinstance(value, bool | int | str)
+    return value is None or (isinstance(value, bool | int | str) and not unfit(value))
 
 
 def written(action: Action, tool: ToolSpec | None = None) -> str:
