@@ -19,7 +19,7 @@ export MODEL    := $(value MODEL)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check check-all lint types mypy pyright test test-all test-long test-trio costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
+.PHONY: help ask check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -31,7 +31,9 @@ ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
 
 check: lint types test  ## Format, lint, types and the tests that are quick: before every commit
 
-check-all: lint types test-all docs  ## Format, lint, types, the full tests, the coverage gate and the site: what CI runs
+check-all: check check-rest  ## The same, all tests, the coverage gate and the site: what CI runs
+
+check-rest: test-rest docs  ## What `check` leaves to `check-all`
 
 lint: $(VENV)/.dev  ## Format and lint, changing nothing
 	$(BIN)/ruff format --check
@@ -47,15 +49,22 @@ pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
-test test-all test-long test-trio costs coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-rest test-long test-trio costs coverage: export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
+ALONE = $(BIN)/python -m tests.alone
 
-test: $(VENV)/.dev  ## The tests that are quick (pyproject.toml says what is slow)
-	$(PYTEST) -m 'not slow'
+test: $(VENV)/.dev  ## The tests that are quick, a few cases of each table (pyproject.toml says what is slow)
+	$(PYTEST) -m 'not slow and not rest'
 
-test-all: $(VENV)/.dev $(VENV)/.npm  ## All tests and shares of the long ones; layers 0 to 5 must be covered whole
+test-all: test test-rest  ## All tests but shares of the long ones; layers 0 to 5 must be covered whole
+
+# Two runs, since measuring costs as much as the tests; both, so that one sees all that fails.
+test-rest: $(VENV)/.dev $(VENV)/.npm  ## What `test` leaves to `test-all`
 	@rm -f .coverage .coverage.*
-	$(PYTEST) -m 'not long' --cov -p tests.gate || $(BIN)/python -m tests.alone
+	@failed=0; \
+	$(PYTEST) -m 'measured and not long' --cov || $(ALONE) --cov --cov-append || failed=1; \
+	$(PYTEST) -m '(slow or rest) and not measured and not long' || $(ALONE) || failed=1; \
+	exit $$failed
 
 test-long: $(VENV)/.dev $(VENV)/.npm  ## What test-all leaves out: the rest of long tables, and of tests on trio
 	$(PYTEST) -m long

@@ -1,4 +1,4 @@
-"""Ask again, one by one, what failed beside other tests: `make test-all` does when few failed.
+"""Ask again, one by one, what failed beside other tests: `make test-rest` does when few failed.
 
 No test may fail because the machine is busy (CONTRIBUTING.md). Where one does all the same, that is
 a fault of the test, and it is named here to be mended. But it says nothing about the code, and
@@ -23,7 +23,7 @@ def main() -> int:
         return 1
     say(f"failed beside other tests, and asked again by themselves ({len(failed)}):", failed)
     again = [sys.executable, "-m", "pytest", "-n", "0", "--last-failed", "--lfnf"]
-    rc = subprocess.run([*again, "none", "--cov", "--cov-append"], check=False).returncode
+    rc = subprocess.run([*again, "none", *sys.argv[1:]], check=False).returncode
     if rc == 0:
         say("these pass by themselves; make them pass beside others:", failed)
     return rc

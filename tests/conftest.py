@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import shares
+from tests import gate, shares
 from tests.postgres import database, postgres_server
 
 __all__ = ["database", "postgres_server"]  # fixtures
@@ -56,6 +56,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what the quick tests leave to the full check, and what that leaves to others."""
     shares.mark(items)
+    gate.mark(items)
 
 
 def pytest_collection_finish() -> None:

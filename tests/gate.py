@@ -1,14 +1,13 @@
-"""What the coverage gate measures: `python -m pytest --cov -p tests.gate`, as `make test-all` does.
+"""What the coverage gate measures: the tests marked `measured`, in a run of their own.
 
-The gate holds layers 0 to 5 (pyproject.toml), and measuring takes as long as a test itself. So the
-tests of what stands above are not measured: those layers have to be covered by tests of their own.
-Nor are more than a few cases of a slow table, since all of them run nearly the same lines.
-`make coverage` measures everything.
+The gate holds layers 0 to 5 (pyproject.toml), and a test takes twice as long under measurement,
+from its import on. So `make test-rest` runs the tests of what stands above without it: those layers
+have to be covered by tests of their own. Nor does it measure more than a few cases of a slow table,
+since all of them run nearly the same lines. `make coverage` measures everything.
 """
 
-import os
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -25,11 +24,8 @@ ABOVE: Final = frozenset(
 )
 """Folders of tests of layer 6 and above."""
 
-
 CASES: Final = 8
 """How many cases of a slow table are measured."""
-
-MEASURED: Final = pytest.StashKey[bool]()
 
 
 def of_layers(item: pytest.Item) -> bool:
@@ -50,25 +46,7 @@ def drawn(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
         yield from (table[name] for name in ranked(table)[:CASES])
 
 
-@pytest.hookimpl(trylast=True)  # of what `-m` has chosen
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tell pytest-cov."""
-    for item in drawn(items):
-        item.stash[MEASURED] = True
-    for item in items:
-        if MEASURED not in item.stash:
-            item.add_marker("no_cover")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Take the measuring of processes out of what such a test passes on to those it starts."""
-    kept = {name: text for name, text in os.environ.items() if name.startswith("COVERAGE_")}
-    if MEASURED in item.stash:
-        kept = {}
-    for name in kept:
-        del os.environ[name]
-    try:
-        return (yield)
-    finally:
-        os.environ.update(kept)
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Mark what is measured, after `tests.shares` has marked what is slow."""
+    for item in list(drawn(items)):
+        item.add_marker(pytest.mark.measured)

@@ -1,4 +1,7 @@
-"""What the full check draws, and what it leaves to commands of their own.
+"""What the quick check draws, what the full check draws, and what is left to other commands.
+
+`make check` runs a few cases of each quick table; the others are marked `rest`, and the full check
+runs them too.
 
 Two things are large because they repeat: the second turn of asynchronous tests, on trio, and tables
 of cases of which each starts processes or is long (marked `share`). The full check takes a share of
@@ -11,13 +14,16 @@ share is taken of each file's second turns and of each table, so that none is wi
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import pytest
 
 TRIO: Final = 8
 """The full check runs one in so many second turns of a file, and all of `both_loops`."""
+
+CASES: Final = 3
+"""`make check` runs so many cases of a quick table."""
 
 
 def draw(names: Iterable[str], one_in: int) -> set[str]:
@@ -43,8 +49,10 @@ def on_trio(item: pytest.Item) -> bool:
 def mark(items: Iterable[pytest.Item]) -> None:
     """Mark what runs on trio, and what is `long`. Both are `slow`, but where loops are the matter.
 
-    A table marked `share` is drawn whole, whatever loop its cases run on.
+    A table marked `share` is drawn whole, whatever loop its cases run on. Of quick tables all but a
+    few cases are the `rest`.
     """
+    items = list(items)
     groups = defaultdict[tuple[str, int], list[pytest.Item]](list)
     for item in items:
         both = item.get_closest_marker("both_loops") is not None
@@ -62,3 +70,15 @@ def mark(items: Iterable[pytest.Item]) -> None:
             if item.nodeid not in drawn:
                 item.add_marker(pytest.mark.slow)
                 item.add_marker(pytest.mark.long)
+    for item in rest(items):
+        item.add_marker(pytest.mark.rest)
+
+
+def rest(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of each quick table all but the cases that `make check` runs."""
+    tables = defaultdict[str, dict[str, pytest.Item]](dict)
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            tables[item.nodeid.partition("[")[0]][item.nodeid] = item
+    for table in tables.values():
+        yield from (table[name] for name in ranked(table)[CASES:])

@@ -1,4 +1,4 @@
-"""What `make test-all` draws of what repeats, and what it leaves to `test-long` and `test-trio`."""
+"""What `make test` and `test-all` draw of what repeats, and what is left to other commands."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.shares import TRIO, draw
+from tests.shares import CASES, TRIO, draw
 from tests.test_layers import ROOT
 
 CONFTEST = """
@@ -89,6 +89,15 @@ def test_all_of_the_second_turn_can_be_asked_for(marks: dict[str, set[str]]) -> 
         ("test_cancelling", True): 10,
         ("test_on_both", True): 5,
     }
+
+
+def test_the_quick_check_has_a_few_cases_of_each_quick_table(marks: dict[str, set[str]]) -> None:
+    quick = {name for name, its in marks.items() if "slow" not in its}
+    drawn = Counter(name.partition("[")[0] for name in quick if "rest" not in marks[name])
+    assert drawn["test_anything"] == drawn["test_cancelling"] == CASES
+    assert drawn["test_alone"] == 1
+    assert drawn["test_table"] == min(CASES, 4)
+    assert not any({"rest", "slow"} <= its for its in marks.values())
 
 
 def test_what_is_quick_is_also_in_the_full_check(marks: dict[str, set[str]]) -> None:

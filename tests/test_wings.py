@@ -106,6 +106,7 @@ def clew(env: dict[str, str], *words: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_a_function_of_another_package_makes_the_model(acme: dict[str, str]) -> None:
     code, out, err = clew(
         acme, "ask", "Who are you?", "--model", "acme:small", "--store", "memory:"
@@ -113,6 +114,7 @@ def test_a_function_of_another_package_makes_the_model(acme: dict[str, str]) -> 
     assert (code, "Answer: I am small." in out, err) == (0, True, "")
 
 
+@pytest.mark.slow
 def test_a_row_of_another_package_is_a_provider(acme: dict[str, str]) -> None:
     with OpenAIServer([Say("Ok.")], key="k") as server:
         env = {**acme, "ACME_URL": server.base_url, "ACME_KEY": "k"}
@@ -126,6 +128,7 @@ def test_a_row_of_another_package_is_a_provider(acme: dict[str, str]) -> None:
     assert "set ACME_URL" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -142,6 +145,7 @@ def test_an_error_inside_a_provider_is_no_missing_package(
     assert "needs clew" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -166,12 +170,14 @@ def test_whatever_fails_inside_a_provider_is_told_as_it_is(
     assert (code, told in " ".join(err.split())) == (2, True), err
 
 
+@pytest.mark.slow
 def test_nobody_takes_the_place_of_what_ships(acme: dict[str, str]) -> None:
     env = {name: value for name, value in acme.items() if name != "OPENAI_API_KEY"}
     code, _, err = clew(env, "ask", "Who?", "--model", "openai:small", "--store", "memory:")
     assert (code, "set OPENAI_API_KEY" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_package_that_is_broken_says_so_where_it_is_asked_for(acme: dict[str, str]) -> None:
     needs = "torn needs a_library_that_nobody_has, which is not installed: run pip install 'acme"
     code, _, err = clew(acme, "ask", "Who?", "--model", "torn:x", "--store", "memory:")
@@ -182,6 +188,7 @@ def test_a_package_that_is_broken_says_so_where_it_is_asked_for(acme: dict[str, 
     assert (code, f"{needs}'" in " ".join(out.split())) == (0, True)
 
 
+@pytest.mark.slow
 def test_a_store_of_another_package_is_opened_by_its_scheme(
     acme: dict[str, str], tmp_path: Path
 ) -> None:
@@ -194,6 +201,7 @@ def test_a_store_of_another_package_is_opened_by_its_scheme(
     assert "kiwi://… is no store: name a file or acme://… or postgres://…" in err
 
 
+@pytest.mark.slow
 def test_an_agent_file_names_tools_and_screens_of_another_package(
     acme: dict[str, str], tmp_path: Path
 ) -> None:
@@ -214,6 +222,7 @@ def test_a_driver_of_another_package_carries_the_runs(acme: dict[str, str], tmp_
     assert (code, "acme carries default" in out) == (0, True)
 
 
+@pytest.mark.slow
 def test_a_command_of_another_package_is_called_and_listed(acme: dict[str, str]) -> None:
     assert clew(acme, "greet")[:2] == (0, "Good day.\n")
     assert "greet" in clew(acme, "--help")[1]

@@ -483,6 +483,7 @@ def test_every_key_is_explained(key: str) -> None:
         assert word.search(TEMPLATE)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.lists(st.sampled_from(["a", "b", "tools", 0, 1]), max_size=3))
 def test_a_line_is_found_in_any_text(text: str, path: list[str | int]) -> None:
     assert 1 <= line_of(text, path) <= max(1, len(text.splitlines()))

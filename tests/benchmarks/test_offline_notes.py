@@ -49,6 +49,7 @@ def test_the_judge_tells_a_statement_from_a_passage(
     assert judge(case, result) == verdict
 
 
+@pytest.mark.slow
 def test_the_command_prints_counts_only() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.offline"],

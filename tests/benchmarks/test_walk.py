@@ -6,9 +6,12 @@ import sys
 from operator import le
 from pathlib import Path
 
+import pytest
+
 from tests.patience import PATIENCE
 
 
+@pytest.mark.slow
 def test_each_stretch_of_a_question_is_counted() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.walk", "--json"],

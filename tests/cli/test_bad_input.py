@@ -154,6 +154,7 @@ def test_a_read_only_place_is_named() -> None:
     assert "may not be written" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_behind_stdout_is_told() -> None:
     with Path("/dev/full").open("w") as full:
@@ -170,6 +171,7 @@ def test_a_full_disk_behind_stdout_is_told() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_stream_that_was_closed_leads_nowhere() -> None:
     words = ["sh", "-c", 'exec "$@" >&- 2>&- <&-', "sh", *COMMAND, "ask", "What is 2+3?"]
     assert subprocess.run(words, env=environment(), check=False).returncode == 0

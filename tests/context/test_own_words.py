@@ -136,6 +136,7 @@ FORMATS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.share(2)
 @pytest.mark.parametrize("codec", FORMATS)
 async def test_in_every_format(codec: str) -> None:
@@ -178,6 +179,7 @@ async def test_short_refused_arguments_come_back_as_they_were() -> None:
     assert prompt.parts[0].calls[0].arguments == written
 
 
+@pytest.mark.slow
 async def test_a_rejected_answer_is_bounded() -> None:
     def short(answer: str, _: object) -> str | None:
         return None if len(answer) < 100 else f"too long: {answer}"

@@ -328,6 +328,7 @@ async def test_arguments_of_the_model_that_the_types_refuse_are_told_to_the_mode
     assert (seen.code, seen.outcome) == ("invalid_arguments", "not_done")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [False, True])
 async def test_a_tool_in_a_process_or_with_another_one_asks_again_too(other: bool) -> None:
     def second(day: dt.date) -> str:

@@ -55,6 +55,7 @@ def _seal(number: int) -> str:
     return str(sealed("a", ORIGIN)[SEAL])
 
 
+@pytest.mark.slow
 def test_processes_that_make_the_key_at_once_have_the_same_one() -> None:
     pool = multiprocessing.get_context("spawn").Pool(4)
     try:

@@ -1,9 +1,12 @@
 """The audit over a sample of the half of the corpus that no tuning saw."""
 
+import pytest
+
 from benchmarks.audit.corpus import Entry, read
 from benchmarks.audit.measure import half, measure
 
 
+@pytest.mark.slow
 def test_changed_facts_are_found_and_unchanged_answers_left_alone() -> None:
     corpus = read()
     assert sum(len(entry.answers) for entry in corpus) >= 300

@@ -263,6 +263,7 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     assert sorted(read(tmp_path / "outcomes"), key=lambda one: one.form) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "told"),
     [

@@ -70,6 +70,7 @@ def words_of_its_own(path: Path, vectors: Embed | None, words: Iterable[str]) ->
     return traces(path, words)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     texts=st.lists(

@@ -134,6 +134,7 @@ async def test_without_a_grammar_they_do(file: Path) -> None:
     assert so_far.steps[0].thought.fault
 
 
+@pytest.mark.slow
 async def test_what_a_prompt_has_in_common_with_the_one_before_is_not_read_again(
     file: Path,
 ) -> None:
@@ -170,6 +171,7 @@ async def test_a_reply_that_is_cancelled_ends_in_the_server_too(file: Path) -> N
         await record(agent(file, "json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["json", "labelled", "paper", "native"])
 @pytest.mark.parametrize("seconds", [0.01, 0.5])
 @pytest.mark.parametrize("listened", [False, True])
@@ -280,6 +282,7 @@ async def test_a_model_that_was_never_asked_can_be_closed(file: Path) -> None:
     await local_model(str(file), take=ROOMY).close()
 
 
+@pytest.mark.slow
 async def test_runs_that_begin_together_load_the_file_once(file: Path) -> None:
     model = local_model(str(file), take=LocalSettings(8_000, 4, 1))
     made = clew.Agent(model, [search], codec="json", limits=clew.Limits(steps=1))
@@ -372,6 +375,7 @@ async def killed(file: Path, folder: Path, cache: str = "") -> tuple[int, Trajec
     return done, so_far
 
 
+@pytest.mark.slow
 async def test_a_run_goes_on_whose_worker_was_killed_in_the_midst_of_a_reply(
     file: Path, tmp_path: Path
 ) -> None:
@@ -381,6 +385,7 @@ async def test_a_run_goes_on_whose_worker_was_killed_in_the_midst_of_a_reply(
     assert all(one.epoch == 2 for one in thoughts)  # the dead worker recorded none
 
 
+@pytest.mark.slow
 async def test_what_a_killed_worker_had_read_of_the_prompt_is_found_again(
     file: Path, tmp_path: Path
 ) -> None:
@@ -393,6 +398,7 @@ async def test_what_a_killed_worker_had_read_of_the_prompt_is_found_again(
     assert thought.reply.usage.cached >= 0.95 * last.reply.usage.input > 0
 
 
+@pytest.mark.slow
 async def test_a_cache_that_is_damaged_is_read_again_by_the_model(
     file: Path, tmp_path: Path
 ) -> None:

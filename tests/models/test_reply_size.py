@@ -112,6 +112,7 @@ async def test_it_is_cut_of_a_model_of_ones_own(said: str, codec: str) -> None:
     assert cut(await read("r", store=store)).usage == usage
 
 
+@pytest.mark.slow
 async def test_a_long_reply_within_the_limit_counts() -> None:
     long = LONG[: REPLY_BYTES - 1].strip()
     store = MemoryStore()

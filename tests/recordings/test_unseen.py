@@ -86,6 +86,7 @@ def test_functions_may_be_handed_over_in_any_way() -> None:
     assert functions([]) == functions(None) == functions({}) == []
 
 
+@pytest.mark.slow
 def test_files_by_any_name_are_judged_alike(folder: Path) -> None:
     lines = [json.dumps(one) for one in every()]
     random.Random(1).shuffle(lines)

@@ -15,6 +15,7 @@ HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
 
 
+@pytest.mark.slow
 def test_every_kind_of_exchange_is_read_as_its_body_says() -> None:
     part = wire.evidence(own.RIGHT, 3)
     assert part.met, part.misses

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.patience import PATIENCE
 
 NAMED = """
@@ -41,6 +43,7 @@ print(strategy_agent(Reflexion(agent), agent).setting.fingerprint)
 """
 
 
+@pytest.mark.slow
 def test_a_part_that_holds_sets_has_one_name_in_every_process() -> None:
     said = {
         subprocess.run(

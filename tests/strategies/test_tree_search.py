@@ -129,6 +129,7 @@ async def test_branches_and_their_forks_replay() -> None:
     assert apart.grant == (await read(record.calls[0].child, store=store)).grant  # but no further
 
 
+@pytest.mark.slow
 async def test_a_process_that_dies_anywhere_loses_nothing() -> None:
     model, whole = Walker(), CutStore()
     await run(searching(model, breadth=2), "Where?", store=whole, run_id="tree")

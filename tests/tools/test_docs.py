@@ -632,6 +632,7 @@ def test_a_killed_process_loses_one_file_at_most(folder: Path) -> None:
     assert library(folder).search("kelp 29")[0].path == "29.txt"
 
 
+@pytest.mark.slow
 def test_two_processes_may_index_at_once(folder: Path) -> None:
     for number in range(40):
         (folder / f"{number:02}.txt").write_text(f"kelp {number}\n\n" + "word " * 1000)

@@ -221,6 +221,7 @@ async def test_a_function_runs_elsewhere_with_its_own_types(jobs: ModuleType) ->
     assert problems(tool.result, found) == []
 
 
+@pytest.mark.slow
 async def test_a_function_may_be_given_itself(jobs: ModuleType) -> None:
     tool = process_tool(jobs.later, name="echo", timeout=200)
     assert (tool.name, tool.effect) == ("echo", "unsafe")
@@ -232,6 +233,7 @@ async def test_a_function_may_have_a_loop_of_its_own(jobs: ModuleType) -> None:
     assert await process_tool(jobs.own_loop).call({}, KEY) == 1
 
 
+@pytest.mark.slow
 async def test_it_is_another_process(jobs: ModuleType) -> None:
     tool = process_tool("os:getpid", description="Say the process.")
     assert await tool.call({}, KEY) not in {os.getpid(), await tool.call({}, KEY)}
@@ -395,6 +397,7 @@ async def test_what_breaks_a_limit_is_ended_and_told_which(
     assert found.text.count("\n") <= 2
 
 
+@pytest.mark.slow
 async def test_within_its_memory_it_goes_on(jobs: ModuleType) -> None:
     tool = process_tool(jobs.swell, memory=600_000_000, effect="pure")
     assert await tool.call({}, KEY) == 300_000_000
@@ -505,6 +508,7 @@ def test_a_module_s_own_function_is_found(jobs: ModuleType) -> None:
     assert found == process_tool(jobs.grow).parameters
 
 
+@pytest.mark.slow
 async def test_a_process_knows_little_of_the_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

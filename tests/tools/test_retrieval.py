@@ -453,6 +453,7 @@ def test_the_model_knows_what_is_meant(fresh: None) -> None:
     assert find.rank(TOOLS, ["I need sandals"])[0] == "HTTPShop2"
 
 
+@pytest.mark.slow
 def test_the_vectors_do_not_hang_on_what_else_is_embedded() -> None:
     """Nor on the number of threads: a few texts have one, many have all."""
     texts = ["", "a ferry", "地図", "x" * 9_999, "word " * 999, *(f"tool {n}" for n in range(20))]

@@ -23,6 +23,7 @@ def said(line: str, pins: Path, setup: str = "") -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setup", ["", "import logging; logging.basicConfig()"])
 def test_what_is_left_out_is_told_once(tmp_path: Path, setup: str) -> None:
     bad = definition("bad", outputSchema="none")
@@ -34,6 +35,7 @@ def test_what_is_left_out_is_told_once(tmp_path: Path, setup: str) -> None:
     assert ("UserWarning" in err) == (not setup)
 
 
+@pytest.mark.slow
 def test_pins_of_another_command_are_told(tmp_path: Path) -> None:
     one = plain_server(tmp_path / "one", tools=[definition("good")])
     two = plain_server(tmp_path / "two", tools=[definition("better")])

@@ -47,6 +47,7 @@ async def test_what_differs_is_shown(repository: Path) -> None:
     assert "git diff:" in await told(repository, "git_diff", since="nowhere")
 
 
+@pytest.mark.slow
 async def test_a_commit_goes_to_a_branch_of_its_own(repository: Path) -> None:
     (repository / "a.txt").write_text("two\n")
     (repository / "b.txt").write_text("new\n")

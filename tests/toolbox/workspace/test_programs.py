@@ -82,6 +82,7 @@ async def test_what_breaks_a_limit_is_ended(tmp_path: Path) -> None:
     assert "it used more than 100,000,000 bytes of memory" in seen.text
 
 
+@pytest.mark.slow
 async def test_git_commits_on_a_branch(root: Path) -> None:
     (root / "b.txt").write_text("two\n")
     (root / "a.txt").write_text("eins\n")
@@ -117,6 +118,7 @@ async def test_git_commits_on_a_branch(root: Path) -> None:
     assert git(root, "status", "--short") == ""
 
 
+@pytest.mark.slow
 async def test_commits_where_that_is_allowed_and_where_it_cannot_be(root: Path) -> None:
     git(root, "branch", "old")
     (root / "a.txt").write_text("two\n")
