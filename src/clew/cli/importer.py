@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 
 import anyio
 import click
 import msgspec
 
-from clew import read
+from clew import StoreError, read
 from clew.agent_files import is_foreign
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
@@ -60,8 +61,9 @@ async def _import(file: str, store: str | None) -> tuple[Imported, bool]:
 async def _has_foreign(store: Store, runs: Iterable[str]) -> bool:
     """Whether somebody else began any of them."""
     for run_id in runs:
-        if is_foreign(await read(run_id, store=store)):
-            return True
+        with suppress(StoreError):  # one that lost a blob is told as that, and does not go on
+            if is_foreign(await read(run_id, store=store)):
+                return True
     return False
 
 

@@ -134,7 +134,7 @@ async def section_of(listing: Listing, run_id: str, left_out: set[str]) -> Secti
 
 async def _fetch_blob(store: Readable, digest: str, section: Section) -> None:
     """Add a blob to the section, or to what it lost: the run is kept without that payload."""
-    with suppress(StoreError):
+    with suppress(StoreError, TypeError):  # by damage, it may be a text
         body = await store.blob(digest)
         if is_blob(digest, body):
             section.blobs[digest] = body
