@@ -2,7 +2,7 @@
 
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,18 @@ from typing import Final
 import msgspec
 
 from clew import open_store
-from clew.core.events import Attempt, Charged, Event, Forked, Observation, Started, encode
+from clew.core.events import (
+    Attempt,
+    Charged,
+    Done,
+    Event,
+    Forked,
+    Note,
+    Observation,
+    Started,
+    Thought,
+    encode,
+)
 from clew.core.journal import load
 from durability import strategy_runs, world
 from durability.nursery import Nursery
@@ -22,9 +33,6 @@ from recordings.part import Figure, Part, count
 MODULE: Final = "durability.strategy_runs"
 ENTRY: Final = f"{MODULE}:serve"
 MOST: Final = 100
-AT_ONCE: Final = ("orchestrator",)
-"""Those whose workers do the same at the same time."""
-
 TEXT: Final = f"""\
 {", ".join(f"`{name}`" for name in NAMES[:5])},
 {", ".join(f"`{name}`" for name in NAMES[5:])}: a run by each. The process is killed
@@ -64,6 +72,10 @@ class End:
     prompts: frozenset[str]
     effects: Counter[str]
     doubted: Sequence[str]
+    told: frozenset[tuple[str, str, str]]
+    """What workers at once were told of, that another did: its call, the tool and what it said."""
+    before: frozenset[tuple[str, tuple[bytes, ...]]]
+    """The records, of those workers and of who asked them only until they were about to do that."""
     said: str
     replays: str
 
@@ -91,7 +103,7 @@ def _killed(nursery: Nursery, place: Path, name: str, sample: int, found: Found)
             what = f"{name}, killed {'before' if before else 'after'} write {at}"
             where = place / f"{at}-{before}"
             end = _ended(name, _carried(nursery, where, Orders("", name, at, before), found))
-            _compare(found, what, calm, end)
+            compare(found, what, calm, end)
 
 
 def _carried(nursery: Nursery, place: Path, orders: Orders, found: Found) -> Path:
@@ -126,13 +138,14 @@ async def _read(name: str, place: Path) -> End:
         ]
         for run_id, record in records.items()
     }
+    others = [done for events in kept.values() for event in events for done in _of_others(event)]
     effects = Counter(world.Ledger(place).lines())
     for line in effects:
         if not line.startswith("send "):  # its receiver knows a key again; or it only looks
             effects[line] = 1
     stop = records[RUN].stop
     return End(
-        frozenset((run_id, tuple(sorted(map(encode, events)))) for run_id, events in kept.items()),
+        _sorted(kept),
         frozenset((place / "sent").read_text(encoding="utf-8").splitlines()),
         effects,
         [
@@ -141,6 +154,8 @@ async def _read(name: str, place: Path) -> End:
             for event in events
             if isinstance(event, Observation) and event.outcome == "unknown"
         ],
+        frozenset((done.key, done.tool, done.text) for done in others),
+        _sorted(_before(kept)),
         "" if stop is None else f"{stop.status}: {stop.answer}",
         replays,
     )
@@ -153,7 +168,42 @@ def _plain(event: Event) -> Event:
     return msgspec.structs.replace(event, spent=None) if isinstance(event, Observation) else event
 
 
-def _compare(found: Found, what: str, calm: End, end: End) -> None:
+def _of_others(event: Event) -> Sequence[Done]:
+    """What a note tells of runs at work beside this one."""
+    return event.done if isinstance(event, Note) and event.source == "late" else ()
+
+
+def _sorted(
+    kept: Mapping[str, Sequence[Event]],
+) -> frozenset[tuple[str, tuple[bytes, ...]]]:
+    """The events of each run; at once, their order says nothing."""
+    return frozenset((name, tuple(sorted(map(encode, events)))) for name, events in kept.items())
+
+
+def _before(kept: Mapping[str, Sequence[Event]]) -> dict[str, Sequence[Event]]:
+    """The records until the thoughts that led workers at once to do the same."""
+    last = dict[str, int]()
+    for run_id, events in kept.items():
+        for place, event in enumerate(events):
+            for done in _of_others(event):
+                by, _, call = done.key.partition(":")
+                steps = {run_id: len(_thoughts(events[:place])), by: int(call.partition(".")[0])}
+                last |= {name: min(step, last.get(name, step)) for name, step in steps.items()}
+    for name in tuple(last):  # a run that another asked for is named by the call
+        asked_by, _, call = name.rpartition("-")
+        last[asked_by] = int(call.partition(".")[0])
+    return {name: _until(events, last.get(name)) for name, events in kept.items()}
+
+
+def _until(events: Sequence[Event], step: int | None) -> Sequence[Event]:
+    return events if step is None else events[: _thoughts(events)[step - 1] + 1]
+
+
+def _thoughts(events: Sequence[Event]) -> list[int]:
+    return [place for place, event in enumerate(events) if isinstance(event, Thought)]
+
+
+def compare(found: Found, what: str, calm: End, end: End) -> None:
     """Hold an end against that of the run that nothing happened to."""
     found.runs += 1
     found.calls += sum(line.startswith("send ") for line in end.effects)
@@ -166,7 +216,7 @@ def _compare(found: Found, what: str, calm: End, end: End) -> None:
         found.doubted += 1
     elif (end.records, end.prompts, end.effects) == (calm.records, calm.prompts, calm.effects):
         found.same += 1
-    elif what.startswith(AT_ONCE) and _done(end) == _done(calm):
+    elif _overtaken(calm, end):
         found.overtaken += 1
     else:
         parts = ("records", "prompts", "effects")
@@ -174,12 +224,23 @@ def _compare(found: Found, what: str, calm: End, end: End) -> None:
         found.misses.append(f"{what}: other {' and '.join(other)}")
 
 
-def _done(end: End) -> Counter[str]:
-    """How often each tool acted, whichever run it was that called it."""
-    done = Counter[str]()
+def _overtaken(calm: End, end: End) -> bool:
+    """Whether all that differs is which of some workers at once did what each was about to do.
+
+    Until then the records are the same, and so are the prompts, whose fingerprints are in them. The
+    others were told of the same, and whoever they were told of did it.
+    """
+    (was, same), (now, here) = _contested(calm), _contested(end)
+    return calm.told != end.told and (calm.before, was, same) == (end.before, now, here)
+
+
+def _contested(end: End) -> tuple[frozenset[tuple[str, str]], Counter[str]]:
+    """What others were told of, and how often each effect was had, whoever had those."""
+    had = {f"{tool} {key}": tool for key, tool, _ in end.told}
+    effects = Counter[str]()
     for line, times in end.effects.items():
-        done[line.partition(" ")[0]] += times
-    return done
+        effects[had.get(line, line)] += times
+    return frozenset((tool, text) for _, tool, text in end.told), effects
 
 
 def _figures(found: Found, sample: int) -> Iterator[Figure]:
