@@ -28,8 +28,11 @@ class Caps(msgspec.Struct, frozen=True):
         name, place = call.action.name, call.place
         if name == FINISH:
             return None
-        tally, again = tally_of(so_far), counted(so_far, call)
-        soon = so_far.reserved.tool_calls + tally.waiting(place) - again
+        tally = tally_of(so_far)
+        at = bisect_left(tally.begun, place)
+        if tally.begun[at : at + 1] == [place]:  # a person lets it be made again: it counts
+            return None
+        soon = so_far.reserved.tool_calls + tally.waiting(place)
         if so_far.spent.tool_calls + soon >= self.total:
             return _over(
                 f"all {self.total} tool calls of this run are used: answer with what is known"
@@ -43,8 +46,7 @@ class Caps(msgspec.Struct, frozen=True):
         if written and tally.let_through(place) >= self.per_step:
             return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
         most = self.per_tool.get(name)
-        made = so_far.spent.calls[name] - again
-        if most is not None and made + tally.waiting(place, name) >= most:
+        if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:
             return _over(f"{name} may be called {most} times in a run and was: use what it gave")
         return None
 
@@ -62,10 +64,13 @@ class WholeCaps(msgspec.Struct, frozen=True):
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
         name = call.action.name
-        left, again = self.left(so_far, call.place), counted(so_far, call)
-        if left.get(name, 1) + again <= 0:
+        left = self.left(so_far, call.place)
+        over = [each for each in (name, ACTING) if left.get(each, 1) <= 0]
+        if not over or counted(so_far, call):
+            return None
+        if name in over:
             return _over(f"{name} was called as often as the whole work may: use what it gave")
-        if name in self.acting and left.get(ACTING, 1) + again <= 0:
+        if name in self.acting:
             return _over(
                 "all tool calls with an effect that the whole work may make are made or granted to "
                 "other runs: answer with what is known"
@@ -122,7 +127,7 @@ class AlreadyDone:
 
 
 def counted(so_far: Trajectory, call: Call) -> bool:
-    """Whether the call was begun, and counts, already: a person lets it be made again."""
+    """Whether the call was begun before, and counts: a person lets it be made again."""
     return bool(so_far.call(call.key).attempts)
 
 

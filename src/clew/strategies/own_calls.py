@@ -50,7 +50,7 @@ class OwnCaps:
 
     async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
-        if call.action.name not in self.names:
+        if call.action.name not in self.names or counted(so_far, call):
             return None
         before = [
             each
@@ -58,7 +58,7 @@ class OwnCaps:
             if each.action.name in self.names and each.place < call.place
         ]
         waiting = sum(each.observation is None and not each.attempts for each in before)
-        made = sum(so_far.spent.calls[name] for name in self.names) - counted(so_far, call)
+        made = sum(so_far.spent.calls[name] for name in self.names)
         if made + waiting >= self.total:
             text = f"all {self.total} tool calls are used: answer with what is known"
             return Verdict("deny", text, code="cap")
