@@ -91,7 +91,9 @@ def test_a_forked_process_takes_none_of_the_threads_it_has_not() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 def test_a_tool_works_on_both_sides_of_a_fork() -> None:
     code = """
-import anyio
+import anyio, warnings
+# from 3.12 on Python says of each fork beside threads that it may hang: that is what is tried here
+warnings.filterwarnings("ignore", ".* multi-threaded", DeprecationWarning)
 @tool(effect="read")
 def quick() -> str:
     "Be quick."
