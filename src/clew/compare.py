@@ -14,6 +14,7 @@ from clew.core.interfaces import Finder
 from clew.core.trajectory import Step, Trajectory
 from clew.support.arguments import check_argument
 from clew.support.redaction import redact
+from clew.support.structural import Structural
 
 Fact: TypeAlias = tuple[int, str, Json]
 """Something that happened: the number of its step, what it is, its value."""
@@ -176,7 +177,7 @@ def _with_ranking(agent: Agent[A_co], setting: AgentSpec) -> Agent[A_co]:
 
 
 @runtime_checkable
-class Ranks(Finder, Protocol):
+class Ranks(Finder, Protocol, metaclass=Structural):
     """A finder whose ranking may have been left to what is installed."""
 
     def as_recorded(self, name: str) -> Finder:

@@ -74,6 +74,7 @@ from clew.core.interfaces import (
 )
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Deletes, Locks, Notifies, Recovers
+from clew.support.structural import Structural
 
 __all__ = [
     "CALL",
@@ -158,7 +159,7 @@ Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
 
 
 @runtime_checkable
-class Audits(Protocol):
+class Audits(Protocol, metaclass=Structural):
     """A check that can also report its findings in detail, for `Result.audit`."""
 
     def audit(self, answer: Any, so_far: Trajectory) -> Any:

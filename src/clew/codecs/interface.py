@@ -13,6 +13,7 @@ import msgspec
 from clew.core.events import Action, Reply
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
+from clew.support.structural import Structural
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -125,7 +126,7 @@ class Codec(Protocol):
 
 
 @runtime_checkable
-class Constrains(Protocol):
+class Constrains(Protocol, metaclass=Structural):
     """A format that can say in a grammar all that a reply may be."""
 
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
@@ -139,7 +140,7 @@ class Constrains(Protocol):
 
 
 @runtime_checkable
-class Describes(Protocol):
+class Describes(Protocol, metaclass=Structural):
     """A text format that can describe further tools during a run."""
 
     def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:

@@ -31,6 +31,7 @@ from clew.core.events import (
 )
 from clew.core.trajectory import Call, Trajectory
 from clew.support.settings import check_fields
+from clew.support.structural import Structural
 
 Said = TypeVar("Said")
 Answering: TypeAlias = Awaitable[Said] | Said  # given at once, or once it is awaited
@@ -314,7 +315,7 @@ class ModelInfo:
 
 
 @runtime_checkable
-class Model(Protocol):
+class Model(Protocol, metaclass=Structural):
     """Anything that completes a prompt."""
 
     @property
@@ -378,7 +379,7 @@ class Listener(Protocol):
 
 
 @runtime_checkable
-class Progress(Listener, Protocol):
+class Progress(Listener, Protocol, metaclass=Structural):
     """A listener that is also told how far a call is."""
 
     def progress(self, call: str, text: str) -> None:

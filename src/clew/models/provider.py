@@ -5,6 +5,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
+from clew.support.structural import Structural
+
 ListRequest: TypeAlias = Callable[[str, str], tuple[str, dict[str, str]]]
 """From a variable and the key in it to where the list of models is, and the headers that get it."""
 
@@ -60,7 +62,7 @@ class Offered(msgspec.Struct, frozen=True):
 
 
 @runtime_checkable
-class Downloads(Protocol):
+class Downloads(Protocol, metaclass=Structural):
     """What makes models of files, and fetches some by their names when somebody asks for it."""
 
     def offered(self) -> Sequence[Offered]:

@@ -8,10 +8,11 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol, runtime_checkable
 
 from clew.core.interfaces import RunInfo, Store
+from clew.support.structural import Structural
 
 
 @runtime_checkable
-class Locks(Protocol):
+class Locks(Protocol, metaclass=Structural):
     """A store that workers share: each executes runs that nobody else has claimed.
 
     A claim is a lock that ends with its holder's process or connection. Nothing is written, so
@@ -32,7 +33,7 @@ class Locks(Protocol):
 
 
 @runtime_checkable
-class Placed(Protocol):
+class Placed(Protocol, metaclass=Structural):
     """A store that several objects of a process may have open at once."""
 
     @property
@@ -42,7 +43,7 @@ class Placed(Protocol):
 
 
 @runtime_checkable
-class Notifies(Protocol):
+class Notifies(Protocol, metaclass=Structural):
     """A store that notifies at once of what any process wrote."""
 
     def wakes(self) -> AbstractAsyncContextManager[AsyncIterator[str]]:
@@ -54,7 +55,7 @@ class Notifies(Protocol):
 
 
 @runtime_checkable
-class Deletes(Protocol):
+class Deletes(Protocol, metaclass=Structural):
     """A store that can delete runs."""
 
     async def forget(self, run_id: str) -> None:
@@ -72,7 +73,7 @@ class Deletes(Protocol):
 
 
 @runtime_checkable
-class Recovers(Protocol):
+class Recovers(Protocol, metaclass=Structural):
     """A store whose intact part can be read if another part is damaged."""
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
@@ -81,7 +82,7 @@ class Recovers(Protocol):
 
 
 @runtime_checkable
-class Witnessed(Protocol):
+class Witnessed(Protocol, metaclass=Structural):
     """A store that keeps elsewhere what its runs end with, so that lost entries are seen."""
 
     async def remarks(self) -> list[str]:

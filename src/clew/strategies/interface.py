@@ -10,6 +10,7 @@ from clew.guards.limits import Limits
 from clew.strategies.branches import request_args
 from clew.strategies.roles import WEIGHT, Role
 from clew.subagents import DECLINED
+from clew.support.structural import Structural
 
 _MARK: Final = re.compile(rf"^ERROR: (?:[a-z_]+: )?(?:{DECLINED})?")
 
@@ -44,7 +45,7 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
-class ExtendsLimits(Protocol):
+class ExtendsLimits(Protocol, metaclass=Structural):
     """A strategy that needs more steps and calls than one run of its agent, such as a search."""
 
     def extended_limits(self, limits: Limits) -> Limits:
@@ -53,7 +54,7 @@ class ExtendsLimits(Protocol):
 
 
 @runtime_checkable
-class AnswersByRole(Protocol):
+class AnswersByRole(Protocol, metaclass=Structural):
     """A strategy whose answer is that of one role.
 
     Where a check rejects the answer, that role is asked again and told why.

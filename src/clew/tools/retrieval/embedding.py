@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from clew.support.structural import Structural
+
 Embed: TypeAlias = Callable[[Sequence[str]], Any]
 """Returns a vector for each text: rows of numbers, as lists or as a NumPy array.
 
@@ -11,7 +13,7 @@ Texts with similar meaning have vectors in similar directions. It is called in a
 
 
 @runtime_checkable
-class Lasting(Protocol):
+class Lasting(Protocol, metaclass=Structural):
     """An embedding that is the same in every process; its vectors of tools are kept on disk."""
 
     @property
