@@ -1,7 +1,9 @@
 """A provider sends one call twice: within a reply, and in a later step."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -35,6 +37,13 @@ Asked = Sequence[tuple[str, str, dict[str, Any]]]
 """The calls of a reply: id, tool, arguments."""
 
 PAY = {"to": "Ada", "amount": 5}
+
+
+class Line(msgspec.Struct):
+    """What is paid for."""
+
+    text: str = ""
+    size: float = 1
 
 
 class Bank:
@@ -133,6 +142,27 @@ async def test_within_a_reply_other_arguments_are_another_call(other: dict[str, 
         ({"to": "Ada", "amount": 5, "note": ""}, {"to": "Ada", "amount": 5}),
         ({"to": "Ada", "amount": 5}, {"amount": 5, "to": "Ada"}),
         ({"to": "Zo\u00eb", "amount": 5}, {"to": "Zoe\u0308", "amount": 5}),
+        (
+            {"to": "Ada", "amount": 5, "more": {"x": 1, "y": 2}},
+            {"to": "Ada", "amount": 5, "more": {"y": 2.0, "x": 1}},
+        ),
+        ({"to": "Ada", "amount": 5}, {"to": "Ada", "amount": 5, "more": None, "tags": []}),
+        (
+            {"to": "Ada", "amount": 5, "tags": ["a", "b"]},
+            {"to": "Ada", "amount": 5, "tags": ["b", "a"]},
+        ),
+        (
+            {"to": "Ada", "amount": 5, "within": "PT60S"},
+            {"to": "Ada", "amount": 5, "within": "PT1M"},
+        ),
+        (
+            {"to": "Ada", "amount": 5, "id": "12345678123456781234567812345678"},
+            {"to": "Ada", "amount": 5, "id": "12345678-1234-5678-1234-567812345678"},
+        ),
+        (
+            {"to": "Ada", "amount": 5, "lines": [{}]},
+            {"to": "Ada", "amount": 5, "lines": [{"text": "", "size": 1.0}]},
+        ),
     ],
 )
 async def test_what_the_tool_receives_is_compared_however_it_is_written(
@@ -141,9 +171,18 @@ async def test_what_the_tool_receives_is_compared_however_it_is_written(
     got: list[str] = []
 
     @tool(effect="unsafe")
-    def pay(to: str, amount: int, note: str = "") -> str:
+    def pay(
+        to: str,
+        amount: int,
+        note: str = "",
+        more: dict[str, Any] | None = None,
+        tags: set[str] = set(),  # noqa: B006 - as people write it, and it is never changed
+        within: timedelta | None = None,
+        id: UUID | None = None,  # noqa: A002 - a name that models like
+        lines: Sequence[Line] = (),
+    ) -> str:
         """Pay somebody."""
-        got.append(f"{to} {amount}{note}")
+        got.append(to)
         return "paid"
 
     for steps in (

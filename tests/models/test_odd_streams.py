@@ -190,9 +190,9 @@ async def test_a_run_goes_on_behind_commentary() -> None:
     assert "'commentary'" in first.fault
 
 
-@pytest.mark.parametrize("id_", [0, 7, -1, 2**60])
+@pytest.mark.parametrize("id_", [0, 7, -1, 2**60, 2**63, 10**30, 1764403200.25, 1.5, 1e300])
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_a_number_for_an_id_is_one(id_: int, streamed: bool) -> None:
+async def test_a_number_for_an_id_is_one(id_: float, streamed: bool) -> None:
     called = {"index": 0, "id": id_, "function": {"name": "search", "arguments": "{}"}}
     message = {"role": "assistant", "content": None, "tool_calls": [called]}
     whole = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}

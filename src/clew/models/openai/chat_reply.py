@@ -87,7 +87,7 @@ class Piece(msgspec.Struct):
     """A call, or a piece of one. Some servers give numbers for ids."""
 
     index: int | None = None
-    given_id: str | int | None = msgspec.field(default=None, name="id")
+    given_id: str | int | float | None = msgspec.field(default=None, name="id")
     function: Function | None = None
     custom: Custom | None = None
 
