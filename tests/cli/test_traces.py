@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from clew import StoreError
 from clew.agent_files import make_agent, read_agent_file
 from clew.core.events import Started
 from clew.core.journal import Journal
+from clew.retention.traces import read_trace
 from clew.stores import store_at
 from tests.cli.shell import clew, library
 
@@ -30,6 +32,19 @@ def test_a_trace_has_the_shape_that_such_traces_usually_have() -> None:
     assert short[-1][0] == told[-1]["event"] == "final"
     assert "5" in short[-1][1]
     assert all(isinstance(one["step"], int) and one["time"] for one in told)
+
+
+def test_a_trace_is_read_back_if_it_is_whole() -> None:
+    assert clew("ask", "What is 2+3?", "--quiet").code == 0
+    text = clew("show", "last", "--jsonl").out.splitlines()
+    again = read_trace(text)
+    assert again.goal == "What is 2+3?"
+    assert again.stop is not None
+    assert again.stop.answer == json.loads(text[-1])["answer"]
+    with pytest.raises(StoreError, match="has gaps"):
+        read_trace(text[:1] + text[2:])
+    with pytest.raises(StoreError, match="line 2 is no line of a trace"):
+        read_trace([text[0], "{", *text[1:]])
 
 
 def test_a_run_is_written_down_as_it_happens() -> None:
