@@ -177,3 +177,93 @@ async def test_what_is_not_refused_is_read() -> None:
     judge = Agent(model=ScriptedModel([finish(said)]), answer=Wider)
     whole = strategy_agent(Reflexion(A, evaluator=judge), A)
     assert (await run(whole, "?")).answer == "an answer"
+
+
+TO_A, TO_B = {"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}
+
+
+def referring(schema: Any) -> Any:
+    """A type whose answers have a schema with a definition `a`, which is this."""
+
+    class Answer:
+        """As pydantic's models are asked for theirs."""
+
+        @classmethod
+        def model_json_schema(cls, **_: object) -> dict[str, Any]:
+            """Give the schema."""
+            return {**TO_A, "$defs": {"a": schema, "b": TO_A}}
+
+        @classmethod
+        def model_validate_json(cls, body: bytes, *, strict: bool) -> Any:
+            """Take any answer."""
+            del body, strict
+            return cls()
+
+    return Answer
+
+
+REASON = {"passed": {"type": "boolean"}, "why": {"type": "string"}}
+RIGHT = {"type": "object", "properties": REASON, "required": ["passed", "why"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "fits"),
+    [
+        (TO_A, False),
+        (TO_B, False),
+        ({"anyOf": [TO_A, TO_B]}, False),
+        ({"anyOf": [{"oneOf": [TO_B, TO_A]}]}, False),
+        ({"anyOf": [TO_A, RIGHT]}, True),
+        ({"anyOf": [TO_A, {"type": "string"}]}, False),
+        ({**RIGHT, "properties": {**REASON, "more": TO_A}}, True),
+        ({**RIGHT, "properties": {**REASON, "why": TO_B}}, False),
+        ({"type": "array", "items": TO_A}, False),
+    ],
+)
+def test_a_type_that_refers_to_itself_is_looked_through(schema: Any, fits: bool) -> None:
+    strategy = Reflexion(A, evaluator=A.replace(answer=referring(schema)))
+    if fits:
+        strategy_agent(strategy, A)
+        return
+    with pytest.raises(ConfigError, match="the evaluator answers with Answer"):
+        strategy_agent(strategy, A)
+
+
+class Tree(msgspec.Struct):
+    name: str
+    below: list["Tree"]
+
+
+class Other(msgspec.Struct):
+    """As `Tree`."""
+
+    below: list["Other"]
+    name: str
+    more: int = 0
+
+
+class Shallow(msgspec.Struct):
+    name: str
+    below: list[str]
+
+
+class Deep(msgspec.Struct):
+    name: str
+    below: list[Shallow]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits"), [(Tree, True), (Other, True), (Shallow, False), (Deep, False)]
+)
+def test_a_role_may_read_a_type_that_holds_itself(kind: Any, fits: bool) -> None:
+    class Reads(Reflexion):
+        @property
+        def defaults(self) -> dict[str, Agent[Any]]:
+            return {**super().defaults, "evaluator": A.replace(answer=Tree)}
+
+    strategy = Reads(A, evaluator=A.replace(answer=kind))
+    if fits:
+        strategy_agent(strategy, A)
+        return
+    with pytest.raises(ConfigError, match=f"answers with {kind.__name__}: give it answer=Tree"):
+        strategy_agent(strategy, A)

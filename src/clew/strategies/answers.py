@@ -1,6 +1,7 @@
 """Whether the agents of a strategy's roles answer with what the strategy reads."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from clew.core.agent import Agent, is_agent
@@ -29,7 +30,7 @@ def check_answers(strategy: Strategy) -> None:
             continue
         wanted: list[Any] = [usual.answer, *others.get(name, ())]
         has = given.brief.answer
-        if any(_fits(has, has, each, each) for each in map(_schema, wanted)):
+        if any(_Fit(has, each).all_fit(has, each) for each in map(_schema, wanted)):
             continue
         message = (
             f"{strategy.name}: the {name} answers with {_called(given)}: give it "
@@ -50,41 +51,68 @@ def _called(agent: Agent[Any]) -> str:
     return kind.__name__ if isinstance(kind, type) else str(kind)
 
 
-def _fits(has: Json, root: Json, wants: Json, top: Json) -> bool:
-    """Whether each value of one schema is of the types and fields of the other.
+@dataclass(frozen=True)
+class _Fit:
+    """Whether values of one schema are of the types and fields of another.
 
-    Each is within the schema that its references are looked up in. Bounds and patterns do not
-    count: whoever writes a type of their own knows what the values are.
+    Bounds and patterns do not count: whoever writes a type of their own knows what the values are.
     """
-    given, wanted = _resolved(has, root), _resolved(wants, top)
-    if options := _options(given):
-        return all(_fits(each, root, wanted, top) for each in options)
-    if options := _options(wanted):
-        return any(_fits(given, root, each, top) for each in options)
-    types = _types(wanted)
-    if not types:
-        return True
-    if not _types(given) or not _types(given) <= types:
-        return False
-    return _fields_fit(given, root, wanted, top) and (
-        "items" not in wanted or _fits(given.get("items"), root, wanted["items"], top)
-    )
+
+    root: Json
+    """The schema that references of the one are looked up in, and `top` that of the other."""
+    top: Json
+    known: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
+    """Pairs that were looked at. One that is being looked at may fit: a type may hold itself."""
+
+    def all_fit(self, has: Json, wants: Json) -> bool:
+        """Whether each value of the one schema is one of the other."""
+        wanted = _forms(wants, self.top)
+        return all(
+            any(self._fits(given, each) for each in wanted) for given in _forms(has, self.root)
+        )
+
+    def _fits(self, given: dict[str, Json], wanted: dict[str, Json]) -> bool:
+        pair = id(given), id(wanted)
+        if pair not in self.known:
+            self.known[pair] = True
+            self.known[pair] = self._look(given, wanted)
+        return self.known[pair]
+
+    def _look(self, given: dict[str, Json], wanted: dict[str, Json]) -> bool:
+        types = _types(wanted)
+        if not types:
+            return True
+        if not _types(given) or not _types(given) <= types:
+            return False
+        items = wanted.get("items", True)
+        return self._fields_fit(given, wanted) and (
+            items is True or self.all_fit(given.get("items"), items)
+        )
+
+    def _fields_fit(self, given: dict[str, Json], wanted: dict[str, Json]) -> bool:
+        fields, needed = keywords(given.get("properties")), _strings(wanted.get("required"))
+        return needed <= _strings(given.get("required")) and all(
+            name not in fields or self.all_fit(fields[name], each)
+            for name, each in keywords(wanted.get("properties")).items()
+        )
 
 
-def _fields_fit(given: dict[str, Json], root: Json, wanted: dict[str, Json], top: Json) -> bool:
-    fields, needed = keywords(given.get("properties")), _strings(wanted.get("required"))
-    return needed <= _strings(given.get("required")) and all(
-        name not in fields or _fits(fields[name], root, each, top)
-        for name, each in keywords(wanted.get("properties")).items()
-    )
-
-
-def _resolved(schema: Json, root: Json) -> dict[str, Json]:
-    """The keywords of a schema, or of the one that it refers to."""
-    found = keywords(schema)
-    while "$ref" in found:
-        found = keywords(target(found["$ref"], root))
-    return found
+def _forms(schema: Json, root: Json) -> Sequence[dict[str, Json]]:
+    """The alternatives that a schema comes to; one that only leads back to itself says nothing."""
+    found, open_ = list[dict[str, Json]](), [keywords(schema)]
+    seen = set[int]()
+    while open_:
+        form = open_.pop()
+        if id(form) in seen:
+            continue
+        seen.add(id(form))
+        if "$ref" in form:
+            open_.append(keywords(target(form["$ref"], root)))
+        elif options := _options(form):
+            open_ += [keywords(each) for each in options]
+        else:
+            found.append(form)
+    return found or [{}]
 
 
 def _options(schema: dict[str, Json]) -> Sequence[Json]:
