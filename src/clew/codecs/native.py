@@ -16,6 +16,7 @@ from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
+from clew.codecs.quoted_answers import has_no_quotes
 from clew.codecs.schema_references import resolved
 from clew.codecs.text_answer import as_calls, beside_calls
 from clew.codecs.thinking import aloud
@@ -200,9 +201,11 @@ def _text_answer(text: str, brief: PromptSpec) -> Parsed:
     answer = text.strip()
     if not answer:
         return Parsed(fault="the reply was empty: call a tool, or answer")
-    if brief.answers_text:
+    if brief.answers_text and not has_no_quotes(brief):
         return Parsed(answer=answer)
     bare, repairs = _without_dressing(answer)
+    if brief.answers_text:
+        return Parsed(answer=bare, repairs=repairs)
     try:
         _read(bare, Any)
         wrong = repeated_key(bare) and "gives a key twice"

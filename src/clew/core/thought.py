@@ -10,6 +10,7 @@ import msgspec
 
 from clew.codecs.interface import Parsed
 from clew.codecs.no_answer import no_answer
+from clew.codecs.quoted_answers import without_quotes
 from clew.context.view import view_of
 from clew.core.agent import Agent
 from clew.core.events import EFFECTFUL, FINISH, Action, Charged, Reply, Thought, Usage, encode
@@ -130,6 +131,8 @@ def _parsed(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
         return Parsed(answer=reply.text)
     found = agent.resolved_codec.parse(agent.brief, reply)
     parsed = of_kind(who, found, Parsed, "what it read (clew.interfaces.Parsed)")
+    if agent.answer is not str:
+        parsed = without_quotes(agent.brief, parsed)
     if reply.mended:
         repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
         parsed = msgspec.structs.replace(parsed, repairs=repairs)
