@@ -10,11 +10,15 @@ from typing import Annotated, Any, Final, NewType, Union
 import msgspec
 
 from clew.core.errors import ConfigError
-from clew.core.events import Image, Json, Observation, Verdict
+from clew.core.events import Image, Json, Observation, Verdict, encode
 from clew.core.interfaces import CALL, Parameters
+from clew.support.error_text import message_of
 from clew.tools.pictures import has_pictures, mentions_pictures
 from clew.tools.pydantic_types import adapted, refuse_default
 from clew.tools.types import described, from_json, plain, schema_of, schemas
+
+_SHOWN: Final = 200
+"""How much of the arguments of an earlier attempt a person is shown."""
 
 Key = NewType("Key", str)
 """Annotate a parameter with it to receive the call's key, `run_id:step.index`.
@@ -57,10 +61,17 @@ class Signature(msgspec.Struct, frozen=True):
     def arguments(self, args: dict[str, Json], key: str) -> dict[str, Any]:
         """Keyword arguments for the function, in its own types; defaults are left to it.
 
-        Raises `ValueError` with one line where a value does not fit its type. Numbers are as
-        strict as in Python: 5.0 is no int, though JSON Schema takes it for an integer.
+        Raises `ValueError` with one line where a value does not fit its type, whatever that raises.
+        Numbers are as strict as in Python: 5.0 is no int, though JSON Schema takes it for an
+        integer.
         """
-        given = from_json(self.fields, args)
+        try:
+            given = from_json(self.fields, args)
+        except ValueError:
+            raise
+        except Exception as error:  # a type's own code may look up, divide or import
+            told = f"{type(error).__name__}: {message_of(error)}"
+            raise ValueError(" ".join(told.split())) from error
         found = {name: getattr(given, name) for name in self.fields.__struct_fields__}
         known = {name: value for name, value in found.items() if value is not _ABSENT}
         return known | dict.fromkeys(self.keys, key)
@@ -136,11 +147,16 @@ def asked_again(refused: Observation, key: str) -> Observation | Verdict:
     If a person gave them, the call waits for other ones. If the model did, it is told.
     """
     context = CALL.get()
-    ruling = None if context is None else context.record.call(key.rpartition(":")[2]).ruling
-    if ruling is None or ruling.args is None:
+    call = None if context is None else context.record.call(key.rpartition(":")[2])
+    if call is None or call.ruling is None or call.ruling.args is None:
         return refused
     told = refused.text.removeprefix(f"ERROR: {refused.code}: ")
     reason = f"the arguments of the last ruling do not fit, and nothing was called: {told}"
+    if call.doubts:
+        before = dict.fromkeys(encode(args).decode()[:_SHOWN] for args, _ in call.doubts)
+        reason = (
+            f"{reason}. Before that it was begun, and may have happened, with {', '.join(before)}"
+        )
     return Verdict("hold", reason, code=refused.code)
 
 
