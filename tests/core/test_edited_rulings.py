@@ -1,6 +1,7 @@
 """A person gives a held call other arguments: what these would repeat is asked about too."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -32,7 +33,9 @@ from clew.tools.process import process_tool
 DONE = [act("post", to="a"), act("post", to="b", note="")]
 
 
-async def ruled(edited: dict[str, Any], *, tries: int = 2) -> tuple[list[str], list[str]]:
+async def ruled(
+    edited: dict[str, Any] | None, *, tries: int = 2, guards: Sequence[Any] = ()
+) -> tuple[list[str], list[str]]:
     """What was sent when a person edits a fork's repetition, and why it waited each time.
 
     What waits after that is allowed as it stands.
@@ -48,7 +51,8 @@ async def ruled(edited: dict[str, Any], *, tries: int = 2) -> tuple[list[str], l
     model = ScriptedModel([acts(*DONE), say("done")])
     store = MemoryStore()
     await run(Agent(model=model, tools=[post]), "?", store=store, run_id="first")
-    again = Agent(model=ScriptedModel([act("post", to="a"), say("done")]), tools=[post])
+    script = [act("post", to="a"), say("done")]
+    again = Agent(model=ScriptedModel(script), tools=[post], guards=guards)
     result = await fork(again, "first", at=0, store=store, new_id="second")
     sent.clear()
     asked = list[str]()
@@ -140,6 +144,37 @@ async def test_an_edit_into_an_effect_that_was_had_waits_however_it_is_written(
     await replay(again, "second", store=store)
 
 
+async def test_a_guard_that_holds_a_call_does_not_hide_that_it_is_a_repetition() -> None:
+    sent, asked = await ruled(None, guards=[hold])
+    told = "this was done already, by first:1.1: allow it if it is to happen twice"
+    assert (sent, asked) == (["a"], [f"May it be sent?; {told}"])
+
+
+async def test_of_several_guards_that_hold_it_the_first_asks_and_the_repetition_is_told() -> None:
+    sent, asked = await ruled(None, guards=[hold, hold_too])
+    assert (sent, len(asked)) == (["a"], 1)
+    assert asked[0].startswith("May it be sent?; this was done already, by first:1.1: ")
+
+
+@pytest.mark.parametrize(
+    ("edited", "times"),
+    [
+        ({"to": "a"}, 1),
+        ({"to": "a", "note": ""}, 1),
+        ({"to": "c"}, 1),
+        ({"to": "b"}, 2),
+        ({"note": "", "to": "b"}, 2),
+    ],
+)
+async def test_an_edit_of_what_a_guard_holds_is_asked_about_if_it_repeats_something_else(
+    edited: dict[str, Any], times: int
+) -> None:
+    sent, asked = await ruled(edited, guards=[hold])
+    assert sent == [edited["to"]]
+    assert ["first:1.1" in asked[0], len(asked)] == [True, times]
+    assert all("first:1.2" in why for why in asked[1:])
+
+
 @pytest.mark.parametrize(
     "args",
     [
@@ -184,6 +219,11 @@ async def test_arguments_that_the_tool_cannot_take_use_up_no_ruling(args: dict[s
 def hold(call: Call, so_far: Trajectory) -> Verdict | None:
     """Ask a person about each call."""
     return Verdict("hold", "May it be sent?")
+
+
+def hold_too(call: Call, so_far: Trajectory) -> Verdict | None:
+    """Ask as well."""
+    return Verdict("hold", "Really?")
 
 
 class Size(msgspec.Struct):

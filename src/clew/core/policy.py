@@ -136,10 +136,8 @@ async def _ask_guards(
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case Verdict(kind="hold"):
-                known = approved or (
-                    name in held_by and not _of_another_effect(call, verdict, guard)
-                )
-                held = held or (None if known else Judged(call.key, verdict, by=name))
+                new = Judged(call.key, verdict, by=name)
+                held = held if approved else _asking(call, held, new, guard, held_by)
             case _:
                 denied = refusal(call, verdict.code, verdict.reason, so_far.trust)
                 return [*events, Judged(call.key, verdict, by=name), denied]
@@ -167,10 +165,22 @@ def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
     return frozenset(names)
 
 
-def _of_another_effect(call: Call, verdict: Verdict, guard: Guard) -> bool:
-    """Whether the arguments that a person gave repeat an effect that the person was not told of."""
-    told = None if call.verdict is None else call.verdict.verdict.reason
-    return isinstance(guard, AlreadyDone) and verdict.reason != told
+def _asking(
+    call: Call, held: Judged | None, new: Judged, guard: Guard, held_by: frozenset[str]
+) -> Judged | None:
+    """The first hold, unless a person was asked that; and what the call would repeat, beside it.
+
+    What repeats another effect is asked about once for each such effect, whoever held the call.
+    """
+    told = new.verdict.reason
+    if not isinstance(guard, AlreadyDone):
+        return held or (None if new.by in held_by else new)
+    if call.ruling and call.verdict and told in call.verdict.verdict.reason:
+        return held
+    if held is None or told in held.verdict.reason:
+        return held or new
+    verdict = msgspec.structs.replace(held.verdict, reason=f"{held.verdict.reason}; {told}")
+    return msgspec.structs.replace(held, verdict=verdict)
 
 
 def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict | None:
