@@ -59,9 +59,9 @@ async def test_nobody_is_told_to_raise_a_limit_that_was_not_reached(
     told, record = await hints(agent(said, landing=landing))
     assert told == ["Stopped"]
     assert record.stop is not None
-    assert record.stop.own
+    assert record.stop.code == "own"
     landed = [entry.event for entry in record.entries if isinstance(entry.event, Landing)]
-    assert [event.own for event in landed] == [True] * landing
+    assert [event.code for event in landed] == ["own"] * landing
 
 
 @pytest.mark.parametrize("landing", [True, False], ids=["lands", "stops"])
@@ -70,7 +70,7 @@ async def test_a_limit_of_clews_can_be_raised(landing: bool) -> None:
     told, record = await hints(made)
     assert told == ["Stopped", "Go on"]
     assert record.stop is not None
-    assert not record.stop.own
+    assert record.stop.code == "steps"
 
 
 async def test_a_landing_without_an_answer_is_the_bounds_too() -> None:
@@ -78,7 +78,7 @@ async def test_a_landing_without_an_answer_is_the_bounds_too() -> None:
     told, record = await hints(Agent(model, [look], bounds=[Mine("tokens: mine")]))
     assert told == ["Stopped"]
     assert isinstance(record.stop, Stop)
-    assert record.stop.own
+    assert record.stop.code == "own"
     assert record.stop.fallback
 
 
@@ -86,7 +86,7 @@ async def test_other_names_are_ones_own_anyway() -> None:
     told, record = await hints(agent("letters: too many", landing=True))
     assert told == ["Stopped"]
     assert record.stop is not None
-    assert not record.stop.own  # the name says it, as in records before
+    assert record.stop.code == "own"
     store = MemoryStore()
     await run(agent("tokens: mine", landing=False), "?", store=store, run_id="r")
     assert (

@@ -211,7 +211,7 @@ class TestBounds:
         started = Started("What?", agent.setting)
         journal = await Journal.create(MemoryStore(), started, clock=lambda: next(ticks))
         stop = (await go(agent, journal)).stop
-        assert stop == Stop("bound", "seconds", "as far as I got")
+        assert stop == Stop("bound", "seconds", "as far as I got", code="seconds")
 
     async def test_cost_lands_the_run(self) -> None:
         model = ScriptedModel(

@@ -316,7 +316,10 @@ class TestExcess:
             started = Started("What?", who.setting, SCHEMA, grant=grant)
             journal = await Journal.create(MemoryStore(), started)
             stop = (await go(who, journal)).stop
-            assert stop == Stop("bound", f"{over}; what is left holds no landing", fallback=True)
+            assert stop is not None
+            assert stop.code == over.partition(":")[0] + "_" + over.split(": ")[1]
+            assert stop.fallback
+            assert stop.reason == f"{over}; what is left holds no landing"
         unpriced = msgspec.structs.replace(grant, cost=None)
         who = Agent(model=replace(costing(Usage(2_000, 1)), priced=False), tools=TOOLS)
         started = Started("What?", who.setting, SCHEMA, grant=unpriced)
@@ -521,8 +524,8 @@ async def test_a_record_of_the_first_schema_goes_on_by_its_own_rules() -> None:
     who = agent(usage, limits=Limits(tokens=4_000))
     journal = await Journal.create(MemoryStore(), Started("What?", who.setting, schema=1))
     record = await go(who, journal)
-    assert record.stop == Stop("bound", "tokens", "as far as I got")
-    assert landing_of(record) == Landing("tokens", "4800 of 4000 used")
+    assert record.stop == Stop("bound", "tokens", "as far as I got", code="tokens")
+    assert landing_of(record) == Landing("tokens", "4800 of 4000 used", "tokens")
     assert (await replay_record(who, record, MemoryStore())).trajectory.entries == record.entries
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, Trajectory, Verdict, cancel, tool
 from clew.core.events import Stop
+from clew.core.interfaces import Tripped
 from clew.core.loop import advance
 from clew.core.moves import Move, next_move
 from clew.core.runner import start
@@ -78,4 +79,5 @@ async def test_why_it_is_next_is_said_where_a_person_or_a_bound_wants_it() -> No
     assert found == [Move("interrupt", "enough"), Move("done")]
     assert (stop.status, stop.reason) == ("interrupted", "enough")
     found, _ = await moves(scripted(act("look"), say("ok"), limits=Limits(steps=1)))
-    assert [move for move in found if move.why] == [Move("land", "steps: 1 of 1 used")]
+    reached = Tripped("steps", "steps", "1 of 1 used")
+    assert [move for move in found if move.tripped] == [Move("land", tripped=reached)]

@@ -47,7 +47,7 @@ from clew.core.events import (
     Stop,
     encode,
 )
-from clew.core.interfaces import AgentTool, AnyTool, Append, Prompt, SubRun
+from clew.core.interfaces import AgentTool, AnyTool, Append, Prompt, SubRun, Tripped
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
 from clew.core.replay import replay as replay_record
@@ -438,11 +438,14 @@ def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
     so_far = Trajectory("r", [Entry(1, 0, 1, first)])
     assert who.budget.granted(so_far) is None
     so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
-    assert who.budget.granted(so_far) == "grant: $0.5000 granted, and spent"
+    assert who.budget.granted(so_far) == Tripped(
+        "grant_cost", "grant", "$0.5000 granted, and spent"
+    )
     later = Trajectory("r", [Entry(1, 0, 1, first), Entry(2, 59_999, 1, Charged(Usage()))])
     assert who.budget.granted(later) is None
     later.add(Entry(3, 60_000, 1, Charged(Usage())))
-    assert who.budget.granted(later) == "grant: seconds: 60 granted, and used"
+    used = Tripped("grant_seconds", "grant", "seconds: 60 granted, and used")
+    assert who.budget.granted(later) == used
 
 
 @pytest.mark.parametrize("axis", ["tool_calls", "cost", "tokens"])

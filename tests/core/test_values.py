@@ -147,8 +147,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "Note": {"source": "person", "trust": "trusted", "done": ()},
     "Charged": {"kind": "lost_reply", "why": ""},
     "Cancel": {"why": ""},
-    "Landing": {"detail": "", "own": False},
-    "Stop": {"reason": "", "answer": None, "fallback": False, "own": False},
+    "Landing": {"detail": "", "code": ""},
+    "Stop": {"reason": "", "answer": None, "fallback": False, "code": ""},
     "Entry": {"hash": b""},
 }
 

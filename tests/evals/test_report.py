@@ -150,8 +150,8 @@ def test_failures_that_are_alike_stand_together() -> None:
     )
     found = clusters([
         one("passed", True),
-        failure("a", "bound", reason="steps: 15 are used up"),
-        failure("b", "bound", reason="steps: 9 are used up"),
+        failure("a", "bound", reason="steps: 15 are used up", code="steps"),
+        failure("b", "bound", reason="steps: 9 are used up", code="steps"),
         failure("c", "failed", reason="HTTP 500 after 3 tries"),
         failure("d", "failed", reason="HTTP 503 after 5 tries"),
         asked, misused,

@@ -19,7 +19,7 @@ from clew.agent_files.strategies import recorded_strategy
 from clew.codecs.interface import PromptSpec
 from clew.context.prompt_spec import recorded_brief
 from clew.core.agent import Agent
-from clew.core.budget import LIMITS
+from clew.core.budget import UNPAID
 from clew.core.errors import ConfigError, ModelError
 from clew.core.events import (
     AgentSpec,
@@ -54,7 +54,6 @@ from clew.tools.retrieval import Retrieval
 _NAMED: Final = {"context": "retrieval"}
 """Fields of an agent whose part has another name in the record."""
 
-_AFTER: Final = "; what is left holds no landing"
 """What may stand behind a bound's reason in the stop of a run that it ended."""
 
 
@@ -332,17 +331,12 @@ class _Bound:
         """The reason of the next entry, if that ends or lands the run."""
         place = len(so_far)
         match self.record.entries[place].event if place < len(self.record) else None:
-            case Landing(bound=bound, detail=detail, own=own) if own or bound not in LIMITS:
+            case Landing(bound=bound, detail=detail, code="own"):
                 return f"{bound}: {detail}" if detail else bound
-            case Stop(status="bound", reason=reason, own=own) if own or not _is_limit(reason):
-                return reason.removesuffix(_AFTER)
+            case Stop(status="bound", reason=reason, code="own"):
+                return reason.removesuffix(UNPAID)
             case _:
                 return None
-
-
-def _is_limit(reason: str) -> bool:
-    """Whether a reason begins as those of clew's own bounds do, which come to the same again."""
-    return reason.partition(":")[0] in LIMITS
 
 
 def _answer(schema: Parameters) -> type:

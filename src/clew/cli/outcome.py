@@ -247,9 +247,8 @@ def stopped(end: Outcome) -> Iterator[Block]:
     yield Block("Stopped", inert(_why(end.record, result)), "yellow")
     if end.vote is not None:
         return
-    bound = result.reason.partition(":")[0]
-    own = end.record.stop is not None and end.record.stop.own
-    if result.status == "bound" and bound in RAISED and not own:
+    bound = "" if end.record.stop is None else end.record.stop.code
+    if result.status == "bound" and bound in RAISED:
         further = ["--accept-change", "--set", f"limits.{bound}=N"]
     elif result.status in {"interrupted", "refused"}:
         further = ["--say", "TEXT"]

@@ -26,11 +26,12 @@ from clew.context.prompt_spec import SWITCHES, brief_document
 from clew.context.rewind import way_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
-from clew.core.budget import LIMITS, Budget, Tripped, at_most
+from clew.core.budget import Budget, at_most
 from clew.core.events import EFFECTFUL, FINISH, AgentSpec, Compacted, Json, Rewound
 from clew.core.interfaces import (
     STRATEGY,
     AgentTool,
+    AnyBound,
     AnyTool,
     Bound,
     Check,
@@ -39,6 +40,7 @@ from clew.core.interfaces import (
     Prompt,
     Screen,
     Tool,
+    Tripped,
 )
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone, NoProgress
@@ -255,7 +257,7 @@ class Agent(Generic[A_co]):
         return tuple(shown_problems(self.brief.tools))
 
     @cached_property
-    def all_bounds(self) -> tuple[Bound, ...]:
+    def all_bounds(self) -> tuple[AnyBound, ...]:
         """The bounds of the limits and the user's own."""
         usual = at_most(self.limits, priced=self.resolved_model.info.priced)
         return (*usual, *(() if self.limits.no_progress is None else (Stuck(),)), *self.bounds)
@@ -337,7 +339,7 @@ class Agent(Generic[A_co]):
         return self.compacting.due(so_far, self.budget.estimate.next_call(so_far))
 
     @cached_property
-    def _bounds(self) -> tuple[Bound, ...]:
+    def _bounds(self) -> tuple[AnyBound, ...]:
         """All that ends a run, in the order in which it is asked."""
         budget, strategy = self.budget, self.resolved_model.info.name.partition(":")[0] == STRATEGY
         handed_out = (budget.handed_out,) if strategy else ()
@@ -357,9 +359,11 @@ class Agent(Generic[A_co]):
             raise
         except BaseException as error:
             raise broken(f"the bound {stable_name(bound)}", error) from error
+        if isinstance(reason, Tripped):  # of clew's own bounds
+            return reason
         said = text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
-        own = any(bound is one for one in self.bounds)
-        return Tripped(said, own and said.partition(":")[0] in LIMITS)
+        name, _, detail = said.partition(": ")
+        return Tripped("own", name, detail)
 
     async def discover_tools(self, so_far: Trajectory) -> tuple[str, ...]:
         """Tools that the next thought shows for the first time; none in a landing."""

@@ -8,13 +8,13 @@ provider takes beyond it is excess: then nothing more is begun.
 """
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from clew.context.call_estimate import CallEstimate
-from clew.core.events import EFFECTFUL, Grant, Started, Thought, Usage
-from clew.core.interfaces import Left, Tool
+from clew.core.events import EFFECTFUL, BoundCode, Grant, Started, Thought, Usage
+from clew.core.interfaces import Left, Tool, Tripped
 from clew.core.trajectory import Call, Totals, Trajectory
 from clew.guards.limits import Limits
 
@@ -35,12 +35,21 @@ _USED_UP: Final = {
     "seconds": "{:.1f} of {:g} worked",
     "cost": "${:.4f} of ${:.4f} spent",
 }
-"""The axes that have a bound, as records list them, and what is said of one that is used up."""
+"""The axes that have a bound, and what is said of one that is used up."""
 
-LIMITS: Final = frozenset((*_USED_UP, "grant"))
-"""What the reasons of clew's own bounds begin with, before a colon."""
+_Axis: TypeAlias = Literal["steps", "tool_calls", "tokens", "seconds", "cost"]
+UNPAID: Final = "; what is left holds no landing"
+"""What follows the reason of a bound where a landing was wanted and could not be paid."""
 
-_AXES: Final = ("steps", "tool_calls", "tokens", "seconds", "cost")
+_AXES: Final[tuple[_Axis, ...]] = ("steps", "tool_calls", "tokens", "seconds", "cost")
+
+_GRANTED: Final[dict[_Axis, BoundCode]] = {
+    "steps": "grant_steps",
+    "tool_calls": "grant_tool_calls",
+    "tokens": "grant_tokens",
+    "seconds": "grant_seconds",
+    "cost": "grant_cost",
+}
 
 _NOTHING: Final = Usage()
 
@@ -48,16 +57,16 @@ _NOTHING: Final = Usage()
 class AtMost(msgspec.Struct, frozen=True):
     """A bound: at most so much of what `axis` names, since a person last spoke."""
 
-    axis: str
+    axis: _Axis | Literal["faults"]
     most: float
 
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason, "name: detail", once it is used up."""
+    def __call__(self, so_far: Trajectory) -> Tripped | None:
+        """What is said once it is used up."""
         used = so_far.faults_in_row if self.axis == "faults" else getattr(so_far.spent, self.axis)
         late = self.axis == "seconds" and so_far.late  # clocks differ; what was cut was late
         if used < self.most and not late:
             return None
-        return f"{self.axis}: {_USED_UP[self.axis].format(used, self.most)}"
+        return Tripped(self.axis, self.axis, _USED_UP[self.axis].format(used, self.most))
 
     def __repr__(self) -> str:
         """As records name it, such as "ToolCalls(most=30)"."""
@@ -66,29 +75,27 @@ class AtMost(msgspec.Struct, frozen=True):
 
 def at_most(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
     """The bounds that the numbers of limits mean; where no price is known, cost has none."""
-    for axis in _USED_UP:
+    yield AtMost("faults", limits.faults)
+    for axis in _AXES:
         if priced or axis != "cost":
             yield AtMost(axis, limits.most_cost if axis == "cost" else getattr(limits, axis))
 
 
-class Tripped(NamedTuple):
-    """The reason of a bound; `own` marks one of the agent's own that calls itself as a limit."""
-
-    reason: str
-    own: bool = False
-
-
 class Allowance(NamedTuple):
-    """One quantity that model calls spend: its limit, and what was spent."""
+    """One quantity that model calls spend: its limit, and what was spent.
 
-    name: str
+    `granted` says that the limit is that of a grant.
+    """
+
+    axis: Literal["tokens", "cost"]
     most: float
     used: float
+    granted: bool
 
     @property
     def in_dollars(self) -> bool:
         """Whether it is money."""
-        return self.name.endswith("cost")
+        return self.axis == "cost"
 
     def of(self, usage: Usage) -> float:
         """The part of a usage that counts towards it."""
@@ -98,23 +105,25 @@ class Allowance(NamedTuple):
         """An amount in its unit."""
         return f"${amount:.4f}" if self.in_dollars else f"{amount:,.0f}"
 
-    @property
-    def state(self) -> str:
-        """How much of it was used, such as "tokens: 9,100 of 10,000 used"."""
+    def tripped(self, more: str) -> Tripped:
+        """The bound, with how much was used, such as "9,100 of 10,000 used", and more."""
         word = "spent" if self.in_dollars else "used"
-        return f"{self.name}: {self.text(self.used)} of {self.text(self.most)} {word}"
+        state = f"{self.text(self.used)} of {self.text(self.most)} {word}{more}"
+        if self.granted:
+            return Tripped(_GRANTED[self.axis], "grant", f"{self.axis}: {state}")
+        return Tripped(self.axis, self.axis, state)
 
 
 class Account(NamedTuple):
     """What may be taken, what was taken of it, and what is reserved for open sub-runs.
 
-    `name` begins the names of its bounds. Where no price is known (`priced`), cost bounds nothing.
+    `granted` says that it is of a grant. Where no price is known (`priced`), cost bounds nothing.
     """
 
     most: Grant
     took: Totals
     reserved: Grant
-    name: str = ""
+    granted: bool = False
     priced: bool = True
 
     def left(self) -> Grant:
@@ -134,19 +143,20 @@ class Account(NamedTuple):
         """What would be exceeded if this much more were spent."""
         most, took = self.most, self.took
         if took.tokens + estimate.tokens > most.tokens:
-            return Allowance(f"{self.name}tokens", most.tokens, took.tokens)
+            return Allowance("tokens", most.tokens, took.tokens, self.granted)
         if not self.priced or most.cost is None or took.cost + estimate.known_cost <= most.cost:
             return None
-        return Allowance(f"{self.name}cost", most.cost, took.cost)
+        return Allowance("cost", most.cost, took.cost, self.granted)
 
-    def used_up(self) -> str | None:
-        """What is used up, as a reason to stop."""
+    def used_up(self) -> Tripped | None:
+        """What is used up of a grant."""
         left, most = self.left(), self.most
         if most.cost is not None and left.cost == 0:
-            return f"{self.name}${most.cost:.4f} granted, and spent"
+            return Tripped("grant_cost", "grant", f"${most.cost:.4f} granted, and spent")
         for axis in _AXES[:-1]:
             if getattr(left, axis) <= 0:
-                return f"{self.name}{axis}: {getattr(most, axis):g} granted, and used"
+                detail = f"{axis}: {getattr(most, axis):g} granted, and used"
+                return Tripped(_GRANTED[axis], "grant", detail)
         return None
 
 
@@ -167,7 +177,7 @@ class Budget(msgspec.Struct, frozen=True):
         own = Account(self.most, so_far.spent, so_far.reserved, priced=self.priced)
         if so_far.grant is None:
             return (own,)
-        return Account(so_far.grant, so_far.total, so_far.reserved, "grant: "), own
+        return Account(so_far.grant, so_far.total, so_far.reserved, granted=True), own
 
     def left(self, so_far: Trajectory) -> Left:
         """What may still be spent; for a sub-run, also of its grant."""
@@ -179,27 +189,28 @@ class Budget(msgspec.Struct, frozen=True):
             left.steps, left.tool_calls, left.tokens, left.seconds, left.cost or 0.0, left.depth
         )
 
-    def exceeded(self, so_far: Trajectory) -> str | None:
+    def exceeded(self, so_far: Trajectory) -> Tripped | None:
         """What was exceeded, if anything; after that nothing more starts."""
         if (passed := self._tripped(so_far)) is None:
             return None
         lost = so_far.spent.lost.tokens
         more = f", {lost:,} tokens of it an estimate of calls nobody saw the end of"
         excess = passed.text(passed.used - passed.most)
-        return f"{passed.state}, {excess} over{more if lost else ''}"
+        return passed.tripped(f", {excess} over{more if lost else ''}")
 
     def ended(self, so_far: Trajectory) -> str:
         """The reason of a run with an answer: the bound it landed for, and what was exceeded."""
         bound = "seconds" if so_far.late else ""
         bound = bound if so_far.landing is None else so_far.landing.bound
-        over = (self.exceeded(so_far) or "").removeprefix(f"{bound}: ")
-        return ": ".join(filter(None, (bound, over)))
+        if (over := self.exceeded(so_far)) is None:
+            return bound
+        return ": ".join(filter(None, (bound, over.detail if over.name == bound else over.reason)))
 
-    def granted(self, so_far: Trajectory) -> str | None:
+    def granted(self, so_far: Trajectory) -> Tripped | None:
         """What a sub-run has used up of its grant over the whole run; no message raises it."""
         return None if so_far.grant is None else self.accounts(so_far)[0].used_up()
 
-    def handed_out(self, so_far: Trajectory) -> str | None:
+    def handed_out(self, so_far: Trajectory) -> Tripped | None:
         """Why a strategy's last runs failed, if too little is left to hand on to another one.
 
         A model would be told, and answer with what it knows. A strategy only makes of it that it
@@ -211,18 +222,19 @@ class Budget(msgspec.Struct, frozen=True):
         share = self.share(so_far, max(1, refused))
         depth, calls = max(0, share.depth), share.tool_calls - refused
         axis = _lacking(msgspec.structs.replace(share, depth=depth, tool_calls=calls))
-        return axis and f"{axis}: too little is left to hand on"
+        return None if axis is None else Tripped(axis, axis, "too little is left to hand on")
 
-    def shortfall(self, so_far: Trajectory) -> str | None:
+    def shortfall(self, so_far: Trajectory) -> Tripped | None:
         """Why the next thought does not fit into what is left, or None."""
         call = self.estimate.next_call(so_far, self.estimate.answer)
         reserve = self.estimate.next_call(so_far, later=True) if self.landing else _NOTHING
         if (lacking := self._tripped(so_far, call + reserve)) is None:
             return None
         need, more = lacking.of(call), lacking.of(reserve)
-        why = f"{lacking.state} and the next call needs about {lacking.text(need)}"
-        alone = need > lacking.most - lacking.used
-        return why if alone else f"{why}, beside {lacking.text(more)} for a landing"
+        why = f" and the next call needs about {lacking.text(need)}"
+        if need <= lacking.most - lacking.used:
+            why += f", beside {lacking.text(more)} for a landing"
+        return lacking.tripped(why)
 
     def lands(self, so_far: Trajectory) -> bool:
         """Whether a landing is wanted, and what is left suffices for it."""
@@ -311,10 +323,13 @@ def too_little(grant: Grant) -> str | None:
     return f"too little is left of this run's {words} to hand on: answer with what is known"
 
 
-def _lacking(grant: Grant) -> str | None:
+def _lacking(grant: Grant) -> _Axis | None:
     """The first axis of which nothing is granted."""
-    values = ((axis, getattr(grant, axis)) for axis in _AXES)
-    return next((axis for axis, value in values if value is not None and value <= 0), None)
+    for axis in _AXES:
+        value = getattr(grant, axis)
+        if value is not None and value <= 0:
+            return axis
+    return None
 
 
 def _failed(call: Call) -> bool:

@@ -606,29 +606,41 @@ class Rewound(Event, frozen=True):
     done: tuple[Done, ...] = ()
 
 
+BoundCode: TypeAlias = Literal[
+    "faults", "steps", "tool_calls", "tokens", "seconds", "cost",
+    "grant_steps", "grant_tool_calls", "grant_tokens", "grant_seconds", "grant_cost",
+    "no_progress", "refusals", "own",
+]  # fmt: skip
+"""What ends a run: one of its limits, of the grant of a sub-run, or a bound of the agent's own."""
+
+StopCode: TypeAlias = BoundCode | Literal["", "set_aside"]
+"""Why a run stopped, where its status does not say all."""
+
+
 class Landing(Event, frozen=True):
     """A bound tripped: one last thought, without calls, follows.
 
-    `own` marks a bound of the agent's own that calls itself as one of the limits.
+    `code` says which bound, whatever the words; that of a bound of the agent's own is `own`.
     """
 
     bound: str
     detail: str = ""
-    own: bool = False
+    code: BoundCode | Literal[""] = ""
 
 
 class Stop(Event, frozen=True):
     """The end, with its reason; only a ruling, a message or a raised limit may follow.
 
-    `fallback` marks a declared answer instead of a found one. `own` marks a bound of the agent's
-    own that calls itself as one of the limits.
+    `fallback` marks a declared answer instead of a found one. `code` is what programs read: the
+    bound where the status is `bound`, or `set_aside` where the run broke its workers. `reason` is
+    for people.
     """
 
     status: Status
     reason: str = ""
     answer: Json = None
     fallback: bool = False
-    own: bool = False
+    code: StopCode = ""
 
 
 AnyEvent: TypeAlias = (

@@ -7,7 +7,7 @@ a check is a function; a tool is one dataclass. That of a format is `clew.codecs
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -15,6 +15,7 @@ from clew.core.at_work import Sibling
 from clew.core.errors import ConfigError
 from clew.core.events import (
     Adapted,
+    BoundCode,
     Done,
     Effect,
     Entry,
@@ -332,6 +333,26 @@ class Model(Protocol, metaclass=Structural):
 
 Bound: TypeAlias = Callable[[Trajectory], str | None]
 """Returns why the run must not think again, or None. Its `repr` names it in the record."""
+
+
+class Tripped(NamedTuple):
+    """A bound that is reached: which one, as programs read it, and the words for people.
+
+    The words of an agent's own bound are its own: they never say which bound it is.
+    """
+
+    code: BoundCode
+    name: str
+    detail: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The words as one line."""
+        return f"{self.name}: {self.detail}" if self.detail else self.name
+
+
+AnyBound: TypeAlias = Callable[[Trajectory], Tripped | str | None]
+"""A bound of clew's, which says which one it is, or of the agent's own."""
 
 
 class Left(msgspec.Struct, frozen=True, gc=False):

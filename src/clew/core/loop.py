@@ -14,9 +14,20 @@ from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.context.summary import left_out
 from clew.core.agent import Agent
+from clew.core.budget import UNPAID
 from clew.core.errors import TooLongError
-from clew.core.events import Charged, Compacted, Json, Landing, Note, Status, Stop, Thought
+from clew.core.events import (
+    Charged,
+    Compacted,
+    Json,
+    Landing,
+    Note,
+    Status,
+    Stop,
+    Thought,
+)
 from clew.core.execute import perform
+from clew.core.interfaces import Tripped
 from clew.core.journal import Journal
 from clew.core.moves import next_move
 from clew.core.observations import closed_answers
@@ -56,8 +67,8 @@ async def advance(agent: Agent, journal: Journal) -> None:
             await act(agent, journal)
         case "conclude":
             await conclude(agent, journal)  # a failed check is an observation
-        case "land":
-            await land(agent, journal, move.why, own=move.own)
+        case "land" if move.tripped is not None:
+            await land(agent, journal, move.tripped)
         case "give_up":
             await give_up(agent, journal)
         case "interrupt":
@@ -127,8 +138,7 @@ async def conclude(agent: Agent, journal: Journal) -> None:
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
         status = "bound" if so_far.landing or so_far.late else status
-        own = so_far.landing is not None and so_far.landing.own
-        stop = Stop(status, agent.budget.ended(so_far), value, own=own)
+        stop = Stop(status, agent.budget.ended(so_far), value, code=so_far.bound)
         await journal.record(*closed_answers(step), stop)
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
@@ -155,26 +165,21 @@ async def give_up(agent: Agent, journal: Journal) -> None:
     so_far = journal.trajectory
     why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
     if (over := agent.budget.exceeded(so_far)) is not None:
-        why = f"{why}; {over}"
-    status: Status = "failed"
-    landing = so_far.landing
-    if landing is not None:
-        status, why = "bound", f"{landing.bound}: {why}"
-    own = landing is not None and landing.own
-    await journal.record(Stop(status, why, agent.fallback, fallback=True, own=own))
+        why = f"{why}; {over.reason}"
+    if (landing := so_far.landing) is not None:
+        why = f"{landing.bound}: {why}"
+    status: Status = "failed" if landing is None else "bound"
+    code = "" if landing is None else landing.code
+    await journal.record(Stop(status, why, agent.fallback, fallback=True, code=code))
 
 
-async def land(agent: Agent, journal: Journal, reached: str, *, own: bool) -> None:
-    """A bound tripped: ask for a last thought, or stop if none is wanted or affordable.
-
-    `own` marks a bound of the agent's own that calls itself as one of the limits.
-    """
-    bound, _, detail = reached.partition(": ")
+async def land(agent: Agent, journal: Journal, bound: Tripped) -> None:
+    """A bound tripped: ask for a last thought, or stop if none is wanted or affordable."""
     if agent.budget.lands(journal.trajectory):
-        await journal.record(Landing(bound, detail, own))
+        await journal.record(Landing(bound.name, bound.detail, bound.code))
     else:
-        why = f"{reached}; what is left holds no landing" if agent.limits.landing else reached
-        await journal.record(Stop("bound", why, agent.fallback, fallback=True, own=own))
+        why = f"{bound.reason}{UNPAID}" if agent.limits.landing else bound.reason
+        await journal.record(Stop("bound", why, agent.fallback, fallback=True, code=bound.code))
 
 
 def _answer(agent: Agent, step: Step) -> Json:

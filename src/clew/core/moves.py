@@ -4,6 +4,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from clew.core.agent import Agent
 from clew.core.events import Compacted, Rewound
+from clew.core.interfaces import Tripped
 from clew.core.trajectory import Trajectory
 
 Kind: TypeAlias = Literal[
@@ -21,15 +22,12 @@ Kind: TypeAlias = Literal[
 
 
 class Move(NamedTuple):
-    """The next move, why a person or a bound wants it, and what the next prompt leaves out.
-
-    `own` marks a bound of the agent's own that calls itself as one of the limits.
-    """
+    """The next move, why a person wants it, what the next prompt leaves out, what bound trips."""
 
     kind: Kind
     why: str = ""
     less: Compacted | Rewound | None = None
-    own: bool = False
+    tripped: Tripped | None = None
 
 
 def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Move:
@@ -62,7 +60,7 @@ def _bounded(agent: Agent, so_far: Trajectory) -> Move:
     """Land where a bound is reached, else go on."""
     if (tripped := agent.tripped_bound(so_far)) is None:
         return _thinks(agent, so_far)
-    return Move("land", tripped.reason, own=tripped.own)
+    return Move("land", tripped=tripped)
 
 
 def _thinks(agent: Agent, so_far: Trajectory) -> Move:

@@ -61,7 +61,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if (same := repeated(so_far, call, agent.by_name)) is not None:
         return [same]
     if call.action.name != FINISH and (over := agent.budget.exceeded(so_far)) is not None:
-        why = f"nothing more is begun, for the budget is spent ({over})"
+        why = f"nothing more is begun, for the budget is spent ({over.reason})"
         return [refusal(call, "cap", why, so_far.trust)]
     tool = agent.by_name.get(call.action.name)
     if tool is None:

@@ -35,6 +35,7 @@ from clew.core.events import (
     Forked,
     Json,
     Judged,
+    Landing,
     Note,
     Observation,
     Reply,
@@ -244,6 +245,8 @@ class _Replaying(Journal):
             # failures were untrusted once; that a call was late is for the clock to say
             trust = old.trust if old.code == "timeout" or old.trust == "untrusted" else new.trust
             new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
+        if isinstance(old, Landing | Stop) and isinstance(new, Landing | Stop) and not old.code:
+            new = msgspec.structs.replace(new, code="")  # older records have the words alone
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run; older records do
             # not say what was received

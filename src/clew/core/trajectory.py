@@ -5,7 +5,7 @@ guards ask. It holds nothing that the entries do not say; folding them again giv
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from clew.core.errors import StoreError
 from clew.core.events import (
@@ -14,6 +14,7 @@ from clew.core.events import (
     AgentSpec,
     AnyEvent,
     Attempt,
+    BoundCode,
     Cancel,
     Changed,
     Charged,
@@ -155,6 +156,12 @@ class Trajectory:
     def words(self) -> Call | None:
         """The unseen messages with the verdicts on them, or None."""
         return self._calls.get(self.words_key)
+
+    @property
+    def bound(self) -> BoundCode | Literal[""]:
+        """The bound that an answer is given for now: that of the landing, or time that was up."""
+        late: BoundCode | Literal[""] = "seconds" if self.late else ""
+        return late if self.landing is None else self.landing.code
 
     @property
     def landed(self) -> bool:

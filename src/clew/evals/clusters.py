@@ -45,9 +45,9 @@ def clusters(outcomes: Iterable[Outcome]) -> tuple[Cluster, ...]:
 def common(outcome: Outcome) -> str:
     """What a failure shares with others of its kind."""
     match outcome.kind:
-        case "bound":
-            return _short(outcome.reason.partition(":")[0])
-        case "failed" | "rejected" | "held" | "refused":
+        case "bound" if outcome.code not in {"", "own"}:
+            return outcome.code
+        case "bound" | "failed" | "rejected" | "held" | "refused":
             return _NUMBER.sub("#", _short(outcome.reason))
         case "fault":
             return _short(f"replies of {outcome.model}")

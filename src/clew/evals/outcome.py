@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from clew.core.events import Json, Status, Usage, Value
+from clew.core.events import Json, Status, StopCode, Usage, Value
 from clew.evals.case import Case
 
 Kind: TypeAlias = Literal[
@@ -89,6 +89,7 @@ class Outcome(Value, frozen=True):
     seed: int = 0
     repetition: int = 1
     reason: str = ""
+    code: StopCode = ""
     answer: Json = None
     right: bool = False
     passed: bool = False

@@ -38,8 +38,6 @@ AT_ONCE: Final = 8
 MAX_COST: Final = 5.0
 """US dollars after which no trial begins where nothing else is said."""
 
-COST: Final = "cost"
-"""How the reason begins where an evaluation stopped at its cost limit."""
 
 HOPELESS: Final = 10
 """So many trials in a row whose model failed: then no further one begins."""
@@ -67,8 +65,8 @@ class Evaluation:
     """The state of an evaluation: all outcomes in its results.
 
     `left` requested trials are not done, and `failed` outcomes had a failing model: the next time
-    tries both. `stopped` says why no further trial started; empty if none was left. `spent` is the
-    cost of all trials in US dollars, as far as prices are known.
+    tries both. `stopped` says why no further trial started; empty if none was left. `over_cost`
+    says that it was the cost of all; `spent` is that, in US dollars, as far as prices are known.
     """
 
     about: About
@@ -77,16 +75,12 @@ class Evaluation:
     failed: Sequence[Outcome]
     spent: float
     stopped: str = ""
+    over_cost: bool = False
 
     @property
     def complete(self) -> bool:
         """Whether everything requested is done."""
         return not self.left and not self.failed
-
-    @property
-    def over_cost(self) -> bool:
-        """Whether no further trial started because of the cost of all."""
-        return self.stopped.startswith(COST)
 
 
 async def evaluate(
@@ -205,6 +199,7 @@ class Work:
     in_a_row: int = 0
     """So many trials ended one after the other because their model failed."""
     stopped: str = ""
+    over_cost: bool = False
     _tally: Tally = field(default_factory=Tally)
     _before: Mapping[str, Row] = field(default_factory=dict[str, Row])
     _todo: deque[Trial] = field(default_factory=deque[Trial])
@@ -232,6 +227,7 @@ class Work:
             failed=failed,
             spent=self.spent,
             stopped=self.stopped,
+            over_cost=self.over_cost,
         )
 
     async def _one_by_one(self) -> None:
@@ -249,7 +245,7 @@ class Work:
         """The trial to begin now; None where none is left, or none may begin any more."""
         most = self.max_cost
         if self._todo and not self.stopped and most is not None and self.spent >= most:
-            self.stopped = f"{COST}: ${self.spent:.4f} of ${most:.4f} spent"
+            self.stopped, self.over_cost = f"cost: ${self.spent:.4f} of ${most:.4f} spent", True
         return self._todo.popleft() if self._todo and not self.stopped else None
 
     def _count(self, row: Row) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.core.agent import Agent
 from clew.core.errors import ModelError, ReplayError
-from clew.core.events import Json, Status
+from clew.core.events import Json, Status, StopCode
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.loop import run as go
@@ -41,6 +41,7 @@ class Found:
     records: Sequence[Trajectory]
     status: Status
     reason: str
+    code: StopCode
 
     @property
     def answer(self) -> Json:
@@ -85,7 +86,7 @@ async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Fo
             agent, await start_or_take_up(agent, question, store, run_id, origin=origin)
         )
     assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
-    return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason)
+    return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason, so_far.stop.code)
 
 
 async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
@@ -104,7 +105,8 @@ async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> 
     )
     whole = await load(store, run_id)
     records = await _records(trial, store, first=voted.chosen)
-    return Found(whole, records or [whole], voted.result.status, voted.result.reason)
+    code = "" if whole.stop is None else whole.stop.code
+    return Found(whole, records or [whole], voted.result.status, voted.result.reason, code)
 
 
 async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
@@ -155,7 +157,7 @@ async def _scored(
         seconds = found.whole.total.seconds
         counts = msgspec.structs.replace(counts, seconds=seconds)
     outcome = msgspec.structs.replace(
-        _outline(trial, found.status, found.reason),
+        _outline(trial, found.status, found.reason, found.code),
         answer=found.answer,
         right=right(marks),
         score=mean(marks),
@@ -182,7 +184,7 @@ async def _missed(trial: Trial, store: Store, why: str) -> Row:
     return Row(outcome, again=True, cost=await _cost(trial, records, store))
 
 
-def _outline(trial: Trial, status: Status, reason: str) -> Outcome:
+def _outline(trial: Trial, status: Status, reason: str, code: StopCode = "") -> Outcome:
     """What is known of an outcome whatever the trial came to."""
     return Outcome(
         case=trial.case.id,
@@ -195,6 +197,7 @@ def _outline(trial: Trial, status: Status, reason: str) -> Outcome:
         seed=trial.seed,
         repetition=trial.repetition,
         reason=reason,
+        code=code,
         votes=trial.configuration.votes,
     )
 

@@ -20,6 +20,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
+from clew.core.interfaces import Tripped
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
@@ -254,19 +255,21 @@ class Stuck(msgspec.Struct, frozen=True):
     unmade: int = 6
     denied: ClassVar[int] = 12
 
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason once the run is stuck."""
+    def __call__(self, so_far: Trajectory) -> Tripped | None:
+        """What is said once the run is stuck."""
         codes = (_codes(step) for step in backwards(so_far))
         stuck = list(takewhile(lambda found: found <= UNMADE, codes))
         denied = stuck.count({DENIED})
         unmade = len(stuck) - denied
         repeated = sum(1 for _ in takewhile(lambda found: found == {REFUSED}, stuck))
         if repeated >= self.refused:
-            return f"no_progress: the calls of {repeated} steps in a row were refused as repeats"
+            why = f"the calls of {repeated} steps in a row were refused as repeats"
+            return Tripped("no_progress", "no_progress", why)
         if unmade >= self.unmade:
-            return f"no_progress: no call could be made in {unmade} steps"
+            return Tripped("no_progress", "no_progress", f"no call could be made in {unmade} steps")
         if denied >= self.denied:
-            return f"refusals: all calls of {denied} steps were refused by a guard or a person"
+            why = f"all calls of {denied} steps were refused by a guard or a person"
+            return Tripped("refusals", "refusals", why)
         return None
 
 

@@ -5,7 +5,7 @@ Its record begins with the side effects of the other branches, so that they do n
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -14,7 +14,7 @@ from clew.core.done import described_effect
 from clew.core.errors import ConfigError, RunNotFoundError, ToolError
 from clew.core.events import FINISH, Done, Json, Note, Observation, Verdict, encode
 from clew.core.fork import ForkPoint, find_fork_point, start_fork
-from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
+from clew.core.interfaces import AgentTool, Bound, Listener, Parameters, Store, SubRun, Tripped
 from clew.core.journal import Journal, load
 from clew.core.runner import has_begun
 from clew.core.trajectory import Step, Trajectory
@@ -56,7 +56,7 @@ class Branches:
         if not self.steps:
             return self.agent
         limits, pause = replace(self.agent.limits, landing=False), Pause(self.steps)
-        bounds = (*self.agent.bounds, pause)
+        bounds = (*self.agent.bounds, cast("Bound", pause))  # one of clew's, which says so
         return self.agent.replace(limits=limits, bounds=bounds, fallback=None)
 
 
@@ -65,11 +65,12 @@ class Pause(msgspec.Struct, frozen=True):
 
     most: int
 
-    def __call__(self, so_far: Trajectory) -> str | None:
-        """A reason, once they are made."""
+    def __call__(self, so_far: Trajectory) -> Tripped | None:
+        """What is said once they are made."""
         shared = so_far.forks[-1].step if so_far.forks else 0
         made = len(so_far.steps) - shared
-        return None if made < self.most else f"steps: {made} of {self.most} used"
+        detail = f"{made} of {self.most} used"
+        return None if made < self.most else Tripped("steps", "steps", detail)
 
 
 class Branch(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -126,8 +127,7 @@ def _branch_observation(end: Observation, record: Trajectory) -> Observation:
         answer: Any = end.content["answer"] if cut_short else end.content
         branch = Branch(steps, _describe(record.step), answer=answer, cut_short=cut_short)
         return msgspec.structs.replace(end, content=msgspec.to_builtins(branch))
-    bound = "" if stop is None or stop.status != "bound" else stop.reason.removeprefix("grant: ")
-    if not bound.startswith("steps"):
+    if stop is None or stop.status != "bound" or stop.code not in {"steps", "grant_steps"}:
         return end
     branch = Branch(steps, _describe(record.step), open=True)
     outcome = "unknown" if end.outcome == "unknown" else "done"

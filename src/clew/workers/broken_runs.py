@@ -17,7 +17,6 @@ MOST: Final = 3
 _IN_SUB_RUNS: Final = 10
 """Times as many where a sub-run is under way: what comes of it stands in its own record."""
 
-_ASIDE: Final = "set aside: "
 _REPEATED: Final = (Attempt, Changed, Judged)
 """What a worker may write each time that it takes a run up, without getting on."""
 
@@ -39,9 +38,9 @@ def too_often(so_far: Trajectory, epoch: int) -> Stop | None:
     if so_far.stop is not None or count < (MOST * _IN_SUB_RUNS if below else MOST):
         return None
     why = f"{count} workers took it up in a row and broke, or its parts raised, before it got on"
-    return Stop("failed", f"{_ASIDE}{why}")
+    return Stop("failed", f"set aside: {why}", code="set_aside")
 
 
 def is_set_aside(stop: Stop | None) -> bool:
     """Whether a stop says that the run was set aside because it broke its workers."""
-    return stop is not None and stop.status == "failed" and stop.reason.startswith(_ASIDE)
+    return stop is not None and stop.code == "set_aside"
