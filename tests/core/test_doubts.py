@@ -168,3 +168,14 @@ async def test_other_arguments_ask_for_no_task_of_the_old_ones(
     await resume(agent, "r", store=store)
     assert asked == [(first["text"], ""), (then["text"], "a job" if same else "")]
     await replay(agent, "r", store=store)
+
+
+@pytest.mark.parametrize(("again", "was"), [("X", "may have been done"), ("Y", "was done")])
+async def test_what_may_have_happened_is_not_told_as_done(again: str, was: str) -> None:
+    post, store = Post("done"), MemoryStore()
+    await run(post.agent("X"), "?", store=store, run_id="r")
+    await rule("r", "1.1", allow=True, args={"text": "Y"}, store=store)
+    assert (await resume(post.agent("X"), "r", store=store)).status == "answered"
+    await fork(post.agent(again), "r", at=0, store=store)
+    (waiting,) = await pending_approvals(store=store)
+    assert waiting.why == f"this {was} already, by r:1.1: allow it if it is to happen twice"

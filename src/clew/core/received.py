@@ -76,6 +76,18 @@ def repetitions(
                 yield done, next(name for hash_, name in again.items() if hash_ in had)
 
 
+def is_certain(so_far: Trajectory, call: Call, tool: ToolSpec | None, done: Done) -> bool:
+    """Whether an effect that a call repeats is known to be done, and not an attempt before it.
+
+    Of such an attempt nobody saw the end; the call then was made with other arguments.
+    """
+    if done.outcome == "unknown":
+        return False
+    call = as_recorded(so_far, call)
+    same = {call.hash, received_hash(tool, call.args) if tool is not None else call.hash}
+    return done.tool != call.action.name or not same.isdisjoint({done.hash, done.received})
+
+
 def _reached(tool: ToolSpec, args: dict[str, Json]) -> Iterator[tuple[ToolSpec, dict[str, Json]]]:
     """The tool and those that its call may be handed on to, each with what it then gets."""
     yield tool, args

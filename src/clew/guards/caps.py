@@ -9,7 +9,7 @@ import msgspec
 
 from clew.core.events import FINISH, Action, Attempt, Observation, Suspended, Thought, Verdict
 from clew.core.interfaces import ToolSpec
-from clew.core.received import repetitions
+from clew.core.received import is_certain, repetitions
 from clew.core.trajectory import Call, Totals, Trajectory
 
 ACTING: Final = "*"
@@ -120,7 +120,8 @@ class AlreadyDone:
             return None
         done, by = found[0]
         what = "this" if by == name else f"what {by} would do in its place"
-        was = "may have been done" if done.outcome == "unknown" else "was done"
+        certain = is_certain(so_far, call, self.tools.get(name), done)
+        was = "was done" if certain else "may have been done"
         keys = ", ".join(dict.fromkeys(each.key for each, _ in found))
         reason = f"{what} {was} already, by {keys}: allow it if it is to happen twice"
         return Verdict("hold", reason)

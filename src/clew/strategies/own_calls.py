@@ -14,7 +14,7 @@ from clew.core.agent import Agent
 from clew.core.done import described_effect, step_of
 from clew.core.events import EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec
-from clew.core.received import repetitions
+from clew.core.received import is_certain, repetitions
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.caps import counted
 from clew.strategies.branches import Branches
@@ -89,7 +89,7 @@ class OwnRepetitions:
         gone = (each for each in so_far.effects if step_of(each) not in in_view)
         effects = [described_effect(so_far, each) for each in gone]
         for done, _ in repetitions(so_far, call, tool, effects):
-            was = "was" if done.outcome == "done" else "may be"
+            was = "was" if is_certain(so_far, call, tool, done) else "may be"
             key = done.key.rpartition(":")[2]
             reason = f"this {was} done already, in {key}: allow it if it is to happen twice"
             return Verdict("hold", reason)
