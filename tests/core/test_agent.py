@@ -275,7 +275,7 @@ class TestBounds:
     def test_sub_runs_may_be_ruled_out_and_the_usual_depth_goes_unsaid(self) -> None:
         assert Limits(depth=0).depth == 0
         assert repr(Limits(depth=3)) == repr(Limits(depth=2)) == repr(Limits())
-        with pytest.raises(ConfigError, match="limit depth is -1: give a finite number over 0"):
+        with pytest.raises(ConfigError, match="limit depth is -1: give a finite number from 0 on"):
             Limits(depth=-1)
         assert Agent(model=MODEL, limits=Limits(depth=2)).setting.parts["depth"] == 2
         assert "depth" not in Agent(model=MODEL).setting.parts

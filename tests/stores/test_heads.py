@@ -60,6 +60,17 @@ async def grown(place: Path) -> Path:
     return Path(older)
 
 
+async def test_several_runs_that_lost_entries_are_told_as_several(
+    place: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await write(place, "q")
+    older = shutil.copy(place, place.with_name("older"))
+    await write(place, "r", "s")
+    shutil.copy(older, place)
+    await SqliteStore(place).close()
+    assert " and 1 more lost their last entries; `clew records verify` says more" in caplog.text
+
+
 async def test_an_older_copy_of_the_file_is_named_and_the_run_that_lost_entries_refused(
     place: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

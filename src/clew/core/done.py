@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.core.events import Done, Json, encode
+from clew.core.events import Done, Json, Outcome, encode
 from clew.core.trajectory import Call, Trajectory, args_hash
 
 DONE_CHARS: Final = 200
@@ -21,25 +21,41 @@ def described_effect(record: Trajectory, call: Call) -> Done:
     """
     made_by = next((f.parent for f in record.forks if f.step >= step_of(call)), record.run_id)
     last = call.begun[-1] if call.begun else None
-    outcome = "unknown" if call.observation is None else call.observation.outcome
+    args, outcome, before = _made(call)
+    received = last.received if last is not None else ""
+    handed = [*(each.handed for each in call.begun if each.handed), *before]
+    hash_ = call.hash if args is call.args else args_hash(call.action.name, args)
+    return Done(
+        f"{made_by}:{call.key}", call.action.name, hash_, _words(call, args, before), outcome,
+        received or hash_, tuple(dict.fromkeys(handed)),
+    )  # fmt: skip
+
+
+def told_effect(call: Call) -> tuple[str, Outcome]:
+    """An effect in a line, with the arguments that it was had with, and how it ended."""
+    args, outcome, before = _made(call)
+    return _words(call, args, before), outcome
+
+
+def _made(call: Call) -> tuple[dict[str, Json], Outcome, dict[str, str]]:
+    """The last arguments of an effect, its outcome, and what may have happened before, by hash."""
+    last = call.begun[-1] if call.begun else None
+    outcome: Outcome = "unknown" if call.observation is None else call.observation.outcome
     args, doubts = call.args, list(call.doubts)
     if doubts and last is not None and last.number == doubts[-1][1].number:  # none came after it
         (args, _), outcome = doubts.pop(), "unknown"
     if doubts and outcome == "not_done":
         outcome = "unknown"
-    before = {one.received or one.hash: _line(call, was) for was, one in doubts}
+    return args, outcome, {one.received or one.hash: _line(call, was) for was, one in doubts}
+
+
+def _words(call: Call, args: dict[str, Json], before: dict[str, str]) -> str:
     text = _line(call, args)
     if to := {each.tool: "" for each in call.begun if each.handed}:
         text = f"{text}, handed on to {', '.join(to)}"
     if others := [line for line in before.values() if line != _line(call, args)]:
         text = f"{text}; before that perhaps {', '.join(others)}"
-    received = last.received if last is not None else ""
-    handed = [*(each.handed for each in call.begun if each.handed), *before]
-    hash_ = call.hash if args is call.args else args_hash(call.action.name, args)
-    return Done(
-        f"{made_by}:{call.key}", call.action.name, hash_, text, outcome, received or hash_,
-        tuple(dict.fromkeys(handed)),
-    )  # fmt: skip
+    return text
 
 
 def _line(call: Call, args: dict[str, Json]) -> str:

@@ -94,7 +94,8 @@ class Limits:
             if name == "depth" and number == 0:  # no sub-runs at all
                 continue
             if not 0 < number < float("inf"):
-                message = f"limit {name} is {number}: give a finite number over 0"
+                least = "from 0 on" if name == "depth" else "over 0"
+                message = f"limit {name} is {number}: give a finite number {least}"
                 raise ConfigError(message)
 
     def among(self, tools: Collection[str]) -> "Limits":

@@ -258,6 +258,23 @@ async def test_a_call_is_held_and_the_program_goes_on_after_the_ruling() -> None
     await replay(code(program, **parts), "r", store=store)
 
 
+async def test_an_effect_is_told_with_the_arguments_that_a_person_or_a_guard_gave_it() -> None:
+    async def changed(call: Any, so_far: Any) -> Verdict | None:
+        if call.action.name == "lookup":
+            return Verdict("amend", "a smaller one", args={"key": "b"})
+        return Verdict("hold", "look at it first") if call.action.name == "send" else None
+
+    program, store = "lookup('a')\nsend('first')\n1 / 0", MemoryStore()
+    await run(code(program, guards=[changed]), "?", store=store, run_id="r")
+    await rule("r", "1.3", allow=True, args={"text": "better"}, store=store)
+    await resume(code(program, guards=[changed]), "r", store=store)
+    assert SENT == ["better"]
+    (text,) = seen(await read("r", store=store))
+    assert '- send({"text":"better"})' in text
+    assert '- lookup({"key":"b"}): ' in text
+    assert "first" not in text.replace("send('first')", "")
+
+
 async def test_a_cancelled_program_is_not_gone_on_with() -> None:
     async def ask_first(call: Any, so_far: Any) -> Verdict | None:
         return Verdict("hold", "ask first") if call.action.name == "send" else None

@@ -194,6 +194,23 @@ async def test_all_matches_are_replaced_where_their_number_is_said(root: Path) -
     assert (root / "b").read_text() == "yy\n" * 12
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("two\n", "2\n", "1 → 1"),
+        ("two", "2\n3", "1 → 2"),
+        ("one\ntwo\n", "", "2 → 0"),
+        ("\n", "", "1 → 0"),
+    ],
+)
+async def test_the_lines_of_an_edit_are_counted_as_they_are_read(
+    root: Path, old: str, new: str, lines: str
+) -> None:
+    (root / "b").write_text("one\ntwo\nthree")
+    (seen,) = await ran(root, edit("b", old, new, matches=2 if old == "\n" else 1))
+    assert f"; {lines} lines each, the file has" in seen.text
+
+
 async def test_a_file_is_written(root: Path) -> None:
     (root / "crlf").write_bytes(b"a\r\nb\r\n")
     (root / "binary").write_bytes(b"\0")

@@ -342,11 +342,12 @@ class SqliteStore:
                 return
             more = f" and {len(behind) - 1:,} more" if len(behind) > 1 else ""
             LOG.warning(
-                "%s is damaged: run %r%s %slost its last entries; `clew records verify` says more",
+                "%s is damaged: run %r%s %slost %s last entries; `clew records verify` says more",
                 self.path,
                 behind[-1].run_id,
                 more,
                 "may have " if all(head.doubtful for head in behind) else "",
+                "their" if more else "its",
             )
 
     def _check_head(self, run_id: str) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from clew.codecs.own_literals import only_literals
-from clew.core.events import Action, encode
+from clew.core.done import told_effect
+from clew.core.events import Action, Json, encode
 from clew.core.trajectory import Call
 from clew.toolbox.code.interface import Failed, Finished
 
@@ -80,17 +81,16 @@ def _results(call: Call) -> list[str]:
     for one, text in gave[-LISTED:]:
         short = " ".join(text[: 2 * RESULT_CHARS].split())
         cut = short if len(short) <= RESULT_CHARS else f"{short[: RESULT_CHARS - 1]}…"
-        lines.append(f"- {call_line(one.action)}: {cut}")
+        lines.append(f"- {call_line(one.action, one.args)}: {cut}")
     return lines
 
 
 def _effect(call: Call) -> str:
-    line = call_line(call.action)
-    known = call.observation is not None and call.observation.outcome == "done"
-    return line if known else f"{line} (it may or may not have happened)"
+    line, outcome = told_effect(call)
+    return line if outcome == "done" else f"{line} (it may or may not have happened)"
 
 
-def call_line(action: Action) -> str:
-    """A call in a line."""
-    line = f"{action.name}({encode(action.args).decode()})"
+def call_line(action: Action, args: dict[str, Json] | None = None) -> str:
+    """A call in a line, with the arguments that it was made with where they are given."""
+    line = f"{action.name}({encode(action.args if args is None else args).decode()})"
     return line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…"

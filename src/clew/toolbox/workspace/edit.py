@@ -32,9 +32,14 @@ def replace_text(
     done = text.change([(place, place + len(old), new) for place in places])
     word = "line" if len(places) == 1 else "lines"
     return done, (
-        f"{path}: replaced at {word} {_named(text, places)}; {old.count(chr(10)) + 1} → "
-        f"{new.count(chr(10)) + 1 if new else 0} lines each, the file has {len(done.lines)} now"
+        f"{path}: replaced at {word} {_named(text, places)}; {_lines_in(old)} → "
+        f"{_lines_in(new)} lines each, the file has {len(done.lines)} now"
     )
+
+
+def _lines_in(part: str) -> int:
+    """How many lines a text has; what ends in a line end has no further one."""
+    return part.count("\n") + (part != "" and not part.endswith("\n"))
 
 
 def not_found_error(text: Text, old: str, path: str) -> str:
