@@ -22,7 +22,7 @@ import pytest
 TRIO: Final = 8
 """The full check runs one in so many second turns of a file, and all of `both_loops`."""
 
-CASES: Final = 3
+CASES: Final = 2
 """`make check` runs so many cases of a quick table."""
 
 
