@@ -45,7 +45,7 @@ async def put(executor: str, *values: str) -> tuple[list[Any], list[str]]:
         got.append(v)
 
     lines = [
-        "import datetime, functools, json, math, re",
+        "import asyncio, datetime, functools, json, math, re",
         "nested = []",
         "for _ in range(300): nested = [nested]",
         LOOPS,
@@ -268,3 +268,10 @@ async def test_a_deep_value_is_refused(executor: str) -> None:
     got, errors = await put(executor, "v=nested")
     assert got == []
     assert "Error" in errors[0]
+
+
+async def test_what_is_not_awaited_is_no_argument() -> None:
+    values = "asyncio.sleep(0)", "[asyncio.sleep(0)]", "{'a': asyncio.sleep(0)}"
+    got, errors = await put("monty", *values, "'<coroutine'")
+    assert got == ["<coroutine"]
+    assert len([one for one in errors if "a value of the type coroutine" in one]) == len(values)

@@ -47,7 +47,8 @@ _RENDERED: Final = re.compile(
     r"(range|slice)\((?:-?\d+|None)(?:, (?:-?\d+|None)){1,2}\)"
     r"|(dict_(?:keys|values|items))\(\[.*\]\)"
     r"|<(module|function|class) '[^']*'(?: at 0x[0-9a-f]+)?>|<([\w.]+) object[^<>]*>"
-    r"|<(function) [\w.]+ at 0x[0-9a-f]+>|<(built-in function|bound method|gather)\b[^<>]*>"
+    r"|<(function) [\w.]+ at 0x[0-9a-f]+>"
+    r"|<(built-in function|bound method|gather|coroutine)\b[^<>]*>"
     r"|<(re\.Match) object; span=\(\d+, \d+\), match=.*>"
     r"|(re)\.compile\((?:'.*'|\".*\")(?:, [\w.|]+)?\)|(functools\.partial)\(<.*\)",
     re.DOTALL,
