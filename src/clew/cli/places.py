@@ -79,16 +79,18 @@ async def find_run(store: Store, given: str) -> str:
     if given == LAST and (newest := await store.runs(1)):
         return newest[0].run_id
     fitting = await store.ids(given, MANY) if given and _is_text(given) else []
-    if given in fitting or len(fitting) == 1:
-        return given if given in fitting else fitting[0]
+    if given in fitting:
+        return given
+    if given and _is_text(given):
+        with suppress(RunNotFoundError):
+            await store.inbox(given)  # raises where that run was lost, whichever others fit
+    if len(fitting) == 1:
+        return fitting[0]
     if fitting:
         some = ", ".join(fitting[:SHOWN])
         count = f"{len(fitting)}" if len(fitting) < MANY else f"{MANY} or more"
         message = f"{given!r} fits {count} runs ({some} …): write more of the id"
         raise ConfigError(message)
-    if given and _is_text(given):
-        with suppress(RunNotFoundError):
-            await store.epoch(given)  # raises where the run was lost
     known = [info.run_id for info in await store.runs(NEAR)]
     near = difflib.get_close_matches(given, known, n=1, cutoff=0.6)
     hint = f"did you mean {near[0]}?" if near else "`clew runs` lists them"

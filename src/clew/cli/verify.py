@@ -9,7 +9,7 @@ import anyio
 import click
 import msgspec
 
-from clew import ConfigError
+from clew import ConfigError, StoreDamagedError
 from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
@@ -72,7 +72,7 @@ async def _find_run(store: Store, given: str) -> str:
     """The run a person means, also one that is too damaged to be listed."""
     try:
         return await find_run(store, given)
-    except ConfigError:
+    except (ConfigError, StoreDamagedError):
         if given in await run_ids(store):
             return given
         raise
