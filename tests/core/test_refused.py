@@ -1,5 +1,6 @@
 """What bounds nothing, or no record could hold, is one line when the agent is made."""
 
+import dataclasses
 import enum
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,30 @@ def test_a_limit_that_is_no_such_number_is_refused(limits: dict[str, Any], says:
     with pytest.raises(ConfigError) as refused:
         Limits(**limits)
     assert str(refused.value).startswith(says)
+
+
+@pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(Limits)])
+@pytest.mark.parametrize("wrong", [-1, "many", 0.5, float("nan")])
+def test_what_a_limit_asks_for_instead_of_a_wrong_number_is_what_it_takes(
+    name: str, wrong: Any
+) -> None:
+    if not isinstance(getattr(Limits(), name), int | float) or name == "landing":
+        return
+    values: dict[str, Any] = {name: wrong}
+    try:
+        Limits(**values)
+    except ConfigError as refused:
+        told = str(refused)
+    else:
+        assert wrong == 0.5, "in seconds"
+        return
+    values[name] = 0
+    try:
+        Limits(**values)
+    except ConfigError:
+        assert told.endswith(" over 0")
+    else:
+        assert told.endswith(" from 0 on")
 
 
 class Loud(enum.Enum):

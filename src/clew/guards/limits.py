@@ -88,13 +88,13 @@ class Limits:
             if name == "cost" and number is None:
                 continue
             kind, what = (int | float, "number") if name in _PARTED else (int, "whole number")
+            least = "from 0 on" if name == "depth" else "over 0"
             if isinstance(number, bool) or not isinstance(number, kind):
-                message = f"limit {name} is {number!r}: give a {what} over 0"
+                message = f"limit {name} is {number!r}: give a {what} {least}"
                 raise ConfigError(message)
             if name == "depth" and number == 0:  # no sub-runs at all
                 continue
             if not 0 < number < float("inf"):
-                least = "from 0 on" if name == "depth" else "over 0"
                 message = f"limit {name} is {number}: give a finite number {least}"
                 raise ConfigError(message)
 
