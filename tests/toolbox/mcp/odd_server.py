@@ -30,6 +30,22 @@ def good(number: Any, result: dict[str, Any] | None) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, **(said or {"result": result})}
 
 
+def strangers(number: int) -> dict[str, str]:
+    """Answers to requests that were never made, or were answered before (`number` was not)."""
+    result = {"content": [{"type": "text", "text": "a stranger's"}]}
+    said = {"jsonrpc": "2.0", "result": result}
+    error = {"code": -32601, "message": "a stranger's"}
+    return {
+        "a result for nobody": json.dumps({**said, "id": 987_654}),
+        "an error for nobody": json.dumps({"jsonrpc": "2.0", "id": 987_654, "error": error}),
+        "a result for a text": json.dumps({**said, "id": f"req-{number}"}),
+        "a result for a fraction of nobody": json.dumps({**said, "id": 987_654.0}),
+        "a broken result for nobody": json.dumps({**said, "id": 987_654})[:-1] + ",}",
+        "a result for one before": json.dumps({**said, "id": number - 1}),
+        "a broken result for one before": json.dumps({**said, "id": number - 1})[:-1] + ",}",
+    }
+
+
 def frame(fault: str, number: Any, result: dict[str, Any] | None) -> bytes:
     """An answer with a fault."""
     said = good(number, result)
@@ -68,6 +84,8 @@ def frame(fault: str, number: Any, result: dict[str, Any] | None) -> bytes:
         "a control character": text.replace('"result"', '"t": "\x01\x00", "result"'),
         "no number": text.replace('"result"', '"t": NaN, "result"'),
         "carriage returns": json.dumps(said, indent=1).replace("\n", "\r\n"),
+        # another's, and then its own
+        **{name: f"{strange}\n{text}" for name, strange in strangers(number).items()},
         # what is meant cannot be told
         "cut": text[:-9],
         "cut before the result": head,

@@ -18,7 +18,7 @@ from clew.core.events import Observation
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew.toolbox.mcp import McpServer, mcp_tools
 from tests.patience import PATIENCE
-from tests.toolbox.mcp.odd_server import frame, good, result_of
+from tests.toolbox.mcp.odd_server import frame, good, result_of, strangers
 from tests.toolbox.mcp.web import serving
 
 pytestmark = [
@@ -31,7 +31,7 @@ Transport: TypeAlias = Literal["stdio", "json", "events"]
 READ = (
     "no version", "another version", "a version that is a number", "over several lines",
     "two lines", "line breaks in a text", "no version over several lines", "id null", "no id",
-    "an id of nobody", "an id that is true", "an id as a list", "an id as a float",
+    "an id that is true", "an id as a list", "an id as a float",
     "an id as a text", "an id as a float in a text", "a byte order mark", "a batch",
     "a batch without versions", "a log line before it", "a log line behind it", "twice in a line",
     "3,000 levels", "3,000 levels beside it", "a number of 6,000 digits", "half a character",
@@ -121,6 +121,28 @@ async def test_what_is_meant_is_read(
     assert seen.text.startswith("found")
     told = [line for line in caplog.messages if "does not keep to the protocol" in line]
     assert len(told) == len({*told})
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS[1:])
+async def test_in_the_reply_to_a_request_the_id_does_not_matter(
+    tmp_path: Path, transport: Transport
+) -> None:
+    async with server(transport, "an id of nobody", "tools/call") as one:
+        (seen,) = await called(one, tmp_path, act("odd_a"))
+    assert (seen.outcome, seen.text) == ("done", "found")
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["one waits", "two wait"])
+@pytest.mark.parametrize("fault", strangers(1))
+async def test_an_answer_to_another_request_is_nobodys_result(
+    tmp_path: Path, fault: str, two: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = acts(act("odd_a", n=1), act("odd_a", n=2)) if two else act("odd_a")
+    async with server("stdio", fault, "tools/call", two=two, effects={"a": "read"}) as one:
+        seen = await called(one, tmp_path, calls)
+    assert [(each.outcome, each.text) for each in seen] == [("done", "found")] * (1 + two)
+    told = [line for line in caplog.messages if "a request that was never made" in line]
+    assert len(told) == ("before" not in fault)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -1,8 +1,9 @@
 """Whose answer is it: the requests that wait at a server, and what it sends.
 
-An answer is for the request that its id names. One that names none is for the only one that it can
-be meant for, as soon as there is only one. One that cannot be read ends its request at once: whose
-answer will never come need not wait for its deadline.
+An answer is for the request that its id names; it is passed over where that was never made, or does
+not wait any more. One without an id is for the only request that it can be meant for, as soon as
+there is only one. One that cannot be read ends its request at once: whose answer will never come
+need not wait for its deadline.
 """
 
 import json
@@ -62,6 +63,13 @@ class Oddities:
         LOG.warning(
             "MCP server %s sent an answer that names none of its %d open requests: %s",
             self._server, count, text,
+        )  # fmt: skip
+
+    def tell_of_a_strangers(self, text: str) -> None:
+        """Say that an answer is for a request that was never made."""
+        LOG.warning(
+            "MCP server %s sent an answer to a request that was never made; it is passed over: %s",
+            self._server, text,
         )  # fmt: skip
 
 
@@ -191,20 +199,21 @@ class Replies:
 
     def _addressed(self, answer: Answer, number: Number | None) -> Iterator[Message]:
         """Give an answer to its request."""
-        if number is not None and number in self._made:
+        if number in self._made:
             yield from self._settled(number, answer)
         else:
-            yield from self._nobodys(answer, _json(answer.model_dump(exclude_unset=True)))
+            text = _json(answer.model_dump(exclude_unset=True))
+            yield from self._nobodys(answer, text, number)
 
     def _broken(self, text: str, keys: set[str], number: Number | None) -> Iterator[Message]:
         """End the request whose answer cannot be read, if it is one."""
         number = self._number(number)
         if not self._is_answer(keys, number):
             return
-        if number is not None and number in self._made:
+        if number in self._made:
             yield from self._settled(number, _lost(number, text))
         else:
-            yield from self._nobodys(None, text)
+            yield from self._nobodys(None, text, number)
 
     def _settled(self, number: Number, answer: Answer) -> Iterator[Message]:
         """The end of a request, and what is plain because of it; nothing if it has ended before."""
@@ -216,8 +225,13 @@ class Replies:
             yield answer.model_copy(update={"id": number})
             yield from self._plain()
 
-    def _nobodys(self, answer: Answer | None, text: str) -> Iterator[Message]:
-        """What becomes of an answer that names no request."""
+    def _nobodys(
+        self, answer: Answer | None, text: str, number: Number | None
+    ) -> Iterator[Message]:
+        """What becomes of an answer that names no request, or one that was never made."""
+        if number is not None:
+            self._oddities.tell_of_a_strangers(shown(text[:_SHOWN]))
+            return
         if self._notified and answer is not None and _is_of_notification(answer):
             self._notified -= 1
             return
@@ -240,7 +254,7 @@ class Replies:
             certain = len(theirs) == len(few) == 1 and not self._given_up
             for number in few:
                 if certain and one.answer is not None:
-                    self._oddities.tell(["an answer names no request that was made"])
+                    self._oddities.tell(["an answer names no request"])
                     yield from self._settled(number, one.answer)
                 else:
                     yield from self._settled(number, _lost(number, one.text))
