@@ -39,6 +39,8 @@ class _Result(msgspec.Struct, frozen=True):
     outcome: Outcome = "done"
     remarks: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """What a model would be told beside it."""
+    args: dict[str, Json] | msgspec.UnsetType = msgspec.UNSET
+    """The arguments, where a person or a guard gave others than were asked for."""
 
 
 class _CutShort(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,7 +115,8 @@ def _result(call: Call) -> str:
     cut = isinstance(seen.content, str) and len(seen.content) > SHOWN_CHARS
     outcome = "unknown" if call.doubts and seen.outcome == "not_done" else seen.outcome
     remarks = tuple(call.remarks) or msgspec.UNSET
-    return encode(_Result(seen.ok, seen.content, cut, seen.code, outcome, remarks)).decode()
+    args = msgspec.UNSET if call.revised is None else call.revised
+    return encode(_Result(seen.ok, seen.content, cut, seen.code, outcome, remarks, args)).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,12 @@ def exchanges(
 def _ended(
     made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]
 ) -> RoleResult:
-    told = replace(_answered(made, found, texts, typed), remarks=found.remarks or ())
+    asked: dict[str, Json] = msgspec.json.decode(made.arguments or "{}")
+    told = replace(
+        _answered(made, found, texts, typed),
+        args=asked if found.args is msgspec.UNSET else found.args,
+        remarks=found.remarks or (),
+    )
     return told if told.ok else replace(told, code=found.code, outcome=found.outcome)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Coroutine, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, runtime_checkable
 
 from clew.core.events import Code, Json, Outcome
@@ -77,7 +77,8 @@ class RoleResult:
     `answer` is the answer (None if there is none), `text` the observation as a model would read it,
     and `call` its key in the strategy's record. If a limit made the run answer early, `cut_short`
     says why. For one without a result, `code` says what was wrong, and `outcome` whether it may
-    have had an effect. Of a `partial` one only the two ends of a long text are here.
+    have had an effect. Of a `partial` one only the two ends of a long text are here. `args` are
+    the arguments with which it was made, or would have been: a person or a guard may change them.
     """
 
     call: str
@@ -89,6 +90,7 @@ class RoleResult:
     outcome: Outcome = "done"
     partial: bool = False
     remarks: tuple[str, ...] = ()
+    args: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     @property
     def forbidden(self) -> bool:

@@ -21,7 +21,7 @@ from clew.strategies.limits import scaled_limits
 from clew.strategies.policy import base_agent
 from clew.strategies.references import NoValueError, is_id, referred, replaced, unread
 from clew.strategies.roles import Role
-from clew.strategies.transcript import as_text
+from clew.strategies.transcript import as_text, short
 from clew.support.settings import check_fields, check_least
 from clew.tools.schema import problems
 
@@ -31,11 +31,13 @@ PLAN: Final = (
     "an argument needs the result of another call, write #E1 in its place, or #E1.name for one "
     "field of a result that has fields. Plan at most {most} calls, and none that is not needed."
 )
-FAILED: Final = "Find out: {what}. {tool} was tried and failed: {why}"
+FAILED: Final = "Find out: {what}. {call} was tried and failed: {why}"
 IN_DOUBT: Final = (
-    "{tool} was called for this: {what}. Whether it happened is not known: {why}\n"
+    "{call} was called for this: {what}. Whether it happened is not known: {why}\n"
     "Find out whether it did. Do not do it again, in this way or another."
 )
+WITHOUT_WHY: Final = "what {tool} was to give for this task"
+SERVES: Final = "Others work on this task, and you do one part of it, no more:\n{task}\n\n"
 VALUE: Final = (
     "\nThe answer becomes an argument of another call: give the value itself (a name, a number, an "
     "object), as short as it is, and no sentence. If you do not find it, give null and say why."
@@ -161,7 +163,7 @@ class ReWOO:
                 results[call.id] = (
                     _Result(result.text + result.notes, _value(result))
                     if result.ok
-                    else await _instead(runs, call, result, needed)
+                    else await _instead(runs, task, call, result, needed=call.id in needed)
                 )
         runs.say("All calls are made.")
         lines = [f"{call.id} ({call.why or call.tool}): {results[call.id].text}" for call in calls]
@@ -226,26 +228,49 @@ def _finder(agent: Agent) -> Agent:
     return worker(agent).replace(answer=Found, prompt=words)
 
 
-async def _instead(runs: Runs, call: Planned, failed: RoleResult, needed: set[str]) -> _Result:
-    """What a run finds in place of a failed call; nothing is looked for where it was refused."""
+def _made(tool: str, args: Mapping[str, Json]) -> str:
+    return short(f"{tool}({encode(args).decode()})")
+
+
+async def _instead(
+    runs: Runs, task: str, call: Planned, failed: RoleResult, *, needed: bool
+) -> _Result:
+    """What a run finds in place of a failed call; nothing is looked for where it was refused.
+
+    One of which it is not known whether it happened is told as that, whatever the run finds.
+    """
+    made, why = _made(call.tool, failed.args), failed.problem + failed.notes
     doubtful = failed.outcome == "unknown"
-    why = failed.problem + failed.notes
     if failed.forbidden:
         runs.say(f"{call.id} was refused.")
         was = "was begun, and may have happened" if doubtful else "was not called"
         return _Result(f"{call.tool} {was}: {why}")
-    runs.say(f"{call.id} failed.")
-    told = IN_DOUBT if doubtful else FAILED
-    task = told.format(what=call.why or call.tool, tool=call.tool, why=why)
-    if call.id not in needed:
-        return _Result((await runs.run("find_another_way", task)).text)
+    runs.say(f"{call.id} may have happened." if doubtful else f"{call.id} failed.")
+    what = call.why or WITHOUT_WHY.format(tool=call.tool)
+    told = (IN_DOUBT if doubtful else FAILED).format(what=what, call=made, why=why)
+    told = SERVES.format(task=task) + told
+    found = await (_value_instead(runs, told) if needed else _text_instead(runs, told))
+    if doubtful:
+        text = (
+            f"{made} may or may not have happened: {why}\nA run that looked into it: {found.text}"
+        )
+    elif needed and found.value is None:
+        text = f"{made} failed: {why}. {found.text}"
+    else:
+        return found
+    return _Result(text, found.value)
+
+
+async def _text_instead(runs: Runs, task: str) -> _Result:
+    return _Result((await runs.run("find_another_way", task)).text)
+
+
+async def _value_instead(runs: Runs, task: str) -> _Result:
     result = await runs.run("find_value", task + VALUE)
     if not result.ok or result.cut_short:
-        return _Result(f"{call.tool} failed: {why}. {result.text}")
+        return _Result(result.text)
     found = msgspec.convert(result.answer, Found)
-    if found.value is None:
-        return _Result(f"{call.tool} failed: {why}. {found.why}")
-    return _Result(as_text(found.value), found.value)
+    return _Result(found.why if found.value is None else as_text(found.value), found.value)
 
 
 def _value(result: RoleResult) -> Json:

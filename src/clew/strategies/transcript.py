@@ -23,7 +23,7 @@ def steps(run: Trajectory) -> Iterator[str]:
         for call in step.calls:
             if call.action.name != FINISH:
                 yield f"Action: {call.action.name}({encode(call.args).decode()})"
-                yield f"Observation: {_short(call.observation.text if call.observation else '')}"
+                yield f"Observation: {short(call.observation.text if call.observation else '')}"
 
 
 def answer(run: Trajectory) -> str:
@@ -36,7 +36,8 @@ def as_text(value: Json) -> str:
     return value if isinstance(value, str) else encode(value).decode()
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """The text, or the two ends of a long one."""
     if len(text) <= MAX_CHARS:
         return text
     half = MAX_CHARS // 2
