@@ -87,7 +87,12 @@ def test_an_effect_in_doubt_can_be_held_for_a_person(ruling: list[str], times: i
         assert 'Held 1.1: send(to="Bob")' in held.out
         assert "it may or may not have happened" in held.out
         Path("go").touch()
-        assert clew(*ruling).code == 0
+        for told in (held, clew("approvals"), ruled := clew(*ruling)):
+            read = " ".join(told.out.split())
+            assert ("To allow it is to make it again" in read) == (
+                "reject" not in ruling or told is not ruled
+            )
+        assert ruled.code == 0
         resumed = clew("resume", "last", env=with_model(server))
     assert resumed.code == 0, resumed.err
     assert Path("sent").read_text() == "Bob\n" * times

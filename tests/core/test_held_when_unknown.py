@@ -137,6 +137,27 @@ async def test_whatever_the_cause_a_person_is_asked_and_may_have_it_made_again(c
     assert [attempt.number for attempt in call.attempts] == [1, 2]
 
 
+AGAIN = "To allow it is to make it again: look first whether it happened."
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+async def test_the_person_is_told_that_to_allow_it_is_to_make_it_again(cause: str) -> None:
+    def look_at_it(call: Call, so_far: Trajectory) -> Verdict | None:
+        return None if call.attempts else Verdict("hold", "may it be sent?")
+
+    agent = Sends(CAUSES[cause]).agent(guards=[look_at_it])
+    store, result, _ = await held(agent)
+    assert [one.why for one in result.pending_approvals] == ["may it be sent?"], "never begun"
+    await rule("r", "1.1", allow=True, store=store)
+    (asked,) = (await resume(agent, "r", store=store)).pending_approvals
+    assert asked.why.endswith(AGAIN)
+    assert await pending_approvals(store=store) == (asked,)
+    record = await ended(agent, store, allow=False)
+    seen = record.call("1.1").observation
+    assert seen is not None
+    assert AGAIN not in seen.text, "the model decides nothing there"
+
+
 @pytest.mark.parametrize("cause", CAUSES)
 async def test_who_does_not_want_it_again_says_what_happened(cause: str) -> None:
     sends = Sends(CAUSES[cause])

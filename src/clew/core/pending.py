@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from clew.core.agent import Agent
 from clew.core.errors import RunNotFoundError
-from clew.core.events import AnyEvent, Json, Stop
+from clew.core.events import AnyEvent, Json, Stop, Verdict
 from clew.core.interfaces import Parameters, Store
 from clew.core.journal import Journal, load
-from clew.core.observations import refusal
+from clew.core.observations import refusal, shortened
 from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
+
+_AGAIN: Final = "To allow it is to make it again: look first whether it happened."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,16 @@ def pending_here(so_far: Trajectory, root: str = "") -> Iterator[PendingApproval
     for call, judged in held:
         since = next((e.at for e in reversed(so_far.entries) if e.event is judged), 0)
         yield PendingApproval(
-            so_far.run_id, call.key, call.action.name, call.args, judged.verdict.reason, since,
+            so_far.run_id, call.key, call.action.name, call.args, _why(call, judged.verdict), since,
             call.question, root or so_far.run_id, judged.verdict.asks,
         )  # fmt: skip
+
+
+def _why(call: Call, held: Verdict) -> str:
+    """Why a call waits, and what it means to allow one that may have happened."""
+    if held.code != "unknown" or not call.begun:
+        return held.reason
+    return shortened(f"{held.reason} {_AGAIN}")
 
 
 def waits_below(call: Call) -> bool:
