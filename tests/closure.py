@@ -23,8 +23,12 @@ def graph(package: Path = PACKAGE) -> dict[str, set[str]]:
 
 
 def _imports(path: Path, package: Path, paths: Mapping[str, Path]) -> Iterator[str]:
-    """The modules that a file imports, and the packages in which they stand."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    """The modules that a file imports, and the packages in which they stand.
+
+    What a package loads when it is first used is in the file for type checkers.
+    """
+    stub = path.with_suffix(".pyi")
+    for node in ast.walk(ast.parse((stub if stub.exists() else path).read_text("utf-8"))):
         for whole in imported(node, path, package):
             name = whole if whole in paths else whole.rpartition(".")[0]
             while name in paths and name != "clew":  # of what stands above it, `__init__` is run

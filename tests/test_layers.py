@@ -106,6 +106,7 @@ NEVER = {  # who may not import what, where the layers alone would let them
 }
 SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
+    "__init__.py": "a public name is loaded when it is first used",
     "models/resolve.py": "what makes a model stands on an optional extra, and its row names it",
     "support/wings.py": "what reads entry points is dear to import",
     "agent_files/imports.py": "a user's own part is named module:name; tools of an optional extra",
@@ -294,7 +295,10 @@ def test_no_file_names_an_index_or_a_machine() -> None:
 
 def test_all_public_names_are_listed_in_order() -> None:
     bound: set[str] = set()
-    for node in ast.parse((PACKAGE / "__init__.py").read_text("utf-8")).body:
+    homes: dict[str, str] = {}
+    for node in ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            homes |= {alias.name: node.module or "" for alias in node.names}
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -313,10 +317,21 @@ def test_all_public_names_are_listed_in_order() -> None:
         name for name in bound if not name.startswith("_")
     }
     assert [name for name in listed if not hasattr(clew, name)] == []
+    for name, home in homes.items():  # type checkers and Python find the same
+        assert getattr(clew, name) is getattr(importlib.import_module(home), name)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        clew.nothing  # noqa: B018 - that it raises is the matter
+    assert {*listed, "__version__"} <= {*dir(clew)}
 
 
-def test_importing_clew_loads_no_provider_and_no_event_loop() -> None:
-    code = "import sys, clew; print('\\n'.join(sys.modules))"
+def test_importing_clew_loads_nothing_of_it() -> None:
+    code = "import sys, clew; print('\\n'.join(m for m in sys.modules if m.startswith('clew')))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["clew"]
+
+
+def test_the_names_of_clew_load_no_provider_and_no_event_loop() -> None:
+    code = "import sys; from clew import *; print('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert loaded & {*PROVIDERS, "asyncio", "trio"} == set()

@@ -50,7 +50,6 @@ from clew.support.redaction import Redaction
 from clew.support.run_ids import new_run_id
 
 LOG: Final = logging.getLogger("clew")
-LOG.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
 
 Clock = Callable[[], int]
 """Unix time in milliseconds."""
