@@ -16,11 +16,25 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.semconv._incubating.attributes import error_attributes, gen_ai_attributes
 from opentelemetry.trace import SpanKind, Tracer
 
-from clew import Agent, Limits, MemoryStore, ModelError, Retry, fork, read, resume, run, tool
+from clew import (
+    Agent,
+    Limits,
+    MemoryStore,
+    ModelError,
+    Retry,
+    Trajectory,
+    fork,
+    read,
+    resume,
+    rule,
+    run,
+    tool,
+)
 from clew import otel as package
 from clew.core.errors import ClewError
-from clew.core.events import RawCall, Reply
+from clew.core.events import RawCall, Reply, Verdict
 from clew.core.interfaces import ModelInfo
+from clew.core.trajectory import Call
 from clew.otel import Spans, export
 from clew.otel.send import send
 from clew.testing.models import ScriptedModel, act, acts, finish, say
@@ -177,6 +191,37 @@ async def test_content_is_told_when_it_is_asked_for() -> None:
     (call, *_) = sorted(found.named("execute_tool look"), key=lambda span: repr(span.attributes))
     assert json.loads(call.attributes["gen_ai.tool.call.arguments"]) == {"where": "here"}
     assert call.attributes["gen_ai.tool.call.result"] == f"{SECRET} is here"
+
+
+def elsewhere(call: Call, so_far: Trajectory) -> Verdict:
+    """A guard that sends a call elsewhere."""
+    return Verdict("amend", "it is there", args={"where": "there"})
+
+
+def asked(call: Call, so_far: Trajectory) -> Verdict:
+    """A guard that asks a person."""
+    return Verdict("hold", "may it look?")
+
+
+@pytest.mark.parametrize("guard", [elsewhere, asked])
+@pytest.mark.parametrize("way", ["afterwards", "live"])
+async def test_a_call_is_told_with_the_arguments_it_was_made_with(guard: Any, way: str) -> None:
+    script, store = [act("look", where="here"), say("done")], MemoryStore()
+    given = Agent(model=ScriptedModel(script), tools=[look], guards=[guard])
+    with collected() as (found, tracer), Spans("r", tracer=tracer, content=True) as spans:
+        told = await run(given, "Where?", store=store, run_id="r", listener=spans)
+        if told.status == "held":
+            await rule("r", "1.1", allow=True, args={"where": "there"}, store=store)
+            await resume(given, "r", store=store, listener=spans)
+        if way == "afterwards":
+            export(await read("r", store=store), tracer=tracer, content=True)
+    made = found.named("execute_tool look")
+    assert len(made) == (2 if way == "afterwards" else 1)
+    for span in made:
+        assert json.loads(span.attributes["gen_ai.tool.call.arguments"]) == {"where": "there"}
+        assert span.attributes["gen_ai.tool.call.result"] == f"{SECRET} is there"
+    said = json.loads(found.named("chat test")[0].attributes["gen_ai.output.messages"])
+    assert "here" in str(said), "what the model wrote stays"
 
 
 GOALS = [

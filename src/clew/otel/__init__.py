@@ -28,6 +28,7 @@ from clew.core.events import (
     Changed,
     Entry,
     Forked,
+    Json,
     Judged,
     Note,
     Observation,
@@ -104,6 +105,8 @@ class Spans:
         self._answered: list[dict[str, Any]] = []
         """What the last thought answered."""
         self._actions: dict[str, Action] = {}
+        self._revised: dict[str, dict[str, Json]] = {}
+        """The arguments by which a guard or a person last replaced the model's."""
         self._begun: dict[str, int] = {}
         self._attempts: dict[str, int] = {}
         self._agent: Span | None = None
@@ -210,8 +213,15 @@ class Spans:
                 self._attempts[event.call] = event.number
             case Judged() | Ruling():
                 self._begun[event.call] = entry.at
+                self._revise(event)
             case _:
                 pass
+
+    def _revise(self, event: Judged | Ruling) -> None:
+        """Keep the arguments that replace the model's."""
+        args = event.args if isinstance(event, Ruling) else event.verdict.args
+        if args is not None:
+            self._revised[event.call] = args
 
     def _begin(self, at: int) -> Span:
         self._usage = Usage()
@@ -263,7 +273,8 @@ class Spans:
             attributes["clew.attempts"] = self._attempts[key]
         if self._content:
             if action is not None:
-                attributes["gen_ai.tool.call.arguments"] = _json(action.args)
+                args = self._revised.get(key, action.args)
+                attributes["gen_ai.tool.call.arguments"] = _json(args)
             attributes["gen_ai.tool.call.result"] = observation.text
         begun = self._begun.get(key, at) if observation.made else at
         name = f"execute_tool {tool}".strip()
