@@ -23,7 +23,7 @@ from clew import (
     run,
 )
 from clew.core.events import RawCall, Reply
-from clew.interfaces import CALL
+from clew.interfaces import CALL, Prompt
 from clew.testing import ScriptedModel, act, say
 
 ENDS = ["done", "did nothing", "unknown", "denied"]
@@ -112,6 +112,27 @@ async def test_the_model_is_told_what_may_have_happened_before(second: str) -> N
     await gone_on(post, store, "Y")
     (call,) = (await read("r", store=store)).steps[0].calls
     assert call.remarks[0] == 'send({"text":"X"}) was begun before, and may have happened'
+
+
+@pytest.mark.parametrize("edit", ["", "Y"])
+@pytest.mark.parametrize("second", ENDS)
+async def test_after_a_rewind_the_model_is_told_of_each_that_may_have_happened(
+    second: str, edit: str
+) -> None:
+    post, store = Post(second), MemoryStore()
+    await gone_on(post, store, edit)
+    await rewind("r", to=0, lesson="Begin anew.", store=store)
+    told: list[str] = []
+
+    def ends(prompt: Prompt) -> Any:
+        told.extend("\n".join(part.text for part in prompt).splitlines())
+        return say("done")
+
+    agent = Agent(ScriptedModel([ends] * 9), post.agent().tools)
+    await resume(agent, "r", say="Go on.", accept_change=True, store=store)
+    (line,) = [one for one in told if one.startswith("- send(")]
+    assert all(f'"text":"{text}"' in line for text in {"X", *post.sent}), line
+    assert ("may or may not have happened" in line) == (second != "done"), line
 
 
 ARGS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [

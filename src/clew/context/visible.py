@@ -9,7 +9,8 @@ import msgspec
 from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.own_words import bounded
-from clew.core.events import FINISH, Compacted, Forked, Note, Observation, Rewound, encode
+from clew.core.done import told_effect
+from clew.core.events import FINISH, Compacted, Forked, Note, Observation, Rewound
 from clew.core.steps import Notice
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.parts import shaped_text
@@ -183,10 +184,10 @@ def _with_effects(back: Rewound, branch: Sequence[Step]) -> Rewound:
 
 
 def effect_line(call: Call) -> str:
-    """A line that tells of an effect."""
-    line = f"- {call.action.name}({encode(call.args).decode()})"[:EFFECT_CHARS]
-    known = call.observation is not None and call.observation.outcome == "done"
-    return line if known else f"{line} (it may or may not have happened)"
+    """A line that tells of an effect, with the arguments that it was had with."""
+    told, outcome = told_effect(call)
+    line = f"- {told}" if call.doubts else f"- {told}"[:EFFECT_CHARS]
+    return line if outcome == "done" else f"{line} (it may or may not have happened)"
 
 
 def _plain(seen: Observation) -> Observation:
