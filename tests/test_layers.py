@@ -64,6 +64,7 @@ LAYERS = {
     "core.effects": 4,  # what runs did in the world, as other runs are told it
     "core.siblings": 4,  # what runs that work at once are told of each other
     "core.execute": 4,  # one call of one tool: deadline, retry
+    "core.lost_digits": 4,  # whether a decimal was read with fewer digits than were written
     "core.moves": 4,  # what is next
     "core.observations": 4,  # where they are made: of a result, an error, a refusal, a sub-run
     "core.pending": 4,  # what waits for a person, and how a person ends a run

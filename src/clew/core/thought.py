@@ -16,6 +16,7 @@ from clew.core.agent import Agent
 from clew.core.events import EFFECTFUL, FINISH, Action, Charged, Reply, Thought, Usage, encode
 from clew.core.interfaces import Calls, OnText
 from clew.core.journal import Journal
+from clew.core.lost_digits import with_all_digits
 from clew.core.trajectory import Trajectory
 from clew.models.completion import complete, invalid_reply
 from clew.support.parts import PASSED, broken, of_kind
@@ -133,6 +134,7 @@ def _parsed(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
     parsed = of_kind(who, found, Parsed, "what it read (clew.interfaces.Parsed)")
     if agent.answer is not str:
         parsed = without_quotes(agent.brief, parsed)
+    parsed = with_all_digits(agent.brief, reply, parsed)
     if reply.mended:
         repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
         parsed = msgspec.structs.replace(parsed, repairs=repairs)
