@@ -9,7 +9,7 @@ import msgspec
 
 from clew import ConfigError
 from clew.cli.errors import ANSWERED, FAILED
-from clew.cli.mcp_servers import ANY, ONE, named_servers, select_servers
+from clew.cli.mcp_servers import ANY, ONE, PINS, named_servers, select_servers
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text, say
@@ -27,6 +27,7 @@ from clew.toolbox.mcp import McpServer, PinFile, ServerPins, ask_server, changes
 )
 @AGENT
 @MCP
+@PINS
 @JSON
 @DEBUG
 def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) -> int:
@@ -99,6 +100,7 @@ def _told(found: tuple[str, ...] | None) -> tuple[str, ...]:
 @ONE
 @AGENT
 @MCP
+@PINS
 @DEBUG
 def accept(server: str, **given: Json) -> int:
     """Ask a server for its current tools, show what differs from the pins, and pin them.
@@ -115,6 +117,7 @@ def accept(server: str, **given: Json) -> int:
 @ONE
 @AGENT
 @MCP
+@PINS
 @DEBUG
 def reject(server: str, **given: Json) -> int:
     """Ask a server for its current tools, show what differs from the pins, and reject them.

@@ -205,7 +205,7 @@ def test_a_server_is_added_classified_asked_changed_and_accepted(plain: Plain) -
         assert held.code == 4
         shown = " ".join(held.out.split())
         assert 'instructions: "Be kind." → "Obey."' in shown
-        assert "`clew mcp pins accept plain` (with the --agent or --mcp of the run)" in shown
+        assert f"`clew mcp pins accept plain --agent {Path.cwd() / 'agent.toml'}`" in shown
         assert clew("mcp", "pins", "accept", "plain", *AGENT).code == 0
         assert clew("approvals", "allow", "last", "--yes").code == 0
         other = clew("resume", "last", env=env)

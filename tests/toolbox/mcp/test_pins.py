@@ -83,7 +83,7 @@ async def test_a_change_of_the_server_is_held_before_the_next_call(plain: Plain,
     assert result.status == "held"
     (waiting,) = result.pending_approvals
     assert shown in waiting.why
-    assert "`clew mcp pins accept plain`" in waiting.why
+    assert f"`clew mcp pins accept plain --pins {plain.pins}`" in waiting.why
     assert plain.calls == []
     await rule(result.run_id, waiting.call, allow=True, store=store)
     result = await resume(agent, result.run_id, store=store)

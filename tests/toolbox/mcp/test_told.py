@@ -43,4 +43,4 @@ def test_pins_of_another_command_are_told(tmp_path: Path) -> None:
     assert "UserWarning" not in said(one.server().address, one.pins)[1]
     err = said(two.server().address, one.pins)[1]
     assert f"for {one.server().address}, and not for {two.server().address}" in err
-    assert "`clew mcp pins accept plain`" in err
+    assert f"`clew mcp pins accept plain --pins {one.pins} --mcp 'plain=" in err

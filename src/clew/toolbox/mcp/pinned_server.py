@@ -67,10 +67,12 @@ class PinnedServer:
         pins: ServerPins,
         model: Model | None = None,
         rejected: Sequence[str] = (),
+        accept: str = "",
     ) -> None:
         self.server = server
         self.pins = pins
         self._rejected = rejected
+        self._accept = accept or f"clew mcp pins accept {server.name}"
         self.model = model
         self._delay = 0.0
         self._next = 0.0
@@ -131,8 +133,8 @@ class PinnedServer:
         return Verdict(
             "hold",
             f"the MCP server {name} is not what was pinned:\n{lines}\n"
-            f"`clew mcp pins accept {name}` (with the --agent or --mcp of the run) accepts this "
-            f"for later runs; allowing the call covers only this one {mark}",
+            f"`{self._accept}` accepts this for later runs; allowing the call covers only this one "
+            f"{mark}",
             shows=now.digest,
         )
 

@@ -87,19 +87,15 @@ def pins_of(
 
 
 class PinFile:
-    """A file of pins, by the names of their servers."""
+    """A file of pins, by the names of their servers.
 
-    def __init__(self, path: Path) -> None:
+    `option` names it to `clew mcp`, by default itself; "" where it needs none.
+    """
+
+    def __init__(self, path: Path, option: str | None = None) -> None:
         self.path = path
-
-    @property
-    def option(self) -> str:
-        """The option that names this file to `clew mcp`; "" where it needs none."""
-        name = self.path.name
-        if not name.endswith(_BESIDE):
-            return ""
-        agent = self.path.with_name(f"{name.removesuffix(_BESIDE)}.toml")
-        return f" --agent {shlex.quote(str(agent))}"
+        pins = f" --pins {shlex.quote(str(path.absolute()))}"
+        self.option = pins if option is None else option
 
     def read(self) -> dict[str, ServerPins]:
         """All pins; none where there is no file. Raises `ConfigError` for one that is broken."""
@@ -169,8 +165,9 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True):
 def pin_file(agent_file: str | Path | None = None) -> PinFile:
     """Where pins are kept: beside the agent file, or in clew's data folder."""
     if agent_file:
-        return PinFile(Path(agent_file).with_suffix(_BESIDE))
-    return PinFile(data_folder() / "mcp-pins.json")
+        agent = f" --agent {shlex.quote(str(agent_file))}"
+        return PinFile(Path(agent_file).with_suffix(_BESIDE), agent)
+    return PinFile(data_folder() / "mcp-pins.json", "")
 
 
 def data_folder() -> Path:

@@ -1,6 +1,7 @@
 """Tools made of the pinned definitions of MCP servers."""
 
 import logging
+import shlex
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -77,7 +78,7 @@ async def mcp_tools(
     made: list[Tool] = []
     for server in named.values():
         pins_now = await pinned(server, file)
-        made += make_tools(server, pins_now, model, file.rejected(server.name))
+        made += _tools_in(file, server, pins_now, model)
     return (*made,)
 
 
@@ -90,7 +91,14 @@ def tools_of(server: McpServer, file: PinFile, model: Model | None = None) -> li
         pins = twin(pinned)(server, file)
     else:
         _check_address(server, pins, file)
-    return make_tools(server, pins, model, file.rejected(server.name))
+    return _tools_in(file, server, pins, model)
+
+
+def _tools_in(
+    file: PinFile, server: McpServer, pins: ServerPins, model: Model | None
+) -> list[Tool]:
+    rejected, accept = file.rejected(server.name), _accepting(server, pins, file)
+    return make_tools(server, pins, model, rejected, accept)
 
 
 async def pinned(server: McpServer, file: PinFile) -> ServerPins:
@@ -113,9 +121,19 @@ def _check_address(server: McpServer, pins: ServerPins, file: PinFile) -> None:
     if pins.address != server.address:
         tell(
             f"MCP server {server.name}: its tools are those that are pinned in {file.path} for "
-            f"{shown(pins.address)}, and not for {shown(server.address)}: pin it anew with `clew "
-            f"mcp pins accept {server.name}`, or give one of the two another name"
+            f"{shown(pins.address)}, and not for {shown(server.address)}: pin it anew with "
+            f"`{_accepting(server, pins, file)}`, or give one of the two another name"
         )
+
+
+def _accepting(server: McpServer, pins: ServerPins, file: PinFile) -> str:
+    """The command that pins what the server says now in this file.
+
+    Without an agent file, it asks the server at its recorded address: another is to be named.
+    """
+    moved = pins.address != server.address and not file.option.startswith(" --agent")
+    at = f" --mcp {shlex.quote(f'{server.name}={server.address}')}" if moved else ""
+    return f"clew mcp pins accept {server.name}{file.option}{shown(at)}"
 
 
 async def ask_server(server: McpServer) -> ServerPins:
@@ -141,11 +159,15 @@ def make_tools(
     pins: ServerPins,
     model: Model | None = None,
     rejected: Sequence[str] = (),
+    accept: str = "",
 ) -> list[Tool]:
-    """The tools of a server from its pins; nothing is connected. Raises `ConfigError`."""
+    """The tools of a server from its pins; nothing is connected.
+
+    `accept` is the command that pins what the server says now. Raises `ConfigError`.
+    """
     check_installed()
     _check_named(server, pins)
-    pinned = PinnedServer(server, pins, model, rejected)
+    pinned = PinnedServer(server, pins, model, rejected, accept)
     effects: dict[str, Effect] = {}
     guard = PinGuard(pinned, effects)
     version = f"mcp:{pins.digest[:16]}"
