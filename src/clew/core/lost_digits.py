@@ -23,6 +23,8 @@ _Path: TypeAlias = tuple[str | int, ...]
 _NUMBER: Final = re.compile(
     r"(?:[0-9][0-9_]{0,999}+\.?[0-9_]{0,999}+|\.[0-9][0-9_]{0,999}+)(?:[eE][+-]?[0-9]{1,3}+)?"
 )
+_MAY_LOSE: Final = re.compile(r"[0-9._]{16}|[eE]-[0-9]{3}")
+"""A float has 15 digits for sure; what is nearly nothing may have fewer."""
 _OTHERS: Final[tuple[Json, ...]] = ("no number", True)
 
 
@@ -31,10 +33,10 @@ def with_all_digits(brief: PromptSpec, reply: Reply, parsed: Parsed) -> Parsed:
 
     Only the arguments of calls are looked at: in a program a number is what Python makes of it.
     """
-    if not any(any(_floats(action.args)) for action in parsed.actions):
-        return parsed
-    written = "\n".join([reply.text, *(call.arguments or "" for call in reply.calls)])
-    if not (lossy := _lossy(written)):
+    written = reply.text
+    for call in reply.calls:
+        written += f"\n{call.arguments}"
+    if not _MAY_LOSE.search(written) or not (lossy := _lossy(written)):
         return parsed
     actions = tuple(_whole(brief, action, lossy) for action in parsed.actions)
     return msgspec.structs.replace(parsed, actions=actions)
