@@ -23,8 +23,8 @@ _Path: TypeAlias = tuple[str | int, ...]
 _NUMBER: Final = re.compile(
     r"(?:[0-9][0-9_]{0,999}+\.?[0-9_]{0,999}+|\.[0-9][0-9_]{0,999}+)(?:[eE][+-]?[0-9]{1,3}+)?"
 )
-_MAY_LOSE: Final = re.compile(r"[0-9._]{16}|[eE]-[0-9]{3}")
-"""A float has 15 digits for sure; what is nearly nothing may have fewer."""
+LONG_NUMBER: Final = re.compile(r"[0-9._]{16}|[eE]-[0-9]{3}")
+"""A text without it loses no digits: a float keeps 15, of what is nearly nothing fewer."""
 _OTHERS: Final[tuple[Json, ...]] = ("no number", True)
 
 
@@ -33,10 +33,8 @@ def with_all_digits(brief: PromptSpec, reply: Reply, parsed: Parsed) -> Parsed:
 
     Only the arguments of calls are looked at: in a program a number is what Python makes of it.
     """
-    written = reply.text
-    for call in reply.calls:
-        written += f"\n{call.arguments}"
-    if not _MAY_LOSE.search(written) or not (lossy := _lossy(written)):
+    lossy = _lossy("\n".join([reply.text, *(call.arguments or "" for call in reply.calls)]))
+    if not lossy:
         return parsed
     actions = tuple(_whole(brief, action, lossy) for action in parsed.actions)
     return msgspec.structs.replace(parsed, actions=actions)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
+from operator import attrgetter
 from typing import Final, TypeVar
 
 import anyio
@@ -13,15 +14,27 @@ from clew.codecs.no_answer import no_answer
 from clew.codecs.quoted_answers import without_quotes
 from clew.context.view import view_of
 from clew.core.agent import Agent
-from clew.core.events import EFFECTFUL, FINISH, Action, Charged, Reply, Thought, Usage, encode
+from clew.core.events import (
+    EFFECTFUL,
+    FINISH,
+    Action,
+    Charged,
+    RawCall,
+    Reply,
+    Thought,
+    Usage,
+    encode,
+)
 from clew.core.interfaces import Calls, OnText
 from clew.core.journal import Journal
-from clew.core.lost_digits import with_all_digits
+from clew.core.lost_digits import LONG_NUMBER, with_all_digits
 from clew.core.trajectory import Trajectory
 from clew.models.completion import complete, invalid_reply
 from clew.support.parts import PASSED, broken, of_kind
 
 LOG: Final = logging.getLogger("clew")
+
+_ARGUMENTS: Final[Callable[[RawCall], str | None]] = attrgetter("arguments")
 
 T = TypeVar("T")
 
@@ -134,7 +147,8 @@ def _parsed(agent: Agent, so_far: Trajectory, reply: Reply, who: str) -> Parsed:
     parsed = of_kind(who, found, Parsed, "what it read (clew.interfaces.Parsed)")
     if agent.answer is not str:
         parsed = without_quotes(agent.brief, parsed)
-    parsed = with_all_digits(agent.brief, reply, parsed)
+    if any(map(LONG_NUMBER.search, filter(None, (reply.text, *map(_ARGUMENTS, reply.calls))))):
+        parsed = with_all_digits(agent.brief, reply, parsed)
     if reply.mended:
         repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
         parsed = msgspec.structs.replace(parsed, repairs=repairs)
