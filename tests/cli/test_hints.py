@@ -49,11 +49,11 @@ def test_no_store_that_is_gone_is_to_be_resumed(how: str) -> None:
 
 SPENT = """
 import asyncio, os, resource, sys
-import clew
+from clew import Agent, StoreError, run  # before descriptors are spent: a name is loaded when used
 from clew.testing import ScriptedModel, finish
 
 async def main():
-    agent = clew.Agent(model=ScriptedModel([finish("done")]))
+    agent = Agent(model=ScriptedModel([finish("done")]))
     resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))
     held = []
     try:
@@ -63,8 +63,8 @@ async def main():
         for _ in range({left}):
             os.close(held.pop())
     try:
-        await clew.run(agent, "Well?", store={store})
-    except clew.StoreError as error:
+        await run(agent, "Well?", store={store})
+    except StoreError as error:
         print(error)
 
 asyncio.run(main())

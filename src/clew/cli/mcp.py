@@ -10,8 +10,7 @@ from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.tools import described, signature
 from clew.interfaces import Json
-from clew.toolbox.mcp import McpServer, PinFile, left_out
-from clew.toolbox.mcp.tools import tools_of
+from clew.toolbox.mcp import McpServer, PinFile, left_out, mcp_tools_sync
 
 
 @click.command("list")
@@ -28,7 +27,7 @@ def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
     """
     servers, file = named_servers(given)
     found = [
-        (each, tools_of(each, file), lines_of(each, file))
+        (each, mcp_tools_sync(each, pins=file), lines_of(each, file))
         for each in select_servers(servers, server)
     ]
     if as_json:

@@ -58,7 +58,9 @@ _FURTHER: Final = {
 
 
 async def mcp_tools(
-    *servers: McpServer | str, pins: str | Path | None = None, model: Model | None = None
+    *servers: McpServer | str,
+    pins: PinFile | str | Path | None = None,
+    model: Model | None = None,
 ) -> tuple[Tool, ...]:
     """The tools of MCP servers, each called `SERVER_tool`: plain tools, to filter and to replace.
 
@@ -71,7 +73,8 @@ async def mcp_tools(
     Raises `ConfigError` where a server can be none, cannot be reached at first use, or lacks a tool
     that its settings name.
     """
-    file = pin_file() if pins is None else PinFile(Path(pins))
+    given = pins if isinstance(pins, PinFile | None) else PinFile(Path(pins))
+    file = pin_file() if given is None else given
     named = servers_by_name([
         server_from(each) if isinstance(each, str) else each for each in servers
     ])  # fmt: skip
