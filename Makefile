@@ -5,8 +5,8 @@ Q      ?= How old was Mary Shelley when Frankenstein was published?
 DOCS   ?= examples/library
 MODEL  ?= offline
 PYTHON ?= python3
-# One more than there are cores: half of the time tests wait for processes and servers.
-JOBS   ?= $(shell expr 1 + $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
+# Two more than there are cores: half of the time tests wait for processes and servers.
+JOBS   ?= $(shell expr 2 + $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
 
 VENV := .venv
 BIN  := $(VENV)/bin
