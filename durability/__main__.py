@@ -44,7 +44,6 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "torn": torn.torn,
     "damaged": damaged.damaged,
     "lost-ends": lost_ends.lost_ends,
-    "versions": torn.versions,
     "cost": speed.cost,
     "fast": speed.fast,
     "recovery": speed.recovery,

@@ -1,27 +1,20 @@
-"""Torn writes: the last entries of a record cut at every byte, and records of earlier versions."""
+"""Torn writes: the last entries of a record cut at every byte."""
 
-import zipfile
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import clew
-from clew import MemoryStore, open_store
+from clew import open_store
 from clew.core.errors import ClewError, StoreDamagedError
 from clew.core.interfaces import Append, Store
 from clew.core.journal import load
-from clew.retention import import_runs
-from clew.testing.models import recorded
 from clew.workers.agents import KnownAgents
 from clew.workers.run_one import carry
 from durability import world
-from durability.nursery import ROOT
 from durability.progress import tell
 from durability.storm import asyncio_run, folder
-from recordings.part import Figure, Part, count
-from tests.core.scenarios import Ledger, effect_tools, lookup
+from recordings.part import Part, count
 
 LAST: Final = 3
 """So many entries are cut at every byte."""
@@ -35,11 +28,6 @@ a power cut or a full disk would; a copy of the whole is opened each time. It ha
 have every entry that was whole before the cut, no more. After every {ON}th cut the run goes on, to
 its end: the file of heads ends there too, as after a power cut. As it was before the cut, it shows
 what is lost; then the run has to be refused.
-"""
-
-VERSIONS: Final = """\
-Records that earlier versions wrote are kept among the tests. Each is opened here, or imported where
-it lies in a folder of JSON lines, read, and replayed by an agent that is made anew.
 """
 
 
@@ -166,55 +154,3 @@ async def _gone_on(found: Cuts, place: Path, agent: clew.Agent, *, lost: bool) -
             found.wrong.append(f"it was refused, and nothing is lost: {error}")
     finally:
         await store.close()
-
-
-def versions(sample: int) -> Part:
-    """What earlier versions wrote."""
-    del sample
-    with folder("versions") as place:
-        figures = [*_stores(place), asyncio_run(_first_schema, place)]
-    return Part("Records of earlier versions", VERSIONS, figures)
-
-
-def _stores(place: Path) -> Iterator[Figure]:
-    """Each version of the stores' own forms: a database and a folder of files."""
-    for archive in sorted((ROOT / "tests/stores/data").glob("store-*.zip")):
-        where = place / archive.stem
-        zipfile.ZipFile(archive).extractall(where)
-        for name in ("runs.sqlite", "runs/"):
-            whole, runs, entries = asyncio_run(_chained, f"{where}/{name}")
-            what = f"{archive.stem}, {name}: runs that open and verify"
-            yield count(what, whole, runs, exactly=runs)
-            yield Figure(f"{archive.stem}, {name}: their entries", f"{entries:,}", "")
-
-
-async def _chained(name: str) -> tuple[int, int, int]:
-    """How many runs are read whole, of how many, and how many entries they have."""
-    store: Store = MemoryStore() if name.endswith("/") else open_store(name)
-    if name.endswith("/"):
-        await import_runs(name, store=store)
-    whole, entries = 0, 0
-    try:
-        listed = await store.runs()
-        for info in listed:
-            with suppress(ClewError):
-                record = await load(store, info.run_id)
-                whole, entries = whole + 1, entries + len(record.entries)
-    finally:
-        await store.close()
-    return whole, len(listed), entries
-
-
-async def _first_schema(place: Path) -> Figure:
-    store = MemoryStore()
-    await import_runs(ROOT / "tests/retention/data/schema-1.jsonl", store=store)
-    record = await load(store, "schema-1")
-    agent = clew.Agent(
-        model=recorded(record),
-        tools=[lookup, *effect_tools(Ledger(place / "effects"))],
-        prompt=record.started.setting.prompt,
-    )
-    again = await clew.replay(agent, "schema-1", store=store)
-    same = again.trajectory.stop == record.stop and not Ledger(place / "effects").lines()
-    entries = len(record.entries)
-    return count("schema 1: entries that replay", entries if same else 0, entries, exactly=entries)

@@ -44,7 +44,6 @@ from clew.core.events import (
     Reply,
     Ruling,
     Started,
-    Stop,
     Thought,
     Usage,
 )
@@ -52,7 +51,6 @@ from clew.core.interfaces import Left, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.loop import run as go
-from clew.core.replay import replay as replay_record
 from clew.core.runner import leave, start, take_up
 from clew.core.trajectory import Totals
 from clew.models.openai.chat import openai_chat
@@ -510,23 +508,6 @@ def test_parameters_say_how_much_a_reply_may_take() -> None:
     assert most_answered({"max_tokens": True}) is None
     assert most_answered({"max_tokens": "9", "maxOutputTokens": 8}) == 8
     assert most_answered({}) is None
-
-
-def recorded_agent() -> Agent:
-    """The agent of the record of schema 2 (`tests/retention/data`): a thought lost, then landed."""
-    usage = Usage(input=2_000, output=400, cost=0.006)
-    model = costing(usage, rates=Rates(1.0, 10.0, 0.1))
-    return Agent(model=model, prompt="Be brief.", tools=TOOLS, limits=Limits(tokens=13_000))
-
-
-async def test_a_record_of_the_first_schema_goes_on_by_its_own_rules() -> None:
-    usage = Usage(input=2_000, output=400)
-    who = agent(usage, limits=Limits(tokens=4_000))
-    journal = await Journal.create(MemoryStore(), Started("What?", who.setting, schema=1))
-    record = await go(who, journal)
-    assert record.stop == Stop("bound", "tokens", "as far as I got", code="tokens")
-    assert landing_of(record) == Landing("tokens", "4800 of 4000 used", "tokens")
-    assert (await replay_record(who, record, MemoryStore())).trajectory.entries == record.entries
 
 
 USAGES = st.builds(

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 import pytest
 
-from clew import Agent, FencedError, MemoryStore, StoreError, open_store, run
+from clew import Agent, FencedError, MemoryStore, StoreError, StoreNewerError, open_store, run
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -37,6 +37,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
+from clew.retention import export_runs, import_runs, verify
 from clew.stores.blobs import BLOB_BYTES
 from clew.support.run_ids import new_run_id
 from clew.testing.models import ScriptedModel, act, say
@@ -343,10 +344,47 @@ async def test_a_changed_byte_is_found_and_named() -> None:
         await load(store, "r")
 
 
-async def test_a_record_from_a_newer_clew_says_so() -> None:
-    store = await lines_of(encode(STARTED), b'{"event":"levitated"}')
-    with pytest.raises(StoreError, match="entry 2 is not readable here"):
+NEWER = {
+    "a kind of event": b'{"event":"levitated"}',
+    "a status": b'{"event":"stop","status":"levitated"}',
+    "a code of an observation": b'{"event":"observation","call":"1.1","code":"levitated"}',
+    "what a field holds": b'{"event":"note","text":["levitated"]}',
+}
+
+
+@pytest.mark.parametrize("body", NEWER.values(), ids=NEWER.keys())
+async def test_what_only_a_newer_clew_knows_is_refused_in_one_line(body: bytes) -> None:
+    """Each is written whole, and chained: nothing is damaged."""
+    store = await lines_of(encode(STARTED), body)
+    with pytest.raises(StoreNewerError, match=r"entry 2: .* by a newer clew .*: update clew$"):
         await load(store, "r")
+    (found,), lost = await verify(store=store)
+    assert (found.ok, found.newer, found.entries, lost) == (False, True, 1, [])
+
+
+async def test_a_field_that_only_a_newer_clew_knows_is_passed_over_and_kept(
+    tmp_path: Path,
+) -> None:
+    goal = encode(STARTED)[:-1] + b',"weight":{"kg":0}}'
+    note = b'{"event":"note","text":"x","weight":0}'
+    store = await lines_of(goal, note)
+    assert [entry.event for entry in (await load(store, "r")).entries] == [STARTED, Note("x")]
+    (found,), lost = await verify(store=store)
+    assert (found.ok, lost) == (True, [])
+    await export_runs(tmp_path / "archive", store=store)
+    copy = MemoryStore()
+    await import_runs(tmp_path / "archive", store=copy)
+    assert [line.body for line in await copy.read("r")] == [goal, note]
+    journal = await Journal.open(copy, "r")
+    await journal.record(Stop("answered", answer="y"))
+    assert [line.body for line in await copy.read("r")][:2] == [goal, note]
+
+
+async def test_what_is_no_event_at_all_is_damaged_and_not_newer() -> None:
+    store = await lines_of(encode(STARTED), b'{"event":"levit')
+    with pytest.raises(StoreError, match="entry 2 is not readable here") as told:
+        await load(store, "r")
+    assert not isinstance(told.value, StoreNewerError)
 
 
 async def test_a_record_of_a_later_schema_says_so() -> None:

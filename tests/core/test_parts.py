@@ -29,10 +29,10 @@ from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.context import PROMPT
 from clew.context.variants import Variant
-from clew.core.events import Note, Observation, Reply, Started
+from clew.core.events import Note, Observation, Reply
 from clew.core.execute import IN_DOUBT
 from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
-from clew.core.journal import Journal, load
+from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
 from clew.core.runner import start
@@ -560,14 +560,6 @@ async def test_an_answer_that_is_wrong_again_and_again_is_counted(*, denied: boo
     assert ("not like this" if denied else "answer") in result.reason
     record = await load(store, "run")
     assert (await replay(agent, record, store)).trajectory.entries == record.entries
-
-
-async def test_a_run_begun_by_an_older_clew_goes_on_by_its_rules() -> None:
-    agent = Agent(ScriptedModel([finish({"a": 1})] * 9), limits=Limits(steps=5, landing=False))
-    started = Started("What?", agent.setting, 2)
-    record = await go(agent, await Journal.create(MemoryStore(), started, "run"))
-    assert record.stop is not None
-    assert (record.stop.status, len(record.steps)) == ("bound", 5)
 
 
 async def test_a_thread_that_a_tool_started_and_left_is_nobodys_concern() -> None:

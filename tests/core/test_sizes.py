@@ -8,9 +8,7 @@ import pytest
 from clew import Agent, Limits, ToolError, Trajectory, prompt_of, read, replay, run, tool
 from clew.codecs.interface import SHOWN_CHARS
 from clew.core.errors import ConfigError
-from clew.core.events import Evidence, Image, Observation, Started
-from clew.core.journal import Journal
-from clew.core.loop import run as go_on
+from clew.core.events import Evidence, Image, Observation
 from clew.stores import MemoryStore, SqliteStore
 from clew.testing.models import ScriptedModel, act, finish, say
 
@@ -116,22 +114,6 @@ async def test_a_model_is_shown_the_beginning_and_the_end_and_the_record_has_all
         'read_more("1.1", offset=80000) …]' in shown
     )
     assert len(shown) < SHOWN_CHARS + 200
-    assert not sent.differs
-
-
-async def test_a_run_that_was_begun_before_is_shown_all_of_it() -> None:
-    agent = Agent(
-        model=ScriptedModel([act("look", times=9_000), act("write", text="x" * 40), finish("a")]),
-        tools=[look, write],
-        limits=Limits(argument_bytes=20, observation_bytes=20),
-    )
-    store = MemoryStore()
-    journal = await Journal.create(store, Started("Look", agent.setting, schema=2), "run")
-    so_far = await go_on(agent, journal)
-    assert so_far.stop is not None
-    assert so_far.stop.answer == "a"
-    sent = await prompt_of("run", 2, store=store)
-    assert max(len(part.text) for part in sent.prompt) == 19 * 9_000
     assert not sent.differs
 
 

@@ -17,13 +17,11 @@ from clew import (
     MemoryStore,
     Tool,
     fork,
-    read,
     replay,
     run,
     tool,
 )
-from clew.core.events import Attempt, Json, Started
-from clew.core.journal import Journal
+from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools import with_fallback
 from clew.tools.process import process_tool
@@ -217,23 +215,3 @@ async def test_a_new_parameter_with_a_default_leaves_the_same_words_the_same() -
     newer = replace(tool(post), name="send")
     held = await fork(agent(newer, {"to": "ada"}), "r", at=0, store=store)
     assert held.status == "held"
-
-
-async def test_a_record_that_does_not_say_what_was_received_goes_on() -> None:
-    """Older ones do not: they replay, and a fork of them holds the words and what they say."""
-    store = MemoryStore()
-    first = agent(tool(post), {"to": "ada", "text": ""})
-    await run(first, "Send it.", store=store, run_id="r")
-    started, *events = [entry.event for entry in (await read("r", store=store)).entries]
-    assert isinstance(started, Started)
-    older = MemoryStore()
-    journal = await Journal.create(older, started, "run")
-    for event in events:
-        given = msgspec.structs.replace(event, received="") if isinstance(event, Attempt) else event
-        await journal.record(given)
-    await replay(first, "run", store=older)
-    (done,) = (await read("run", store=older)).calls[0].attempts
-    assert done.received == ""
-    for args in ({"to": "ada", "text": ""}, {"to": "ada", "text": "x"}):
-        ended = await fork(agent(tool(post), args), "run", at=0, store=older)
-        assert ended.status == ("held" if args["text"] == "" else "answered")

@@ -13,7 +13,7 @@ import clew.core
 from clew.core import events
 from clew.core.events import Usage
 from clew.core.interfaces import Left, Part, Retry, Tool
-from clew.core.steps import args_hash, first_args_hash
+from clew.core.steps import args_hash
 
 # The fold of a record fills these as it goes.
 OPEN = {"Call", "Omitted", "Totals", "Step"}
@@ -218,5 +218,4 @@ def test_what_took_any_token_at_no_known_cost_has_none_in_a_sum() -> None:
 
 def test_the_fingerprint_of_arguments_stays_what_it_was_in_all_versions() -> None:
     args: dict[str, events.Json] = {"b": 1, "a": "x"}
-    assert first_args_hash("look", args) == "bcec4d0bbd3fd1e0"
     assert args_hash("look", args) == "b5fbd83522a11772"

@@ -112,10 +112,6 @@ def test_files_of_an_open_run_are_damaged() -> None:
     whole(lost_ends.lost_ends(100))
 
 
-def test_earlier_versions_are_read() -> None:
-    whole(torn.versions(1))
-
-
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the records and the effects of runs that nothing happened to."""

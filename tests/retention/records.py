@@ -1,11 +1,7 @@
 """Records for the tests of retention: runs, forks and sub-runs as the journal writes them."""
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import quote
-
-import msgspec
 
 from clew.core.errors import StoreError
 from clew.core.events import (
@@ -28,8 +24,6 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Base, Line, Store
 from clew.core.journal import Journal, load
-from clew.retention.integrity import blobs_of, events
-from clew.retention.run_folder import Message, Row
 from clew.stores import MemoryStore, SqliteStore
 
 DAY = 86_400_000  # milliseconds, as entries have them
@@ -132,57 +126,3 @@ async def contents(store: Store) -> dict[str, tuple[list[Line], list[bytes], Bas
         except StoreError as error:
             assert "blob" in str(error), "a run may have lost its payloads, and no more"  # noqa: PT017 - most raise nothing
     return found
-
-
-async def write_folder(store: Store, folder: Path, heard: int = 0) -> None:
-    """The runs as earlier versions of clew wrote them into a folder of JSON lines.
-
-    The last two lines of each are one append; of a run named "heard" it took so many messages.
-    """
-    for part in ("inbox", "blobs"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    for info in await store.runs():
-        name = f"{quote(info.run_id, safe=' ')}.jsonl"
-        inbox = [body for _, body in await store.inbox(info.run_id)]
-        taken = heard if info.run_id == "heard" else 0
-        posted = [encode(Note(f"heard {number}")) for number in range(taken)] + inbox
-        messages = [
-            Message(number, msgspec.Raw(body), _digest(number, body))
-            for number, body in enumerate(posted, start=1)
-        ]
-        if messages:
-            (folder / "inbox" / name).write_bytes(_rows(messages))
-        lines = await store.read(info.run_id)
-        for _, event in events(lines, range(len(lines) + 1)):
-            for digest in blobs_of(event):
-                (folder / "blobs" / digest).write_bytes(await store.blob(digest))
-        own = lines[info.base.seq if info.base else 0 :]
-        (folder / name).write_bytes(_rows(_appended(own, info.base, range(1, taken + 1))))
-
-
-def _appended(own: list[Line], base: Base | None, taken: range) -> list[Row]:
-    rows, epoch = list[Row](), 0
-    for place, line in enumerate(own, start=1):
-        while epoch < line.epoch:
-            epoch += 1
-            fork = base if epoch == 1 else None
-            rows.append(
-                Row(epoch, store=2, base=fork.run_id, shared=fork.seq) if fork
-                else Row(epoch, store=1)
-            )  # fmt: skip
-        rows.append(
-            Row(
-                line.epoch, line.seq, line.at, line.hash.hex(), msgspec.Raw(line.body),
-                more=int(place == len(own) - 1 and own[-1].epoch == line.epoch),
-                taken=tuple(taken) if place == len(own) else (),
-            )
-        )  # fmt: skip
-    return rows
-
-
-def _rows(rows: Sequence[Row | Message]) -> bytes:
-    return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
-
-
-def _digest(number: int, body: bytes) -> str:
-    return hashlib.blake2b(b"%d " % number + body, digest_size=16).hexdigest()

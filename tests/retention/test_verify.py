@@ -103,7 +103,7 @@ async def test_a_message_that_no_archive_could_hold_is_found(message: bytes) -> 
     ("bodies", "epochs", "seq", "why"),
     [
         ([NOTE, NOTE, NOTE], (1, 3, 2), 3, "entry 3: epoch 2 stands behind epoch 3"),
-        ([NOTE, b'{"event":"levitated"}'], (), 2, "entry 2: it is not readable here"),
+        ([NOTE, b'{"event":"levitated'], (), 2, "entry 2: it is not readable here"),
         (
             [b'{"event":"observation","call":"1.1","blob":"%s"}' % (b"0" * 64)], (), 1,
             "entry 1: blob '0000",

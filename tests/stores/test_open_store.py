@@ -68,9 +68,7 @@ def test_an_address_of_no_store_is_told_without_what_it_holds(address: str) -> N
 
 @pytest.mark.parametrize("name", ["there", "there/", "new/folder/", "runs.jsonl", "new/runs.jsonl"])
 @pytest.mark.parametrize("by", ["--store", "CLEW_STORE"])
-def test_a_folder_or_a_file_of_json_lines_is_no_store_but_can_be_imported(
-    name: str, by: str, tmp_path: Path
-) -> None:
+def test_a_folder_or_a_file_of_json_lines_is_no_store(name: str, by: str, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "runs.jsonl").touch()
     before = sorted(tmp_path.rglob("*"))
@@ -81,8 +79,8 @@ def test_a_folder_or_a_file_of_json_lines_is_no_store_but_can_be_imported(
         done = clew(*command, *words, env=env)
         assert done.code != 0
         said = (
-            f"{place} is no store: name a file such as runs.sqlite; if runs lie in it as JSON "
-            f"lines, `clew records import {place}` brings them into a store"
+            f"{place} is no store: name a file such as runs.sqlite; if it is an archive, "
+            f"`clew records import {place}` brings its runs into a store"
         )
         assert said in " ".join(f"{done.out} {done.err}".split())
     assert sorted(tmp_path.rglob("*")) == before

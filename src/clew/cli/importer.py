@@ -1,4 +1,4 @@
-"""`clew records import`: the runs of an archive, or of a folder, come into the store."""
+"""`clew records import`: the runs of an archive come into the store."""
 
 import sys
 from collections.abc import Iterable
@@ -33,10 +33,9 @@ FOREIGN = (
 def import_command(file: str, store: str | None, *, as_json: bool) -> int:
     """Import the runs of an archive into the store: FILE, or - for stdin.
 
-    It also takes a folder of JSON lines, in which earlier versions kept runs: FOLDER, or
-    FOLDER/RUN.jsonl for one run. Each run is verified and keeps its id and hashes. A run that the
-    store already has is skipped; if its entries differ, it is refused, and the others are imported.
-    After an interruption, run the import again.
+    Each run is verified and keeps its id and hashes. A run that the store already has is skipped;
+    if its entries differ, it is refused, and the others are imported. After an interruption, run
+    the import again.
     """
     done, foreign = anyio.run(partial(_import, file, store))
     if as_json:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from clew.codecs.interface import Shape
-from clew.context.visible import Seen, seen_in
+from clew.context.visible import Seen
 from clew.core.events import Compacted, Json, Note, Reply, Rewound, Usage, encode
 from clew.core.interfaces import Prompt
 from clew.core.trajectory import Step, Trajectory
@@ -128,7 +128,7 @@ class CallEstimate(msgspec.Struct, frozen=True):
         """
         sizes = so_far.folds.get("sizes")
         if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
-            seen = seen_in(so_far, self.shape, self.shown) if so_far.entries else Seen(self.shape)
+            seen = Seen(self.shape, self.shown if so_far.entries else None)
             sizes = so_far.folds["sizes"] = _Sizes(self.shape, seen)
         last, characters = sizes.next_prompt(so_far)
         usual = max(ANSWER, last.output)

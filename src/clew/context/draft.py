@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from clew.codecs.interface import Shape
-from clew.context.visible import effect_line, seen_in, stays
+from clew.context.visible import Seen, effect_line, stays
 from clew.core.events import Note, Observation, Reply, Rewound, encode
 from clew.core.trajectory import Call, Step, Trajectory
 
@@ -51,7 +51,7 @@ class Draft:
         shown: int | None,
     ) -> None:
         self.so_far, self.target, self.keep = so_far, target, keep
-        self._seen = seen_in(so_far, shape, shown)
+        self._seen = Seen(shape, shown)
         self.cuts = dict(so_far.omitted.cuts)
         self.new_cuts: dict[str, str] = {}
         self.upto = 0

@@ -44,48 +44,34 @@ _DONE: Final = "Done in them all the same (do not do it again unless it is to ha
 
 _SUMMARY: Final = "In short (as far to be trusted as the results it is of):"
 
-_HARMLESS: Final = 4
-"""The schema of records since which chat tokens are kept from models."""
-HANDLES: Final = 5
-"""The schema of records since which what is shown in part has a handle."""
-_BOUNDED: Final = 6
-"""The schema of records since which a model is shown long texts of its own in part."""
-
 
 class Seen(NamedTuple):
     """How a model sees the results of calls in a run.
 
     At most `shown` characters of one, with a handle to read on; None: without one, and at most
-    100,000, or `whole`.
+    100,000.
     """
 
     shape: Shape | None = None
     shown: int | None = None
-    whole: bool = False
 
     def text(self, key: str, seen: Observation) -> str:
         """The text of a call's observation."""
         text = seen.text if self.shape is None else shaped_text(self.shape, seen.text)
         if self.shown is not None:
             return trimmed(text, self.shown, key, data=not isinstance(seen.content, str))
-        if self.whole or (left := len(text) - SHOWN_CHARS) <= 0:
+        if (left := len(text) - SHOWN_CHARS) <= 0:
             return text
         what = f"{left:,} of {len(text):,} characters are left out here: ask for a part of it"
         return f"{text[: SHOWN_CHARS - _TAIL_CHARS]}\n[… {what} …]\n{text[-_TAIL_CHARS:]}"
-
-
-def seen_in(so_far: Trajectory, shape: Shape | None, shown: int | None) -> Seen:
-    """How a model sees results in a run that was begun by these rules or by earlier ones."""
-    handles = so_far.started.schema >= HANDLES
-    return Seen(shape, shown if handles else None, whole=not so_far.capped)
 
 
 def leaves_out(so_far: Trajectory, shape: Shape | None, shown: int | None) -> bool:
     """Whether something is left out that could be read on: now, or of the last step."""
     if so_far.omitted.compactions:
         return True
-    seen = seen_in(so_far, shape, shown)
-    if seen.shown is None:
+    seen = Seen(shape, shown)
+    if shown is None:
         return False
     results = [(call.key, call.observation) for call in so_far.step.calls]
     return any(
@@ -96,32 +82,31 @@ def leaves_out(so_far: Trajectory, shape: Shape | None, shown: int | None) -> bo
 
 def goal_of(so_far: Trajectory) -> str:
     """What a run was asked: words of a person as they are, of a model's without chat tokens."""
-    own = so_far.started.trust == "trusted" or so_far.started.schema < _HARMLESS
+    own = so_far.started.trust == "trusted"
     return so_far.visible_goal if own else without_chat_tokens(so_far.visible_goal)
 
 
 def visible_step(
     step: Step, shape: Shape | None, so_far: Trajectory, shown: int | None = None
 ) -> Step:
-    """The step as a model sees it, in a run that was begun by these rules or by earlier ones.
+    """The step as a model sees it.
 
     Observations are shaped, and long ones shown in part, or what a compaction put in their place;
     what finish was told stays. What came from outside is without chat tokens, and what the model
     wrote is bounded.
     """
-    seen_as, harmless = seen_in(so_far, shape, shown), so_far.started.schema >= _HARMLESS
+    seen_as = Seen(shape, shown)
     if so_far.omitted.compactions or so_far.omitted.rewinds:
         step = _remaining(step, so_far)
-    if so_far.started.schema >= _BOUNDED:
-        step = bounded(step)
+    step = bounded(step)
 
     def visible_call(call: Call, seen: Observation) -> Call:
         text, finish = seen.text, call.action.name == FINISH
         if (cut := so_far.omitted.cuts.get(call.key)) is not None:
             seen = msgspec.structs.replace(seen, content=cut, images=())
-            return msgspec.structs.replace(call, observation=_plain(seen) if harmless else seen)
+            return msgspec.structs.replace(call, observation=_plain(seen))
         shown = text if finish else seen_as.text(call.key, seen)
-        if harmless and seen.trust != "trusted":
+        if seen.trust != "trusted":
             shown = without_chat_tokens(shown)
         if shown == text and (finish or shape is None):
             return call
@@ -133,7 +118,7 @@ def visible_step(
         call if call.observation is None else visible_call(call, call.observation)
         for call in step.calls
     )
-    notices = tuple(map(_plain_notice, step.notices)) if harmless else step.notices
+    notices = tuple(map(_plain_notice, step.notices))
     return msgspec.structs.replace(step, calls=calls, notices=notices)
 
 

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from clew.context.call_estimate import CallEstimate
-from clew.core.events import EFFECTFUL, BoundCode, Grant, Started, Thought, Usage
+from clew.core.events import EFFECTFUL, BoundCode, Grant, Thought, Usage
 from clew.core.interfaces import Left, Tool, Tripped
 from clew.core.trajectory import Call, Totals, Trajectory
 from clew.guards.limits import Limits
@@ -130,7 +130,7 @@ class Account(NamedTuple):
         """What may still be spent, at least 0; cost is None if it is not limited."""
         most, took, reserved = self.most, self.took, self.reserved
         cost = None
-        if most.cost is not None:  # subtracted in this order, as in the grants of earlier records
+        if most.cost is not None:
             cost = most.cost - took.usage.known_cost - took.lost.known_cost - (reserved.cost or 0.0)
             cost = max(0.0, cost)
         steps = max(0, most.steps - took.steps - reserved.steps)
@@ -238,8 +238,8 @@ class Budget(msgspec.Struct, frozen=True):
 
     def lands(self, so_far: Trajectory) -> bool:
         """Whether a landing is wanted, and what is left suffices for it."""
-        if not self.landing or not _reserves(so_far):
-            return self.landing
+        if not self.landing:
+            return False
         call = self.estimate.next_call(so_far)
         return all(account.tripped(call) is None for account in self.accounts(so_far))
 
@@ -292,8 +292,6 @@ class Budget(msgspec.Struct, frozen=True):
 
     def _tripped(self, so_far: Trajectory, estimate: Usage = _NOTHING) -> Allowance | None:
         """What would be passed if so much more were taken, the grant first."""
-        if not _reserves(so_far):
-            return None
         for account in self.accounts(so_far):
             if (passed := account.tripped(estimate)) is not None:
                 return passed
@@ -352,9 +350,3 @@ def _thinking(so_far: Trajectory) -> float:
         if isinstance(entry.event, Thought)
     )
     return max(0, next(worked, 0)) / 1000
-
-
-def _reserves(so_far: Trajectory) -> bool:
-    """Whether the run was begun by a clew that reserves calls: others go on as they were begun."""
-    first = so_far.entries[0].event if so_far.entries else None
-    return isinstance(first, Started) and first.schema > 1

@@ -9,15 +9,12 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-SCHEMA: Final = 6
-"""Version of the events' encoding and of what they mean, written with every `Started`.
+SCHEMA: Final = 1
+"""Version of what events mean, in `Started.schema`.
 
-1: a bound is looked at only when it is used up. 2: model calls are reserved beforehand (`Charged`,
-`AgentSpec.rates`). 3: of a long observation a model is shown the beginning and the end; an answer
-whose arguments are wrong, or that a guard denies, counts as rejected. 4: models are shown no chat
-tokens. 5: an observation that is shown in part says with which handle to read on. 6: of long texts
-that a model wrote it is shown only a part, and of what was refused a little. A run goes on by the
-rules it was begun with.
+A new kind of event, or a new value of a closed list, needs no new number: a clew that does not know
+it refuses to read the record. Nor does a new field that a reader may ignore. The number rises only
+if what is there already comes to mean something else.
 """
 
 FINISH: Final = "finish"

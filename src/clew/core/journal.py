@@ -86,9 +86,6 @@ async def catch_up(so_far: Trajectory, store: Store) -> None:
             raise StoreDamagedError(message)
         before = line.hash
         event = await _event(store, run_id, line)
-        if isinstance(event, Started) and event.schema > SCHEMA:
-            message = f"run {run_id} was written by a newer clew (schema {event.schema}): update"
-            raise StoreNewerError(message)
         so_far.add(Entry(line.seq, line.at, line.epoch, event, line.hash))
 
 
@@ -102,10 +99,27 @@ def _follows(line: Line, before: bytes) -> bool:
 
 async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
     try:
-        return await with_blobs(store, decode(line.body))
+        return await with_blobs(store, known_event(line.body))
+    except StoreNewerError as error:
+        raise StoreNewerError(f"run {run_id}: entry {line.seq}: {error}") from error
     except (ValueError, RecursionError) as error:  # no event, no JSON, no text
-        message = f"run {run_id}: entry {line.seq} is not readable here ({error}); update clew"
+        message = f"run {run_id}: entry {line.seq} is not readable here ({error}); restore a copy"
         raise StoreError(message) from error
+
+
+def known_event(body: bytes) -> AnyEvent:
+    """The event of a line. What is written whole, and is none that is known here, a newer clew
+    wrote: then this raises `StoreNewerError`. A field that is not known is passed over.
+    """
+    try:
+        event = decode(body)
+    except msgspec.ValidationError as error:  # its kind is not known, or a value of a closed list
+        message = f"it was written by a newer clew ({error}): update clew"
+        raise StoreNewerError(message) from error
+    if isinstance(event, Started) and event.schema > SCHEMA:
+        message = f"it was written by a newer clew (schema {event.schema}): update clew"
+        raise StoreNewerError(message)
+    return event
 
 
 async def _is_empty(store: Store, run_id: str) -> bool:

@@ -118,7 +118,7 @@ def observed(
     except Exception as error:  # noqa: BLE001 - asked what it holds, an object may raise anything
         text = f"{tool.name} returned what JSON cannot carry: {message_of(error)}"
         return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
-    if so_far.capped and size > (most := agent.limits.observation_bytes):
+    if size > (most := agent.limits.observation_bytes):
         return _truncate(tool, call, content, size, most)
     validator = agent.result_validators.get(tool.name) if given.ok else None
     if validator is not None and (problems := validator(content)):

@@ -69,7 +69,7 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if call.action.fault:
         return [_teach(call, tool, call.action.fault, so_far.trust)]
     most = agent.limits.argument_bytes
-    if so_far.capped and (size := len(encode(call.args))) > most:
+    if (size := len(encode(call.args))) > most:
         text = f"the arguments have {size:,} bytes, and may have {most:,}: give less, or in parts"
         return [refusal(call, "invalid_arguments", text)]
     events: list[AnyEvent] = []

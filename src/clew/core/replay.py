@@ -35,7 +35,6 @@ from clew.core.events import (
     Forked,
     Json,
     Judged,
-    Landing,
     Note,
     Observation,
     Reply,
@@ -59,7 +58,6 @@ from clew.core.interfaces import (
 )
 from clew.core.journal import Journal
 from clew.core.loop import run
-from clew.core.steps import first_args_hash
 from clew.core.trajectory import Call, Trajectory
 from clew.support.redaction import marked_as
 
@@ -242,25 +240,17 @@ class _Replaying(Journal):
             verdict = msgspec.structs.replace(new.verdict, redacted=old.verdict.redacted)
             new = msgspec.structs.replace(new, verdict=verdict)
         if isinstance(old, Observation) and isinstance(new, Observation):
-            # failures were untrusted once; that a call was late is for the clock to say
-            trust = old.trust if old.code == "timeout" or old.trust == "untrusted" else new.trust
+            # that a call was late is for the clock to say
+            trust = old.trust if old.code == "timeout" else new.trust
             new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
-        if isinstance(old, Landing | Stop) and isinstance(new, Landing | Stop) and not old.code:
-            new = msgspec.structs.replace(new, code="")  # older records have the words alone
         if isinstance(old, Attempt) and isinstance(new, Attempt):
-            # it may have been cut to what the clock of the time left of the run; older records do
-            # not say what was received
-            new = msgspec.structs.replace(
-                new, timeout=old.timeout, received=old.received, handed=old.handed
-            )
+            # it may have been cut to what the clock of the time left of the run
+            new = msgspec.structs.replace(new, timeout=old.timeout)
             if old.grant is not None and new.grant is not None:
                 # caps over the runs of a strategy are no part of the setting that an agent is made
                 # of again
                 grant = msgspec.structs.replace(new.grant, caps=old.grant.caps)
                 new = msgspec.structs.replace(new, grant=grant)
-            call = self.trajectory.call(new.call)
-            if old.hash == first_args_hash(call.action.name, call.args):
-                new = msgspec.structs.replace(new, hash=old.hash)
         if encode(old) == encode(new):
             return
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"

@@ -41,11 +41,6 @@ def args_hash(tool: str, args: dict[str, Json]) -> str:
     return hashlib.blake2b(_sorted.encode([tool, args]), digest_size=8).hexdigest()
 
 
-def first_args_hash(tool: str, args: dict[str, Json]) -> str:
-    """What `args_hash` was at first: dicts within the arguments had the order they came in."""
-    return hashlib.blake2b(encode([tool, sorted(args.items())]), digest_size=8).hexdigest()
-
-
 def _same(one: dict[str, Json], other: dict[str, Json]) -> bool:
     """Whether two calls' arguments are the same JSON (True is not 1)."""
     return _sorted.encode(one) == _sorted.encode(other)

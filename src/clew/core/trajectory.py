@@ -46,10 +46,8 @@ REQUEST: Final = "request"
 WITHHELD: Final = "(a request that was refused)"
 """What a model sees in the place of refused words."""
 
-_CAPPED: Final = 3  # the first schema of which that is so
 GLANCE: Final = 60
 """Characters of a goal that tell which run it is."""
-_REJECTED: Final[frozenset[Code]] = frozenset({"rejected"})
 _REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "denied"})
 """What an answer was sent back for that counts as a try."""
 
@@ -130,12 +128,6 @@ class Trajectory:
         if not self.entries or not isinstance(first := self.entries[0].event, Started):
             raise StoreError(f"run {self.run_id} has no beginning: its record was never started")
         return first
-
-    @property
-    def capped(self) -> bool:
-        """Whether its schema version limits the sizes of arguments and observations."""
-        first = self.entries[0].event if self.entries else None
-        return isinstance(first, Started) and first.schema >= _CAPPED
 
     @property
     def goal(self) -> str:
@@ -437,7 +429,7 @@ class Trajectory:
             if piece.score > best.score:
                 self._evidence[piece.doc_id] = piece
         if call.action.name == FINISH:
-            if observation.code in (_REFUSED if self.started.schema > 2 else _REJECTED):
+            if observation.code in _REFUSED:
                 self.rejected.append(observation.text)
         elif not call.attempts and observation.made:
             self._count(call)

@@ -216,12 +216,7 @@ class NoProgress:
         return self._reworded(call.action.name, so_far)
 
     def _reworded(self, name: str, so_far: Trajectory) -> Verdict | None:
-        """A verdict on a call that may be another, of a tool that says the same to all of them.
-
-        A run that an older clew began goes on by the rules it was begun with.
-        """
-        if not so_far.capped:
-            return None
+        """A verdict on a call that may be another, of a tool that says the same to all of them."""
         steps = alike(so_far, name, self.reworded)
         if steps + 1 >= self.reworded:
             reason = (

@@ -1,4 +1,4 @@
-"""Bringing the runs of an archive, or of a folder, into a store: `clew records import`."""
+"""Bringing the runs of an archive into a store: `clew records import`."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
@@ -11,7 +11,6 @@ from clew.core.interfaces import Append, Line, Store
 from clew.retention.archive_format import End, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Remark
-from clew.retention.run_folder import holds_runs, read_folder
 from clew.stores import Where, store_at
 
 MOST_EPOCHS: Final = 10_000
@@ -41,10 +40,9 @@ async def import_runs(
 ) -> Imported:
     """Import the runs of an archive, each in one append, with its id and hashes.
 
-    It also accepts a folder of JSON lines of an earlier version, or a file in it. Each run is
-    verified first. A run that is there with the same entries is skipped, so you can repeat an
-    interrupted import; one that is there with different entries is refused, and the others are
-    imported. The next worker of a run gets an epoch that no entry has.
+    Each run is verified first. A run that is there with the same entries is skipped, so you can
+    repeat an interrupted import; one that is there with different entries is refused, and the
+    others are imported. The next worker of a run gets an epoch that no entry has.
     """
     async with aclosing(_sections(source)) as sections:
         return await _bring_all(sections, store, on_run)
@@ -58,10 +56,6 @@ async def _sections(source: Path | str | BinaryIO) -> AsyncGenerator[Section | E
         return
     path = Path(source)
     try:
-        if holds_runs(path):
-            async for section in read_folder(path):
-                yield section
-            return
         for section in _archive(path):
             yield section
     except OSError as error:

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from clew.core.errors import StoreError, StoreNewerError
 from clew.core.events import (
-    SCHEMA,
     AnyEvent,
     Changed,
     Forked,
@@ -13,10 +12,9 @@ from clew.core.events import (
     Started,
     Suspended,
     Thought,
-    decode,
 )
 from clew.core.interfaces import Line
-from clew.core.journal import chain
+from clew.core.journal import chain, known_event
 
 
 class EntryError(StoreError):
@@ -29,7 +27,7 @@ class EntryError(StoreError):
 
 def event_of(line: Line, before: Line | None, seq: int, starts: Collection[int]) -> AnyEvent:
     """The event of the line that is number `seq`, behind the one before. Raises `EntryError`, and
-    `StoreNewerError` where it begins a run of a newer clew.
+    `StoreNewerError` where a newer clew wrote it.
 
     `starts` are the numbers with which a fork's own lines begin: there epochs begin anew.
     """
@@ -46,13 +44,11 @@ def event_of(line: Line, before: Line | None, seq: int, starts: Collection[int])
     if before is not None and seq not in starts and line.epoch < before.epoch:
         raise EntryError(seq, f"epoch {line.epoch} stands behind epoch {before.epoch}")
     try:
-        event = decode(line.body)
+        return known_event(line.body)
+    except StoreNewerError as error:
+        raise StoreNewerError(f"entry {seq}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise EntryError(seq, f"it is not readable here ({error}): update clew") from error
-    if isinstance(event, Started) and event.schema > SCHEMA:
-        message = f"it was written by a newer clew (schema {event.schema}): update clew"
-        raise StoreNewerError(message)
-    return event
+        raise EntryError(seq, f"it is not readable here ({error})") from error
 
 
 def events(lines: Sequence[Line], starts: Collection[int]) -> Iterator[tuple[Line, AnyEvent]]:

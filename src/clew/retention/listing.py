@@ -42,7 +42,7 @@ class Known:
 
 
 class Readable(Protocol):
-    """What runs are read from: a store, or a folder that is imported."""
+    """What runs are read from."""
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
         """The lines of a run over `after`."""

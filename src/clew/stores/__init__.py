@@ -44,7 +44,7 @@ def open_store(where: str | Path | None = None) -> Store:
 
     `memory:` is a `MemoryStore`. `postgresql://…` is a `PostgresStore`, which connects when it is
     first used. Installed packages may add schemes; any other address is refused. Any other path is
-    the file of a `SqliteStore`; folders and `.jsonl` files can only be imported. None means
+    the file of a `SqliteStore`; a `.jsonl` file is an archive to import. None means
     `$CLEW_STORE`, else the file `runs.sqlite` in the user's data folder.
     """
     check_argument("store", where, (str, os.PathLike, NONE), _WANTED)
@@ -82,14 +82,14 @@ def _is_store(given: object) -> bool:
 def store_file(named: str) -> Path:
     """The file of the SQLite store at this place.
 
-    Raises `StoreError` for a folder or a `.jsonl` file: these can only be imported.
+    Raises `StoreError` for a folder, or for a `.jsonl` file, which may be an archive.
     """
     path = Path(named).expanduser()
     folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where one may not look
     if folder or path.suffix == ".jsonl" or named.endswith(("/", os.sep)):
         message = (
-            f"{named} is no store: name a file such as runs.sqlite; if runs lie in it as JSON "
-            f"lines, `clew records import {named}` brings them into a store"
+            f"{named} is no store: name a file such as runs.sqlite; if it is an archive, "
+            f"`clew records import {named}` brings its runs into a store"
         )
         raise StoreError(message)
     return path
