@@ -52,7 +52,7 @@ pyright: $(VENV)/.dev
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
 test test-rest test-long test-trio costs coverage: export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
-ALONE = $(BIN)/python -m tests.alone
+ALONE = PYTHONPATH=packages/clew $(BIN)/python -m tests.alone
 
 test: $(VENV)/.dev  ## The tests that are quick, a few cases of each table (pyproject.toml says what is slow)
 	$(PYTEST) -m 'not slow and not rest'
@@ -95,7 +95,7 @@ evidence: $(VENV)/.dev  ## Hold clew against recordings of real models (docs/evi
 	$(BIN)/python -m recordings
 
 durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (docs/durability.md)
-	$(BIN)/python -m durability
+	PYTHONPATH=packages/clew $(BIN)/python -m durability
 
 context: $(VENV)/.dev  ## Measure long runs, beside other systems too (docs/context.md)
 	$(BIN)/python -m benchmarks.context
@@ -107,7 +107,7 @@ strategies: $(VENV)/.dev  ## What strategies cost, and gain with a real local mo
 	@$(BIN)/python -m live.strategies $(or $(GGUF),--page) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES))
 
 matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in every situation, WORDS="a b" (an hour)
-	@$(BIN)/python -m tests.matrix $(WORDS)
+	@PYTHONPATH=packages/clew $(BIN)/python -m tests.matrix $(WORDS)
 
 mutants: $(VENV)/.mutants  ## Change the core in 500 small ways, and list what no test of it notices (an hour)
 	$(BIN)/python -m mutation
@@ -141,14 +141,17 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) \
 		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
 
-$(VENV)/.core: extras = documents
-$(VENV)/.local: extras = documents,local
-$(VENV)/.dev: extras = dev
-$(VENV)/.bench: extras = dev,bench
-$(VENV)/.docs: extras = docs
-$(VENV)/.mutants: extras = dev,mutants
-$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants: pyproject.toml constraints.txt | $(BIN)/python
-	@echo 'Installing clew[$(extras)] (once) …' >&2
+CLEW := packages/clew[documents]
+ALL  := packages/clew[anthropic,code,dbos,documents,embeddings,eval,google,local,mcp,openai,otel,postgres,pydantic,ray,web]
+
+$(VENV)/.core: wanted = $(CLEW)
+$(VENV)/.local: wanted = packages/clew[documents,local]
+$(VENV)/.dev: wanted = $(ALL) lab[dev]
+$(VENV)/.bench: wanted = $(ALL) lab[dev,bench]
+$(VENV)/.docs: wanted = $(CLEW) lab[docs]
+$(VENV)/.mutants: wanted = $(ALL) lab[dev,mutants]
+$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants: packages/clew/pyproject.toml lab/pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'Installing $(wanted) (once) …' >&2
 	@$(PIP) hatchling editables
-	@$(PIP) --no-build-isolation --editable '.[$(extras)]'
+	@$(PIP) --no-build-isolation $(foreach each,$(wanted),--editable '$(each)')
 	@touch $@

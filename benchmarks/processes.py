@@ -51,7 +51,7 @@ def environment() -> dict[str, str]:
     """The environment without proxies, with bytecode kept as an installed package has it."""
     kept = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
-    return kept | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    return kept | {"PYTHONPATH": f"{ROOT / 'packages/clew/src'}{os.pathsep}{ROOT}"}
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from clew.core.runner import has_begun
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.mcp import McpServer, mcp_tools
 from durability.mcp_server import Era, Strike, World
-from durability.nursery import ROOT
+from durability.nursery import PATH
 from durability.storm import asyncio_run
 
 NAME: Final = "harbour"
@@ -46,9 +46,8 @@ class Way(msgspec.Struct, frozen=True):
         """Its settings."""
         more: dict[str, Any] = {"url": f"http://127.0.0.1:{self.port}/mcp"}
         if not self.port:
-            path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
             args = ("-m", "durability.mcp_server", self.folder, self.era)
-            more = {"command": sys.executable, "args": args, "env": {"PYTHONPATH": path}}
+            more = {"command": sys.executable, "args": args, "env": {"PYTHONPATH": PATH}}
         effects: dict[str, Effect] = {"look": "read", "put": "idempotent"}
         # A busy machine may start a server for longer than anybody would wait elsewhere.
         return McpServer(name=NAME, effects=effects, connect_timeout=300.0, **more)

@@ -22,6 +22,8 @@ from typing import Any, Final, Self
 import msgspec
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+PATH: Final = os.pathsep.join(map(str, (ROOT / "packages/clew/src", ROOT, ROOT / "packages/clew")))
+"""Where a program finds clew, what measures it, and the tests of clew."""
 _DIE_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG in <linux/prctl.h>
 
 
@@ -32,7 +34,7 @@ class Nursery:
     """
 
     def __init__(self, *modules: str) -> None:
-        path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+        path = PATH
         self._process = subprocess.Popen(
             [sys.executable, "-m", "durability.nursery", "durability.worker", *modules],
             cwd=ROOT,

@@ -24,7 +24,7 @@ INTRODUCTION: Final = """\
 [contract of the record](record.md). Only the model is simulated, by a script in the process: the
 workers are real processes that are killed, the stores are real files and a real PostgreSQL, and
 effects are counted in a file outside of clew. The tests contain a short version of every part
-(`tests/durability/`).
+(`packages/clew/tests/durability/`).
 """
 
 

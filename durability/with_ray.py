@@ -13,7 +13,7 @@ import anyio
 
 import clew
 from durability import world
-from durability.nursery import ROOT
+from durability.nursery import PATH, ROOT
 from durability.progress import tell
 from durability.ray_agents import FOLDER, short
 from durability.storm import Weather, asyncio_run, audited, begin, folder, ids, with_store
@@ -117,8 +117,7 @@ def _inside(what: str, outside: Path, runs: int, kills: int) -> dict[str, Any]:
         str(runs),
         str(kills),
     ]
-    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-    env = {**os.environ, FOLDER: str(outside), "PYTHONPATH": path, "TMPDIR": str(outside)}
+    env = {**os.environ, FOLDER: str(outside), "PYTHONPATH": PATH, "TMPDIR": str(outside)}
     env["RAY_USAGE_STATS_ENABLED"] = "0"
     ran = subprocess.run(
         alone(argv), cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=False

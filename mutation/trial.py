@@ -29,13 +29,13 @@ import pytest
 from mutation.mutants import Mutant, python_files
 
 ROOT: Final = Path(__file__).parents[1]
-TARGET: Final = Path("src/clew")
+TARGET: Final = Path("packages/clew/src/clew")
 WITHIN: Final = (
     *("core", "guards/caps.py", "guards/limits.py", "stores/blobs.py", "stores/seal.py"),
     *("support/parts.py", "support/redaction.py", "validate.py", "result.py", "compare.py"),
 )
 """The core, and what stood there once: the tests of the core are those of all of it."""
-TESTS: Final = Path("tests/core")
+TESTS: Final = Path("packages/clew/tests/core")
 
 TO_START: Final = 120.0  # seconds for imports and the collection of tests
 LEAST: Final = 20.0  # seconds for any test, and so many times what it took unchanged:
@@ -51,8 +51,7 @@ def files() -> list[Path]:
         "ls-files",
         "-zco",
         "--exclude-standard",
-        "src",
-        "tests",
+        "packages/clew",
         "docs",
         "pyproject.toml",
     ]
@@ -82,7 +81,7 @@ class Sandbox:
         for path in files():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / path, self.folder / path)
-        words = [sys.executable, "-m", "compileall", "-q", "src/clew", str(TESTS)]
+        words = [sys.executable, "-m", "compileall", "-q", str(TARGET), str(TESTS)]
         subprocess.run(words, cwd=self.folder, check=True)
 
     @contextmanager
@@ -168,9 +167,10 @@ def run(sandbox: Sandbox, name: str, order: Mapping[str, float] | None, *, measu
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.chdir(folder)
     # The same examples each time (tests/conftest.py), and what is imported is the sandbox's.
-    os.environ |= {"CI": "1", "PYTHONPATH": f"{folder}/src", "PYTHONDONTWRITEBYTECODE": "1"}
+    paths = [f"{folder}/packages/clew", f"{folder}/packages/clew/src"]
+    os.environ |= {"CI": "1", "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.dont_write_bytecode = True
-    sys.path[:] = [str(folder), f"{folder}/src", *(p for p in sys.path if p != str(ROOT))]
+    sys.path[:] = [*paths, *(p for p in sys.path if p != str(ROOT))]
     if measured:
         measure(beside)
     chosen = Chosen(order)

@@ -9,7 +9,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-CORE = ROOT / "src" / "clew" / "core"
+CORE = ROOT / "packages" / "clew" / "src" / "clew" / "core"
 PICTURE = ROOT / "docs" / "images" / "core.svg"
 FIRST = (  # the files of the first reading, in docs/architecture.md
     "events", "trajectory", "journal", "moves", "loop", "thought", "policy", "execute",
