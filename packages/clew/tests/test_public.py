@@ -28,6 +28,7 @@ PROGRAMS = sorted((ROOT / "examples").rglob("*.py"))
 COMMANDS = sorted((HOUSE / "src" / "clew" / "cli").glob("*.py"))
 OUR_SUPPORT = {  # what the command line imports all the same: none of it works on runs
     "clew.support.extras": "which extra brings what is missing",
+    "clew.support.nearest_name": "the hint at the right name for a wrong one",
     "clew.support.private_files": "files that nobody else may read",
     "clew.support.run_ids": "what people may name a run",
     "clew.support.proxies": "what the environment says of proxies",

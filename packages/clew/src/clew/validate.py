@@ -1,6 +1,5 @@
 """Whether the parts of an agent fit together: said when it is made, before any model call."""
 
-import difflib
 import inspect
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,10 +29,11 @@ from clew.core.interfaces import (
 from clew.guards import NoProgress
 from clew.guards.limits import Limits
 from clew.support.error_text import described
+from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.parts import PASSED, short_repr
 from clew.tools.function import tool
 from clew.tools.recall import READ_MORE, RECALL
-from clew.tools.schema import checked, nearest, problems
+from clew.tools.schema import checked, problems
 
 ELSEWHERE: Final[Mapping[str, str]] = {
     "system_prompt": "prompt",
@@ -150,8 +150,7 @@ def check_names(given: Collection[str], known: Collection[str], *, modelled: boo
     for name in given:
         if name in known:
             continue
-        near = difflib.get_close_matches(name, known, n=1)
-        meant = ELSEWHERE.get(name) or INSIDE.get(name) or (near[0] if near else "")
+        meant = ELSEWHERE.get(name) or INSIDE.get(name) or nearest(name, known)
         hint = f"say {meant}" if meant else f"there are {', '.join(known)}"
         message = f"an agent has no {name!r}: {hint}"
         raise ConfigError(message)
@@ -301,13 +300,12 @@ def check_tool_names(what: str, named: Iterable[str], tools: Collection[str]) ->
     for name in named:
         if name in tools:
             continue
-        near = nearest(name, tools)
         own = sorted({*tools} - {READ_MORE, RECALL})  # nobody listed those
         has = f"there are {', '.join(own)}" if own else "the agent has none"
         if name == FINISH:
             hint = "it ends the run, and is no tool to limit"
         else:
-            hint = f"did you mean {near}?" if near else has
+            hint = did_you_mean(name, tools, has)
         message = f"{what} names {name!r}, which is no tool of this agent: {hint}"
         raise ConfigError(message, field=name)
 

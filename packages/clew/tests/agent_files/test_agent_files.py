@@ -301,9 +301,9 @@ async def test_a_server_is_reached_as_the_file_says(
 
 
 WRONG: list[tuple[str, int, str]] = [
-    ('model = "offline"\nmodle = "x"', 2, "unknown key 'modle': did you mean 'model'?"),
-    ("landing = false", 1, "unknown key 'landing': did you mean 'limits.landing'?"),
-    ("[limits]\nsteps = 3\nstep = 4", 3, "unknown key 'step' in limits: did you mean 'steps'?"),
+    ('model = "offline"\nmodle = "x"', 2, "unknown key 'modle': did you mean model?"),
+    ("landing = false", 1, "unknown key 'landing': did you mean limits.landing?"),
+    ("[limits]\nsteps = 3\nstep = 4", 3, "unknown key 'step' in limits: did you mean steps?"),
     ("zzz = 1", 1, "unknown key 'zzz': known are model, codec, prompt"),
     ('file = "x"', 1, "unknown key 'file'"),
     ('\n\n[limits]\nsteps = "three"', 4, "limits.steps: expected int, got str"),

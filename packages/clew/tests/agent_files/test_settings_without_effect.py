@@ -21,9 +21,9 @@ MINI = 'model = "openai:gpt-4.1-mini"'
 SERVER = f'[[mcp]]\nname = "x"\ncommand = {sys.executable!r}'
 
 FILES = [
-    (f'{MINI}\n[prices."gpt-4.1-mni"]\ninput = 1\noutput = 2', 2, "did you mean 'gpt-4.1-mini'?"),
-    (f'{MINI}\n[prices."GPT-4.1-mini"]\ninput = 1\noutput = 2', 2, "did you mean 'gpt-4.1-mini'?"),
-    (f'{MINI}\n[prices."openai:gpt-4.1-mini"]\ninput = 1\noutput = 2', 2, "'gpt-4.1-mini'?"),
+    (f'{MINI}\n[prices."gpt-4.1-mni"]\ninput = 1\noutput = 2', 2, "did you mean gpt-4.1-mini?"),
+    (f'{MINI}\n[prices."GPT-4.1-mini"]\ninput = 1\noutput = 2', 2, "did you mean gpt-4.1-mini?"),
+    (f'{MINI}\n[prices."openai:gpt-4.1-mini"]\ninput = 1\noutput = 2', 2, "mean gpt-4.1-mini?"),
     (f"{MINI}\n[prices.other]\ninput = 1\noutput = 2", 2, "the model is 'gpt-4.1-mini': name that"),
     (f'{MINI}\nparser = "openai:p"\n[prices.q]\ninput = 1\noutput = 2', 3, "prices are of 'q'"),
     ("[rewinds]\nevery = 3", 2, "rewinds every is 3, and nobody is asked: give a critic"),

@@ -153,7 +153,7 @@ WRONG = [
     ),
     (
         "--at 1 --set limits.step=1",
-        "--set does not fit an agent: unknown key 'step' in limits: did you mean 'steps'?",
+        "--set does not fit an agent: unknown key 'step' in limits: did you mean steps?",
     ),
     (
         "--at 1 --set limits.unknown=ask",

@@ -20,16 +20,16 @@ def look(what: str) -> str:
 
 
 ASKED: list[tuple[Callable[[Any, Any], Any], str]] = [
-    (lambda call, so_far: so_far.event, "do you mean evidence?"),
+    (lambda call, so_far: so_far.event, "did you mean evidence?"),
     (lambda call, so_far: so_far.all_call, " calls, "),
-    (lambda call, so_far: so_far.untaint, "do you mean untainted?"),
-    (lambda call, so_far: so_far.step.all_call, "do you mean all_calls?"),
-    (lambda call, so_far: so_far.step.call, "do you mean calls?"),
+    (lambda call, so_far: so_far.untaint, "did you mean untainted?"),
+    (lambda call, so_far: so_far.step.all_call, "did you mean all_calls?"),
+    (lambda call, so_far: so_far.step.call, "did you mean calls?"),
     (lambda call, so_far: call.tool, "(Call has action, "),
     (lambda call, so_far: call.arguments, "args, "),
     (lambda call, so_far: call.action.tool, "(Action has args, "),
-    (lambda call, so_far: call.observations, "do you mean observation?"),
-    (lambda call, so_far: so_far.total.token, "do you mean tokens?"),
+    (lambda call, so_far: call.observations, "did you mean observation?"),
+    (lambda call, so_far: so_far.total.token, "did you mean tokens?"),
     (lambda call, so_far: so_far.spent.money, "cost, "),
     (lambda call, so_far: so_far.started.question, "goal, "),
 ]

@@ -285,7 +285,7 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
     [
         ('dataset = "sums.jsonl\n', 1, "this is not TOML"),
         ('models = ["offline"]\n', 1, "lacks 'dataset': give it"),
-        (HEAD + "seed = [1]\n", 3, "unknown key 'seed': did you mean 'seeds'?"),
+        (HEAD + "seed = [1]\n", 3, "unknown key 'seed': did you mean seeds?"),
         (HEAD + 'repetitions = "2"\n', 3, "repetitions: expected int"),
         (HEAD + "repetitions = 0\n", 3, "repetitions: give 1 to 100"),
         (HEAD + "seeds = []\n", 3, "there is no seed"),

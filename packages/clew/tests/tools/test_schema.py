@@ -13,13 +13,13 @@ from clew import Agent
 from clew.core.errors import ConfigError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Tool
+from clew.support.nearest_name import nearest
 from clew.tools import tool
 from clew.tools.explain import MOST_LINES, describe_schema
 from clew.tools.schema import (
     checked,
     compile_schema,
     example,
-    nearest,
     problems,
     schema_hash,
     shown_problems,

@@ -1,6 +1,5 @@
 """A user's own parts, named `module:name` in an agent file or on the command line."""
 
-import difflib
 import filecmp
 import importlib
 import os
@@ -12,6 +11,7 @@ from typing import Any, Final, cast
 
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool, ToolSpec
+from clew.support.nearest_name import nearest
 
 _ADDED: Final = set[str]()
 """Folders that came onto `sys.path` for the modules of one agent each."""
@@ -50,8 +50,8 @@ def imported(name: str, what: str, folder: str = "") -> Any:
         )
         raise ConfigError(message)
     if not hasattr(found, attribute):
-        near = difflib.get_close_matches(attribute, vars(found), n=1)
-        hint = f"did you mean {module}:{near[0]}?" if near else "write module:name"
+        near = nearest(attribute, [one for one in vars(found) if one[0] != "_"])
+        hint = f"did you mean {module}:{near}?" if near else "write module:name"
         message = f"the {what} {name!r} cannot be imported: {module} has no {attribute!r}; {hint}"
         raise ConfigError(message)
     return getattr(found, attribute)

@@ -1,6 +1,5 @@
 """From a `Spec` to an agent. What cannot be made is told with the part that asked for it."""
 
-import difflib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from clew.guards.limits import Limits
 from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.reply_parser import with_parser
 from clew.support.arguments import check_argument
+from clew.support.nearest_name import did_you_mean
 from clew.support.wings import (
     CHECKS,
     DOCUMENTS,
@@ -293,8 +293,8 @@ def shipped(name: str) -> Tool:
             found: Tool = made()
             return found
         case _:
-            near = difflib.get_close_matches(name, tool_names(), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tool_names())}"
+            known = tool_names()
+            hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
             raise ConfigError(message)
 

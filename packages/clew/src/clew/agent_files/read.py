@@ -1,6 +1,5 @@
 """From a TOML file to a `Spec`; what is wrong is told with its line."""
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from clew.agent_files.toml_lines import line_of
 from clew.core.errors import ConfigError
 from clew.models.prices import check_own
 from clew.stores import has_password, scheme_of
+from clew.support.nearest_name import did_you_mean
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
 _MISSING: Final = re.compile(r"missing required field `([^`]*)`")
@@ -180,8 +180,8 @@ def misfit(error: object, root: Any = Spec) -> tuple[tuple[str | int, ...], str]
         known = _fields(root, path)
         tables = _types(_kind(root, path)).items()
         inside = [f"{key}.{unknown[1]}" for key, kind in tables if unknown[1] in _types(kind)]
-        near = inside or difflib.get_close_matches(unknown[1], known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+        hint = did_you_mean(unknown[1], known, f"known are {', '.join(known)}")
+        hint = f"did you mean {inside[0]}?" if inside else hint
         where = f" in {name}" if name else ""
         return (*path, unknown[1]), f"unknown key {unknown[1]!r}{where}: {hint}"
     if missing := _MISSING.search(said):

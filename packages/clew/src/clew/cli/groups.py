@@ -1,6 +1,5 @@
 """Commands in groups; each command is imported when it is used."""
 
-import difflib
 import importlib
 import os
 import sys
@@ -28,6 +27,7 @@ from clew.cli.errors import (
 )
 from clew.cli.safe_text import say
 from clew.support.extras import install
+from clew.support.nearest_name import nearest
 from clew.support.wings import COMMANDS, find, missing_package, names
 
 GAP: Final = 2  # columns between a command and what it does
@@ -117,10 +117,10 @@ class CommandGroup(click.Group):
         inner = {
             each.name: group.name for group in self._entries.values() for each in group.commands
         }
-        near = difflib.get_close_matches(name, [*self._entries, *inner], n=1)
-        if not near:
+        near = nearest(name, [*self._entries, *inner])
+        if near is None:
             return f"there are {', '.join(self._entries)}."
-        words = [path, near[0]] if near[0] in self._entries else [path, inner[near[0]], near[0]]
+        words = [path, near] if near in self._entries else [path, inner[near], near]
         return f"did you mean `{' '.join(words)}`?"
 
     @override

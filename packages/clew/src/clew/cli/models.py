@@ -1,6 +1,5 @@
 """`clew doctor models`: which models there are, and which of them can be used here."""
 
-import difflib
 import itertools
 import os
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from clew.cli.screen import console
 from clew.models import OFFLINE, Downloads, Price, ProviderInfo, aliases, available, price
 from clew.models.catalog import priced_models, served
 from clew.support.extras import install
+from clew.support.nearest_name import did_you_mean
 from clew.support.wings import MODELS, find, require
 
 LOCAL: Final = "local"
@@ -73,8 +73,8 @@ async def _list(provider: str) -> list[Listed]:
     infos = {info.name: info for info in available(os.environ)}
     asked = aliases().get(provider, provider)
     if provider and asked not in {*infos, OFFLINE, LOCAL}:
-        near = difflib.get_close_matches(provider, [*infos, LOCAL, *aliases()], n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(infos)}"
+        known = [*infos, LOCAL, *aliases()]
+        hint = did_you_mean(provider, known, f"there are {', '.join(infos)}")
         message = f"there is no provider {provider!r}: {hint}"
         raise ConfigError(message)
     found: dict[str, list[Listed]] = {name: [] for name in infos}

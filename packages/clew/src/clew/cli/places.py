@@ -1,6 +1,5 @@
 """Where records lie, and which run a person means."""
 
-import difflib
 import logging
 import os
 import shlex
@@ -12,6 +11,7 @@ from typing import Final
 from clew import ConfigError, RunNotFoundError, StoreError
 from clew.interfaces import Store
 from clew.stores import SqliteStore, default_place, scheme_of, store_at, without_password
+from clew.support.nearest_name import did_you_mean
 from clew.support.run_ids import LAST
 
 LOG: Final = logging.getLogger("clew")
@@ -92,8 +92,7 @@ async def find_run(store: Store, given: str) -> str:
         message = f"{given!r} fits {count} runs ({some} …): write more of the id"
         raise ConfigError(message)
     known = [info.run_id for info in await store.runs(NEAR)]
-    near = difflib.get_close_matches(given, known, n=1, cutoff=0.6)
-    hint = f"did you mean {near[0]}?" if near else "`clew runs` lists them"
+    hint = did_you_mean(given, known, "`clew runs` lists them")
     message = f"there is no run {given!r}: {hint}"
     raise ConfigError(message)
 

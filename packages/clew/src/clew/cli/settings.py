@@ -1,6 +1,5 @@
 """`--set KEY=VALUE`: what a command changes of the agent that a record names."""
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from clew import ConfigError
 from clew.agent_files import Spec
 from clew.cli.agents import KEYS
 from clew.interfaces import Json
+from clew.support.nearest_name import nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -94,9 +94,8 @@ def read_settings(settings: Sequence[str]) -> Settings:
 def _hint(key: str) -> str:
     """The key that may be meant, of which an option may say only the end (`steps`)."""
     name = key.removeprefix("--").replace("-", "_")
-    near = difflib.get_close_matches(name, [*FIELDS, *KEYS, "observation"], n=1)
-    if near:
-        return f"did you mean {KEYS.get(near[0], near[0])}?"
+    if near := nearest(name, [*FIELDS, *KEYS, "observation"]):
+        return f"did you mean {KEYS.get(near, near)}?"
     return f"there are {', '.join(FIELDS)}, observation.K.N"
 
 

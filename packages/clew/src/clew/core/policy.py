@@ -25,9 +25,10 @@ from clew.core.observations import refusal
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.guards.caps import AlreadyDone
 from clew.support.error_text import message_of
+from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
 from clew.support.schema_parts import keywords
-from clew.tools.schema import example, nearest, right_form
+from clew.tools.schema import example, right_form
 from clew.tools.types import plain
 
 _NOBODY: Final = frozenset[str]()
@@ -263,8 +264,8 @@ async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | N
 
 def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
     names = [*(tool.name for tool in agent.brief.tools), *so_far.shown, agent.brief.finish.name]
-    close = nearest(action.name, [*names, *agent.brief.later])
-    instead = f"did you mean {close}?" if close else f"there are: {', '.join(names)}"
+    there_are = f"there are: {', '.join(names)}"
+    instead = did_you_mean(action.name, [*names, *agent.brief.later], there_are)
     return f"unknown_tool({action.name}): {instead}"
 
 

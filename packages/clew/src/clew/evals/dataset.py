@@ -12,7 +12,7 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.evals.case import Case
 from clew.evals.golds import check_gold
-from clew.tools.schema import nearest
+from clew.support.nearest_name import did_you_mean
 
 MOST_TOLD: Final = 20
 """So many lines with errors are named at once."""
@@ -78,8 +78,8 @@ def _alone(found: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
             members.setdefault(case.pair, []).append(number)
     for pair, numbers in members.items():
         if len(numbers) == 1:
-            near = nearest(pair, [other for other in members if other != pair])
-            hint = f"did you mean {near!r}?" if near else "give it a twin, or leave the pair out"
+            others = [other for other in members if other != pair]
+            hint = did_you_mean(pair, others, "give it a twin, or leave the pair out")
             yield numbers[0], f"the pair {pair!r} has only this case: {hint}"
 
 
@@ -92,8 +92,7 @@ def _case(line: bytes, folder: str) -> Case:
     fields = Case.__struct_fields__
     for key in said:
         if key not in fields:
-            near = nearest(key, fields)
-            hint = f"did you mean {near!r}?" if near else "what is your own goes into 'extra'"
+            hint = did_you_mean(key, fields, "what is your own goes into 'extra'")
             raise _Wrong(f"unknown field {key!r}: {hint}")
     if missing := [name for name in ("id", "question", "gold") if said.get(name) in (None, "")]:
         raise _Wrong(

@@ -45,7 +45,8 @@ from clew.evals.gold_forms import (
 )
 from clew.evals.texts import normal
 from clew.evidence import normalised
-from clew.tools.schema import compile_schema, nearest
+from clew.support.nearest_name import did_you_mean
+from clew.tools.schema import compile_schema
 
 MOST_DEEP: Final = 20
 """So many golds may stand inside each other."""
@@ -103,8 +104,7 @@ def _formed(gold: dict[str, Json], where: str, deep: int) -> Gold:
     fields = form.__struct_fields__
     for key in gold:
         if key not in fields:
-            near = nearest(key, fields)
-            hint = f"did you mean {near!r}?" if near else f"it takes {', '.join(fields)}"
+            hint = did_you_mean(key, fields, f"it takes {', '.join(fields)}")
             raise ConfigError(f"{where}: {name!r} takes no {key!r}: {hint}")
     if name in COMBINED:
         if not isinstance(gold[name], list):
@@ -126,8 +126,7 @@ def _unknown(gold: dict[str, Json]) -> str:
             if key in form.__struct_fields__:
                 return f"{key!r} says nothing without {name!r}"
     named = next(iter(gold))
-    near = nearest(named, FORMS)
-    hint = f"did you mean {near!r}?" if near else f"known are {', '.join(FORMS)}"
+    hint = did_you_mean(named, FORMS, f"known are {', '.join(FORMS)}")
     return f"there is no scorer {named!r}: {hint}"
 
 

@@ -1,6 +1,5 @@
 """What an evaluation does: every case, by every configuration, with every seed, so many times."""
 
-import difflib
 import hashlib
 import re
 from collections import Counter
@@ -24,6 +23,7 @@ from clew.interfaces import Audits
 from clew.models.prices import Price
 from clew.strategies import Verifier
 from clew.strategies.voting.vote import plan as planned_vote
+from clew.support.nearest_name import did_you_mean
 from clew.support.parts import stable_name
 from clew.support.settings import check_fields
 from clew.toolbox.docs import Library
@@ -210,8 +210,7 @@ class Plan:
         names = self.names
         for name in only:
             if name not in names:
-                near = difflib.get_close_matches(name, names, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+                hint = did_you_mean(name, names, f"there are {', '.join(names)}")
                 raise ConfigError(f"there is no configuration {name!r}: {hint}")
         if first is not None and first < 1:
             raise ConfigError(f"the first {first} cases are none: give 1 or more")

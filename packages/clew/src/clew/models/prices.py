@@ -6,7 +6,6 @@ same at every hour. Other models have no price, and what they cost stays unknown
 for nothing). Say what you really pay with `prices={"model": Price(...)}`.
 """
 
-import difflib
 import importlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Rates, Reply, Usage
+from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.settings import check_fields
 
 LOCAL: Final = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
@@ -119,12 +119,11 @@ def check_own(models: Sequence[str], own: Collection[str]) -> None:
     """Raise `ConfigError` for a table of prices that says nothing of these models."""
     if not own or any(is_priced_by(model, own) for model in models):
         return
-    near = next((one for one in own if difflib.get_close_matches(one, models, n=1)), None)
+    near = next((one for one in own if nearest(one, models)), None)
     if near is None:
         message = f"prices are of {next(iter(own))!r}, and the model is {models[0]!r}: name that"
     else:
-        [meant] = difflib.get_close_matches(near, models, n=1)
-        message = f"prices are of {near!r}, which is not used: did you mean {meant!r}?"
+        message = f"prices are of {near!r}, which is not used: {did_you_mean(near, models, '')}"
     raise ConfigError(message)
 
 

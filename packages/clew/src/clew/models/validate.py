@@ -1,6 +1,5 @@
 """What cannot be meant is refused when a model is made, and not at its first request."""
 
-import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, cast
@@ -11,6 +10,7 @@ from clew.core.interfaces import Retry
 from clew.models.prices import Price
 from clew.models.resolve import host_and_port
 from clew.support.addresses import hidden, proxy_problem
+from clew.support.nearest_name import did_you_mean
 from clew.support.parts import short_repr
 
 _FIELD: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -64,12 +64,9 @@ def check_options(name: str, settings: Iterable[str], known: Collection[str] = _
     for option in settings:
         if option in known:
             continue
-        near = [] if option in _PARAMETERS else difflib.get_close_matches(option, known, n=1)
-        hint = (
-            f"did you mean {near[0]}?"
-            if near
-            else f"a parameter of the provider goes into params, as params={{{option!r}: …}}"
-        )
+        near = () if option in _PARAMETERS else known
+        params = f"a parameter of the provider goes into params, as params={{{option!r}: …}}"
+        hint = did_you_mean(option, near, params)
         raise ConfigError(f"{name} takes no option {option!r}: {hint}")
 
 

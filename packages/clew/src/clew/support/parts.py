@@ -4,7 +4,6 @@ Tools and probes are apart: what they do wrong is an observation.
 """
 
 import ast
-import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -14,6 +13,7 @@ from clew.concurrency.tasks import run_with_deadline
 from clew.core.errors import ConfigError, ModelError, PartError, StoreError
 from clew.core.events import Json
 from clew.support.error_text import described, writable
+from clew.support.nearest_name import did_you_mean
 
 P = TypeVar("P")
 
@@ -49,9 +49,8 @@ def _known_words(error: BaseException) -> str:
     if kind.__module__.partition(".")[0] != "clew":
         return ""
     known = [name for name in dir(error.obj) if not name.startswith("_")]
-    near = difflib.get_close_matches(error.name, known, n=1)
-    hint = f", do you mean {near[0]}?" if near else ""
-    return f"{hint} ({kind.__name__} has {', '.join(known)})"
+    hint = did_you_mean(error.name, known, "")
+    return f"{hint and f', {hint}'} ({kind.__name__} has {', '.join(known)})"
 
 
 def wrong(what: str, value: object, wanted: str) -> PartError:

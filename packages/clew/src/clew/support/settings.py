@@ -1,6 +1,5 @@
 """Whether the values of settings are of their types: said where they are made, by name."""
 
-import difflib
 import math
 import types
 import typing
@@ -10,6 +9,7 @@ from typing import Any, Final, Literal, Union
 
 from clew.core.errors import ConfigError
 from clew.support.json_arguments import unfit
+from clew.support.nearest_name import did_you_mean
 
 _NOUNS: Final[dict[Any, str]] = {
     bool: "True or False",
@@ -73,8 +73,7 @@ def check_options(what: str, given: Collection[str], known: Collection[str]) -> 
     """Raise `ConfigError` for options that are not known, with the nearest one that is."""
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             message = f"{what} takes no option {name!r}: {hint}"
             raise ConfigError(message, field=name)
 

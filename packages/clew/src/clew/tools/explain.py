@@ -6,8 +6,8 @@ from typing import Any, Final
 import jsonschema_rs
 
 from clew.core.events import Json, encode
+from clew.support.nearest_name import did_you_mean
 from clew.support.schema_parts import at, keywords, target
-from clew.tools.similar_names import nearest
 
 MOST_LINES: Final = 5
 
@@ -134,9 +134,8 @@ _INNER: Final = frozenset({"required", "additionalProperties"})
 
 
 def _instead(name: str, known: Sequence[str]) -> str:
-    if close := nearest(name, known):
-        return f"; did you mean {close}?"
-    return f"; there are: {', '.join(known[:_OPTIONS])}" if known else "; there are none"
+    otherwise = f"there are: {', '.join(known[:_OPTIONS])}" if known else "there are none"
+    return f"; {did_you_mean(name, known, otherwise)}"
 
 
 def _place(path: Sequence[str | int]) -> str:

@@ -20,7 +20,7 @@ from clew.core.interfaces import Parameters, Retry, Tool, ToolSpec
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
 from clew.tools.explain import error_lines
-from clew.tools.similar_names import nearest, shown_problems
+from clew.tools.similar_names import shown_problems
 
 __all__ = [
     "Validator",
@@ -28,7 +28,6 @@ __all__ = [
     "compile_schema",
     "example",
     "linear_validator",
-    "nearest",
     "problems",
     "right_form",
     "schema_hash",

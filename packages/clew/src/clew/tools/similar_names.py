@@ -1,38 +1,19 @@
-"""How like two names are: for a wrong name the nearest right one, and tools that look alike."""
+"""Tools that are hard to choose from: too many, or names and descriptions that look alike."""
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Final
 
 from clew.core.interfaces import ToolSpec
+from clew.support.nearest_name import fold
 
 MANY: Final = 15
 
-_NEAR: Final = 0.6
 _SAME_NAME: Final = 0.88
 _SAME_WORDS: Final = 0.8
 _FEW_WORDS: Final = 4
-_LONGEST: Final = 80
-_SHORTEST: Final = 4
-
-
-def fold(name: str) -> str:
-    """A name without case and separators."""
-    return re.sub(r"[\W_]+", "", name.casefold())
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name most like a wrong one, or that it contains; None where none is like it."""
-    folded: dict[str, str] = {}
-    for known in names:
-        folded.setdefault(fold(known), known)
-    wrong = fold(name[:_LONGEST])
-    found = difflib.get_close_matches(wrong, folded, n=1, cutoff=_NEAR)
-    within = [one for one in folded if len(one) >= _SHORTEST and one in wrong]
-    best = found[0] if found else max(within, key=len, default="")
-    return folded.get(best)
 
 
 def shown_problems(tools: Sequence[ToolSpec]) -> list[str]:

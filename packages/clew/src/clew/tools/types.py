@@ -16,10 +16,10 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
 from clew.support.json_values import encode_other
+from clew.support.nearest_name import fold
 from clew.support.schema_parts import keywords
 from clew.tools.pydantic_types import adapted, parts
 from clew.tools.schema import subschemas
-from clew.tools.similar_names import fold
 from clew.tools.times import completed
 
 Mode: TypeAlias = Literal["validation", "serialization"]

@@ -58,7 +58,7 @@ def test_a_file_names_servers_whose_pins_lie_beside_it(plain: Plain) -> None:
         ('only = ["no"]\n', 5, "only of the MCP server plain names no, and its tools are"),
         ('url = "https://x"\n', 5, "needs a command or a url, and not both"),
         ('effects = { echo = "reed" }\n', 9, "none of pure, read, idempotent, unsafe"),
-        ("trust = true\n", 9, "unknown key 'trust' in mcp.0: did you mean 'trusted'"),
+        ("trust = true\n", 9, "unknown key 'trust' in mcp.0: did you mean trusted"),
         ('[[mcp]]\nname = "plain"\ncommand = "x"\n', 9, "two MCP servers are called plain"),
         ('env = { TOKEN = "abc" }\n', 9, "name a variable of the environment"),
     ],

@@ -216,7 +216,7 @@ def test_an_agent_file_with_a_workspace(tmp_path: Path) -> None:
     for line, said in {
         'only = ["read"]': "there is no workspace tool 'read'",
         "limits = { ram = 1 }": "there is no sandbox limit 'ram'",
-        "netwerk = true": "did you mean 'network'?",
+        "netwerk = true": "did you mean network?",
     }.items():
         file.write_text(f"{head}{line}\n")
         with pytest.raises(ConfigError, match=said.replace("?", "[?]")):

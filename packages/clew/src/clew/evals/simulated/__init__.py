@@ -6,7 +6,6 @@ run can be cut anywhere and resumed. What it gets right says nothing about any r
 measures what the runtime makes of such replies.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -24,6 +23,7 @@ from clew.evals.simulated.player import KeyedRandom, Player
 from clew.evals.simulated.profiles import PROFILES, STUBBORN, Fault, Profile
 from clew.evals.simulated.prompt_reader import Sight, Turn, look
 from clew.evals.simulated.script import Script, scripts_of
+from clew.support.nearest_name import did_you_mean
 from clew.testing.models import Move
 
 __all__ = ["NAMES", "PROFILES", "STUBBORN", "Fault", "Profile", "Simulated", "simulated"]
@@ -42,8 +42,7 @@ def simulated(name: str, cases: Iterable[Case]) -> "Simulated":
     """
     found = next((profile for profile in PROFILES if profile.name == name), None)
     if found is None:
-        near = difflib.get_close_matches(name, NAMES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}"
+        hint = did_you_mean(name, NAMES, f"there are {', '.join(NAMES)}")
         message = f"there is no simulated model {name!r}: {hint}"
         raise ConfigError(message)
     return Simulated(found, scripts_of(cases))
