@@ -27,11 +27,14 @@ PAGES = [path for path in DOCUMENTS if path.name not in INSIDE]
 PROGRAMS = sorted((ROOT / "examples").rglob("*.py"))
 COMMANDS = sorted((HOUSE / "src" / "clew" / "cli").glob("*.py"))
 OUR_SUPPORT = {  # what the command line imports all the same: none of it works on runs
+    "clew.support.error_text": "what an error says, on one line",
     "clew.support.extras": "which extra brings what is missing",
     "clew.support.nearest_name": "the hint at the right name for a wrong one",
     "clew.support.private_files": "files that nobody else may read",
     "clew.support.run_ids": "what people may name a run",
     "clew.support.proxies": "what the environment says of proxies",
+    "clew.support.short_text": "texts on one line, and cut",
+    "clew.support.json_values": "a text, or a value as JSON",
     "clew.support.wings": "the table of what other packages add",
 }
 EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its name

@@ -8,6 +8,7 @@ from clew.core.inbox import encode_message
 from clew.core.journal import load
 from clew.stores import Where, store_at
 from clew.support.settings import check_text
+from clew.support.short_text import one_line
 from clew.validate import check_number
 
 
@@ -25,7 +26,7 @@ async def rewind(
     check_number("to", to)
     check_text("lesson", lesson)
     check_text("by", by)
-    text = " ".join(lesson.split())
+    text = one_line(lesson)
     async with store_at(store) as place:
         record = await load(place, run_id)
         if not 0 <= to < len(record.steps):

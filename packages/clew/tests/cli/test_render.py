@@ -300,5 +300,5 @@ def test_the_parts_of_a_list_look_alike() -> None:
 
 
 def test_a_call_is_written_as_a_person_would() -> None:
-    assert written(Action("f", {"a": "x" * 500, "b": None})) == f'f(a="{"x" * 199}…, b=null)'
+    assert written(Action("f", {"a": "x" * 500, "b": None})) == f'f(a="{"x" * 198}…, b=null)'
     assert inert("\x1b[31m\r\nok\u202e") == "\\x1b[31m\nok\\u202e"

@@ -459,7 +459,7 @@ class OddFormat:
         ({"temperature": 1}, r"no 'temperature': say model=resolve\(name, params=.*\)$"),
         ({"store": "x"}, r"an agent has no 'store': say run\(agent, goal, store=…\)$"),
         ({"tries": 5, "zzzzzz": []}, "an agent has no 'zzzzzz': there are model, tools, "),
-        ({"prompt": ["x" * 58]}, r"prompt is \['x{58}… \(list\): give a text"),
+        ({"prompt": ["x" * 58]}, r"prompt is \['x{57}… \(list\): give a text"),
         ({"codec": Half()}, "the codec .* has stop = None"),
         ({"codec": OddFormat()}, "the codec odd/1 failed when the agent was made: KeyError: 'x'"),
         ({"context": Context(cast("Any", Half()))}, "the retrieval .* has always = None"),

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool, ToolSpec
+from clew.support.error_text import described
 from clew.support.nearest_name import nearest
 
 _ADDED: Final = set[str]()
@@ -40,8 +41,7 @@ def imported(name: str, what: str, folder: str = "") -> Any:
                 )
             )
         else:
-            why = " ".join(f"{type(error).__name__}: {error}".split())
-            message = f"the module of the {what} {name!r} fails: {why}"
+            message = f"the module of the {what} {name!r} fails: {described(error)}"
         raise ConfigError(message) from error
     if other := _of_another(module, here, named=bool(folder)):
         message = (

@@ -11,6 +11,7 @@ from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
 from clew.evidence import Audit, Audited, Checked, audit
 from clew.interfaces import FINISH, Json
+from clew.support.short_text import one_line
 
 STYLES: Final = {"supported": "green", "unsupported": "red", "uncited": "yellow"}
 
@@ -63,7 +64,7 @@ def render_audit(record: Trajectory, found: Audit) -> None:
 
 
 def _claim(claim: Audited) -> Block:
-    lines = [inert(" ".join(claim.text.split())), *map(inert, claim.why)]
+    lines = [inert(one_line(claim.text)), *map(inert, claim.why)]
     lines += [_fact(fact) for fact in claim.facts]
     return Block(claim.state.capitalize(), "\n".join(lines), STYLES.get(claim.state, ""))
 

@@ -23,6 +23,7 @@ from clew.models import OFFLINE, available
 from clew.models.catalog import priced_models
 from clew.stores.listing import summary
 from clew.support.run_ids import LAST
+from clew.support.short_text import one_line
 from clew.support.wings import MODELS, names
 
 SHOWN: Final = 60
@@ -47,8 +48,8 @@ async def _runs(store: str | None) -> list[CompletionItem]:
         found: list[CompletionItem] = []
         for info in await place.runs(OFFERED):
             if (said := summary(info)) is not None:
-                goal = " ".join(inert(said.started.goal).split())
-                found.append(CompletionItem(info.run_id, help=goal[:SHOWN]))
+                goal = one_line(inert(said.started.goal), SHOWN)
+                found.append(CompletionItem(info.run_id, help=goal))
         return found
 
 

@@ -14,6 +14,8 @@ import click
 from clew import ClewError, ConfigError, ModelError, StoreError
 from clew.cli.safe_text import say
 from clew.interfaces import Status
+from clew.support.error_text import described
+from clew.support.short_text import one_line
 from clew.tools import threads_at_work
 
 ANSWERED: Final = 0
@@ -67,7 +69,7 @@ def _line(error: BaseException) -> str:
     match error:
         case click.UsageError():
             command = error.ctx.command_path if error.ctx is not None else "clew"
-            said = " ".join(error.format_message().split())  # click lists choices on further lines
+            said = one_line(error.format_message())  # click lists choices on further lines
             return f"{_ended(said)} Try: {command} --help"
         case click.ClickException():
             return error.format_message()
@@ -79,8 +81,7 @@ def _line(error: BaseException) -> str:
             place = error.filename or "what there is to say cannot be written"
             return f"{place}: {error.strerror}"
         case _:
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            return f"this should not have happened: {what} (--debug shows where)"
+            return f"this should not have happened: {described(error)} (--debug shows where)"
 
 
 def _code(error: BaseException) -> int:

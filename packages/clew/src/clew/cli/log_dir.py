@@ -18,6 +18,7 @@ from clew.interfaces import FINISH, Json, Listener, Note, Progress, Started, Sto
 from clew.retention import trace_entry
 from clew.support.private_files import make_folder, opener, write_text
 from clew.support.run_ids import wrong_id
+from clew.support.short_text import cut, one_line
 
 WIDE: Final = 160
 """Characters of a line in `run.log`."""
@@ -94,8 +95,8 @@ class Files:
             self._trace.write(f"{encode(line).decode()}\n")
         time = next(iter(trace_entry(self._record, entry, self._step)))["time"]
         for piece in render_event(entry.event, self._step):
-            said = f"{time} {piece.label}: {' '.join(piece.text.split())}"
-            self._log.write(f"{said if len(said) <= WIDE else said[: WIDE - 1] + '…'}\n")
+            said = f"{time} {piece.label}: {one_line(piece.text)}"
+            self._log.write(f"{cut(said, WIDE)}\n")
         self._trace.flush()
         self._log.flush()
 

@@ -8,6 +8,7 @@ from clew import Trajectory
 from clew.cli.outcome import status
 from clew.cli.render import Block
 from clew.cli.safe_text import inert
+from clew.support.short_text import one_line
 
 FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})
 """Pieces by machines: their text is shown as it is, in a fence that it cannot leave."""
@@ -24,7 +25,7 @@ def markdown(record: Trajectory, pieces: Iterable[Block]) -> str:
 
 
 def _blocks(record: Trajectory, pieces: Iterable[Block]) -> Iterator[str]:
-    yield f"# {_FETCHED.sub(_escaped, ' '.join(inert(record.goal).split()))}"
+    yield f"# {_FETCHED.sub(_escaped, one_line(inert(record.goal)))}"
     yield f"Run `{record.run_id}`, {status(record)}."
     step = ""
     for piece in pieces:

@@ -15,6 +15,7 @@ from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json
+from clew.support.short_text import one_line
 from clew.toolbox.mcp import McpServer, PinFile, ServerPins, ask_server, changes
 
 
@@ -71,13 +72,13 @@ def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) 
 def _lines(pins: ServerPins) -> Iterator[str]:
     yield f"{pins.name} {pins.version} at {pins.address}"
     if pins.instructions:
-        yield f"it instructs: {' '.join(pins.instructions.split())}"
+        yield f"it instructs: {one_line(pins.instructions)}"
     yield from pins.notes
     for tool in pins.tools:
         said_of = tool.get("annotations")
         claims = cast("dict[str, Any]", said_of) if isinstance(said_of, dict) else {}
         said = ", ".join(f"{name} {str(value).lower()}" for name, value in claims.items())
-        about = " ".join(str(tool.get("description", "")).split())
+        about = one_line(str(tool.get("description", "")))
         yield f"{tool['name']}: {about}{f'  (it claims: {said})' if said else ''}"
 
 

@@ -13,6 +13,7 @@ from clew.cli.options import DEBUG, JSON, named
 from clew.cli.safe_text import inert, json_text, say
 from clew.interfaces import Note, Store, encode
 from clew.memory import Memory, Source, SqliteMemory, memory_place, note_of, open_memory
+from clew.support.short_text import one_line
 
 PERSON: Final = Source(by="person")
 
@@ -207,7 +208,7 @@ def _line(memory: Memory) -> str:
         where = f"{where} from {', '.join(source.memories)}".strip()
     now = f"  (corrected: {memory.superseded_by})" if memory.superseded_by else ""
     parts = [memory.id, memory.kind, memory.trust, _day(memory.at), *filter(None, [where])]
-    return inert(f"{'  '.join(parts)}  {' '.join(memory.text.split())}{now}")
+    return inert(f"{'  '.join(parts)}  {one_line(memory.text)}{now}")
 
 
 def _day(at: int) -> str:

@@ -21,8 +21,10 @@ from clew.cli.places import command
 from clew.cli.render import WIDE, Block, dollars
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put, watching
-from clew.interfaces import Json, Landing, encode
+from clew.interfaces import Json, Landing
 from clew.strategies import Ballot, Vote
+from clew.support.json_values import text_or_json
+from clew.support.short_text import one_line
 
 RAISED: Final = frozenset({"steps", "tokens", "cost", "seconds"})
 """The bounds that a person may raise."""
@@ -155,7 +157,7 @@ def tell_end(out: Console, end: Outcome) -> None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
         said = f"\n({result.note})" if result.note and not result.fallback else ""
-        put(out, Block(label, inert(_text(end.answer) + said), "bold"))
+        put(out, Block(label, inert(text_or_json(end.answer) + said), "bold"))
         if result.fallback:
             put(out, Block("Note", "this answer was declared beforehand, not found", "yellow"))
     if result is not None and result.note and (result.answer is None or result.fallback):
@@ -169,10 +171,6 @@ def tell_end(out: Console, end: Outcome) -> None:
     for piece in rulings(end) if end.status == "held" else stopped(end):
         put(out, piece)
     out.print(summary(end), style="dim")
-
-
-def _text(answer: object) -> str:
-    return answer if isinstance(answer, str) else encode(answer).decode()
 
 
 def sources(end: Outcome) -> Iterator[Block]:
@@ -214,8 +212,7 @@ def _answer_line(run: Ballot) -> str:
     """A run's answer in a line; without one, why."""
     if not run.form:
         return inert(run.reason) or "no answer"
-    text = " ".join(inert(_text(run.answer)).split())
-    return text if len(text) <= WIDE else f"{text[:WIDE]}…"
+    return one_line(inert(text_or_json(run.answer)), WIDE)
 
 
 def pending(end: Outcome) -> Sequence[PendingApproval]:

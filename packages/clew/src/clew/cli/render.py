@@ -32,6 +32,8 @@ from clew.interfaces import (
     Thought,
     encode,
 )
+from clew.support.json_values import text_or_json
+from clew.support.short_text import cut, one_line
 
 LINES: Final = 12
 CHARACTERS: Final = 1_200
@@ -63,8 +65,7 @@ def shorten(text: str) -> str:
 
 def brief(value: Json, most: int = 200) -> str:
     """A value as compact JSON on one line, cut to about `most` characters."""
-    text = inert(encode(value).decode())
-    return text if len(text) <= most else f"{text[:most]}…"
+    return cut(inert(encode(value).decode()), most)
 
 
 def written(action: Action, *, whole: bool = False) -> str:
@@ -230,7 +231,7 @@ def _preview(event: Observation) -> str:
     if not event.evidence:
         return readable(event.content)
     return "\n".join(
-        f"[{piece.doc_id}] {piece.score:.2f} {piece.source}: {' '.join(piece.text.split())[:WIDE]}…"
+        f"[{piece.doc_id}] {piece.score:.2f} {piece.source}: {one_line(piece.text, WIDE)}"
         for piece in event.evidence
     )
 
@@ -331,5 +332,5 @@ def stop(event: Stop) -> Iterator[Block]:
     why = f": {event.reason}" if event.reason else ""
     yield Block("Stop", inert(f"{event.status}{why}"), "bold")
     if event.answer is not None:
-        text = event.answer if isinstance(event.answer, str) else encode(event.answer).decode()
+        text = text_or_json(event.answer)
         yield Block("Answer", inert(text), "bold")

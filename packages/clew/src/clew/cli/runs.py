@@ -18,6 +18,7 @@ from clew.cli.watch import watch
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
 from clew.retention import verify
 from clew.stores.listing import summary
+from clew.support.short_text import one_line
 from clew.workers import is_set_aside
 
 GOAL = 60
@@ -83,8 +84,7 @@ def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> No
         say("  ".join((*head, "QUESTION")))
     for run in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
-        goal = " ".join(inert(run["question"]).split())
-        short = goal if len(goal) <= GOAL else f"{goal[:GOAL]}…"
+        short = one_line(inert(run["question"]), GOAL)
         of = run["fork_of"]
         cut = inert(f"  (fork of {of['run_id']} after step {of['step']})") if of else ""
         of_run = f"{_part_of(run):<{max(whole, 7)}}  " if whole else ""

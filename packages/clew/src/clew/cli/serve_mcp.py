@@ -15,6 +15,7 @@ from clew.cli.places import shared_place
 from clew.cli.safe_text import inert, say
 from clew.cli.worker import store_of
 from clew.cli.worker_signals import finish_on_signals
+from clew.support.short_text import one_line
 from clew.workers import WorkerEvent
 
 EPILOG = """\b
@@ -153,5 +154,5 @@ class Serving:
         else:
             self.working.discard(event.run_id)
         if event.what in {"failed", "refused", "lost"}:
-            text = " ".join(inert(event.text).split())
+            text = one_line(inert(event.text))
             say(f"clew: run {inert(event.run_id)} {event.what}: {text}", err=True)

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from clew.cli.safe_text import inert
 from clew.evals import Column, Table
+from clew.support.short_text import one_line
 
 NAMES: Final = 2
 """So many columns say what a row is of: they stand in each part of a table."""
@@ -15,7 +16,7 @@ NAMES: Final = 2
 
 def grids(table: Table, width: int) -> Iterator[Grid]:
     """The table; where it is too wide in parts, each with the names of its rows."""
-    rows = [[inert(" ".join(cell.split())) for cell in row] for row in table.formatted_rows()]
+    rows = [[inert(one_line(cell)) for cell in row] for row in table.formatted_rows()]
     heads = [inert(column.name) for column in table.columns]
     wide = [
         2 + max(len(text) for text in (head, *(row[place] for row in rows)))

@@ -14,6 +14,7 @@ from rich.text import Text
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
 from clew.interfaces import Store
+from clew.support.short_text import one_line
 from clew.workers import Monitor, RunStatus
 
 LOOK: Final = 0.5
@@ -55,13 +56,8 @@ async def _pause(began: float) -> None:
 def _line(row: RunStatus) -> str:
     return (
         f"{time.strftime('%H:%M:%S')}  {inert(row.run_id)}  {row.standing:<11} {row.entries:>5}  "
-        f"{_short(row.question)}"
+        f"{one_line(inert(row.question), GOAL)}"
     )
-
-
-def _short(question: str) -> str:
-    text = " ".join(inert(question).split())
-    return text if len(text) <= GOAL else f"{text[:GOAL]}…"
 
 
 def _table(rows: Sequence[RunStatus], out: Console) -> Table:
@@ -75,6 +71,6 @@ def _table(rows: Sequence[RunStatus], out: Console) -> Table:
             Text(row.standing, STYLES.get(row.standing, "")),
             str(row.entries),
             inert(row.queue),
-            Text(_short(row.question)),
+            Text(one_line(inert(row.question), GOAL)),
         )
     return table

@@ -15,6 +15,7 @@ from clew.cli.places import shared_place
 from clew.cli.progress import of_many
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.worker_signals import finish_on_signals
+from clew.support.short_text import one_line
 from clew.support.wings import WORKERS, names
 from clew.workers import WorkerConfig, WorkerEvent, work
 
@@ -115,9 +116,7 @@ class EventPrinter:
         if self.as_json:
             self.say(json_text({"what": event.what, "run_id": event.run_id, "text": event.text}))
             return
-        text = " ".join(inert(event.text).split())
-        if event.what == "taken" and len(text) > GOAL:
-            text = f"{text[:GOAL]}…"
+        text = one_line(inert(event.text), GOAL if event.what == "taken" else None)
         what = {"taken": "took up", "ended": "ended"}.get(event.what, event.what)
         parts = (time.strftime("%H:%M:%S"), f"{what:<8}", inert(event.run_id), text)
         self.say("  ".join(part for part in parts if part))

@@ -16,6 +16,7 @@ from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.core.events import FINISH, Json
 from clew.core.interfaces import Parameters, ToolSpec
 from clew.support.schema_examples import right_form
+from clew.support.short_text import cut
 
 UNKNOWN_KEY: Final = "input"
 """Where the text for a tool that nobody declared is kept, so that the record shows it."""
@@ -205,8 +206,7 @@ def object_args(tool: ToolSpec | None, text: str) -> tuple[dict[str, Json], Valu
 
 
 def _short(text: str) -> str:
-    line = text.split("\n", 1)[0]
-    return json.dumps(line if len(line) <= 40 else f"{line[:39]}…", ensure_ascii=False)
+    return json.dumps(cut(text.split("\n", 1)[0], 40), ensure_ascii=False)
 
 
 def example(tool: ToolSpec) -> dict[str, Json]:

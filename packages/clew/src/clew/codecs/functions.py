@@ -15,6 +15,7 @@ from clew.codecs.python_types import Types
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import ToolSpec
 from clew.support.json_arguments import unfit
+from clew.support.short_text import one_line
 
 FINAL: Final = frozenset({FINISH, "final_answer"})
 """What models call the function that gives the answer."""
@@ -179,11 +180,10 @@ def signature(tool: ToolSpec) -> str:
     gives = "" if tool.result is None else f" -> {result.name(tool.result)}"
     head = f"def {function_name(tool.name)}({', '.join(heads)}){gives}:"
     about = [
-        (name, " ".join(str(known[field].get("description", "")).split()))
-        for name, field in names.items()
+        (name, one_line(str(known[field].get("description", "")))) for name, field in names.items()
     ]
     about.append(("returns", result.shape(tool.result or {})))
-    lines = [head, f"    # {' '.join(tool.description.split())}"]
+    lines = [head, f"    # {one_line(tool.description)}"]
     lines += [f"    # {field}: {text}" for field, text in about if text]
     lines += [
         f"    # for example: {written(Action(tool.name, args), tool)}" for args in tool.examples

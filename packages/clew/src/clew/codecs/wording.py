@@ -29,6 +29,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Part, ToolSpec
 from clew.core.trajectory import Call, Notice, Step
+from clew.support.short_text import cut, one_line
 
 __all__ = [
     "Labels",
@@ -178,12 +179,12 @@ def discipline(brief: PromptSpec, seen: str) -> str:
 def described(tool: ToolSpec, heading: str, examples: Iterable[str]) -> str:
     """The description of a tool: how to call it, what it does, its parameters, examples."""
     needed = required(tool.parameters)
-    lines = [f"- {heading}: {' '.join(tool.description.split())}"]
+    lines = [f"- {heading}: {one_line(tool.description)}"]
     for name, schema in fields(tool.parameters).items():
         kind = " or ".join(sorted(types(schema))) or "any"
         if kind in {"array", "object", "any"} or "enum" in schema:
             kind = f"{kind}, JSON Schema {encode(schema).decode()}"
-        about = " ".join(str(schema.get("description", "")).split())
+        about = one_line(str(schema.get("description", "")))
         optional = "" if name in needed else ", optional"
         lines.append(f"    {name} ({kind}{optional}){': ' + about if about else ''}")
     lines += [f"    for example: {example}" for example in examples]
@@ -249,9 +250,7 @@ def _render_result(form: Syntax, number: int, call: Call) -> str | None:
 
 
 def _faulty(form: Syntax, thought: Thought) -> list[Part]:
-    said = before_invented_tail(form.labels, thought.reply.text).strip()
-    if len(said) > FAULTY_CHARS:
-        said = f"{said[: FAULTY_CHARS - 1]}…"
+    said = cut(before_invented_tail(form.labels, thought.reply.text).strip(), FAULTY_CHARS)
     told = Part("user", f"{UNREADABLE} {thought.fault}")
     return [Part("assistant", said), told] if said else [told]
 

@@ -10,8 +10,10 @@ from typing import Final, NamedTuple
 
 from clew.citations import citations
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import FINISH, Code, Json, Note, Observation, encode
+from clew.core.events import FINISH, Code, Note, Observation, encode
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.json_values import text_or_json
+from clew.support.short_text import one_line
 
 CODE: Final[Code] = "repeated_same_tool_call_too_many_times"
 """The code of calls that are refused, or hinted at, for repeating what was in vain."""
@@ -48,10 +50,9 @@ def branch_steps(so_far: Trajectory) -> Sequence[Step]:
     return found[::-1]
 
 
-def one_line(text: str, most: int = _QUOTED) -> str:
+def quoted_line(text: str, most: int = _QUOTED) -> str:
     """A text on one line, of so many characters at most, and without chat tokens."""
-    line = " ".join(without_chat_tokens(text).split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return one_line(without_chat_tokens(text), most)
 
 
 # ------------------------------------------------------------------------------- no progress
@@ -123,13 +124,13 @@ def rejected(so_far: Trajectory, tries: int) -> Branch | None:
     sources = [_source(so_far, steps, step, answer) for step, answer, _ in found]
     source = min(filter(None, sources), key=_step_of, default=None)
     first = found[0][0].number if source is None else _step_of(source)
-    answers = _listed(one_line(answer, _QUOTED // 2) for _, answer, _ in found)
-    why = _listed(one_line(_SAID.sub("", text)) for _, _, text in found)
+    answers = _listed(quoted_line(answer, _QUOTED // 2) for _, answer, _ in found)
+    why = _listed(quoted_line(_SAID.sub("", text)) for _, _, text in found)
     said = f"The answer {answers} was rejected: {why}."
     if source is None:
         return Branch(first - 1, said)
     came = f"It came from {shown_call(source)}. Look elsewhere."
-    return Branch(first - 1, f"{one_line(said, LESSON_CHARS - len(came) - 1)} {came}")
+    return Branch(first - 1, f"{quoted_line(said, LESSON_CHARS - len(came) - 1)} {came}")
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -141,7 +142,7 @@ def _answers(step: Step) -> Iterator[tuple[str, str]]:
     for call in step.calls:
         seen = call.observation
         if call.action.name == FINISH and seen is not None and seen.code in _SENT_BACK:
-            yield _text(call.args.get("answer", "")), seen.text
+            yield text_or_json(call.args.get("answer", "")), seen.text
     objections = [one.text for one in step.notices if isinstance(one, Note) and _checked(one)]
     if objections and step.thought is not None and step.thought.answer is not None:
         yield step.thought.answer, objections[-1]
@@ -149,10 +150,6 @@ def _answers(step: Step) -> Iterator[tuple[str, str]]:
 
 def _checked(note: Note) -> bool:
     return note.source == "check"
-
-
-def _text(answer: Json) -> str:
-    return answer if isinstance(answer, str) else encode(answer).decode()
 
 
 def _source(so_far: Trajectory, steps: Sequence[Step], last: Step, answer: str) -> Call | None:

@@ -18,6 +18,7 @@ from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
 from clew.support.parts import stable_name, using, wrong
 from clew.support.settings import check_fields
+from clew.support.short_text import one_line
 
 Compactor: TypeAlias = Callable[[Draft], None]
 """Leaves something out of a draft of the view; called until the draft fits, in the given order."""
@@ -97,7 +98,7 @@ def shorten(draft: Draft) -> None:
 
 def _begins(seen: Observation) -> str:
     """What an observation begins with, on one line."""
-    return " ".join(seen.text[: 2 * DIGEST_CHARS].split())[:DIGEST_CHARS]
+    return one_line(seen.text[: 2 * DIGEST_CHARS])[:DIGEST_CHARS]
 
 
 def asks_model(less: Compacted | Rewound | None, so_far: Trajectory) -> bool:

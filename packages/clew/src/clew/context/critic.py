@@ -21,6 +21,7 @@ from clew.core.trajectory import Step, Trajectory
 from clew.models.completion import complete
 from clew.models.resolve import resolve
 from clew.support.settings import check_fields
+from clew.support.short_text import cut
 
 PROMPT: Final = (
     "You are shown a question and the steps of an assistant that works on it, one JSON object a "
@@ -147,5 +148,4 @@ def _calls(step: Step) -> Iterator[dict[str, Json]]:
 
 def _short(text: str) -> str:
     """A text of which so much is shown, without chat tokens."""
-    text = without_chat_tokens(text)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return cut(without_chat_tokens(text), SHOWN)

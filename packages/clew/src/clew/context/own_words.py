@@ -12,6 +12,7 @@ import msgspec
 from clew.codecs.interface import SHOWN_CHARS
 from clew.core.events import UNMADE, Action, Json, Note, RawCall, Reply, Thought, encode
 from clew.core.steps import Call, Notice, Step
+from clew.support.short_text import cut
 
 REFUSED_CHARS: Final = 8_000
 """The most that is shown of a reply that could not be read, and of a step's refused calls."""
@@ -79,7 +80,7 @@ def _share(calls: Sequence[Call], most: int) -> int:
 
 def _call(call: Call, most: int) -> Call:
     args = _args(call.action.args, most)
-    name = shortened_name(call.action.name)
+    name = cut(call.action.name, NAME_CHARS)
     if args is call.action.args and name == call.action.name and len(call.revision) <= most:
         return call
     return msgspec.structs.replace(
@@ -87,11 +88,6 @@ def _call(call: Call, most: int) -> Call:
         action=msgspec.structs.replace(call.action, name=name, args=args),
         revision=shortened(call.revision, most),
     )
-
-
-def shortened_name(name: str) -> str:
-    """The name of a tool, or the beginning of one that can name none."""
-    return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
 
 
 def _args(args: dict[str, Json], most: int) -> dict[str, Json]:
@@ -171,7 +167,7 @@ def _raw(raw: RawCall, was: Action, shown: Action, most: int) -> RawCall:
     elif shown.args is not was.args:
         arguments = encode(shown.args).decode()
     id_ = raw.id if len(raw.id) <= _ID_CHARS else ""
-    return msgspec.structs.replace(raw, name=shortened_name(raw.name), arguments=arguments, id=id_)
+    return msgspec.structs.replace(raw, name=cut(raw.name, NAME_CHARS), arguments=arguments, id=id_)
 
 
 def _notice(notice: Notice) -> Notice:

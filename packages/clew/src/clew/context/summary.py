@@ -20,6 +20,7 @@ from clew.core.events import AnyEvent, Compacted, Rewound
 from clew.core.interfaces import Part, Prompt
 from clew.core.trajectory import Trajectory
 from clew.models.completion import complete
+from clew.support.short_text import one_line
 
 SUMMARY_CHARS: Final = 4_000
 """The most that is kept of a summary."""
@@ -60,7 +61,7 @@ async def summarised(
         reply = await complete(model, prompt, None, limits.reply_seconds, limits.grace)
     except TooLongError:  # nothing is lost: what is left out is shorter without
         return less
-    text = " ".join(reply.text.split())[:SUMMARY_CHARS]
+    text = one_line(reply.text)[:SUMMARY_CHARS]
     if reply.calls or not 0 < len(text) < _characters_left_out(so_far, less):
         return msgspec.structs.replace(less, usage=reply.usage)
     tokens = less.tokens + (len(text) - len(less.summary)) // CHARACTERS

@@ -15,7 +15,7 @@ from clew.context.branches import (
     LESSON_CHARS,
     Branch,
     branch_steps,
-    one_line,
+    quoted_line,
     rejected,
     repeated,
     shown_call,
@@ -127,7 +127,7 @@ class Rewinds:
                 to, lesson = branch
                 if (further := _further(so_far, to)) < to:
                     to, lesson = further, f"{lesson} {_began(so_far, further)}"
-                return Rewound(to, one_line(lesson, LESSON_CHARS), _BY[name])
+                return Rewound(to, quoted_line(lesson, LESSON_CHARS), _BY[name])
         return None
 
     def asks(self, so_far: Trajectory) -> bool:
@@ -148,7 +148,7 @@ class Rewinds:
         critic = cast("Reviewer", self.critic)  # there is one: `asks` said so
         reply = await ask("the critic", patience, critic, so_far)
         found = of_kind("the critic", reply, Review, "a clew.Review")
-        lesson = one_line(found.lesson, LESSON_CHARS)
+        lesson = quoted_line(found.lesson, LESSON_CHARS)
         why = _objection(so_far, found, lesson)
         back = Rewound(found.to, lesson, CRITIC) if found.wrong and not why else None
         came = why or (f"back to step {found.to}" if back else "nothing wrong")
@@ -216,7 +216,7 @@ def _repeats(step: Step) -> bool:
 def _objection(so_far: Trajectory, review: Review, lesson: str) -> str:
     """Why nothing comes of a review; "" where something may."""
     if review.fault:
-        return one_line(review.fault)
+        return quoted_line(review.fault)
     if not review.wrong:
         return ""
     steps = branch_steps(so_far)

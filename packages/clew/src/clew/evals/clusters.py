@@ -9,6 +9,7 @@ from clew.core.events import Value
 from clew.evals.mistakes import KINDS
 from clew.evals.outcome import Kind, Outcome
 from clew.strategies import normalise
+from clew.support.short_text import one_line
 
 MOST: Final = 160
 """So many characters of a text are compared, and told."""
@@ -48,19 +49,19 @@ def common(outcome: Outcome) -> str:
         case "bound" if outcome.code not in {"", "own"}:
             return outcome.code
         case "bound" | "failed" | "rejected" | "held" | "refused":
-            return _NUMBER.sub("#", _short(outcome.reason))
+            return _NUMBER.sub("#", one_line(outcome.reason, MOST))
         case "fault":
-            return _short(f"replies of {outcome.model}")
+            return one_line(f"replies of {outcome.model}", MOST)
         case "no such tool":
-            return _short(", ".join(sorted(outcome.counted.unknown)))
+            return one_line(", ".join(sorted(outcome.counted.unknown)), MOST)
         case "bad arguments":
-            return _short(", ".join(sorted(outcome.counted.bad_arguments)))
+            return one_line(", ".join(sorted(outcome.counted.bad_arguments)), MOST)
         case "unsupported claim":
-            return _short(why(outcome, "grounded") or outcome.case)
+            return one_line(why(outcome, "grounded") or outcome.case, MOST)
         case "twin":
-            return _short(outcome.pair)
+            return one_line(outcome.pair, MOST)
         case _:  # one question that goes wrong in many ways is one thing to look at
-            return _short(outcome.case)
+            return one_line(outcome.case, MOST)
 
 
 def why(outcome: Outcome, scorer: str = "") -> str:
@@ -82,12 +83,7 @@ def common_answers(cluster: Cluster, most: int = 5) -> list[tuple[str, int]]:
         many[compared] += 1
         first.setdefault(compared, "(none)" if outcome.answer is None else str(outcome.answer))
     ranked = sorted(many, key=lambda compared: (-many[compared], compared))
-    return [(_short(first[compared]), many[compared]) for compared in ranked[:most]]
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MOST else f"{line[:MOST]}…"
+    return [(one_line(first[compared], MOST), many[compared]) for compared in ranked[:most]]
 
 
 def example_runs(found: Iterable[Cluster], each: int = EACH) -> list[str]:

@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from clew.evidence.words import flat
+from clew.support.short_text import one_line
 
 _QUOTED: Final = re.compile(
     r"“[^”]{0,500}”|«[^»]{0,500}»|„[^“”]{0,500}[“”]|(?<!\w)\"[^\"\n]{0,500}\"|`[^`\n]{0,500}`"
@@ -117,6 +118,6 @@ _DECLINES: Final = re.compile("|".join(map(_phrase, filter(None, _PHRASES.splitl
 def declines(text: str) -> str:
     """The words by which the text declines, as they are compared; empty where it does not."""
     plain = flat(text).translate(_APOSTROPHES)
-    bare = " ".join(_QUOTED.sub(" … ", plain).lower().split())
+    bare = one_line(_QUOTED.sub(" … ", plain).lower())
     found = _DECLINES.search(bare)
     return found[0] if found else ""

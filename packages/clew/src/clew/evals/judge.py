@@ -30,6 +30,7 @@ from clew.evals.scoring import LEAST
 from clew.guards.limits import Limits
 from clew.models.prices import Price
 from clew.result import result
+from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
 from clew.workers.locks import at_work
@@ -226,7 +227,7 @@ def _within(lines: Sequence[str]) -> Sequence[str]:
 
 def _short(value: Json, most: int = SHOWN) -> Json:
     """The value, or the first and last half of its text where that is too long."""
-    text = value if isinstance(value, str) else encode(value).decode()
+    text = text_or_json(value)
     if len(text) <= most:
         return value
     half = most // 2

@@ -12,12 +12,13 @@ from functools import partial
 from math import fsum
 from typing import Any, Final, TypeAlias
 
-from clew.core.events import Json, encode
 from clew.evals.clusters import Cluster, clusters, common_answers, why
 from clew.evals.outcome import About, Outcome
 from clew.evals.plots import plots
 from clew.evals.table import Table, format_cell, inert, is_simulated, simulated_note, unfinished
 from clew.support.extras import missing_extra
+from clew.support.json_values import text_or_json
+from clew.support.short_text import cut, one_line
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -32,6 +33,9 @@ Trace: TypeAlias = Sequence[tuple[str, str]]
 
 LISTED: Final = 50
 """So many trials of a cluster are listed."""
+
+SHOWN: Final = 400
+"""So many characters of an answer, or of why a trial failed, are shown."""
 
 LONG: Final = 4_000
 """So many characters of a text in a trace are shown."""
@@ -113,25 +117,19 @@ def _questions(questions: Mapping[str, str], cluster: Cluster, most: int = 3) ->
 
 
 def _answer(outcome: Outcome) -> str:
-    return "(none)" if outcome.answer is None else _short(_written(outcome.answer))
+    return "(none)" if outcome.answer is None else cut(text_or_json(outcome.answer), SHOWN)
 
 
 def _reason(outcome: Outcome) -> str:
     """Why a trial failed: what its golds say, or how it stopped."""
     stopped = f"{outcome.status}: {outcome.reason}" if outcome.reason else outcome.status
-    return _short(why(outcome) or (stopped if outcome.status != "answered" else "its twin failed"))
-
-
-def _written(value: Json) -> str:
-    return value if isinstance(value, str) else encode(value).decode()
-
-
-def _short(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
+    return cut(
+        why(outcome) or (stopped if outcome.status != "answered" else "its twin failed"), SHOWN
+    )
 
 
 def _line(text: str) -> str:
-    return inert(" ".join(str(text).split()))
+    return inert(one_line(str(text)))
 
 
 def _text(text: str) -> str:

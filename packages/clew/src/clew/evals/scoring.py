@@ -11,7 +11,7 @@ import msgspec
 
 from clew.agent_files.imports import imported_function
 from clew.core.errors import ConfigError
-from clew.core.events import Json, Status, encode
+from clew.core.events import Json, Status
 from clew.core.trajectory import Trajectory
 from clew.evals.case import Case
 from clew.evals.declines import declines
@@ -46,6 +46,9 @@ from clew.evidence.structured import as_text
 from clew.evidence.words import flat, words
 from clew.interfaces import Scorer
 from clew.strategies import normalise
+from clew.support.error_text import described
+from clew.support.json_values import text_or_json
+from clew.support.short_text import cut, one_line
 from clew.tools.schema import compile_schema
 
 SHOWN: Final = 160
@@ -218,7 +221,7 @@ async def _scored(name: str, gold: Scored, seen: Seen) -> Mark:
     try:
         found = await scorer(seen.records[0])
     except Exception as error:  # whatever it was, it is the scorer's
-        why = " ".join(f"{type(error).__name__}: {error}".split())
+        why = described(error)
         raise ConfigError(f"{where} fails: {why}") from error
     if type(found) not in {int, float} or not 0 <= found <= 1:
         raise ConfigError(f"{where} gave {found!r}: give a number from 0 to 1")
@@ -339,11 +342,10 @@ def _answer_text(seen: Seen) -> str:
 
 
 def _short(value: Json) -> str:
-    return _line(value if isinstance(value, str) else encode(value).decode())
+    return _line(text_or_json(value))
 
 
 def _line(text: str, most: int = SHOWN) -> str:
     """A text in one line of bounded length, of characters that can be seen."""
-    line = " ".join(text[: 4 * most].split())
-    line = "".join(each if each.isprintable() else "\ufffd" for each in line)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    line = one_line(text[: 4 * most])
+    return cut("".join(each if each.isprintable() else "\ufffd" for each in line), most)

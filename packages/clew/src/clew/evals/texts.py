@@ -13,6 +13,7 @@ from typing import Final
 from clew.citations import citations
 from clew.core.events import Json
 from clew.evidence.structured import as_text
+from clew.support.short_text import one_line
 
 _ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
@@ -39,7 +40,7 @@ def answer_text(answer: Json, known: Collection[str] = ()) -> str:
 def normal(text: str) -> str:
     """A text as HotpotQA compares it: lower case, no ASCII punctuation, no English articles."""
     bare = text.lower().translate(_PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", bare).split())
+    return one_line(_ARTICLES.sub(" ", bare))
 
 
 def em(answer: Json, gold: str) -> float:

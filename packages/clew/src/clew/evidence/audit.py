@@ -19,6 +19,7 @@ from clew.evidence.strength import overstated
 from clew.evidence.structured import as_text
 from clew.evidence.subjects import reassigned
 from clew.evidence.support import Found, Record
+from clew.support.short_text import one_line
 
 State: TypeAlias = Literal["supported", "unsupported", "uncited", "not checkable"]
 Citing: TypeAlias = Literal["searched", "always", "never"]
@@ -71,10 +72,8 @@ class Audited:
         """What is wrong with it, in one line for a model or a person; empty if nothing is."""
         if self.ok:
             return ""
-        said = " ".join(self.text.split())
-        whole = said if len(said) <= 160 else f"{said[:157]}…"
         wrong = [*self.why, *(f"{fact.text!r} {fact.why}" for fact in self.missing if fact.why)]
-        return f"“{whole}”: {'; '.join(wrong)}"
+        return f"“{one_line(self.text, 160)}”: {'; '.join(wrong)}"
 
 
 @dataclass(frozen=True, slots=True)

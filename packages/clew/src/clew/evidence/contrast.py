@@ -39,6 +39,7 @@ from clew.evidence.opposites import (
 from clew.evidence.stems import stem
 from clew.evidence.words import Word, flat, words
 from clew.support.lazy_regex import Lazy
+from clew.support.short_text import one_line
 
 ARTICLES: Final = frozenset({"a", "an", "the"})
 LINKS: Final = ARTICLES | {"and", "or", "of"}
@@ -156,9 +157,7 @@ def contrast(claim: str, passages: Sequence[str]) -> str:
             why = "" if why == _DENIES and _denied_elsewhere(said, each, beside) else why
             if not why:
                 return ""
-            quoted = " ".join(each.text.split())
-            quoted = quoted if len(quoted) <= SHOWN else f"{quoted[: SHOWN - 1]}…"
-            found = found or f"{why}: “{quoted}”"
+            found = found or f"{why}: “{one_line(each.text, SHOWN)}”"
     return found
 
 

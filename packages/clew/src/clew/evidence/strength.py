@@ -20,6 +20,7 @@ from clew.evidence.opposites import (
 )
 from clew.evidence.stems import stem
 from clew.evidence.tone import ABOUT, BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
+from clew.support.short_text import one_line
 
 TARGETS: Final = 2
 """So many words behind a denial are what it denies; before it, where fewer follow."""
@@ -113,7 +114,7 @@ def _denied(said: Sequence[Clause], there: Sequence[Clause]) -> str:
     if not only or turned & keys:
         return ""
     clause = next(each for each in denials if only & each.content)
-    return f"says what the passage denies: “{' '.join(clause.text.split())}”"
+    return f"says what the passage denies: “{one_line(clause.text)}”"
 
 
 def _targets(clause: Clause) -> Iterator[str]:

@@ -12,6 +12,7 @@ from clew.evidence.common import STOP
 from clew.evidence.opposites import FUNCTION
 from clew.evidence.tone import PRONOUNS
 from clew.support.lazy_regex import Lazy
+from clew.support.short_text import one_line
 
 ALIKE: Final = 0.5
 """So great a share of what is said must stand in the clause,"""
@@ -39,7 +40,7 @@ def reassigned(claim: str, passages: Sequence[str]) -> str:
         named = _named(there)
         for said in parts:
             if len(said.words) > 2 and (best := _of_another(said, there, named)):
-                return f"says of another what the passage says: “{' '.join(best.text.split())}”"
+                return f"says of another what the passage says: “{one_line(best.text)}”"
     return ""
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.events import FINISH, Evidence, Json, Note, Observation, encode
+from clew.core.events import FINISH, Evidence, Json, Note, Observation
 from clew.core.trajectory import Call, Trajectory
 from clew.evidence.amounts import Amount
 from clew.evidence.attribution import restated
@@ -17,6 +17,7 @@ from clew.evidence.facts import Fact
 from clew.evidence.numbers import Number, Reading, agree
 from clew.evidence.passages import Passage
 from clew.evidence.units import Unit
+from clew.support.json_values import text_or_json
 
 Where: TypeAlias = Literal[
     "evidence", "title", "source", "observation", "calculation", "question", "derived"
@@ -338,10 +339,10 @@ def _result(content: Json) -> str:
     if isinstance(content, dict):
         fields = msgspec.convert(content, dict[str, Any])
         content = fields.get("result", "")
-    return content if isinstance(content, str) else encode(content).decode()
+    return text_or_json(content)
 
 
 def _texts(value: Json) -> Iterator[tuple[str, str]]:
     """The arguments of a call as texts."""
     for name, each in msgspec.convert(value, dict[str, Any]).items():
-        yield name, each if isinstance(each, str) else encode(each).decode()
+        yield name, text_or_json(each)

@@ -20,6 +20,7 @@ from clew.core.runner import has_begun
 from clew.core.trajectory import Step, Trajectory
 from clew.strategies.earlier import done_before
 from clew.subagents import TASK, Delegation, delegate
+from clew.support.short_text import one_line
 
 MAX_CHARS: Final = 200
 """The characters of a call, and of its observation, that describe a branch's last step."""
@@ -144,19 +145,13 @@ def _branch_observation(end: Observation, record: Trajectory) -> Observation:
 def _describe(step: Step) -> str:
     """A step in a line: its calls, and the beginning of each observation."""
     lines = [
-        f"{shorten(f'{call.action.name}({encode(call.args).decode()})')} -> "
-        f"{shorten(call.observation.text if call.observation else 'nothing')}"
+        f"{one_line(f'{call.action.name}({encode(call.args).decode()})', MAX_CHARS)} -> "
+        f"{one_line(call.observation.text if call.observation else 'nothing', MAX_CHARS)}"
         for call in step.calls
         if call.action.name != FINISH
     ]
     thought = "" if step.thought is None else step.thought.text or step.thought.fault
-    return "; ".join(lines) or shorten(thought)
-
-
-def shorten(text: str) -> str:
-    """The beginning of a text, on one line."""
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
+    return "; ".join(lines) or one_line(thought, MAX_CHARS)
 
 
 async def _begin_fork(agent: Agent, sub: SubRun, listener: Listener | None) -> Journal:

@@ -26,6 +26,7 @@ from clew.strategies.roles import Role
 from clew.strategies.routing import CHOOSE, Route
 from clew.strategies.tree_search import TreeSearch
 from clew.support.settings import check_fields
+from clew.support.short_text import one_line
 
 REACT: Final = "react"
 
@@ -251,6 +252,6 @@ class Auto:
         reply = await runs.run("choose", task)
         route = msgspec.convert(reply.answer, Route) if reply.ok else None
         if route is not None and route.name in self.ways:
-            return Chosen(route.name, f"the model says: {' '.join(route.why.split()).rstrip('.')}")
+            return Chosen(route.name, f"the model says: {one_line(route.why).rstrip('.')}")
         chosen = rule()
         return Chosen(chosen.name, f"{chosen.why}; the model named nobody")

@@ -18,6 +18,7 @@ from clew.core.events import FINISH, Code, Json, Note, Outcome, RawCall, Reply, 
 from clew.core.interfaces import Calls, OnText, Parameters, Part, Prompt
 from clew.core.trajectory import Call, Notice, Step
 from clew.strategies.interface import Request, RoleResult
+from clew.support.json_values import text_or_json
 
 TALK: Final = "The conversation before this question:"
 NOW: Final = "The question now:"
@@ -175,7 +176,7 @@ def _talk(parts: Sequence[Part]) -> Iterator[str]:
 
 def _answer_text(arguments: str) -> str:
     answer: Json = msgspec.json.decode(arguments).get("answer")
-    return answer if isinstance(answer, str) else encode(answer).decode()
+    return text_or_json(answer)
 
 
 def exchanges(
@@ -222,7 +223,7 @@ def _answered(
     made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]
 ) -> RoleResult:
     content: Json = found.content
-    text = content if isinstance(content, str) else encode(content).decode()
+    text = text_or_json(content)
     if not found.ok:
         return RoleResult(made.id, ok=False, answer=None, text=text)
     if found.cut and made.name in typed:

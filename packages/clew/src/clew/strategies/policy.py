@@ -36,10 +36,10 @@ from clew.strategies.interface import (
 from clew.strategies.limits import whole_caps
 from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
 from clew.strategies.roles import Role, answers_text, tool_of
-from clew.strategies.transcript import as_text
 from clew.subagents import reachable
 from clew.support.arguments import NONE, check_argument
 from clew.support.error_text import described
+from clew.support.json_values import text_or_json
 from clew.support.parts import short_repr
 from clew.validate import check_named
 
@@ -115,7 +115,7 @@ def _mended(answered: _Move, request: Request | None, recorded: Iterator[_Exchan
         if judged.ok or judged.forbidden:
             return answered
         told = f"{request.args['task']}\n\n" + REJECTED.format(
-            answer=as_text(answered.answer), why=judged.problem
+            answer=text_or_json(answered.answer), why=judged.problem
         )
         again = Request(request.role, {**request.args, "task": told})
         if (exchange := next(recorded, None)) is None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.events import Json
-from clew.strategies.transcript import as_text
+from clew.support.json_values import text_or_json
 
 _ID: Final = re.compile(r"E[0-9]+")
 _PATH: Final = r"(?:\.(?:[^\W\d]\w*|[0-9]+)|\[-?[0-9]+\]|\['[^']*'\]|\[\"[^\"]*\"\])*"
@@ -73,7 +73,7 @@ def replaced(args: Any, value_of: Callable[[str], Json], *, values: bool) -> Any
         reference = _REFERENCE.fullmatch(args)
         if values and reference is not None:
             return _value(reference, value_of)
-        return _REFERENCE.sub(lambda match: as_text(_value(match, value_of)), args)
+        return _REFERENCE.sub(lambda match: text_or_json(_value(match, value_of)), args)
     if isinstance(args, dict):
         fields = msgspec.convert(args, dict[str, Any])
         return {
@@ -98,7 +98,7 @@ def _value(reference: re.Match[str], value_of: Callable[[str], Json]) -> Json:
             items, index = msgspec.convert(value, list[Any]), int(name)
             value = items[index] if -len(items) <= index < len(items) else None
         elif part[2] and value is not None:
-            value = f"{as_text(value)}.{name}"  # a full stop, or a decimal point
+            value = f"{text_or_json(value)}.{name}"  # a full stop, or a decimal point
         else:
             value = None
     if value is None or (isinstance(value, str) and not value.strip()):

@@ -18,7 +18,7 @@ from clew.strategies.default_roles import JUDGE, Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, RoleResult, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Reader, Role
-from clew.strategies.transcript import as_text
+from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
 
 REFLECT: Final = (
@@ -111,7 +111,7 @@ class Reflexion:
         try:
             judgement = msgspec.convert(evaluated.answer, Judgement)
         except msgspec.ValidationError:
-            return False, f"the evaluation failed: {as_text(evaluated.problem)}"
+            return False, f"the evaluation failed: {text_or_json(evaluated.problem)}"
         return judgement.passed, judgement.why
 
 

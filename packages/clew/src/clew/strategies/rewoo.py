@@ -21,7 +21,8 @@ from clew.strategies.limits import scaled_limits
 from clew.strategies.policy import base_agent
 from clew.strategies.references import NoValueError, is_id, referred, replaced, unread
 from clew.strategies.roles import Role
-from clew.strategies.transcript import as_text, short
+from clew.strategies.transcript import short
+from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
 from clew.tools.schema import problems
 
@@ -270,7 +271,7 @@ async def _value_instead(runs: Runs, task: str) -> _Result:
     if not result.ok or result.cut_short:
         return _Result(result.text)
     found = msgspec.convert(result.answer, Found)
-    return _Result(found.why if found.value is None else as_text(found.value), found.value)
+    return _Result(found.why if found.value is None else text_or_json(found.value), found.value)
 
 
 def _value(result: RoleResult) -> Json:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from clew.core.events import FINISH, Json, encode
+from clew.core.events import FINISH, encode
 from clew.core.trajectory import Trajectory
+from clew.support.json_values import text_or_json
 
 MAX_CHARS: Final = 2_000
 """The longest observation shown whole; of a longer one, half of this from each end."""
@@ -28,12 +29,7 @@ def steps(run: Trajectory) -> Iterator[str]:
 
 def answer(run: Trajectory) -> str:
     """A run's answer: text unchanged, anything else as JSON."""
-    return as_text(run.stop.answer if run.stop is not None else None)
-
-
-def as_text(value: Json) -> str:
-    """Text unchanged, anything else as JSON."""
-    return value if isinstance(value, str) else encode(value).decode()
+    return text_or_json(run.stop.answer if run.stop is not None else None)
 
 
 def short(text: str) -> str:

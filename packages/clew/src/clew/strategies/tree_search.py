@@ -19,12 +19,13 @@ from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
-from clew.strategies.branches import Branch, Branches, shorten
+from clew.strategies.branches import MAX_CHARS, Branch, Branches
 from clew.strategies.default_roles import Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs
 from clew.strategies.roles import Reader, Role
-from clew.strategies.transcript import as_text
+from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
+from clew.support.short_text import one_line
 
 SCORE: Final = (
     "You judge the work of an assistant on a task: you see what it thought, did and observed so "
@@ -70,7 +71,7 @@ class _Node:
         """What the next branch is told about it; empty for a branch that failed."""
         if self.branch.answer is None:
             return self.branch.did
-        return f"the answer {as_text(self.branch.answer)} ({self.why})"
+        return f"the answer {text_or_json(self.branch.answer)} ({self.why})"
 
     def backpropagate(self) -> None:
         """Add its value to this node and all its ancestors."""
@@ -181,7 +182,7 @@ class TreeSearch:
             child.why = (
                 f"the same as branch {duplicates[0].number}"
                 if duplicates
-                else shorten(result.problem)
+                else one_line(result.problem, MAX_CHARS)
             )
             runs.say(f"Branch {child.number}: {child.why}")
         else:
@@ -260,7 +261,9 @@ class TreeSearch:
             runs.say(f"Branch {best.number} is the best of {len(tree) - 1}: {best.why}")
             return best.branch.answer
         last = (
-            tree[-1].why if best is None else f"{best.why} (answer: {as_text(best.branch.answer)})"
+            tree[-1].why
+            if best is None
+            else f"{best.why} (answer: {text_or_json(best.branch.answer)})"
         )
         raise NoAnswerError(f"None of {len(tree) - 1} branches has a good answer: {last}")
 
@@ -294,7 +297,7 @@ def _score_of(scored: RoleResult, failed: float) -> Score:
     with contextlib.suppress(msgspec.ValidationError):
         judged = msgspec.convert(scored.answer, Judgement)
         return Score(float(judged.passed), judged.why)
-    return Score(failed, f"not scored: {shorten(scored.problem)}")
+    return Score(failed, f"not scored: {one_line(scored.problem, MAX_CHARS)}")
 
 
 def _best(tree: list[_Node]) -> _Node | None:

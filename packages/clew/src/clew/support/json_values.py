@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.core.events import Json, encode
+
 _BASES: Final[Mapping[type, Callable[[Any], object]]] = {
     str: str.__str__,
     int: int.__int__,
@@ -33,3 +35,8 @@ def encode_other(value: Any) -> Any:
         )
         raise TypeError(message)
     return value.model_dump(mode="json")
+
+
+def text_or_json(value: Json) -> str:
+    """A text unchanged, any other value as JSON."""
+    return value if isinstance(value, str) else encode(value).decode()

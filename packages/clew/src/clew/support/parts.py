@@ -14,6 +14,7 @@ from clew.core.errors import ConfigError, ModelError, PartError, StoreError
 from clew.core.events import Json
 from clew.support.error_text import described, writable
 from clew.support.nearest_name import did_you_mean
+from clew.support.short_text import one_line
 
 P = TypeVar("P")
 
@@ -85,10 +86,9 @@ def short_repr(value: object, most: int = 60) -> str:
     """A value in a line, whatever its `repr` does."""
     try:
         name = getattr(value, "__qualname__", None)
-        text = " ".join(name.split() if isinstance(name, str) else repr(value).split())
+        text = one_line(name if isinstance(name, str) else repr(value), most)
     except BaseException as error:  # noqa: BLE001 - it is a user's own code
         text = f"(its repr raises {type(error).__name__})"
-    text = text if len(text) <= most else f"{text[:most]}…"
     return f"{text} ({type(value).__name__})"
 
 

@@ -8,8 +8,9 @@ from string import Formatter
 from typing import Final
 
 from clew.core.errors import ConfigError, ToolError
-from clew.core.events import EFFECTFUL, Effect, Json, Observation, encode
+from clew.core.events import EFFECTFUL, Effect, Json, Observation
 from clew.core.interfaces import Parameters, Tool
+from clew.support.json_values import text_or_json
 from clew.tools.run_process import SLACK, Ran, check_variables, environment, run_process
 from clew.tools.schema import checked
 
@@ -201,7 +202,7 @@ def _fill(
 ) -> list[str]:
     def text(name: str) -> str:
         value = values[name]
-        return value if isinstance(value, str) else encode(value).decode()
+        return text_or_json(value)
 
     filled = [element.fill(text) for element in elements]
     for word, name in zip(filled, guarded, strict=True):

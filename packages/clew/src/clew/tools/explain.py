@@ -8,6 +8,7 @@ import jsonschema_rs
 from clew.core.events import Json, encode
 from clew.support.nearest_name import did_you_mean
 from clew.support.schema_parts import at, keywords, target
+from clew.support.short_text import one_line
 
 MOST_LINES: Final = 5
 
@@ -111,7 +112,7 @@ def _reason(error: Error) -> str:
     """The validator's own words: long values in them are shortened, and the reason is not."""
     written = encode(error.instance).decode()
     words = error.message.removeprefix(written)
-    return _shorten(words if words == error.message else f"{_quote(error.instance)}{words}", 200)
+    return one_line(words if words == error.message else f"{_quote(error.instance)}{words}", 200)
 
 
 def _several(found: dict[str, Any]) -> bool:
@@ -141,7 +142,7 @@ def _instead(name: str, known: Sequence[str]) -> str:
 def _place(path: Sequence[str | int]) -> str:
     """`items[2].name`; `value` for the whole."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return _shorten(text.removeprefix(".")) or "value"
+    return one_line(text.removeprefix("."), _SHOWN) or "value"
 
 
 def _kind(value: Json) -> str:
@@ -162,9 +163,4 @@ _PYTHON: Final = (
 
 
 def _quote(value: Json) -> str:
-    return _shorten(encode(value).decode())
-
-
-def _shorten(text: str, most: int = _SHOWN) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[:most]}…"
+    return one_line(encode(value).decode(), _SHOWN)

@@ -12,6 +12,7 @@ import msgspec
 
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Observation, encode
+from clew.support.error_text import described, message_of
 from clew.tools.process import Asked, ChildReply, Last, load
 from clew.tools.signature import arguments_refused, read, returned
 
@@ -45,16 +46,14 @@ def _answer(asked: Asked) -> ChildReply:
     try:
         value = _call(asked)
     except ToolError as error:
-        return ChildReply("refused", _line(str(error)))
+        return ChildReply("refused", message_of(error))
     except MemoryError:
         if asked.memory and sys.platform != "win32":
             take_reserve()
             return ChildReply("memory", None, traceback.format_exc())
         return ChildReply("crashed", "MemoryError", traceback.format_exc())
     except BaseException as error:  # noqa: BLE001 - whatever ends the function is data here
-        return ChildReply(
-            "crashed", _line(f"{type(error).__name__}: {error}"), traceback.format_exc()
-        )
+        return ChildReply("crashed", described(error), traceback.format_exc())
     if isinstance(value, Observation):
         return ChildReply("observation", msgspec.to_builtins(value))
     return ChildReply("value", value)
@@ -73,7 +72,3 @@ def _call(asked: Asked) -> Any:
     made = functools.partial(function, **given)
     value = anyio.run(made) if inspect.iscoroutinefunction(function) else made()
     return returned(signature.name, value)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

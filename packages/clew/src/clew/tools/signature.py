@@ -12,10 +12,10 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Image, Json, Observation, Verdict, encode
 from clew.core.interfaces import CALL, Parameters
-from clew.support.error_text import message_of
+from clew.support.error_text import described
 from clew.tools.pictures import has_pictures, mentions_pictures
 from clew.tools.pydantic_types import adapted, refuse_default
-from clew.tools.types import described, from_json, plain, schema_of, schemas
+from clew.tools.types import from_json, plain, schema_of, schemas, with_description
 
 _SHOWN: Final = 200
 """How much of the arguments of an earlier attempt a person is shown."""
@@ -70,8 +70,7 @@ class Signature(msgspec.Struct, frozen=True):
         except ValueError:
             raise
         except Exception as error:  # a type's own code may look up, divide or import
-            told = f"{type(error).__name__}: {message_of(error)}"
-            raise ValueError(" ".join(told.split())) from error
+            raise ValueError(described(error)) from error
         found = {name: getattr(given, name) for name in self.fields.__struct_fields__}
         known = {name: value for name, value in found.items() if value is not _ABSENT}
         return known | dict.fromkeys(self.keys, key)
@@ -101,7 +100,9 @@ def read(function: Callable[..., Any]) -> Signature:
         else:
             where = f"function {name}, {parameter.name}"
             refuse_default(parameter.default, where)
-            kinds[parameter.name] = described(adapted(kind, where), words.get(parameter.name, ""))
+            kinds[parameter.name] = with_description(
+                adapted(kind, where), words.get(parameter.name, "")
+            )
     given = {one: parameters[one].default for one in kinds}
     return Signature(
         name=name,

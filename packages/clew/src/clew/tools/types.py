@@ -18,6 +18,7 @@ from clew.core.interfaces import Parameters
 from clew.support.json_values import encode_other
 from clew.support.nearest_name import fold
 from clew.support.schema_parts import keywords
+from clew.support.short_text import one_line
 from clew.tools.pydantic_types import adapted, parts
 from clew.tools.schema import subschemas
 from clew.tools.times import completed
@@ -202,7 +203,7 @@ def _one_line(text: str) -> str:
     """A msgspec message with the place in front: `limits[2]: Expected `int`, got `float``."""
     found = _WHERE.match(text)
     place, what = (found["path"].lstrip("$."), found["what"]) if found else ("", text)
-    return f"{place or 'value'}: {' '.join(what.split())}"
+    return f"{place or 'value'}: {one_line(what)}"
 
 
 def _refuse(value: Json, levels: int) -> None:
@@ -240,7 +241,7 @@ def _refuse_same_keys(value: Json) -> None:
         _refuse_same_keys(inner)
 
 
-def described(kind: Any, description: str) -> Any:
+def with_description(kind: Any, description: str) -> Any:
     """The type with a description, unless it has one; a bare string beside a type is one."""
     if typing.get_origin(kind) is Annotated:
         inner, *metadata = typing.get_args(kind)

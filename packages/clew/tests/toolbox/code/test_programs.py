@@ -207,7 +207,7 @@ async def test_a_program_calls_tools_so_often_and_no_more() -> None:
 async def test_long_results_and_prints_are_cut() -> None:
     found, _ = await played("print('a' * 100)", "'b' * 100", within=CodeLimits(output=10))
     assert found[0] == f"{'a' * 10}\n[… more was printed, and is not kept]"
-    assert found[1] == f"'{'b' * 9}…"
+    assert found[1] == f"'{'b' * 8}…"
 
 
 async def test_a_program_ends_with_the_time_of_its_run() -> None:

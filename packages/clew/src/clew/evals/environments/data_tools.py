@@ -14,6 +14,7 @@ import msgspec
 from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Effect, Json
 from clew.core.interfaces import Parameters
+from clew.support.error_text import described
 from clew.tools.schema import compile_schema
 from clew.tools.signature import read, returned
 
@@ -37,8 +38,7 @@ class DataFunction:
         except ToolError:
             raise
         except Exception as error:
-            line = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ToolError(line) from error
+            raise ToolError(described(error)) from error
 
     def problems(self, args: dict[str, Json]) -> list[str]:
         """What is wrong with arguments."""

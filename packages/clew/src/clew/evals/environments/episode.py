@@ -18,6 +18,7 @@ from clew.core.events import Json, Observation
 from clew.core.interfaces import CALL, Guard, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.evals.environments.moves import Game, Offers, Seen, admissible
+from clew.support.short_text import one_line
 from clew.tools.schema import checked
 
 T = TypeVar("T")
@@ -267,10 +268,6 @@ def _step(call: Call) -> int:
 def _otherwise(what: str, now: str, then: str) -> str:
     return (
         f"the environment is not the one of the record: {what} otherwise than it did: "
-        f"now {_brief(now)}, recorded {_brief(then)}; see that it is deterministic"
+        f"now {one_line(now, 160)!r}, recorded {one_line(then, 160)!r}; "
+        "see that it is deterministic"
     )
-
-
-def _brief(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= 160 else f"{line[:159]}…")

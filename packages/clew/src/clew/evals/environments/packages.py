@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 from clew.core.errors import ConfigError
+from clew.support.error_text import described
 
 
 def load(module: str, needs: str) -> Any:
@@ -11,6 +12,4 @@ def load(module: str, needs: str) -> Any:
     try:
         return importlib.import_module(module)
     except Exception as error:
-        line = " ".join(f"{type(error).__name__}: {error}".split())
-        message = f"{needs} ({line})"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{needs} ({described(error)})") from error

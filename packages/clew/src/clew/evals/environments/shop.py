@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from typing import Final
 
 from clew.core.errors import ConfigError
+from clew.support.short_text import one_line
 
 _MOST: Final = 5_000_000
 _UNSEEN: Final = frozenset({"head", "script", "style", "title"})
@@ -122,7 +123,7 @@ class _Reader(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        text = " ".join(data.split())
+        text = one_line(data)
         if not text or any(tag in _UNSEEN or _hidden(said) for tag, said in self._open):
             return
         tag, said = self._open[-1] if self._open else ("", {})

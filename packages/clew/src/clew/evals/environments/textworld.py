@@ -21,6 +21,7 @@ from clew.evals.environments.entries import chosen
 from clew.evals.environments.episode import Manner, Play, Score, aside, last, total
 from clew.evals.environments.moves import Game
 from clew.evals.world import Episode, World
+from clew.support.error_text import described, message_of
 
 Make: TypeAlias = Callable[[Case], Game]
 """Makes the environment of a case, which has not begun. It may block."""
@@ -120,7 +121,6 @@ def _start_game(case: Case, make: Make, manner: Manner) -> tuple[Game, str]:
         game = make(case)
         return game, manner.observation_text(game, game.begin())
     except Exception as error:
-        kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
-        line = " ".join(f"{kind}{error}".split())
+        line = message_of(error) if isinstance(error, ConfigError) else described(error)
         message = f"case {case.id}: its environment cannot be begun: {line}"
         raise ConfigError(message) from error

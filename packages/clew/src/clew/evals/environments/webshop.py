@@ -19,6 +19,7 @@ from clew.evals.environments.packages import load
 from clew.evals.environments.shop import Shop
 from clew.evals.environments.textworld import Make, text_world
 from clew.evals.world import World
+from clew.support.error_text import described
 
 _ASK: Final = (
     "Buy in this shop what the instruction asks for: find it, choose its options, and click "
@@ -117,8 +118,7 @@ def _by_package(file: str, options: Options) -> Make:
     try:
         shop = package.WebAgentTextEnv(**said).server  # loads the products, once for all episodes
     except Exception as error:
-        line = " ".join(f"{type(error).__name__}: {error}".split())
-        message = f"WebShop's own package cannot load its products: {line}"
+        message = f"WebShop's own package cannot load its products: {described(error)}"
         raise ConfigError(message) from error
 
     def make(case: Case) -> Game:

@@ -10,6 +10,7 @@ import msgspec
 from clew.core.errors import ConfigError
 from clew.core.events import Action, Json
 from clew.evals.case import Case
+from clew.support.short_text import one_line
 
 _CITE: Final = re.compile(r"\s*\{\{cite: ([^{}]+)\}\}")
 _FORM: Final = (
@@ -97,7 +98,7 @@ def cited(answer: str, passages: Sequence[Passage]) -> tuple[str, bool]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return one_line(text.casefold())
 
 
 class _Piece(msgspec.Struct):

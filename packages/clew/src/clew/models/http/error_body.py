@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
+from clew.support.short_text import one_line
+
 NEST: Final = 12
 """So deep a body is read."""
 
@@ -81,7 +83,7 @@ def without_markup(text: str) -> str:
     """A page's words; other text as it is."""
     if not re.search(r"<(?:!doctype|html|head|body|title|h1)\b", text[:2000], re.IGNORECASE):
         return text
-    return " ".join(html.unescape(_MARKUP.sub(" ", text[:LONGEST])).split())
+    return one_line(html.unescape(_MARKUP.sub(" ", text[:LONGEST])))
 
 
 def all_said(body: object) -> str:

@@ -11,6 +11,7 @@ from clew.models.complaints import REFUSED, unreadable
 from clew.models.http.error_body import all_said, message_in, unwrapped, wait_in
 from clew.models.http.retry import Busy, TryAgain, retry_after
 from clew.support.redaction import blots_out
+from clew.support.short_text import one_line
 
 PASSING: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that may pass by themselves."""
@@ -107,7 +108,7 @@ class Source:
 
     def tell(self, words: object) -> str:
         """One line of at most 300 characters in which the key does not occur, if it is a secret."""
-        line = " ".join(str(words).split())
+        line = one_line(str(words))
         return (line.replace(self.key, "***") if blots_out(self.key) else line)[:300]
 
 

@@ -26,6 +26,7 @@ from clew.core.interfaces import Retry
 from clew.models.http.retry import Busy, Sleep, backoff
 from clew.support.parts import short_repr
 from clew.support.settings import check_fields
+from clew.support.short_text import one_line
 
 LOG: Final = logging.getLogger("clew.models")
 
@@ -85,7 +86,7 @@ def read_rate(given: GivenRate | None) -> Rate | None:
     if given is None or isinstance(given, Rate):
         return given
     if isinstance(given, str):
-        words = " ".join(given.split())
+        words = one_line(given)
         found = _WORDS.findall(words)
         if not found or _WORDS.sub("", words):
             raise ConfigError(

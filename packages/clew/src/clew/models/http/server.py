@@ -13,6 +13,7 @@ from clew.models.http.connections import MOST, Lanes
 from clew.models.resolve import is_local
 from clew.models.validate import check_address
 from clew.support.addresses import hidden
+from clew.support.error_text import message_of
 from clew.support.proxies import environment_proxies, proxy_before
 
 IDLE: Final = 5.0
@@ -46,7 +47,7 @@ def http_client(
         try:
             return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True)
         except (ValueError, httpx2.InvalidURL) as error:
-            why = " ".join(str(error).split())
+            why = message_of(error)
             variables = ", ".join(each.variable for each in named)
             raise ConfigError(f"the proxy in {variables} cannot be used: {why}") from error
     lane = partial(

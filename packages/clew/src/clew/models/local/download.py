@@ -11,6 +11,7 @@ import huggingface_hub
 import msgspec
 
 from clew.core.errors import ConfigError, ModelError
+from clew.support.error_text import message_of
 
 LISTED_ON: Final = "2026-11-23"
 """When the list was written."""
@@ -101,7 +102,7 @@ def download(model: ListedModel) -> Path:
         with blob.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, httpx2.HTTPError, ValueError) as error:
-        why = " ".join(str(error).split()) or type(error).__name__
+        why = message_of(error)
         message = f"local:{model.name} was not downloaded from {model.repo}: {why[:200]}"
         raise ModelError(message) from error
     wanted = model.sha256 or (blob.name if _SHA256.fullmatch(blob.name) else found)

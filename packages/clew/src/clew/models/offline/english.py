@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from clew.core.events import Json
+from clew.support.short_text import one_line
 
 Place: TypeAlias = tuple[int, str]
 
@@ -70,7 +71,7 @@ def names(text: str) -> list[str]:
 
 def cleaned(question: str) -> str:
     """A question in plain quotes and single spaces, as the planner understands it."""
-    plain = " ".join(re.sub("[“”]", '"', question.replace("’", "'")).split()).strip(" ?!.=")
+    plain = one_line(re.sub("[“”]", '"', question.replace("’", "'"))).strip(" ?!.=")
     for form, words in _RULES["rephrased"]:
         plain = form.sub(words, plain)
     return plain
@@ -173,7 +174,7 @@ def _pieces(block: str) -> Iterator[str]:
     """The sentences of a block, or the rows of a table, each cell with its column's name."""
     if not block.startswith("|"):
         pieces = FORMS["break"].split(FORMS["mark"].sub("", block))
-        yield from filter(None, (" ".join(piece.split()) for piece in pieces))
+        yield from filter(None, (one_line(piece) for piece in pieces))
         return
     lines = [line for line in block.splitlines() if not FORMS["rule"].fullmatch(line)]
     rows = [[cell.strip(" *`") for cell in line.strip(" |").split("|")] for line in lines]

@@ -15,6 +15,7 @@ from clew.core.interfaces import RunInfo
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.serve.mcp.runs import ClientRuns, tool_of
 from clew.stores.listing import status_of, summary
+from clew.support.short_text import one_line
 
 Context: TypeAlias = ServerRequestContext[ClientRuns]
 
@@ -42,7 +43,7 @@ async def list_resources(
 
 def _resource(info: RunInfo) -> types.Resource:
     begun = summary(info)
-    goal = " ".join(begun.started.goal.split())[:_SHOWN] if begun is not None else ""
+    goal = one_line(begun.started.goal, _SHOWN) if begun is not None else ""
     return types.Resource(
         uri=f"clew://runs/{info.run_id}",
         name=info.run_id,

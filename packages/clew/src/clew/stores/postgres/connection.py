@@ -18,6 +18,7 @@ from clew.core.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.stores.postgres.address import Address
 from clew.stores.postgres.schema import bring_up
 from clew.stores.refusals import NO_ROOM
+from clew.support.error_text import message_of
 
 T = TypeVar("T")
 Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
@@ -121,7 +122,7 @@ def explain(address: Address, error: psycopg.Error | UnicodeError) -> StoreError
         return StoreError(f"{address.shown} cannot hold a text with half a character: mend it")
     meaning = _MEANING.get(code(error))
     if meaning is None:
-        said = " ".join(str(error).split())[:300] or type(error).__name__
+        said = message_of(error)[:300]
         meaning = f"cannot be used ({said}): see to the server, then resume"
     kind = StoreBusyError if code(error) == _LOCKED else StoreError
     return kind(f"{address.shown} {meaning}")

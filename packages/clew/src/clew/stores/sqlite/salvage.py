@@ -22,6 +22,7 @@ from clew.stores.blobs import stops
 from clew.stores.listing import matching, page
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
 from clew.stores.sqlite.file import error_code, log_of
+from clew.support.short_text import one_line
 
 Tell: TypeAlias = Callable[[Callable[[], Any]], Any]
 """Does work on the connection; errors of SQLite come out as `StoreError`."""
@@ -115,7 +116,7 @@ def damage(connection: sqlite3.Connection) -> str:
         return str(error)
     except UnicodeDecodeError:
         return "its schema cannot be read"
-    return "" if said == "ok" else " ".join(str(said).split())
+    return "" if said == "ok" else one_line(str(said))
 
 
 def _has_wrong_free_list(connection: sqlite3.Connection) -> bool:

@@ -13,6 +13,7 @@ from clew.citations import citations
 from clew.core.events import Json
 from clew.evidence import normalised
 from clew.evidence.words import flat, words
+from clew.support.short_text import one_line
 
 _SIGNS: Final = (
     (re.compile(r"(?<=[\w+]) ?\+"), " plus "),  # C++, A+, x + 1; but +5 is 5
@@ -43,7 +44,7 @@ def _text(text: str) -> str:
     for sign, word in _SIGNS:
         bare = sign.sub(word, bare)
     only_articles = " ".join(word.key for word in words(flat(bare)))  # "A" of a list of choices
-    return normalised(bare) or only_articles or " ".join(text.casefold().split()) or '""'
+    return normalised(bare) or only_articles or one_line(text.casefold()) or '""'
 
 
 def _uncited(text: str) -> str:

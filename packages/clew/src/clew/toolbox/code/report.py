@@ -8,6 +8,7 @@ from clew.codecs.own_literals import only_literals
 from clew.core.done import told_effect
 from clew.core.events import Action, Json, encode
 from clew.core.trajectory import Call
+from clew.support.short_text import cut, one_line
 from clew.toolbox.code.interface import Failed, Finished
 
 LISTED: Final = 10
@@ -45,7 +46,7 @@ def report(
             parts.append("Its variables are gone; those of the programs before it are there.")
         parts += _effects(call) + _results(call)
     else:
-        parts.append(reached.value if len(reached.value) <= most else f"{reached.value[:most]}…")
+        parts.append(cut(reached.value, most))
     if isinstance(reached, Finished) and not call.asked and only_literals(_code(call)):
         remarks = [*remarks, OWN_WORDS]
     said = [remark for one in call.asked for remark in one.remarks]
@@ -79,9 +80,8 @@ def _results(call: Call) -> list[str]:
         return []
     lines = ["What its calls gave before that:"]
     for one, text in gave[-LISTED:]:
-        short = " ".join(text[: 2 * RESULT_CHARS].split())
-        cut = short if len(short) <= RESULT_CHARS else f"{short[: RESULT_CHARS - 1]}…"
-        lines.append(f"- {call_line(one.action, one.args)}: {cut}")
+        short = one_line(text[: 2 * RESULT_CHARS], RESULT_CHARS)
+        lines.append(f"- {call_line(one.action, one.args)}: {short}")
     return lines
 
 
@@ -92,5 +92,6 @@ def _effect(call: Call) -> str:
 
 def call_line(action: Action, args: dict[str, Json] | None = None) -> str:
     """A call in a line, with the arguments that it was made with where they are given."""
-    line = f"{action.name}({encode(action.args if args is None else args).decode()})"
-    return line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…"
+    return cut(
+        f"{action.name}({encode(action.args if args is None else args).decode()})", LINE_CHARS
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from clew.support.error_text import message_of
 from clew.support.text_encoding import decoded
 from clew.toolbox.docs.html import read_html
 from clew.toolbox.docs.passages import Line
@@ -219,8 +220,7 @@ def _whatever_fails(read: Callable[[], T]) -> T:
         raise
     # Parsers of broken files fail in any way.
     except Exception as error:
-        what = " ".join(str(error).split())[:200] or type(error).__name__
-        raise Unreadable(f"broken: {what}") from error
+        raise Unreadable(f"broken: {message_of(error)[:200]}") from error
 
 
 def _encodable(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from clew.support.short_text import one_line
 from clew.toolbox.docs.passages import Line
 
 _UNSEEN: Final = frozenset(
@@ -168,7 +169,7 @@ def _raw(page: str, begin: int, name: str, found: _Page, missing: set[str]) -> i
             found.end(name)
         return begin
     if name == "title" and found.title is None and not found.count["svg"]:
-        found.title = " ".join(html.unescape(page[begin : end.start()]).split())
+        found.title = one_line(html.unescape(page[begin : end.start()]))
     found.add(page[begin : end.start()])
     return end.start()
 

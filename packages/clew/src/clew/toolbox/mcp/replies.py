@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 import mcp_types as types
 
 from clew.support.schema_parts import keywords
+from clew.support.short_text import one_line
 from clew.toolbox.mcp.frames import (
     Answer,
     Frame,
@@ -290,6 +291,6 @@ def _json(value: Any) -> str:
 
 def _lost(number: Number, text: str) -> types.JSONRPCError:
     """The end of a request that was sent, and whose answer cannot be read."""
-    quoted = shown(" ".join(text[:_SHOWN].split()))
+    quoted = shown(one_line(text[:_SHOWN]))
     said = types.ErrorData(code=LOST, message=f"{NO_MESSAGE}: {quoted}")
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=said)

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from clew.core.errors import ConfigError
 from clew.core.events import Code, Image, Json, Observation, Trust, encode
+from clew.support.json_values import text_or_json
 from clew.support.schema_parts import keywords
 from clew.support.text_encoding import decoded
 from clew.toolbox.mcp.settings import shown
@@ -57,7 +58,7 @@ def observation_of(
     if result.is_error or problems:
         code = "tool_error" if result.is_error else "bad_output"
     if code == "bad_output":
-        said = content if isinstance(content, str) else encode(content).decode()
+        said = text_or_json(content)
         unfit = shown("; ".join(problems))
         content = f"ERROR: bad_output: {tool} did what it did, and what came is unfit: {unfit}"
         content = f"{content}\n{said}" if said else content

@@ -10,6 +10,7 @@ from clew.concurrency.tasks import one_error
 from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Tool
+from clew.support.error_text import described
 from clew.toolbox.web.baidu import baidu
 from clew.toolbox.web.engines import brave, searxng, serper, tavily
 from clew.toolbox.web.reach import Reach, reach_of_environment
@@ -109,16 +110,7 @@ async def _asked_of(source: Source, query: Query, reach: Reach) -> list[Piece] |
     except Trouble as trouble:
         return Failed(source.name, str(trouble))
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- a source is anybody's code
-        return Failed(source.name, f"broken: {_error_line(error)}; use another source")
-
-
-def _error_line(error: BaseException) -> str:
-    """An exception in a line, whatever its own words do."""
-    name = type(error).__name__
-    try:
-        return clean_text(" ".join(f"{name}: {error}".split()))
-    except Exception:  # noqa: BLE001 -- it cannot tell itself
-        return name
+        return Failed(source.name, f"broken: {clean_text(described(error))}; use another source")
 
 
 async def _all(

@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from clew.core.events import Evidence, Json, Observation
+from clew.support.short_text import one_line
 from clew.toolbox.web.share import share
 
 WEAK: Final = 0.5
@@ -57,7 +58,7 @@ def plain(text: object) -> str:
     if not isinstance(text, str):
         return ""
     shown = html.unescape(_TAG.sub("", text)) if "<" in text or "&" in text else text
-    return " ".join(_CONTROL.sub(" ", shown).split())
+    return one_line(_CONTROL.sub(" ", shown))
 
 
 def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:

@@ -10,6 +10,7 @@ import msgspec
 from clew.core.events import Json
 from clew.core.interfaces import Tool
 from clew.support.redaction import blots_out
+from clew.support.short_text import one_line
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.hop import port, read_url
 from clew.toolbox.web.reach import Reach, reach_of_environment, status_failure
@@ -121,7 +122,7 @@ def parameters(*, languages: bool) -> dict[str, Json]:
 
 def query_of(args: dict[str, Json]) -> Query:
     """The query of a call. Raises `Trouble` where nothing could be found by it."""
-    text = " ".join(args["query"].split())
+    text = one_line(args["query"])
     if len(text) > MOST_QUERY:
         raise Trouble(
             "bad_query",

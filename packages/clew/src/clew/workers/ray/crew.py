@@ -11,6 +11,7 @@ import msgspec
 from ray.exceptions import RayError
 
 from clew.core.errors import ClewError, ConfigError
+from clew.support.error_text import message_of
 from clew.workers.ray.actor import Actor, ActorConfig, End
 from clew.workers.ray.session import RAY, session
 
@@ -87,7 +88,7 @@ class Crew:
                 await self._actors[place].advance.remote(run_id, over), type=End
             )
         except RayError as error:
-            why = " ".join(str(error).split())[:300]
+            why = message_of(error)[:300]
             raise ClewError(f"Ray is gone; the records are whole, begin again: {why}") from error
         finally:
             self._loads[place] -= 1

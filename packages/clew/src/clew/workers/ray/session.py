@@ -16,6 +16,7 @@ import ray
 from ray._private import ray_constants, worker  # there is no public way to set this
 
 from clew.core.errors import ConfigError
+from clew.support.error_text import message_of
 
 RAY: Final[Any] = ray
 """Ray, whose own annotations leave much open."""
@@ -152,5 +153,4 @@ def _translate_errors(what: str) -> Generator[None]:
     try:
         yield
     except (OSError, RuntimeError, ValueError) as error:
-        why = " ".join(str(error).split())
-        raise ConfigError(f"{what}: {why[:300]}") from error
+        raise ConfigError(f"{what}: {message_of(error)[:300]}") from error
