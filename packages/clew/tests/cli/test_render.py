@@ -99,7 +99,7 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     (
         Observation("2.1", {"a": 1}, evidence=(Evidence("d_1", "two\nlines", 0.5, "a.md"),)),
         ['Observation 2.1: {"a":1}'],
-        ["Observation 2.1: [d_1] 0.50 a.md: two lines…"],
+        ["Observation 2.1: [d_1] 0.50 a.md: two lines"],
     ),
     (
         Judged("2.1", Verdict("deny", "no"), by="guard"),
