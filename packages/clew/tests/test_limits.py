@@ -12,7 +12,7 @@ from clew.models.http import endpoint
 from clew.models.resolve import PROBE
 from clew.stores import blobs
 from clew.strategies import transcript
-from clew.toolbox import HoldQuestions, intervals
+from clew.toolbox import HoldQuestions, real_numbers
 from clew.toolbox.calc import MOST_CHARACTERS, MOST_LEVELS, SHOWN_DIGITS
 from clew.toolbox.docs import extract, passages
 from clew.tools import process, run_process
@@ -32,7 +32,7 @@ MEBIBYTE = 1024 * 1024
         f"| retries of a failed call (`Retry.times`) | {Retry().times};",
         f"(`HoldQuestions.most`) | {HoldQuestions().most} questions",
         f"| `calc` | {MOST_CHARACTERS:,} characters, {MOST_LEVELS} levels",
-        f"levels, {intervals.MOST_DIGITS:,} digits; {SHOWN_DIGITS} digits shown",
+        f"levels, {real_numbers.MAX_DIGITS:,} digits; {SHOWN_DIGITS} digits shown",
         f"| `docs`: a passage | {passages.LEAST} to {passages.MOST:,} characters |",
         f"HTML to {extract.MOST_HTML // 1_000_000} MB, PDF to {extract.MOST_PDF // 1_000_000} MB",
         f"what is kept of what was printed | {process.LIMIT // MEBIBYTE} MiB |",

@@ -5,6 +5,7 @@ and nothing else: no Python is evaluated. Any text gives, within a bounded time,
 `ToolError` that says what to write instead.
 """
 
+import decimal
 import math
 import re
 from collections.abc import Callable
@@ -14,8 +15,8 @@ from typing import Any, Final
 from clew.core.errors import ToolError
 from clew.core.events import Json
 from clew.core.interfaces import Tool
-from clew.toolbox import intervals as spans
-from clew.toolbox.intervals import MOST_DIGITS, Span
+from clew.toolbox import real_numbers as real
+from clew.toolbox.real_numbers import MAX_DIGITS, Number
 
 MOST_CHARACTERS: Final = 1_000
 MOST_LEVELS: Final = 100
@@ -37,31 +38,31 @@ _TOKEN: Final = re.compile(
     r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>\*\*|//|[-+*/%(),])|(?P<space>\s+)|(?P<other>.)",
     re.ASCII | re.DOTALL,
 )
-_INFIX: Final[dict[str, tuple[int, Callable[[Span, Span], Span]]]] = {
-    "+": (1, spans.add),
-    "-": (1, spans.subtract),
-    "*": (2, spans.multiply),
-    "/": (2, spans.divide),
-    "//": (2, spans.floor_divide),
-    "%": (2, spans.modulo),
-    "**": (4, spans.power),
+_INFIX: Final[dict[str, tuple[int, Callable[[Number, Number], Number]]]] = {
+    "+": (1, real.add),
+    "-": (1, real.subtract),
+    "*": (2, real.multiply),
+    "/": (2, real.divide),
+    "//": (2, real.floor_divide),
+    "%": (2, real.modulo),
+    "**": (4, real.power),
 }
 _UNARY: Final = 3
-_FUNCTIONS: Final[dict[str, tuple[range, Callable[..., Span]]]] = {
-    "abs": (range(1, 2), spans.absolute),
-    "round": (range(1, 3), spans.rounded),
-    "floor": (range(1, 2), spans.floor),
-    "ceil": (range(1, 2), spans.ceil),
-    "min": (range(1, MOST_CHARACTERS), spans.least),
-    "max": (range(1, MOST_CHARACTERS), spans.most),
-    "sqrt": (range(1, 2), spans.sqrt),
-    "exp": (range(1, 2), spans.exp),
-    "ln": (range(1, 2), spans.ln),
-    "log10": (range(1, 2), spans.log10),
+_FUNCTIONS: Final[dict[str, tuple[range, Callable[..., Number]]]] = {
+    "abs": (range(1, 2), real.absolute),
+    "round": (range(1, 3), real.rounded),
+    "floor": (range(1, 2), real.floor),
+    "ceil": (range(1, 2), real.ceil),
+    "min": (range(1, MOST_CHARACTERS), real.least),
+    "max": (range(1, MOST_CHARACTERS), real.most),
+    "sqrt": (range(1, 2), real.sqrt),
+    "exp": (range(1, 2), real.exp),
+    "ln": (range(1, 2), real.ln),
+    "log10": (range(1, 2), real.log10),
 }
-_CONSTANTS: Final[dict[str, Callable[[], Span]]] = {
-    "pi": spans.pi,
-    "e": lambda: spans.exp(spans.span(1)),
+_CONSTANTS: Final[dict[str, Callable[[], Number]]] = {
+    "pi": real.pi,
+    "e": lambda: real.exp(Fraction(1)),
 }
 _LESSONS: Final = {
     "^": "'^' is not an operator here: write ** for a power",
@@ -121,9 +122,17 @@ def calculate(expression: str) -> dict[str, Json]:
         )
         raise ToolError(message)
     read_as = _normalised(expression)
-    value = _Reader(read_as).whole()
     changed = {} if read_as == expression else {"read_as": read_as}
-    return {"expression": expression, **changed, **_as_json(value)}
+    less, more = (_worked_out(read_as, precision) for precision in real.PRECISIONS)
+    return {"expression": expression, **changed, **_as_json(less, more)}
+
+
+def _worked_out(text: str, precision: int) -> Number:
+    try:
+        with decimal.localcontext(real.context(precision)):
+            return _Reader(text).whole()
+    except decimal.DecimalException:
+        raise real.too_large() from None
 
 
 class _Reader:
@@ -139,7 +148,7 @@ class _Reader:
         self._place = 0
         self._level = 0
 
-    def whole(self) -> Span:
+    def whole(self) -> Number:
         if len(self._tokens) == 1:
             message = "the expression is empty: write one such as (3 + 4) * 12"
             raise ToolError(message)
@@ -156,7 +165,7 @@ class _Reader:
         self._place += 1
         return token
 
-    def _expression(self, above: int) -> Span:
+    def _expression(self, above: int) -> Number:
         """Read operands joined by operators that bind more tightly than `above`."""
         self._level += 1
         if self._level > MOST_LEVELS:
@@ -172,7 +181,7 @@ class _Reader:
         self._level -= 1
         return value
 
-    def _operand(self) -> Span:
+    def _operand(self) -> Number:
         kind, text = self._next()
         if kind == "number":
             self._take()
@@ -188,14 +197,14 @@ class _Reader:
         self._close()
         return value
 
-    def _signed(self) -> Span:
+    def _signed(self) -> Number:
         minus = 0
         while self._next()[1] in {"+", "-"}:
             minus += self._take()[1] == "-"
         value = self._expression(_UNARY)
-        return spans.negative(value) if minus % 2 else value
+        return -value if minus % 2 else value
 
-    def _named(self) -> Span:
+    def _named(self) -> Number:
         name = self._next()[1]
         if (constant := _CONSTANTS.get(name)) is not None:
             self._take()
@@ -284,36 +293,37 @@ def _among_arguments(before: str) -> bool:
     return any(functions)
 
 
-def _number(text: str) -> Span:
+def _number(text: str) -> Number:
     """A decimal numeral, exactly."""
     mantissa, _, exponent = text.replace("_", "").lower().partition("e")
-    if exponent and abs(int(exponent)) > MOST_DIGITS:
-        message = f"{text[:40]} is out of range: at most {MOST_DIGITS:,} digits are computed"
+    if exponent and abs(int(exponent)) > MAX_DIGITS:
+        message = f"{text[:40]} is out of range: at most {MAX_DIGITS:,} digits are computed"
         raise ToolError(message)
-    return spans.span(Fraction(mantissa) * Fraction(10) ** int(exponent or 0))
+    return real.checked(Fraction(mantissa) * Fraction(10) ** int(exponent or 0))
 
 
-def _as_json(value: Span) -> dict[str, Json]:
-    if value.exact:
-        number = value.low
-        if (places := _places(number)) is not None:
-            return {"result": _plain(number, places), "exact": True}
-        text = _significant(number, SHOWN_DIGITS)
-        if Fraction(text) == number:
-            return {"result": text, "exact": True}
-        ratio = f"{number.numerator}/{number.denominator}"
-        fraction = {"fraction": ratio} if len(ratio) <= 2 * SHOWN_DIGITS else {}
-        return {"result": text, "exact": False, **_precision(SHOWN_DIGITS), **fraction}
+def _as_json(less: Number, more: Number) -> dict[str, Json]:
+    """The result by its values of less and of more precision."""
+    if isinstance(more, Fraction):
+        if less != more:
+            raise real.uncertain()
+        return _exact(more)
     for digits in range(SHOWN_DIGITS, 0, -1):
-        text = _significant(value.low, digits)
-        if text == _significant(value.high, digits):
+        text = _significant(Fraction(more), digits)
+        if more and text == _significant(Fraction(less), digits):
             return {"result": text, "exact": False, **_precision(digits)}
-    message = (
-        "the digits cancel out: the result cannot be told from zero"
-        if value.holds_zero
-        else "the digits cancel out: no digit of the result is certain"
-    )
-    raise ToolError(message)
+    raise ToolError("the digits cancel out: the result cannot be told from zero")
+
+
+def _exact(number: Fraction) -> dict[str, Json]:
+    if (places := _places(number)) is not None:
+        return {"result": _plain(number, places), "exact": True}
+    text = _significant(number, SHOWN_DIGITS)
+    if Fraction(text) == number:
+        return {"result": text, "exact": True}
+    ratio = f"{number.numerator}/{number.denominator}"
+    fraction = {"fraction": ratio} if len(ratio) <= 2 * SHOWN_DIGITS else {}
+    return {"result": text, "exact": False, **_precision(SHOWN_DIGITS), **fraction}
 
 
 def _precision(digits: int) -> dict[str, Json]:
