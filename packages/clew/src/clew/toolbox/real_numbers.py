@@ -25,7 +25,6 @@ PRECISIONS: Final = (90, 120)
 _MAX_BITS: Final = int(MAX_DIGITS * math.log2(10))
 _MAX_ROOT: Final = 64
 _GUARD_DIGITS: Final = 40
-_FRACTION: Final[Callable[[Number], Fraction]] = Fraction
 _PI: Final = Decimal(
     "3.141592653589793238462643383279502884197169399375105820974944592307816406286208998628034825"
     "342117067982148086513282306647093844609550582231725359408128"
@@ -122,7 +121,7 @@ def log10(value: Number) -> Number:
 
 def absolute(value: Number) -> Number:
     """The number without its sign."""
-    return abs(value)
+    return -value if value < 0 else value
 
 
 def floor(value: Number) -> Number:
@@ -146,12 +145,12 @@ def rounded(value: Number, places: Number | None = None) -> Number:
 
 def least(*values: Number) -> Number:
     """The smallest."""
-    return min(values, key=_FRACTION)
+    return min(values, key=_exactly)
 
 
 def most(*values: Number) -> Number:
     """The largest."""
-    return max(values, key=_FRACTION)
+    return max(values, key=_exactly)
 
 
 def pi() -> Number:
@@ -181,6 +180,10 @@ def too_large() -> ToolError:
     )
 
 
+def _exactly(value: Number) -> Fraction:
+    return Fraction(value)
+
+
 def _decimal(value: Number) -> Decimal:
     return value if isinstance(value, Decimal) else Decimal(value.numerator) / value.denominator
 
@@ -188,7 +191,8 @@ def _decimal(value: Number) -> Decimal:
 def _computed(operation: Callable[[Any, Any], Any], left: Number, right: Number) -> Number:
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return checked(Fraction(operation(left, right)))
-    return operation(_decimal(left), _decimal(right))
+    result: Decimal = operation(_decimal(left), _decimal(right))
+    return result
 
 
 def _function(operation: Callable[[Decimal], Decimal], value: Number) -> Number:
