@@ -8,6 +8,9 @@ PYTHON ?= python3
 # Two more than there are cores: half of the time tests wait for processes and servers.
 JOBS   ?= $(shell expr 2 + $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
 
+WITH   ?=
+comma  := ,
+
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
@@ -19,7 +22,7 @@ export MODEL    := $(value MODEL)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
+.PHONY: help ask install wheels check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -28,6 +31,14 @@ help:  ## Say what can be made
 ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
 	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model "$$MODEL" \
 		|| case $$? in 3|4|6|7) ;; *) exit 1 ;; esac  # at a limit, held, refused, declined: said above
+
+install: $(BIN)/python  ## Install clew, and packages beside it: make install WITH=evals,mcp
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation $(foreach each,clew[documents] $(patsubst %,clew-%,$(subst $(comma), ,$(WITH))),--editable 'packages/$(each)')
+
+wheels: $(BIN)/python  ## Build the wheels of all packages: pip install --find-links dist clew
+	@$(PIP) hatchling
+	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./packages/*
 
 check: lint  ## Format, lint, types and the tests that are quick: before every commit
 	@$(MAKE) --no-print-directory --jobs=3 mypy pyright test  # side by side: tests wait for half of their time
@@ -142,7 +153,7 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
 
 CLEW := packages/clew[documents]
-ALL  := packages/clew[anthropic,code,dbos,documents,embeddings,eval,google,local,mcp,openai,otel,postgres,pydantic,ray,web]
+ALL  := packages/clew[anthropic,code,dbos,documents,embeddings,google,local,mcp,openai,otel,postgres,pydantic,ray,web] packages/clew-evals[reports]
 
 $(VENV)/.core: wanted = $(CLEW)
 $(VENV)/.local: wanted = packages/clew[documents,local]
@@ -150,7 +161,7 @@ $(VENV)/.dev: wanted = $(ALL) lab[dev]
 $(VENV)/.bench: wanted = $(ALL) lab[dev,bench]
 $(VENV)/.docs: wanted = $(CLEW) lab[docs]
 $(VENV)/.mutants: wanted = $(ALL) lab[dev,mutants]
-$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants: packages/clew/pyproject.toml lab/pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants: $(wildcard packages/*/pyproject.toml) lab/pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing $(wanted) (once) …' >&2
 	@$(PIP) hatchling editables
 	@$(PIP) --no-build-isolation $(foreach each,$(wanted),--editable '$(each)')

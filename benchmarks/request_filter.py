@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from clew.evals.statistics import wilson
 from clew.screens import find
+from clew_evals.statistics import wilson
 
 HALVES = ("unseen", "later", "fresh", "tuning", "unaware")
 DATA = Path(__file__).parent / "requests"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from clew.evals.gold import foreign, gold
+from clew_evals.gold import foreign, gold
 from live import recorded
 from live.tasks import LISTED, Half, Listed, hashed
 

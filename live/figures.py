@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from clew.evals import Outcome, accuracy
-from clew.evals.bootstrap import DRAWS, SEED, Difference, difference
+from clew_evals import Outcome, accuracy
+from clew_evals.bootstrap import DRAWS, SEED, Difference, difference
 from live.outcomes import Measured
 
 LEVEL: Final = (2.5, 97.5)

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.core.errors import ConfigError
 from clew.core.events import Value
-from clew.evals import Outcome
+from clew_evals import Outcome
 from live.tasks import Half
 
 FOLDER: Final = Path(__file__).with_name("outcomes")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from clew.evals.bootstrap import Difference
+from clew_evals.bootstrap import Difference
 from live import failures, long, memory, slots
 from live.configurations import BASE, BEFORE, PLAIN, STEPS, TABLE, TOKENS
 from live.draw import SEED
@@ -58,7 +58,7 @@ tuning half showed and judged by it, and today's prompt was run over the other h
   The tools `search` and `lookup` of the ReAct paper give these pages, and those of the other drawn
   questions as distractors. The recordings are not part of the project: `CLEW_RECORDINGS` names
   their folder.
-- Scoring is clew's own (`clew.evals.scoring`): exact match for `hotpotqa` and `fever`; for the
+- Scoring is clew's own (`clew_evals.scoring`): exact match for `hotpotqa` and `fever`; for the
   others what the set says.
 - Each run: temperature 0, at most {tokens} tokens a reply and {steps} steps, no limit of time. Seed
   0, one run for each task and configuration.

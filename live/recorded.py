@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any, Final
 
 from clew.core.errors import ConfigError
-from clew.evals import Case
-from clew.evals.environments.fever import ASK, LABELS
-from clew.evals.environments.hotpotqa import SHORT
 from clew.evidence import normalised
+from clew_evals import Case
+from clew_evals.environments.fever import ASK, LABELS
+from clew_evals.environments.hotpotqa import SHORT
 from recordings.data import Unread, files, lines, missing
 
 HOTPOTQA: Final = "hotpotqa"

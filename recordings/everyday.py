@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Final
 
 from clew import ConfigError, Tool
-from clew.evals.statistics import wilson
 from clew.tools.retrieval import Embed, Retrieval
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.lexical import Lexical
 from clew.tools.retrieval.meaning import Meaning, ranking_of
+from clew_evals.statistics import wilson
 from recordings.forms import Record
 from recordings.part import Figure, Part
 from recordings.retrieval import FIRST, LEFT_OUT, Catalogue, usable_definitions

@@ -8,8 +8,8 @@ from typing import Final
 import clew
 from clew.core.events import FINISH, Json, Reply, encode
 from clew.core.interfaces import Store, Tool
-from clew.evals.texts import normal
 from clew.testing.models import ScriptedModel
+from clew_evals.texts import normal
 from recordings.forms import Record, functions
 from recordings.redrive_sources import EFFECTS, Asked, Source, asked
 from recordings.text_formats import Said, Turn, comparable, plainly

@@ -13,7 +13,7 @@ from typing import Final
 import clew
 from clew.core.events import Effect
 from clew.core.interfaces import Bound
-from clew.evals.texts import normal
+from clew_evals.texts import normal
 from recordings.forms import Record
 from recordings.text_formats import FORMATS, Format, Turn
 

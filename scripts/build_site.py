@@ -60,7 +60,7 @@ LINK: Final = re.compile(
 
 def namespaces() -> list[str]:
     """All that are public, in order."""
-    names = (ROOT / "packages/clew/tests" / "public_names.txt").read_text("utf-8").split()
+    names = (ROOT / "lab/tests" / "public_names.txt").read_text("utf-8").split()
     return sorted({name.rpartition(".")[0] for name in names})
 
 
@@ -145,7 +145,7 @@ def settings() -> Iterator[str]:
     yield f'docs_dir = "pages"\nsite_dir = "site"\nnav = {inline(navigation())}'
     yield "[project.theme]\nfont = false"
     yield "[project.plugins.mkdocstrings.handlers.python]"
-    yield f"paths = [{json.dumps(str(ROOT / 'packages/clew/src'))}]"
+    yield f"paths = {json.dumps(sorted(map(str, ROOT.glob('packages/*/src'))))}"
     yield "[project.plugins.mkdocstrings.handlers.python.options]"
     yield from (f"{name} = {json.dumps(value)}" for name, value in python.items())
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from benchmarks.one_passage import record
-from clew.evals.statistics import wilson
 from clew.evidence import Audit, audit
+from clew_evals.statistics import wilson
 
 FOLDER: Final = Path(__file__).parent
 Row: TypeAlias = dict[str, Any]

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, median
 from typing import TypeAlias
 
-from clew.evals.bootstrap import difference
-from clew.evals.gold import gold
-from clew.evals.outcome import About, Outcome
-from clew.evals.results import Results
-from clew.evals.simulated.script import script_of
-from clew.evals.statistics import accuracy, by_case, pass_all_k, repeated
-from clew.evals.table import Group, grouped, unfinished
+from clew_evals.bootstrap import difference
+from clew_evals.gold import gold
+from clew_evals.outcome import About, Outcome
+from clew_evals.results import Results
+from clew_evals.simulated.script import script_of
+from clew_evals.statistics import accuracy, by_case, pass_all_k, repeated
+from clew_evals.table import Group, grouped, unfinished
 
 Groups: TypeAlias = dict[Group, Sequence[Outcome]]
 NOTHING = "–"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from clew.evals.dataset import read_dataset
-from clew.evals.gold import FOREIGN, QUESTIONS
+from clew_evals.dataset import read_dataset
+from clew_evals.gold import FOREIGN, QUESTIONS
 
 HERE = Path(__file__).parent
 Half: TypeAlias = Literal["seen", "unseen"]

@@ -17,9 +17,9 @@ from benchmarks.rewinds import real as asked
 from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
 from benchmarks.rewinds.simulated import Believer, Knower, tasks
 from clew import Rewinds
-from clew.evals import Outcome as Trial
-from clew.evals import accuracy
-from clew.evals.bootstrap import difference
+from clew_evals import Outcome as Trial
+from clew_evals import accuracy
+from clew_evals.bootstrap import difference
 from durability.progress import tell
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "context.md"

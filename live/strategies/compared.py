@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from math import fsum
 from statistics import fmean
 
-from clew.evals import Outcome
-from clew.evals.bootstrap import Difference, difference
+from clew_evals import Outcome
+from clew_evals.bootstrap import Difference, difference
 from live.strategies.outcomes import Answered
 
 

@@ -12,8 +12,8 @@ from typing import Final, TypedDict
 from clew import tool
 from clew.core.events import Json
 from clew.core.interfaces import Tool
-from clew.evals import Case
 from clew.toolbox import calc
+from clew_evals import Case
 
 SEED: Final = 64
 KINDS: Final = ("bill", "order", "worth", "cheapest")

@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 
 from benchmarks import strategies
-from clew.evals import accuracy
+from clew_evals import accuracy
 from live.strategies import askings, composed, why
 from live.strategies.compared import (
     against,

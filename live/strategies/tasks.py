@@ -15,8 +15,8 @@ import msgspec
 from clew import Trajectory
 from clew.core.events import Json, Status
 from clew.core.interfaces import Check, Guard, Tool
-from clew.evals import Case
-from clew.evals.scoring import Seen, right, score
+from clew_evals import Case
+from clew_evals.scoring import Seen, right, score
 from live import tasks as asked
 from live.strategies import goods, programs
 from live.tasks import Listed

@@ -18,7 +18,7 @@ from tests.shares import ranked
 TESTS: Final = Path(__file__).parent
 ABOVE: Final = frozenset(
     {
-        *("benchmarks", "cli", "durability", "evals", "live", "matrix", "otel", "recordings"),
+        *("benchmarks", "cli", "durability", "live", "matrix", "otel", "recordings"),
         *("serve", "strategies", "workers"),
     }
 )
@@ -29,7 +29,9 @@ CASES: Final = 8
 
 
 def of_layers(item: pytest.Item) -> bool:
-    """Whether a test is about layers 0 to 5, and not about the whole project either."""
+    """Whether a test is about layers 0 to 5 of clew, and not about the whole project either."""
+    if not item.path.is_relative_to(TESTS):
+        return False  # of another package
     folder, *below = item.path.relative_to(TESTS).parts
     return folder not in ABOVE and bool(below)
 

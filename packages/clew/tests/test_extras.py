@@ -1,4 +1,4 @@
-"""The advice on a missing extra fits the way in which clew was installed."""
+"""The advice on what is missing fits the way in which clew was installed."""
 
 import json
 from pathlib import Path
@@ -6,25 +6,51 @@ from typing import Any
 
 import pytest
 
-from clew.support.extras import install
+from clew import ConfigError
+from clew.support.extras import install, install_package
+from clew.support.street import PACKAGES
+from clew.support.wings import find, require
 
 GIT = {"vcs": "git", "commit_id": "abc123"}
+AT = "git+https://h/clew@abc123#subdirectory=packages"
+
+
+UNKNOWN = (
+    "pip install 'packages/clew[web]' in a checkout of clew",
+    "make install WITH=x in a checkout of clew",
+)
 
 
 @pytest.mark.parametrize(
-    ("noted", "advice"),
+    ("noted", "extra", "package"),
     [
-        ({"url": "file:///src/a%20b", "dir_info": {"editable": True}}, "-e '/src/a b[web]'"),
-        ({"url": "file:///src/clew", "dir_info": {}}, "'/src/clew[web]'"),
-        ({"url": "https://h/clew", "vcs_info": GIT}, "'clew[web] @ git+https://h/clew@abc123'"),
-        ({"url": "https://h/c.whl", "archive_info": {}}, "'clew[web] @ https://h/c.whl'"),
-        ({}, "'clew[web]'"),
-        ("no JSON", "'clew[web]'"),
-        (None, "'clew[web]'"),
+        (
+            {"url": "file:///a%20b/clew", "dir_info": {"editable": True}},
+            "pip install -e '/a b/clew[web]'",
+            "pip install -e '/a b/clew-x'",
+        ),
+        (
+            {"url": "file:///src/clew", "dir_info": {}},
+            "pip install '/src/clew[web]'",
+            "pip install '/src/clew-x'",
+        ),
+        (
+            {"url": "https://h/clew", "vcs_info": GIT},
+            f"pip install 'clew[web] @ {AT}/clew'",
+            f"pip install 'clew-x @ {AT}/clew-x'",
+        ),
+        (
+            {"url": "https://h/c.whl", "archive_info": {}},
+            "pip install 'clew[web] @ https://h/c.whl'",
+            "make install WITH=x in a checkout of clew",
+        ),
+        ({}, *UNKNOWN),
+        ("no JSON", *UNKNOWN),
+        (None, *UNKNOWN),
     ],
 )
 def test_the_advice_names_where_clew_came_from(
-    noted: Any, advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    noted: Any, extra: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "clew-0.1.0.dist-info"
     folder.mkdir()
@@ -32,4 +58,22 @@ def test_the_advice_names_where_clew_came_from(
         text = noted if isinstance(noted, str) else json.dumps(noted)
         (folder / "direct_url.json").write_text(text)
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    assert install("web") == f"pip install {advice}"
+    assert install("web") == extra
+    assert install_package("clew-x") == package
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_a_package_of_clew_adds_is_told_to_need_it(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    short = package.removeprefix("clew-")
+    for adds in PACKAGES[package]:
+        group, name = adds.split()
+        for look in (find, require):
+            with pytest.raises(ConfigError) as told:
+                look(group, name)
+            needs = f"{name} needs {package}, which is not installed"
+            assert (
+                str(told.value) == f"{needs}: run make install WITH={short} in a checkout of clew"
+            )

@@ -92,7 +92,6 @@ LAYERS = {
     "rewinding": 7,  # a person takes a wrong branch out of the view
     "apps": 7,
     "clew": 7,  # the package itself: what a user's own code could import
-    "evals": 7,
     "retention": 7,  # records in the long run: forgotten, archived, verified
     "__main__": 8,
     "cli": 8,
@@ -113,7 +112,6 @@ BY_NAME = {  # who may import a module whose name is data
     "support/wings.py": "what reads entry points is dear to import",
     "agent_files/imports.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/groups.py": "a command, and an optional extra, is imported when it is used",
-    "evals/environments/packages.py": "a world's package is loaded when that world is asked for",
     "models/prices.py": "the list of prices is big, comes with providers, and is for their models",
     "stores/__init__.py": "platformdirs is dear to import, and most name their store",
     "toolbox/docs/extract.py": "what reads PDF and HTML is an optional extra too",

@@ -22,7 +22,6 @@ HOUSE = ROOT / "packages" / "clew"
 SOURCE, TESTS = "packages/clew/src", "packages/clew/tests"
 
 WINGS = (
-    "evals",
     "evidence",
     "memory",
     "models.anthropic",

@@ -26,6 +26,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from clew import ConfigError
+
 ROOT = Path(__file__).parents[1]
 
 # What commands import, some of it late: an SDK alone takes half a second.
@@ -137,8 +139,7 @@ def main() -> None:
         importlib.import_module(name)
     for section in importlib.import_module("clew.cli").COMMANDS.values():
         for entry in section:
-            for command in entry.commands or (entry,):
-                command.load()
+            load(entry)
     gc.freeze()  # a fork that looks for garbage need not touch, and so copy, all of this
     while fds := socket.recv_fds(requests, 1, 4)[1]:
         if not os.fork():
@@ -150,6 +151,15 @@ def main() -> None:
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+def load(entry: Any) -> None:
+    """Import a command, and those of a group; not what is not installed."""
+    with suppress(ConfigError):
+        command = entry.load()
+        for section in getattr(command, "sections", {}).values():
+            for inner in section:
+                load(inner)
 
 
 def serve(connection: int, *streams: int) -> None:

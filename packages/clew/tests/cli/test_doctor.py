@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from clew import __version__
 from clew.cli import COMMANDS, main
 from clew.cli.doctor import EXTRAS
+from clew.support.street import PACKAGES
 from clew.testing.servers.openai_server import OpenAIServer
 from tests.cli.shell import clew, own_tools
 
@@ -74,12 +75,12 @@ def test_findings_of_the_same_word_share_a_line() -> None:
 
 def test_every_extra_is_looked_for() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
-    assert {*EXTRAS} == project["optional-dependencies"].keys() - {
-        "bench",
-        "dev",
-        "docs",
-        "mutants",
-    }
+    assert {*EXTRAS} == project["optional-dependencies"].keys()
+
+
+def test_every_package_is_looked_for() -> None:
+    every = [one["name"] for one in findings().values() if one["area"] == "package"]
+    assert sorted(every) == sorted(PACKAGES)
 
 
 def test_a_store_of_another_kind_is_named_without_its_password() -> None:

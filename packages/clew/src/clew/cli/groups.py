@@ -28,13 +28,13 @@ from clew.cli.errors import (
 from clew.cli.safe_text import say
 from clew.support.extras import install
 from clew.support.nearest_name import nearest
-from clew.support.wings import COMMANDS, find, missing_package, names
+from clew.support.wings import COMMANDS, find, missing_package, names, require
 
 GAP: Final = 2  # columns between a command and what it does
 HELP: Final = ("-h", "--help")
 
 
-def import_extra(module: str, extra: str) -> ModuleType:
+def import_extra(module: str, extra: str, package: str = "clew") -> ModuleType:
     """A module that stands on an optional extra. Raises `ConfigError` where that is missing."""
     try:
         return importlib.import_module(module)
@@ -42,7 +42,7 @@ def import_extra(module: str, extra: str) -> ModuleType:
         missing = missing_package(error)
         if not missing:
             raise ConfigError(f"{module} cannot be imported: {error}") from error
-        message = f"{missing} is not installed: run {install(extra)}"
+        message = f"{missing} is not installed: run {install(extra, package)}"
         raise ConfigError(message) from error
 
 
@@ -50,8 +50,9 @@ def import_extra(module: str, extra: str) -> ModuleType:
 class Entry:
     """A command as its group's help names it, or a group of `commands`.
 
-    A command is the one of its name in its module of `clew.cli`. `default` is the command that a
-    group runs when none is named.
+    A command is the one of its name in its module, one of `clew.cli` unless it has dots; or what
+    the entry point of its name loads, where it is that of another `package`. `default` is the
+    command that a group runs when none is named.
     """
 
     name: str
@@ -59,13 +60,21 @@ class Entry:
     module: str = ""
     commands: tuple["Entry", ...] = ()
     default: str = ""
+    package: str = ""
 
     def load(self) -> click.Command:
-        """The command itself, imported; or the group."""
+        """The command itself, imported; or the group.
+
+        Raises `ConfigError` where its package is not installed.
+        """
+        if self.package:
+            added: click.Command = require(COMMANDS, self.name)
+            return added
         if self.commands:
             sections = {"Commands": self.commands}
             return CommandGroup(self.name, help=self.about, sections=sections, default=self.default)
-        module = importlib.import_module(f"clew.cli.{self.module or self.name}")
+        name = self.module or self.name
+        module = importlib.import_module(name if "." in name else f"clew.cli.{name}")
         found = (each for each in vars(module).values() if isinstance(each, click.Command))
         return next(each for each in found if each.name == self.name)
 
@@ -144,6 +153,8 @@ class CommandGroup(click.Group):
                 formatter.write_dl(rows, col_spacing=GAP)
 
     def _about(self, entry: Entry) -> str:
+        if entry.package and entry.name not in names(COMMANDS):
+            return f"{entry.about}  [needs {entry.package}]"
         return f"{entry.about}  [default]" if entry.name == self._default else entry.about
 
     def preload(self, words: Sequence[str]) -> None:
@@ -173,7 +184,8 @@ class Program(CommandGroup):
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *names(COMMANDS)})
+        own = {name for name, entry in self._entries.items() if not entry.package}
+        return sorted({*own, *names(COMMANDS)})
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -185,7 +197,7 @@ class Program(CommandGroup):
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_commands(ctx, formatter)
-        if added := names(COMMANDS):
+        if added := [name for name in names(COMMANDS) if name not in self._entries]:
             with formatter.section("From other packages"):
                 formatter.write_dl([(name, _about(name)) for name in added], col_spacing=GAP)
 

@@ -1,20 +1,34 @@
-"""How an optional part of clew is added, said in the way in which clew itself was installed."""
+"""How an optional part is added, said in the way in which clew itself was installed."""
 
 import importlib.util
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+CHECKOUT: Final = "in a checkout of clew"
 
-def install(extra: str) -> str:
-    """The command that adds an extra, for one line of advice.
 
-    Installers note where a package came from in `direct_url.json` (PEP 610) unless that was an
-    index: a folder, a repository, a file. Only looked for once something is missing.
+def install(extra: str, package: str = "clew") -> str:
+    """The command that adds an extra of one of clew's packages, for one line of advice.
+
+    Installers note where a package came from in `direct_url.json` (PEP 610) unless they took a
+    wheel by its name: a folder, a repository, a file. Only looked for once something is missing.
+    No command names a package of clew alone, for an index may have another of that name.
     """
-    return f"pip install {_requirement(extra)}"
+    return f"pip install {_requirement(package, _came_from(package), extra)}"
+
+
+def install_package(package: str) -> str:
+    """The command that adds one of clew's packages, from where clew itself came."""
+    note = _came_from("clew")
+    if "dir_info" in note:
+        folder = Path(unquote(urlsplit(str(note["url"])).path)).with_name(package)
+        return f"pip install {_requirement(package, {**note, 'url': folder.as_uri()}, '')}"
+    if "vcs_info" in note:
+        return f"pip install {_requirement(package, note, '')}"
+    return f"make install WITH={package.removeprefix('clew-')} {CHECKOUT}"
 
 
 def installed(module: str) -> bool:
@@ -25,37 +39,39 @@ def installed(module: str) -> bool:
         return False
 
 
-def missing_extra(missing: ImportError, extra: str) -> ImportError:
+def missing_extra(missing: ImportError, extra: str, package: str = "clew") -> ImportError:
     """What an import says, in one line, where the extra that it stands on is not installed."""
     what = missing.name or str(missing).partition("\n")[0]
-    message = f"{what} is missing: run {install(extra)}"
+    message = f"{what} is missing: run {install(extra, package)}"
     return type(missing)(message, name=missing.name, path=missing.path)
 
 
-def _requirement(extra: str) -> str:
-    said = _came_from()
-    url = str(said.get("url", ""))
+def _requirement(package: str, note: dict[str, Any], extra: str) -> str:
+    url = str(note.get("url", ""))
     folder = unquote(urlsplit(url).path)
-    match said:
+    extras = f"[{extra}]" if extra else ""
+    match note:
         case {"dir_info": {"editable": True}}:
-            return f"-e '{folder}[{extra}]'"
+            return f"-e '{folder}{extras}'"
         case {"dir_info": _}:
-            return f"'{folder}[{extra}]'"
+            return f"'{folder}{extras}'"
         case {"vcs_info": {"vcs": vcs, "commit_id": commit}}:
-            return f"'clew[{extra}] @ {vcs}+{url}@{commit}'"
+            place = f"{vcs}+{url}@{commit}#subdirectory=packages/{package}"
+            return f"'{package}{extras} @ {place}'"
         case {"archive_info": _}:
-            return f"'clew[{extra}] @ {url}'"
+            return f"'{package}{extras} @ {url}'"
         case _:
-            return f"'clew[{extra}]'"
+            return f"'packages/{package}{extras}' {CHECKOUT}"
 
 
-def _came_from() -> dict[str, Any]:
-    """What the installer noted; empty where clew came from an index, or nobody says."""
+def _came_from(package: str) -> dict[str, Any]:
+    """What the installer noted of a package; empty where it noted nothing."""
+    name = package.replace("-", "_")
     for folder in sys.path:
-        for file in Path(folder or ".").glob("clew-*.dist-info/direct_url.json"):
+        for file in Path(folder or ".").glob(f"{name}-*.dist-info/direct_url.json"):
             try:
-                said: dict[str, Any] = json.loads(file.read_bytes())
+                note: dict[str, Any] = json.loads(file.read_bytes())
             except (OSError, ValueError):
                 return {}
-            return said
+            return note
     return {}

@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from clew.core.errors import ConfigError
-from clew.support.extras import install
+from clew.support.extras import install, install_package
+from clew.support.street import PACKAGES, package_of
 
 MODELS: Final = "clew.models"
 """`NAME:model`: a `Provider`, or a function from a model's name and options to a `Model`."""
@@ -51,9 +52,13 @@ def names(group: str) -> list[str]:
 def find(group: str, name: str) -> Any:
     """What has that name; None where nobody adds one.
 
-    Raises `ConfigError` where its package cannot be imported: it says which extra is missing.
+    Raises `ConfigError` where its package is not installed or cannot be imported: it says how to
+    add what is missing.
     """
     if (entry := _table(group, tuple(sys.path)).get(name)) is None:
+        if package := package_of(group, name):
+            advice = install_package(package)
+            raise ConfigError(f"{name} needs {package}, which is not installed: run {advice}")
         return None
     try:
         return entry.load()
@@ -93,10 +98,11 @@ def _is_installed(package: str) -> bool:
 
 def _command(entry: Any) -> str:
     """The command that adds what an entry needs."""
-    if entry.dist.name == "clew" and entry.extras:
-        return install(entry.extras[0])
+    name = entry.dist.name
+    if entry.extras and (name == "clew" or name in PACKAGES):
+        return install(entry.extras[0], name)
     extras = f"[{','.join(entry.extras)}]" if entry.extras else ""
-    return f"pip install '{entry.dist.name}{extras}'"
+    return f"pip install '{name}{extras}'"
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,0 +1,23 @@
+"""A case: a question, and what makes an answer to it right."""
+
+import msgspec
+
+from clew.core.events import Json, Value
+
+
+class Case(Value, frozen=True):
+    """One line of a dataset.
+
+    `gold` says what is right, in one of the forms of `clew_evals.golds`. `tests` says in words what
+    the case tests. Cases of one `pair` count only together: each passes if all do, so that refusing
+    cannot win both a harmful request and its harmless twin. `extra` is what an environment or a
+    simulated model needs, such as paragraphs or a script.
+    """
+
+    id: str
+    question: str
+    gold: Json
+    category: str = ""
+    tests: str = ""
+    pair: str = ""
+    extra: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])

@@ -1,0 +1,139 @@
+"""The report of an evaluation, on a terminal and in files."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from rich.text import Text
+
+from clew import ConfigError, StoreError, read
+from clew.cli.places import command
+from clew.cli.render import pieces
+from clew.cli.safe_text import inert
+from clew.cli.screen import console
+from clew.interfaces import encode
+from clew.stores import store_at
+from clew.support.private_files import make_folder, write_text
+from clew_evals import (
+    Cluster,
+    Results,
+    clusters,
+    example_runs,
+    report_document,
+    table_csv,
+    trials_csv,
+)
+from clew_evals.cli.tables import grids
+from clew_evals.tables import tables
+
+FAILURES: Final = 12
+"""So many clusters of failures are told on a terminal."""
+
+
+class Report:
+    """What the results in a file come to. Raises `ConfigError` where there is nothing to say."""
+
+    def __init__(self, results: str, baseline: str) -> None:
+        found = Results(results)
+        try:
+            self._about, self._outcomes = found.about, found.outcomes()
+        finally:
+            found.close()
+        if not self._outcomes:
+            message = f"no trial of {results} is finished yet: `clew eval run` goes on with it"
+            raise ConfigError(message)
+        self._place = results
+        self._tables = tables(self._outcomes, self._about, baseline)
+
+    def show(self) -> None:
+        """Show it on a terminal."""
+        out = console()
+        passed = sum(one.passed for one in self._outcomes)
+        out.print(
+            Text(f"{inert(self._about.name)}: {len(self._outcomes):,} trials, {passed:,} passed")
+        )
+        for table in self._tables:
+            out.print()
+            out.print(Text(inert(table.title), style="bold"))
+            for grid in grids(table, out.width):
+                out.print(grid)
+            out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
+        for line in self._failures():
+            out.print(line)
+
+    def json(self) -> str:
+        """It as one document."""
+        return encode(report_document(self._outcomes, self._about, self._tables)).decode()
+
+    def write_html(self, to: str, page: Any) -> str:
+        """Write it as a page (the module `clew_evals.page`); say what was written."""
+        traces = anyio.run(partial(self._traces, example_runs(clusters(self._outcomes))))
+        text = page.page(self._outcomes, self._about, self._tables, traces, self._place)
+        return self._write(Path(to), text)
+
+    def write_trials(self, to: str) -> str:
+        """Write a row for each trial."""
+        return self._write(Path(to), trials_csv(self._outcomes))
+
+    def write_tables(self, folder: str) -> str:
+        """Write each table into a file of its own."""
+        place = Path(folder)
+        try:
+            make_folder(place)
+        except OSError as error:
+            raise _unwritable(place, error) from error
+        return "\n".join(
+            self._write(place / f"{table.name}.csv", table_csv(table)) for table in self._tables
+        )
+
+    def _write(self, place: Path, text: str) -> str:
+        """Write a file, and say so; never over the results themselves."""
+        if place.exists() and place.samefile(Path(self._place).expanduser()):
+            message = f"{place} holds the results themselves: name another file for the report"
+            raise ConfigError(message)
+        try:
+            write_text(place, text)
+        except OSError as error:
+            raise _unwritable(place, error) from error
+        return f"wrote {place}"
+
+    async def _traces(self, runs: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """The records of these runs, as a person reads them; those that are not there are not."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        parts = {one.run_id: one.runs for one in self._outcomes if one.votes > 1}
+        async with store_at(self._place) as store:
+            for run_id in runs:
+                try:
+                    record = await read(run_id, store=store)
+                except StoreError:
+                    continue
+                lines = [(piece.label, piece.text) for piece in pieces(record)]
+                lines += [
+                    ("A run of the vote", self._command(run)) for run in parts.get(run_id, ())
+                ]
+                found[run_id] = lines
+        return found
+
+    def _failures(self) -> Iterator[Text]:
+        """The largest clusters of failures, each with the command that shows one of them."""
+        found = clusters(self._outcomes)
+        if found:
+            yield Text("\nFailures that are alike", style="bold")
+        for cluster in found[:FAILURES]:
+            yield Text(self._cluster_line(cluster))
+        if (more := len(found) - FAILURES) > 0:
+            yield Text(f"{more:,} more clusters: --html FILE has all of them", style="dim")
+
+    def _cluster_line(self, cluster: Cluster) -> str:
+        shared = f": {cluster.common}" if cluster.common else ""
+        said = inert(f"{len(cluster.trials):>4}  {cluster.kind}{shared}")
+        return f"{said}\n      {self._command(cluster.trials[0].run_id)}"
+
+    def _command(self, run_id: str) -> str:
+        return inert(command("show", run_id, store=self._place))
+
+
+def _unwritable(place: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{place} cannot be written ({error.strerror}): name another place")

@@ -1,0 +1,92 @@
+"""Group similar failures: by kind, then by what they share."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from clew.core.events import Value
+from clew.strategies import normalise
+from clew.support.short_text import one_line
+from clew_evals.mistakes import KINDS
+from clew_evals.outcome import Kind, Outcome
+
+MOST: Final = 160
+"""So many characters of a text are compared, and told."""
+
+EACH: Final = 3
+"""So many traces of a cluster are shown."""
+
+ALL: Final = 120
+"""So many traces at most are shown, of the largest clusters."""
+
+_NUMBER: Final = re.compile(r"\d+([.,:]\d+)*")
+
+
+class Cluster(Value, frozen=True):
+    """Trials that failed alike; `common` is what they share, "" if that is the kind."""
+
+    kind: Kind
+    common: str
+    trials: tuple[Outcome, ...]
+
+
+def clusters(outcomes: Iterable[Outcome]) -> tuple[Cluster, ...]:
+    """The failures, the largest cluster first."""
+    found: defaultdict[tuple[Kind, str], list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.kind is not None and not outcome.passed:
+            found[outcome.kind, common(outcome)].append(outcome)
+    made = [Cluster(kind, what, tuple(trials)) for (kind, what), trials in found.items()]
+    return tuple(
+        sorted(made, key=lambda one: (-len(one.trials), KINDS.index(one.kind), one.common))
+    )
+
+
+def common(outcome: Outcome) -> str:
+    """What a failure shares with others of its kind."""
+    match outcome.kind:
+        case "bound" if outcome.code not in {"", "own"}:
+            return outcome.code
+        case "bound" | "failed" | "rejected" | "held" | "refused":
+            return _NUMBER.sub("#", one_line(outcome.reason, MOST))
+        case "fault":
+            return one_line(f"replies of {outcome.model}", MOST)
+        case "no such tool":
+            return one_line(", ".join(sorted(outcome.counted.unknown)), MOST)
+        case "bad arguments":
+            return one_line(", ".join(sorted(outcome.counted.bad_arguments)), MOST)
+        case "unsupported claim":
+            return one_line(why(outcome, "grounded") or outcome.case, MOST)
+        case "twin":
+            return one_line(outcome.pair, MOST)
+        case _:  # one question that goes wrong in many ways is one thing to look at
+            return one_line(outcome.case, MOST)
+
+
+def why(outcome: Outcome, scorer: str = "") -> str:
+    """What the marks that were not passed say."""
+    said = [
+        f"{mark.scorer}: {mark.why}" if mark.why else mark.scorer
+        for mark in outcome.marks
+        if not mark.passed and scorer in {"", mark.scorer}
+    ]
+    return "; ".join(said)
+
+
+def common_answers(cluster: Cluster, most: int = 5) -> list[tuple[str, int]]:
+    """The answers of a cluster, one for those that only look different, with how often."""
+    many: defaultdict[str, int] = defaultdict(int)
+    first: dict[str, str] = {}
+    for outcome in cluster.trials:
+        compared = normalise(outcome.answer)
+        many[compared] += 1
+        first.setdefault(compared, "(none)" if outcome.answer is None else str(outcome.answer))
+    ranked = sorted(many, key=lambda compared: (-many[compared], compared))
+    return [(one_line(first[compared], MOST), many[compared]) for compared in ranked[:most]]
+
+
+def example_runs(found: Iterable[Cluster], each: int = EACH) -> list[str]:
+    """The runs whose traces a report contains: some of each cluster, the largest first."""
+    runs = [one.run_id for cluster in found for one in cluster.trials[:each]]
+    return list(dict.fromkeys(runs))[:ALL]

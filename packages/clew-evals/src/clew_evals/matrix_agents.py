@@ -1,0 +1,296 @@
+"""The agents of a matrix, made before anything is spent; what cannot be made has its line told."""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.agent_files import DOCS, PartError, Spec, make_agent, make_library, make_model
+from clew.agent_files.read import misfit, with_absolute_paths
+from clew.agent_files.spec import Connection, Part, PriceTable, part, put
+from clew.agent_files.toml_lines import Path as Place
+from clew.agent_files.toml_lines import line_of
+from clew.core.agent import Agent
+from clew.core.errors import ConfigError
+from clew.core.events import Json, encode
+from clew.core.interfaces import Model
+from clew.models.prices import FREE, Price, price
+from clew.models.resolve import OFFLINE
+from clew.strategies import Verifier, verifying
+from clew.toolbox.docs import Library
+from clew_evals.judge import Judge, judging
+from clew_evals.plan import Configuration
+from clew_evals.simulated import simulated
+from clew_evals.table import SIMULATED
+from clew_evals.world import World, quiet
+
+CLI: Final = "cli"
+VOTES: Final = "votes"
+"""Where in the origin of a record the command line looks for the spec, and for a vote's."""
+
+STRATEGY: Final = "strategy"
+"""The key of an agent that an axis of the matrix sets."""
+
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "model": "models are named in `models`, of the matrix or of the configuration",
+    "store": "records lie in the results",
+    "file": "the file is known",
+}
+"""Keys of an agent that no configuration sets, and why."""
+
+
+class Varied(Part, frozen=True):
+    """A configuration: what is changed in the agent, what it lacks, and whether it votes.
+
+    `models` are those that it is tried with, where it does not fit all of the matrix.
+    """
+
+    name: str
+    models: tuple[str, ...] = ()
+    set: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    leave_out: tuple[str, ...] = ()
+    votes: int = 1
+    verifier: str = ""
+
+
+class JudgeTable(Part, frozen=True):
+    """The table `judge`: the model, the score from which an answer passes, and its server."""
+
+    model: str
+    least: int = 4
+    params: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    prices: dict[str, PriceTable] = msgspec.field(default_factory=dict[str, PriceTable])
+    connection: Connection = Connection()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a matrix is written down; without a file nothing has a line."""
+
+    text: str
+    file: Path | None = None
+
+    @property
+    def place(self) -> Path:
+        """The file, or one that might lie in the working folder."""
+        return self.file or Path.cwd() / "matrix"
+
+    @property
+    def folder(self) -> Path:
+        """What places are relative to."""
+        return self.place.parent
+
+    def wrong(self, path: Place, why: str) -> ConfigError:
+        """The error that says where something does not fit."""
+        where = "" if self.file is None else f"{self.file}, line {line_of(self.text, path)}: "
+        return ConfigError(where + why.removeprefix(f"{self.file}: "))
+
+    @contextmanager
+    def at(self, *path: str | int) -> Generator[None]:
+        """Whatever does not fit in here is told with this place, unless it has one of its own."""
+        try:
+            yield
+        except ConfigError as error:
+            if _placed(str(error)):
+                raise
+            raise self.wrong(path, str(error)) from error
+
+
+def _placed(message: str) -> bool:
+    """Whether an error says where it is: in an agent file ("x, line 3:") or a dataset ("x:3:")."""
+    head = message.partition(": ")[0]
+    return ", line " in head or head.rpartition(":")[2].isdigit()
+
+
+@dataclass
+class Maker:
+    """Makes what a matrix names. Agents with one folder search it together, and those with one
+    model keep its pace together.
+    """
+
+    source: Source
+    world: World
+    libraries: dict[str, Library] = field(default_factory=dict[str, Library])
+    _models: dict[bytes, Model] = field(default_factory=dict[bytes, Model])
+
+    def configuration(self, varied: Varied, place: int, base: Spec, model: str) -> Configuration:
+        """One configuration with one model."""
+        spec = self._spec(varied, place, base, model)
+        spec, rest = without_tools(spec, varied.leave_out)
+        later, caps, bare = 0, dict[str, int](), spec
+        if self.world.open is not quiet:
+            later, caps = spec.examples or 0, spec.limits.calls_per_tool or {}
+        if later:
+            bare = bare.replace({"prompt.examples": 0})
+        if caps:  # they name what the world brings
+            bare = bare.replace({"limits.calls_per_tool": None})
+        with self.source.at("configurations", place):
+            try:
+                agent = make_agent(bare, self._library(spec), self._model(spec))
+            except PartError as error:
+                where = _where(varied, place, base, model, error)
+                raise self.source.wrong(where, str(error)) from error
+        agent, rest = without(agent, rest)
+        if rest and self.world.open is quiet:
+            has = ", ".join(tool.name for tool in agent.tools) or "none"
+            message = f"there is no tool {rest[0]!r} to leave out: the agent's are {has}"
+            raise self.source.wrong(("configurations", place, "leave_out", rest[0]), message)
+        with self.source.at("configurations", place, "votes"):
+            return Configuration(
+                name=varied.name,
+                agent=agent,
+                model=model,
+                votes=varied.votes,
+                verifier=self._verifier(varied, place, spec),
+                leave_out=tuple(rest),
+                examples=later,
+                calls_per_tool=caps,
+                price=_price(agent, spec),
+                origin={} if rest else self._origin(spec, varied),
+            )
+
+    def judge(self, judged: JudgeTable | None) -> Judge | None:
+        """The judge that the matrix names."""
+        if judged is None:
+            return None
+        spec = Spec(
+            model=judged.model,
+            tools=(),
+            params=judged.params,
+            prices=judged.prices,
+            connection=judged.connection,
+            file=str(self.source.place),
+        )
+        try:
+            agent = judging(self._model(spec))
+        except PartError as error:
+            raise self.source.wrong(("judge", *error.path), str(error)) from error
+        with self.source.at("judge", "least"):
+            return Judge(agent, judged.least, _price(agent, spec))
+
+    def _spec(self, varied: Varied, place: int, base: Spec, model: str) -> Spec:
+        """What the agent of a configuration is made of."""
+        said: dict[str, Any] = msgspec.to_builtins(base)
+        said["model"] = model
+        for path, value in values_in(varied.set):
+            if (why := _ELSEWHERE.get(str(path[0]))) is not None:
+                message = f"{path[0]} is not set here: {why}"
+                raise self.source.wrong(("configurations", place, "set", *path), message)
+            put(said, path, value)
+        try:
+            spec = msgspec.convert(said, Spec)
+        except msgspec.ValidationError as error:
+            where, why = misfit(error)
+            raise self.source.wrong(("configurations", place, "set", *where), why) from error
+        here = with_absolute_paths(
+            spec, self.source.place, screened=True
+        )  # places that are named here
+        known = {path[0] for path, _ in values_in(varied.set)}
+        places = ("docs", "programs")
+        changed: dict[str, Any] = {name: getattr(here, name) for name in places if name in known}
+        if spec.tools is None and self.world.open is not quiet:
+            changed["tools"] = ()  # what can be done there is what the world lets be done
+        return msgspec.structs.replace(spec, **changed)
+
+    def _library(self, spec: Spec) -> Library | None:
+        if spec.docs and spec.docs not in self.libraries:
+            made = make_library(spec)
+            if made is not None:
+                self.libraries[spec.docs] = made
+        return self.libraries.get(spec.docs)
+
+    def _model(self, spec: Spec) -> Model:
+        """The model that a spec names; simulated ones know the scripts of the cases."""
+        name = spec.model
+        if name.startswith(SIMULATED):
+            with part("model", name):
+                made: Model = simulated(name.removeprefix(SIMULATED), self.world.cases)
+        else:
+            made = make_model(spec)  # which looks at all that is said of it, whether new or not
+        key = encode([name, spec.params, spec.prices, spec.connection])
+        return self._models.setdefault(key, made)
+
+    def _verifier(self, varied: Varied, place: int, spec: Spec) -> Verifier | None:
+        """An agent that verifies; a model of the same provider is reached in the same way."""
+        if not varied.verifier:
+            return None
+        near = varied.verifier.partition(":")[0] == spec.model.partition(":")[0]
+        reached = spec.connection if near else Connection()
+        asked = Spec(
+            model=varied.verifier,
+            tools=(),
+            prices=spec.prices,
+            connection=reached,
+            file=str(self.source.place),
+        )
+        with self.source.at("configurations", place, "verifier"):
+            return verifying(self._model(asked))
+
+    def _origin(self, spec: Spec, varied: Varied) -> dict[str, Json]:
+        """What the command line makes the agent of again, to show, replay or fork a trial."""
+        if self.world.open is not quiet:
+            return {}
+        said: dict[str, Json] = {CLI: msgspec.to_builtins(spec)}
+        if varied.votes > 1:
+            said[VOTES] = {"k": varied.votes, "verifier": varied.verifier}
+        return said
+
+
+def _where(varied: Varied, place: int, base: Spec, model: str, error: PartError) -> Place:
+    """Where the part that cannot be made is described."""
+    if error.path[:1] == ("model",):
+        return ("agent", "model") if base.model == model else ("models", model)
+    if error.path and error.path[0] in {path[0] for path, _ in values_in(varied.set)}:
+        return ("configurations", place, "set", *error.path)
+    return ("agent", *error.path)
+
+
+def _price(agent: Agent, spec: Spec) -> Price | None:
+    """What the model really costs, as the spec or the table has it."""
+    named = agent.resolved_model.info.name if spec.planned is None else spec.model
+    if named == OFFLINE or named.startswith(SIMULATED):
+        return FREE
+    said = {name: Price(one.input, one.output, one.cached) for name, one in spec.prices.items()}
+    provider, _, name = named.partition(":")
+    return price(provider, name, said)
+
+
+def values_in(table: Mapping[str, Json], before: Place = ()) -> Iterator[tuple[Place, Json]]:
+    """The values in tables, with their keys from the outside in; "limits.steps" are two keys."""
+    for name, value in table.items():
+        path = (*before, *(name.split(".") if not before else (name,)))
+        if isinstance(value, dict) and value:
+            yield from values_in(cast("dict[str, Json]", value), path)
+        else:
+            yield path, value
+
+
+def without_tools(spec: Spec, names: Iterable[str]) -> tuple[Spec, list[str]]:
+    """The spec without these tools, and the names that are none of its own."""
+    rest: list[str] = []
+    for name in names:
+        programs = tuple(each for each in spec.programs if each.name != name)
+        processes = tuple(each for each in spec.processes if each.called != name)
+        tools = spec.tools
+        if name in spec.named_tools:
+            tools = tuple(each for each in spec.named_tools if each != name)
+        docs = "" if name == DOCS else spec.docs
+        changed = msgspec.structs.replace(
+            spec, programs=programs, processes=processes, tools=tools, docs=docs
+        )
+        if changed == spec:
+            rest.append(name)
+        spec = changed
+    return spec, rest
+
+
+def without(agent: Agent, names: Iterable[str]) -> tuple[Agent, list[str]]:
+    """The agent without these tools, and the names of those it never had."""
+    has = {tool.name for tool in agent.tools}
+    mine = [name for name in names if name in has]
+    if mine:
+        agent = agent.replace(tools=[tool for tool in agent.tools if tool.name not in mine])
+    return agent, [name for name in names if name not in has]

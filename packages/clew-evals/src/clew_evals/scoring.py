@@ -1,0 +1,351 @@
+"""An answer held against its gold: a mark for each gold, with a line for people that says why."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Final, cast
+
+import msgspec
+
+from clew.agent_files.imports import imported_function
+from clew.core.errors import ConfigError
+from clew.core.events import Json, Status
+from clew.core.trajectory import Trajectory
+from clew.evidence import Audit
+from clew.evidence.facts import figure
+from clew.evidence.structured import as_text
+from clew.evidence.words import flat, words
+from clew.interfaces import Scorer
+from clew.strategies import normalise
+from clew.support.error_text import described
+from clew.support.json_values import text_or_json
+from clew.support.short_text import cut, one_line
+from clew.tools.schema import compile_schema
+from clew_evals.case import Case
+from clew_evals.declines import declines
+from clew_evals.figures import nearest_figure
+from clew_evals.gold_forms import (
+    F1,
+    AllOf,
+    AnyOf,
+    Avoids,
+    ByJudge,
+    Calls,
+    Contains,
+    Declines,
+    Em,
+    Exact,
+    Gold,
+    Grounded,
+    NoneOf,
+    Number,
+    Regex,
+    Reward,
+    Schema,
+    Scored,
+    name_of,
+)
+from clew_evals.golds import read_gold, texts_of
+from clew_evals.outcome import Judgement, Mark
+from clew_evals.texts import answer_text, em, f1
+
+SHOWN: Final = 160
+"""So many characters of an answer or a gold stand in a mark's line."""
+LEAST: Final = 4
+"""What a judge must give, where neither gold nor judge says otherwise."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Everything known about a trial when it is scored.
+
+    `records` are those of its runs, the one with the answer first; `audit` is the audit of that
+    answer. `least` is the judge's passing score, if a gold names none.
+    """
+
+    case: Case
+    status: Status
+    answer: Json = None
+    records: Sequence[Trajectory] = ()
+    audit: Audit | None = None
+    judgement: Judgement | None = None
+    reward: float | None = None
+    least: int = LEAST
+
+    @property
+    def citable_ids(self) -> Collection[str]:
+        """The ids that the answer may cite."""
+        return {piece.doc_id for record in self.records[:1] for piece in record.evidence}
+
+    @property
+    def text(self) -> str:
+        """The answer as text, without its citations."""
+        return answer_text(self.answer, self.citable_ids)
+
+    @property
+    def fallback(self) -> bool:
+        """Whether the answer is the declared fallback."""
+        stop = self.records[0].stop if self.records else None
+        return self.answer is not None and stop is not None and stop.fallback
+
+
+async def score(seen: Seen) -> tuple[Mark, ...]:
+    """A mark for each gold of the case. Raises `ConfigError` if a scorer of your own fails."""
+    stated = _stated(seen)
+    return tuple([await _mark(gold, stated) for gold in read_gold(seen.case.gold)])
+
+
+def _stated(seen: Seen) -> Seen:
+    """What the answer states: passages that whoever declines shows are no answer of its own."""
+    return replace(seen, answer=None, audit=None) if seen.status == "declined" else seen
+
+
+def right(marks: Sequence[Mark]) -> bool:
+    """Whether all golds are passed."""
+    return bool(marks) and all(mark.passed for mark in marks)
+
+
+def mean(marks: Sequence[Mark]) -> float:
+    """The mean score of all golds."""
+    return sum(mark.score for mark in marks) / len(marks) if marks else 0.0
+
+
+def hotpot(seen: Seen) -> tuple[float | None, float | None]:
+    """EM and F1 by the gold text that is nearest; None where the gold is no text."""
+    seen, golds = _stated(seen), texts_of(seen.case.gold)
+    if not golds:
+        return None, None
+    return max(em(seen.text, gold) for gold in golds), max(f1(seen.text, gold) for gold in golds)
+
+
+async def _mark(gold: Gold, seen: Seen) -> Mark:
+    name = name_of(gold)
+    match gold:
+        case AnyOf(any_of=several):
+            return _any(name, [await _mark(each, seen) for each in several])
+        case AllOf(all_of=several):
+            return _all(name, [await _mark(each, seen) for each in several])
+        case NoneOf(none_of=several):
+            return _none(name, [await _mark(each, seen) for each in several])
+        case Scored():
+            return await _scored(name, gold, seen)
+        case Em() | F1() | ByJudge() | Reward() | Grounded():
+            return _graded(name, gold, seen)
+        case _:
+            wrong = _wrong(gold, seen)
+            return Mark(name, not wrong, float(not wrong), _line(wrong, 3 * SHOWN))
+
+
+# ------------------------------------------------------------------------------------ combined
+
+
+def _any(name: str, marks: Sequence[Mark]) -> Mark:
+    best = max(marks, key=lambda mark: (mark.passed, mark.score))
+    whys = "; ".join(dict.fromkeys(mark.why for mark in marks))
+    why = best.why if best.passed else f"none of {len(marks)}: {whys}"
+    return Mark(name, best.passed, best.score, _line(why, 3 * SHOWN))
+
+
+def _all(name: str, marks: Sequence[Mark]) -> Mark:
+    why = "; ".join(mark.why for mark in marks if not mark.passed and mark.why)
+    return Mark(name, right(marks), mean(marks), _line(why, 3 * SHOWN))
+
+
+def _none(name: str, marks: Sequence[Mark]) -> Mark:
+    met = [mark.scorer for mark in marks if mark.passed]
+    places = [str(place) for place, mark in enumerate(marks, start=1) if mark.passed]
+    why = f"met what it must not: {', '.join(met)} (number {', '.join(places)})" if met else ""
+    return Mark(name, not met, float(not met), why)
+
+
+# -------------------------------------------------------------------------------------- graded
+
+
+def _graded(name: str, gold: Em | F1 | ByJudge | Reward | Grounded, seen: Seen) -> Mark:
+    """Golds that give more than yes or no."""
+    mark = partial(_share, name)
+    match gold:
+        case Em(em=text):
+            return mark(em(seen.text, text), 1.0, _expected(text, seen))
+        case F1(f1=text, least=least):
+            found = f1(seen.text, text)
+            return mark(found, least, f"F1 {found:.2f} of {least:g}: {_expected(text, seen)}")
+        case Reward(reward=least):
+            if seen.reward is None:
+                return Mark(name, False, 0.0, "the environment gave no reward")
+            return mark(seen.reward, least, f"the reward is {seen.reward:g} of {least:g}")
+        case ByJudge(least=least):
+            return _judged(name, seen, least or seen.least)
+        case Grounded():
+            return _grounded(name, seen)
+
+
+def _share(name: str, found: float, least: float, why: str) -> Mark:
+    passed = found >= least
+    return Mark(name, passed, min(1.0, max(0.0, found)), "" if passed else _line(why, 2 * SHOWN))
+
+
+def _judged(name: str, seen: Seen, least: int) -> Mark:
+    word = seen.judgement
+    if word is None or not word.score:
+        unasked = "there is no answer" if seen.answer is None else "no judge was asked"
+        why = unasked if word is None else word.reasons
+        return Mark(name, False, 0.0, _line(f"not judged: {why}"))
+    why = _line(f"{word.score} of 5: {word.reasons}", 2 * SHOWN)
+    return Mark(name, word.score >= least, (word.score - 1) / 4, why)
+
+
+def _grounded(name: str, seen: Seen) -> Mark:
+    found = seen.audit
+    if found is None:
+        why = "there is no answer of its own to audit"
+        return Mark(name, False, 0.0, why)
+    borne = found.count("supported")
+    checked = len(found.claims) - found.count("not checkable")
+    if not found.ok:
+        share = borne / checked if checked > borne else 0.0
+        return Mark(name, False, share, _line("; ".join(found.problems), 3 * SHOWN))
+    if not borne and not found.references:
+        return Mark(name, False, 0.0, "nothing of it rests on evidence")
+    return Mark(name, True, 1.0)
+
+
+async def _scored(name: str, gold: Scored, seen: Seen) -> Mark:
+    """A user's own scorer: what it raises is told with its name and the case."""
+    scorer = cast("Scorer", imported_function(gold.scorer, "scorer"))
+    where = f"scorer {gold.scorer}, case {seen.case.id}"
+    if not seen.records:
+        return Mark(name, False, 0.0, "there is no record to score")
+    try:
+        found = await scorer(seen.records[0])
+    except Exception as error:  # whatever it was, it is the scorer's
+        why = described(error)
+        raise ConfigError(f"{where} fails: {why}") from error
+    if type(found) not in {int, float} or not 0 <= found <= 1:
+        raise ConfigError(f"{where} gave {found!r}: give a number from 0 to 1")
+    return _share(name, found, gold.least, f"{gold.scorer} gave {found:g} of {gold.least:g}")
+
+
+# ---------------------------------------------------------------------------------- yes or no
+
+
+def _wrong(gold: Gold, seen: Seen) -> str:
+    """Why the answer does not meet a gold that is met or not; empty where it does."""
+    match gold:
+        case Exact(exact=wanted):
+            given = seen.text if isinstance(seen.answer, str) else seen.answer
+            same = seen.answer is not None and normalise(given) == normalise(wanted)
+            return "" if same else _expected(wanted, seen)
+        case Contains(contains=wanted):
+            held = holds(seen.text, wanted)
+            return "" if held else f"“{_short(wanted)}” does not stand in {_answer_text(seen)}"
+        case Number():
+            return _wrong_number(gold, seen)
+        case Regex(regex=pattern):
+            text = "" if seen.answer is None else as_text(seen.answer, ())[0]
+            return (
+                ""
+                if re.search(pattern, text)
+                else f"nothing is like {pattern}: {_answer_text(seen)}"
+            )
+        case Schema(schema=schema):
+            return _wrong_form(schema, seen.answer)
+        case Declines():
+            declined = (
+                seen.status in {"refused", "declined"} or seen.fallback or declines(seen.text)
+            )
+            return "" if declined else f"it does not decline: {_answer_text(seen)}"
+        case Calls(calls=name):
+            made = any(_was_called(record, name) for record in seen.records[:1])
+            return "" if made else f"{name} was not called"
+        case Avoids(avoids=name):
+            return f"{name} was called" if any(_was_called(r, name) for r in seen.records) else ""
+        case _:
+            raise AssertionError(gold)
+
+
+def holds(text: str, wanted: str) -> bool:
+    """Whether the words stand in the text in a row, in normal form or as they are written.
+
+    In normal form 1.2 km is 1,200 m, but the year of a whole date is no word of its own.
+    """
+    if not text or not wanted:
+        return False
+    normal, part = (re.split(r"[; ]+", normalise(each)) for each in (text, wanted))
+    return _row(normal, part) or _written(text, wanted)
+
+
+def _row(whole: Sequence[str], part: Sequence[str]) -> bool:
+    size = len(part)
+    return any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
+
+
+def _written(text: str, wanted: str) -> bool:
+    """Whether the same words stand in a row, no number among them being part of a longer one."""
+    plain = flat(text)
+    have, part = words(plain), [word.key for word in words(flat(wanted))]
+    for at in range(len(have) - len(part) + 1 if part else 0):
+        row = have[at : at + len(part)]
+        if [word.key for word in row] == part and not _inside_number(
+            plain, row[0].start, row[-1].end
+        ):
+            return all(
+                plain[one.end : two.start].strip(" .,;:'\"()-") == "" for one, two in pairwise(row)
+            )
+    return False
+
+
+def _inside_number(plain: str, start: int, end: int) -> bool:
+    """Whether a number goes on before or behind."""
+    before = plain[start].isdigit() and re.search(r"\d[.,']$|(?<![\w)])-$", plain[:start][-2:])
+    behind = plain[end - 1].isdigit() and re.match(r"[.,']\d", plain[end : end + 2])
+    return bool(before or behind)
+
+
+def _wrong_number(gold: Number, seen: Seen) -> str:
+    met, best = nearest_figure(gold, seen.answer, seen.text)
+    if met:
+        return ""
+    unit = f" {gold.unit}" if gold.unit else ""
+    nearest = "no such number" if best is None else f"the nearest is {figure(best)[:40]}{unit}"
+    return f"expected {gold.number}{unit}; {nearest} in {_answer_text(seen)}"
+
+
+def _wrong_form(schema: dict[str, Json], answer: Json) -> str:
+    """What is wrong by the schema with the answer, or else with the JSON that its text is."""
+    check = compile_schema(schema, "field")
+    wrong = check(answer)
+    if wrong and isinstance(answer, str):
+        try:
+            inner = check(msgspec.json.decode(answer))
+        except (msgspec.DecodeError, RecursionError):
+            inner = wrong
+        wrong = inner
+    return "; ".join(wrong)
+
+
+def _was_called(record: Trajectory, name: str) -> bool:
+    return record.total.calls[name] > 0
+
+
+# ----------------------------------------------------------------------------------- for people
+
+
+def _expected(wanted: Json, seen: Seen) -> str:
+    return f"expected “{_short(wanted)}”, got {_answer_text(seen)}"
+
+
+def _answer_text(seen: Seen) -> str:
+    return "no answer" if seen.answer is None else f"“{_short(seen.answer)}”"
+
+
+def _short(value: Json) -> str:
+    return _line(text_or_json(value))
+
+
+def _line(text: str, most: int = SHOWN) -> str:
+    """A text in one line of bounded length, of characters that can be seen."""
+    line = one_line(text[: 4 * most])
+    return cut("".join(each if each.isprintable() else "\ufffd" for each in line), most)

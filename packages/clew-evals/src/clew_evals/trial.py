@@ -1,0 +1,229 @@
+"""One trial: its record begun or taken up, taken to its end, and what became of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from clew.core.agent import Agent
+from clew.core.errors import ModelError, ReplayError
+from clew.core.events import Json, Status, StopCode
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.loop import run as go
+from clew.core.runner import has_begun, start_or_take_up
+from clew.core.trajectory import Trajectory
+from clew.evidence import Audit
+from clew.strategies import vote
+from clew.strategies.voting.runs import run_id_of
+from clew.workers.locks import at_work
+from clew_evals.measures import counted
+from clew_evals.outcome import Judgement, Outcome
+from clew_evals.plan import Plan, Trial
+from clew_evals.results import Row
+from clew_evals.scoring import Seen, hotpot, mean, right, score
+from clew_evals.table import is_simulated
+from clew_evals.world import Episode
+
+JUDGE: Final = ".judge"
+"""What stands behind a trial's run id in that of its judge's run."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a trial came to: the record of the whole, and those it is made of.
+
+    Of a vote the run whose answer was taken comes first among these, its verifier's last.
+    """
+
+    whole: Trajectory
+    records: Sequence[Trajectory]
+    status: Status
+    reason: str
+    code: StopCode
+
+    @property
+    def answer(self) -> Json:
+        """The answer as recorded, were it declared beforehand."""
+        return None if self.whole.stop is None else self.whole.stop.answer
+
+    @property
+    def fallback(self) -> bool:
+        """Whether the answer was declared beforehand."""
+        return self.whole.stop is not None and self.whole.stop.fallback
+
+
+async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
+    """Take a trial to its end from where its record is, and score it."""
+    async with plan.world.open(trial.case) as episode:
+        agent = trial.configuration.inside(episode, trial.agent_seed)
+        try:
+            if trial.configuration.votes > 1:
+                found = await _voted(trial, agent, episode, store)
+            else:
+                async with at_work(store, trial.run_id):
+                    found = await _ran(trial, agent, episode, store)
+        except (ModelError, ReplayError) as error:  # or its environment is not what it was
+            return await _missed(trial, store, str(error))
+        reward = await episode.reward(found.records[0])
+    try:
+        judgement = await _judged(trial, plan, found, store)
+    except ModelError as error:
+        return await _missed(trial, store, f"the judge: {error}")
+    return await _scored(trial, plan, agent, found, store, judgement, reward)
+
+
+async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
+    """One run, begun or taken up."""
+    run_id, origin = trial.run_id, trial.configuration.origin
+    so_far = await load(store, run_id) if await has_begun(store, run_id) else None
+    if so_far is not None:
+        await episode.catch_up(so_far)
+    if so_far is None or so_far.stop is None or so_far.stop.status == "held":  # ruled on since?
+        question = trial.case.question
+        so_far = await go(
+            agent, await start_or_take_up(agent, question, store, run_id, origin=origin)
+        )
+    assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
+    return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason, so_far.stop.code)
+
+
+async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
+    """Several runs, and what they decided."""
+    configuration, run_id = trial.configuration, trial.run_id
+    for record in await _records(trial, store):
+        await episode.catch_up(record)
+    voted = await vote(
+        agent,
+        trial.case.question,
+        configuration.votes,
+        verifier=configuration.verifier,
+        store=store,
+        run_id=run_id,
+        origin=configuration.origin,
+    )
+    whole = await load(store, run_id)
+    records = await _records(trial, store, first=voted.chosen)
+    code = "" if whole.stop is None else whole.stop.code
+    return Found(whole, records or [whole], voted.result.status, voted.result.reason, code)
+
+
+async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
+    """Those that a trial is made of, as far as they are there."""
+    return [
+        await load(store, name) for name in _names(trial, first) if await has_begun(store, name)
+    ]
+
+
+def _names(trial: Trial, first: int) -> Iterator[str]:
+    """The ids of a trial's runs; of a vote, run number `first` before the others."""
+    votes = trial.configuration.votes
+    if votes == 1:
+        yield trial.run_id
+        return
+    for number in sorted(range(1, votes + 1), key=lambda number: number != first):
+        yield run_id_of(trial.run_id, number)
+    yield run_id_of(trial.run_id, 0)
+
+
+async def _judged(trial: Trial, plan: Plan, found: Found, store: Store) -> Judgement | None:
+    """The judge's word; None without a judge, and where there is nothing to judge."""
+    if plan.judge is None or found.answer is None or found.status == "held":
+        return None
+    run_id = trial.run_id + JUDGE
+    return await plan.judge(trial.case, found.answer, found.records[0], store, run_id)
+
+
+async def _scored(
+    trial: Trial,
+    plan: Plan,
+    agent: Agent,
+    found: Found,
+    store: Store,
+    judgement: Judgement | None,
+    reward: float | None,
+) -> Row:
+    """The outcome of a trial whose run has stopped."""
+    audit = _audit(trial, agent, found)
+    seen = Seen(
+        trial.case, found.status, found.answer, found.records, audit, judgement, reward,
+        **({} if plan.judge is None else {"least": plan.judge.least}),
+    )  # fmt: skip
+    marks = await score(seen)
+    em, f1 = hotpot(seen)
+    counts = counted(found.records, audit)
+    if trial.configuration.votes > 1:  # its runs went on side by side
+        seconds = found.whole.total.seconds
+        counts = msgspec.structs.replace(counts, seconds=seconds)
+    outcome = msgspec.structs.replace(
+        _outline(trial, found.status, found.reason, found.code),
+        answer=found.answer,
+        right=right(marks),
+        score=mean(marks),
+        marks=marks,
+        em=em,
+        f1=f1,
+        judgement=judgement,
+        reward=reward,
+        counted=counts,
+        runs=tuple(record.run_id for record in found.records),
+    )
+    return Row(outcome, found.status == "held", await _cost(trial, found.records, store))
+
+
+async def _missed(trial: Trial, store: Store, why: str) -> Row:
+    """The outcome of a trial whose model or environment failed: it is tried again another time."""
+    records = await _records(trial, store)
+    outcome = msgspec.structs.replace(
+        _outline(trial, "failed", why),
+        stopped=False,
+        counted=counted(records),
+        runs=tuple(record.run_id for record in records),
+    )
+    return Row(outcome, again=True, cost=await _cost(trial, records, store))
+
+
+def _outline(trial: Trial, status: Status, reason: str, code: StopCode = "") -> Outcome:
+    """What is known of an outcome whatever the trial came to."""
+    return Outcome(
+        case=trial.case.id,
+        configuration=trial.configuration.name,
+        model=trial.configuration.model,
+        run_id=trial.run_id,
+        status=status,
+        category=trial.case.category,
+        pair=trial.case.pair,
+        seed=trial.seed,
+        repetition=trial.repetition,
+        reason=reason,
+        code=code,
+        votes=trial.configuration.votes,
+    )
+
+
+def _audit(trial: Trial, agent: Agent, found: Found) -> Audit | None:
+    """What the evidence says of an answer, whether or not the agent was held to it."""
+    if found.answer is None or found.fallback:
+        return None
+    try:
+        answer = agent.decode(found.answer)
+    except ValueError:
+        answer = found.answer
+    audit = trial.configuration.auditor.audit(answer, found.records[0])
+    return audit if isinstance(audit, Audit) else None
+
+
+async def _cost(trial: Trial, records: Sequence[Trajectory], store: Store) -> float | None:
+    """What was paid for a trial with its judge, in US dollars, as far as prices are known.
+
+    The prices of simulated models are invented, and nobody pays them.
+    """
+    judge = trial.run_id + JUDGE
+    paid = [*records, *([await load(store, judge)] if await has_begun(store, judge) else [])]
+    known = [cost for cost in map(_paid, paid) if cost is not None]
+    return sum(known) if known else None
+
+
+def _paid(record: Trajectory) -> float | None:
+    return 0.0 if is_simulated(record.started.setting.model) else record.usage.cost
