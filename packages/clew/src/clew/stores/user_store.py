@@ -4,38 +4,32 @@ Stores that ship are taken as they are: they raise `StoreError` and nothing else
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
-from functools import cache
-from types import NoneType
 from typing import Any, Final, cast
 
 import anyio
+import msgspec
 
 from clew.core.errors import ClewError
 from clew.core.interfaces import Line, RunInfo, Store
 from clew.stores.interface import Placed
-from clew.support.parts import broken, of_kind
+from clew.support.parts import broken, wrong
 
-_GIVES: Final[Mapping[str, tuple[type[Any], str]]] = {
+_GIVES: Final[Mapping[str, tuple[Any, str]]] = {
     **dict.fromkeys(("create", "open", "epoch", "size"), (int, "a whole number")),
     **dict.fromkeys(("append", "claim"), (bool, "True or False")),
-    **dict.fromkeys(("post", "close", "forget", "release"), (NoneType, "nothing")),
+    **dict.fromkeys(("post", "close", "forget", "release"), (None, "nothing")),
     "blob": (bytes, "bytes"),
-    "read": (list, "a list of clew.interfaces.Line"),
-    "inbox": (list, "a list of pairs, an id and a body"),
-    **dict.fromkeys(("runs", "due"), (list, "a list of clew.interfaces.RunInfo")),
-    "ids": (list, "a list of texts"),
+    "read": (list[Line], "a list of clew.interfaces.Line"),
+    "inbox": (list[tuple[Any, Any]], "a list of pairs, an id and a body"),
+    **dict.fromkeys(("runs", "due"), (list[RunInfo], "a list of clew.interfaces.RunInfo")),
+    "ids": (list[str], "a list of texts"),
 }
 """What the methods of stores give (`clew.core.interfaces`); a store has those of what it can do."""
-
-_OF: Final[Mapping[str, type]] = {
-    "read": Line, "inbox": tuple, "runs": RunInfo, "due": RunInfo, "ids": str,
-}  # fmt: skip
-"""What the lists among them hold."""
 
 
 def guarded(store: Store) -> Store:
     """The store, with what it raises, and gives in the wrong type, made into a `PartError`."""
-    return cast("Store", _guarded(type(store))(store))
+    return cast("Store", _Guarded(store))
 
 
 def place_of(store: Store) -> Hashable:
@@ -51,38 +45,28 @@ class _Guarded:
         self.store = store
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
+        own = getattr(self.store, name)
+        if name not in _GIVES:
+            return own
+        kind: type[Any] = type(self.store)
+        return _checked(f"the store {kind.__module__}.{kind.__qualname__} ({name})", name, own)
 
 
-@cache
-def _guarded(kind: type) -> type[_Guarded]:
-    """A class with the methods that the store has: what it can do is seen by them."""
-    methods: dict[str, Any] = {name: _method(kind, name) for name in _GIVES if hasattr(kind, name)}
-    if hasattr(kind, "wakes"):
-        methods["wakes"] = _wakes
-    return type(kind.__name__, (_Guarded,), methods)
-
-
-def _wakes(self: _Guarded) -> Any:
-    return self.store.wakes()
-
-
-def _method(kind: type, name: str) -> Callable[..., Awaitable[Any]]:
-    what = f"the store {kind.__module__}.{kind.__qualname__} ({name})"
+def _checked(what: str, name: str, method: Callable[..., Awaitable[Any]]) -> Any:
     gives, wanted = _GIVES[name]
 
-    async def method(self: _Guarded, *args: Any, **more: Any) -> Any:
+    async def checked(*args: Any, **more: Any) -> Any:
         try:
-            found = await getattr(self.store, name)(*args, **more)
+            found = await method(*args, **more)
         except (ClewError, KeyboardInterrupt, anyio.get_cancelled_exc_class()):
             raise
         except BaseException as error:
             raise broken(what, error) from error
         if name == "append" and found is None:
             return False  # it says nothing of its inbox, and is asked
-        of_kind(what, found, gives, wanted)
-        for one in found if name in _OF else ():
-            of_kind(what, one, _OF[name], wanted)
-        return found
+        try:
+            return msgspec.convert(found, gives)
+        except msgspec.ValidationError as error:
+            raise wrong(what, found, wanted) from error
 
-    return method
+    return checked
