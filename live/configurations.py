@@ -92,7 +92,8 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
     brief = {name: part for name, part in brief.items() if name not in {"more", "shown"}}
     brief["known"] = sorted(tool.name for tool in agent.tools)
     # The bounds of time say how long a run may take on this machine, and not what it does.
-    said = (setting.codec, setting.prompt, dict(params), setting.tools, brief, variation.grammar)
+    tools = {name: f"{it.version} {it.effect} {it.schema}" for name, it in setting.tools.items()}
+    said = (setting.codec, setting.prompt, dict(params), tools, brief, variation.grammar)
     more = (variation.votes, setting.parts, variation.name if variation.examples else "")
     document = msgspec.json.encode(_known([*said, *more]), order="deterministic")
     return hashlib.sha256(document).hexdigest()[:12]

@@ -79,6 +79,7 @@ LAYERS = {
     "core.fork": 5,
     "core.loop": 5,
     "core.replay": 5,
+    "core.reworded": 2,  # events in the words that a record has for them
     "core.runner": 5,  # how a record is begun and taken up, for the faces above and for sub-runs
     "testing": 5.5,  # doubles, servers and contracts: from anything below 6, for no one below 6
     "agent_files": 6,

@@ -28,6 +28,7 @@ from clew.core.events import (
     Status,
     Verdict,
     encode,
+    error_text,
 )
 from clew.core.inbox import words_in
 from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
@@ -55,7 +56,6 @@ Begin: TypeAlias = Callable[[Agent, SubRun, Listener | None], Awaitable[Journal]
 Earlier: TypeAlias = Callable[[SubRun], Awaitable[tuple[Done, ...]]]
 """Finds the side effects of other runs that a sub-run must not repeat unasked."""
 
-DECLINED: Final = "the sub-run declined: "
 """What stands in an observation before the words of a sub-run that declined."""
 
 TASK: Final[Parameters] = {
@@ -295,9 +295,9 @@ def _result_observation(agent: Agent, so_far: Trajectory, call: str) -> Observat
     why = f"the sub-run ended as {found.status}{reason} and gave no answer"
     if found.status == "declined":
         known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.cited}
-        why = f"{DECLINED}{_recited(found.answer, known)}"
+        why = str(_recited(found.answer, known))
         evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in found.cited)
-        return msgspec.structs.replace(_failed("tool_error", why, "not_done"), evidence=evidence)
+        return msgspec.structs.replace(_failed("declined", why, "not_done"), evidence=evidence)
     if found.fallback and found.answer is not None:
         why += f"; declared for that case: {encode(found.answer).decode()}"
     return _failed(_CODES.get(found.status, "tool_error"), why, "not_done")
@@ -320,4 +320,4 @@ def _recited(value: Json, known: dict[str, str]) -> Json:
 
 
 def _failed(code: Code, text: str, outcome: Outcome) -> Observation:
-    return Observation(content=f"ERROR: {code}: {text}", ok=False, code=code, outcome=outcome)
+    return Observation(content=error_text(code, text), ok=False, code=code, outcome=outcome)

@@ -41,6 +41,7 @@ from clew.core.events import (
     Started,
     Stop,
     Thought,
+    ToolSetting,
     Usage,
     Verdict,
     encode,
@@ -52,8 +53,9 @@ from clew.retention.traces import read_trace, trace
 from clew.subagents import delegate
 from clew.testing.models import ScriptedModel, say
 
-SETTING = AgentSpec("f", "m:x", "native/1", "Prompt.", tools={"calc": "1 pure abc"})
-MANY = AgentSpec("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str, range(27)), "1"))
+CALC = ToolSetting("1", "pure", "abc")
+SETTING = AgentSpec("f", "m:x", "native/1", "Prompt.", tools={"calc": CALC})
+MANY = AgentSpec("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str, range(27)), CALC))
 PRINTS = Fingerprints("", "", "", "")
 EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     # the event, its lines in `show`, its lines while it runs
@@ -252,7 +254,7 @@ ANYTHING = st.text(max_size=200)
 @given(ANYTHING, ANYTHING)
 def test_no_control_character_is_ever_shown(one: str, other: str) -> None:
     events: list[AnyEvent] = [
-        Started(one, AgentSpec(one, one, one, one, tools={other: ""})),
+        Started(one, AgentSpec(one, one, one, one, tools={other: CALC})),
         Thought(Reply(), PRINTS, one, (Action(one, {one: other}, fault=other),), other, one),
         Observation(one, {one: other}, ok=False, detail=one),
         Judged(one, Verdict("hold", other), by=one),

@@ -29,7 +29,16 @@ from clew.codecs import Native
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.compare import first_difference
 from clew.core.errors import ModelError
-from clew.core.events import Attempt, Changed, Landing, Observation, Reply, Stop, Thought
+from clew.core.events import (
+    Attempt,
+    Changed,
+    Judged,
+    Landing,
+    Observation,
+    Reply,
+    Stop,
+    Thought,
+)
 from clew.core.interfaces import AgentTool, AnyTool, OnText, Prompt, SubRun
 from clew.core.journal import load
 from clew.core.replay import replay
@@ -40,6 +49,8 @@ from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, lookup
 
 pytestmark = pytest.mark.anyio
+
+replaced = msgspec.structs.replace
 
 
 class NoModel:
@@ -241,6 +252,49 @@ async def test_a_verdict_field_that_differs_is_named(tmp_path: Path) -> None:
     other = with_entries(record, *record.entries[:-1], stop)
     step, field, _ = await divergence(by_name("plain answer").agent(tmp_path), other)
     assert (step, field) == (1, "answer")
+
+
+def in_other_words(event: Any) -> Any:
+    """The event as another wording of clew would have it."""
+    words = "other words"
+    match event:
+        case Judged():
+            return replaced(event, verdict=replaced(event.verdict, reason=words))
+        case Observation(code=code) if code:
+            return replaced(event, content=words)
+        case Attempt(after=after) if after:
+            return replaced(event, after=words)
+        case Landing() | Stop():
+            return replaced(event, **{"detail" if isinstance(event, Landing) else "reason": words})
+        case _:
+            return event
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)
+async def test_a_replay_passes_over_other_words_for_the_same_and_says_so(
+    scenario: Scenario, tmp_path: Path
+) -> None:
+    record = await record_of(scenario.name, tmp_path)
+    thoughts = [entry.seq for entry in record.entries if isinstance(entry.event, Thought)]
+    later = [  # what stands before a thought is in its prompt, and told by its fingerprints
+        replaced(entry, event=in_other_words(entry.event)) if entry.seq > thoughts[-1] else entry
+        for entry in record.entries
+    ]
+    told = Trajectory(record.run_id, later)
+    replayed = await replay(without_world(scenario.agent(tmp_path)), told, MemoryStore())
+    assert replayed.trajectory.entries == told.entries
+    (passed,) = replayed.passed_over
+    assert passed.startswith("words: ")
+
+
+@pytest.mark.parametrize("field", ["code", "detail", "answer", "status"])
+async def test_a_replay_passes_over_nothing_else(field: str, tmp_path: Path) -> None:
+    record = await record_of("plain answer", tmp_path)
+    changed = {"code": "steps", "detail": "x", "answer": "x", "status": "failed"}
+    stop = replaced(record.entries[-1].event, reason="other words", **{field: changed[field]})
+    other = with_entries(record, *record.entries[:-1], replaced(record.entries[-1], event=stop))
+    _, at, _ = await divergence(by_name("plain answer").agent(tmp_path), other)
+    assert at == field
 
 
 async def test_prompts_of_an_older_codec_are_passed_over_and_said(tmp_path: Path) -> None:

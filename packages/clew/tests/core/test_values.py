@@ -78,6 +78,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "brief": None,
         "brief_blob": "",
         "rates": None,
+        "priced": False,
     },
     "Grant": {"cost": None, "depth": 0, "caps": {}},
     "Spending": {
@@ -110,7 +111,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "shown": (),
         "late": False,
     },
-    "Verdict": {"args": None, "code": "denied", "redacted": False, "asks": None, "shows": ""},
+    "Verdict": {
+        "args": None,
+        "code": "denied",
+        "redacted": False,
+        "asks": None,
+        "shows": "",
+        "repeats": (),
+    },
     "Judged": {"by": ""},
     "Ruling": {
         "args": None,
@@ -148,7 +156,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "Charged": {"kind": "lost_reply", "why": ""},
     "Cancel": {"why": ""},
     "Landing": {"detail": "", "code": ""},
-    "Stop": {"reason": "", "answer": None, "fallback": False, "code": ""},
+    "Stop": {"reason": "", "answer": None, "fallback": False, "code": "", "detail": ""},
     "Entry": {"hash": b""},
 }
 
@@ -185,7 +193,7 @@ WORDS = {
     "Status": "answered declined bound held refused failed interrupted",
     "Code": "unknown_tool invalid_arguments repeated_same_tool_call_too_many_times timeout "
     "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed "
-    "same_call",
+    "same_call not_kept declined",
 }
 
 

@@ -779,7 +779,7 @@ def processes(o: Outcome) -> Iterator[str]:
     ):
         yield f"the function was not called: {o.effects}"
     made = [r for r in o.runs if "afar" in r.started.setting.tools]
-    if not made or any("7" not in r.started.setting.tools["afar"] for r in made):
+    if not made or any(r.started.setting.tools["afar"].version != "7" for r in made):
         yield "the record does not name the version"
 
 

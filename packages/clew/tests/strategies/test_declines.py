@@ -49,4 +49,4 @@ async def test_a_model_is_told_that_a_sub_run_declined() -> None:
     call, _ = (await read("whole", store=store)).calls
     assert call.observation is not None
     assert not call.observation.ok
-    assert call.observation.text.startswith("ERROR: tool_error: the sub-run declined: ")
+    assert call.observation.text.startswith("ERROR: declined: ")

@@ -7,7 +7,7 @@ guards, checks and screens by name.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self, get_args
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -19,12 +19,10 @@ from clew.agent_files.strategies import recorded_strategy
 from clew.codecs.interface import PromptSpec
 from clew.context.prompt_spec import recorded_brief
 from clew.core.agent import Agent
-from clew.core.budget import UNPAID
 from clew.core.errors import ConfigError, ModelError
 from clew.core.events import (
     AgentSpec,
     Attempt,
-    Effect,
     Grant,
     Json,
     Judged,
@@ -86,15 +84,15 @@ def _stand_ins(
     agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), setting)
     if (planned := spec.planned) is not None:
         spec, agent = _whole(spec), recorded_strategy(planned, agent, setting)
-        agent = agent.replace(tries=int(setting.parts["tries"]))  # once a strategy had none
+        agent = agent.replace(tries=int(setting.parts["tries"]))
     found: dict[str, AnyTool] = {tool.name: tool for tool in agent.tools}
     found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
     found = {name: tool for name, tool in found.items() if name not in spec.fallbacks}
     lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
     if lacking and brief is None:
         message = (
-            f"run {record.run_id} was written by a clew that did not keep the schema of "
-            f"{lacking[0]}: say with --agent FILE what its agent is made of"
+            f"the record of run {record.run_id} does not hold the schema of {lacking[0]}: "
+            "say with --agent FILE what its agent is made of"
         )
         raise ConfigError(message)
     if brief is not None:
@@ -104,7 +102,7 @@ def _stand_ins(
     order = [*setting.tools, *found]
     parts = _parts(spec, setting, agent)
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
-    if planned is not None:  # one written before strategies had them has none
+    if planned is not None:
         parts["guards"] = _strategy_guards(spec, setting, agent)
         bounds = setting.parts["bounds"][len(agent.replace(bounds=()).all_bounds) :]
     apart = {f"tools.{name}" for name in lacking}
@@ -135,24 +133,17 @@ def _with_parser(agent: Agent, setting: AgentSpec) -> Agent:
     name = setting.params.get("parser")
     if not isinstance(name, str) or "parser" in agent.resolved_model.info.params:
         return agent
-    bounds: list[str] = setting.parts.get("bounds", [])
-    priced = any(bound.startswith("Cost(") for bound in bounds)  # where both models were
-    return with_parser(agent, _Parser(ModelInfo(name, priced=priced)))
+    return with_parser(agent, _Parser(ModelInfo(name, priced=setting.priced)))
 
 
 def _agent_tools(spec: Spec, setting: AgentSpec) -> Iterator[AnyTool]:
     """The tools that hand on to agents of other files: as the record names them."""
     for each in spec.agents:
         if (said := setting.tools.get(each.name)) is not None:
-            version, effect, _ = said.split()
             tool = delegation_spec(each.name, each.description)
             yield replace(
-                tool, version=version, effect=_effect(effect), most=_most(setting, each.name)
+                tool, version=said.version, effect=said.effect, most=_most(setting, each.name)
             )
-
-
-def _effect(word: str) -> Effect:
-    return next(known for known in get_args(Effect) if known == word)
 
 
 def _most(setting: AgentSpec, name: str) -> Grant | None:
@@ -249,14 +240,14 @@ def _tool(
     guards: Mapping[str, Guard],
 ) -> AnyTool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
-    version, effect, _ = setting.tools[name].rsplit(" ", 2)  # a version may have blanks in it
+    recorded = setting.tools[name]
     shown = {tool.name: tool for tool in (*brief.tools, *brief.more)}
     bare = shown.get(name) or ToolSpec(name, name, {"type": "object"}, hidden=True)
     events = [entry.event for entry in record.entries]
     keys = {call.key for call in record.calls if call.action.name == name}
     tried = [event for event in events if isinstance(event, Attempt) and event.call in keys]
     said: dict[str, Any] = {
-        **vars(bare), "version": version, "effect": _effect(effect),
+        **vars(bare), "version": recorded.version, "effect": recorded.effect,
         "repair": _repair(name, record, keys),
         "guard": next((one for begin, one in guards.items() if name.startswith(begin)), None),
     }  # fmt: skip
@@ -333,8 +324,8 @@ class _Bound:
         match self.record.entries[place].event if place < len(self.record) else None:
             case Landing(bound=bound, detail=detail, code="own"):
                 return f"{bound}: {detail}" if detail else bound
-            case Stop(status="bound", reason=reason, code="own"):
-                return reason.removesuffix(UNPAID)
+            case Stop(status="bound", detail=detail, code="own"):
+                return detail
             case _:
                 return None
 
@@ -351,7 +342,7 @@ def _answer(schema: Parameters) -> type:
             return msgspec.json.decode(msgspec.json.encode(schema), type=dict[str, Json])
 
         @classmethod
-        def model_validate_json(cls, body: bytes, *, strict: bool) -> Self:
+        def model_validate_json(cls, body: bytes | None, *, strict: bool) -> Self:
             """Take any answer that met the schema."""
             _ = (body, strict)
             return cls()

@@ -150,7 +150,5 @@ class StandIn:
 
 
 def stand_in(setting: AgentSpec) -> StandIn:
-    """What the record says of its model; that it was priced shows in the bound on its cost."""
-    bounds: list[str] = setting.parts.get("bounds", [])
-    priced = any(bound.startswith("Cost(") for bound in bounds)
-    return StandIn(ModelInfo(setting.model, setting.params, priced=priced))
+    """What the record says of its model."""
+    return StandIn(ModelInfo(setting.model, setting.params, priced=setting.priced))

@@ -41,9 +41,6 @@ WIDE: Final = 100
 MOST_TOOLS: Final = 20
 """So many tools of an agent are named."""
 
-ACCEPTED: Final = "the answer was accepted"
-"""What the loop tells a call of finish that ended the run."""
-
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -85,18 +82,20 @@ def pieces(record: Trajectory) -> Iterator[Block]:
         yield from render_event(entry.event, step)
 
 
-def render_event(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[Block]:
+def render_event(
+    event: AnyEvent, step: int, *, whole: bool = True, thought_of: Thought | None = None
+) -> Iterator[Block]:
     """What there is to see of an event of step number `step`.
 
     Unless `whole`, long texts are cut, and what is said elsewhere is left out: the person's own
-    words, the answer, the stop.
+    words, the answer, that it was accepted (`thought_of` is the last thought), the stop.
     """
     match event:
         case Started() if whole:
             yield from started(event)
         case Thought():
             yield from thought(event, step, whole=whole)
-        case Observation():
+        case Observation() if whole or not _accepts(event, thought_of):
             yield from observation(event, whole=whole)
         case Stop() if whole:
             yield from stop(event)
@@ -114,6 +113,13 @@ def render_event(event: AnyEvent, step: int, *, whole: bool = True) -> Iterator[
             yield from turned(event)
         case _:
             return
+
+
+def _accepts(event: Observation, thought_of: Thought | None) -> bool:
+    """Whether an observation says of a thought's answer that it was accepted."""
+    place = int(event.call.rpartition(".")[2]) - 1
+    actions = () if thought_of is None else thought_of.actions[place : place + 1]
+    return event.ok and any(action.name == FINISH for action in actions)
 
 
 def dollars(used: Usage) -> str:
@@ -215,8 +221,6 @@ def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Block]:
 
 def observation(event: Observation, *, whole: bool) -> Iterator[Block]:
     """What came of a call; what is not known of its effect is said."""
-    if not whole and event.effect == "pure" and event.content == ACCEPTED:
-        return
     text = inert(readable(event.content)) if whole else shorten(inert(_preview(event)))
     crop = not whole and bool(event.evidence)
     yield Block(f"Observation {event.call}", text, "" if event.ok else "red", crop)

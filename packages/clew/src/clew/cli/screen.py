@@ -84,6 +84,7 @@ class Screen:
         self.so_far: Trajectory | None = None
         self._live: Live | None = None
         self._reply = ""
+        self._thought: Thought | None = None
         self._doing = ""
         self._since = time.monotonic()
         self._documents: IndexReport | None = None
@@ -126,11 +127,11 @@ class Screen:
         """An entry that was recorded."""
         event = entry.event
         if isinstance(event, Thought):
-            self._reply = ""
+            self._reply, self._thought = "", event
         self.doing(_doing(event))
         step = self.so_far.step.number if self.so_far is not None else 0
         if not isinstance(event, Stop):  # the end says it
-            for piece in render_event(event, step, whole=self.debug):
+            for piece in render_event(event, step, whole=self.debug, thought_of=self._thought):
                 self.put(piece)
 
     def progress(self, call: str, text: str) -> None:

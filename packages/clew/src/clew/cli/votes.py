@@ -99,14 +99,17 @@ class VoteRunListener:
         self._screen = screen
         self._name = f"Run {number}" if number else "Verifier"
         self._step = 0
+        self._thought: Thought | None = None
 
     def token(self, text: str) -> None:
         """Tokens of several runs at once would be unreadable."""
 
     def entry(self, entry: Entry) -> None:
         """An entry of the run."""
-        self._step += isinstance(entry.event, Thought)
-        for piece in render_event(entry.event, self._step, whole=self._screen.debug):
+        event, whole = entry.event, self._screen.debug
+        if isinstance(event, Thought):
+            self._step, self._thought = self._step + 1, event
+        for piece in render_event(event, self._step, whole=whole, thought_of=self._thought):
             self._screen.put(Block(f"{self._name} · {piece.label}", piece.text, piece.style))
 
 

@@ -23,7 +23,6 @@ _QUOTED: Final = 120
 """The most of a lesson, and of a call, an answer or an objection in it."""
 
 _SENT_BACK: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "denied"})
-_SAID: Final = re.compile(r"^ERROR: \w+: ")
 _WORD: Final = re.compile(r"\w+")
 _SHORT: Final = 3
 """A word of fewer letters tells no text from another, unless it is a number."""
@@ -125,7 +124,7 @@ def rejected(so_far: Trajectory, tries: int) -> Branch | None:
     source = min(filter(None, sources), key=_step_of, default=None)
     first = found[0][0].number if source is None else _step_of(source)
     answers = _listed(quoted_line(answer, _QUOTED // 2) for _, answer, _ in found)
-    why = _listed(quoted_line(_SAID.sub("", text)) for _, _, text in found)
+    why = _listed(quoted_line(text) for _, _, text in found)
     said = f"The answer {answers} was rejected: {why}."
     if source is None:
         return Branch(first - 1, said)
@@ -142,7 +141,7 @@ def _answers(step: Step) -> Iterator[tuple[str, str]]:
     for call in step.calls:
         seen = call.observation
         if call.action.name == FINISH and seen is not None and seen.code in _SENT_BACK:
-            yield text_or_json(call.args.get("answer", "")), seen.text
+            yield text_or_json(call.args.get("answer", "")), seen.words
     objections = [one.text for one in step.notices if isinstance(one, Note) and _checked(one)]
     if objections and step.thought is not None and step.thought.answer is not None:
         yield step.thought.answer, objections[-1]

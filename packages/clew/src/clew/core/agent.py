@@ -27,7 +27,7 @@ from clew.context.rewind import way_back
 from clew.context.view import digest, first_prompt
 from clew.context.visible import leaves_out
 from clew.core.budget import Budget, at_most
-from clew.core.events import EFFECTFUL, FINISH, AgentSpec, Compacted, Json, Rewound
+from clew.core.events import EFFECTFUL, FINISH, AgentSpec, Compacted, Json, Rewound, ToolSetting
 from clew.core.interfaces import (
     STRATEGY,
     AgentTool,
@@ -424,7 +424,7 @@ class Agent(Generic[A_co]):
     def setting(self) -> AgentSpec:
         """What the record must contain for a replay, and its fingerprint."""
         shown = [described(tool, self.variant) for tool in self.tools]
-        tools = {t.name: f"{t.version} {t.effect} {schema_hash(t)}" for t in shown}
+        tools = {t.name: ToolSetting(t.version, t.effect, schema_hash(t)) for t in shown}
         parts: dict[str, Json] = {
             "answer": self.brief.answer,
             "tries": self.tries,
@@ -442,7 +442,8 @@ class Agent(Generic[A_co]):
         params, codec = dict(self.resolved_model.info.params), self.resolved_codec.name
         named = (self.resolved_model.info.name, codec, self.brief.prompt, params, tools, parts)
         brief = brief_document(self.brief, name_of(self.brief.shape) or "")
-        return AgentSpec(digest(*named), *named, brief, rates=self.resolved_model.info.rates)
+        info = self.resolved_model.info
+        return AgentSpec(digest(*named), *named, brief, rates=info.rates, priced=info.priced)
 
     @property
     def _optional_parts(self) -> dict[str, Json]:

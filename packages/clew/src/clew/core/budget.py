@@ -38,9 +38,6 @@ _USED_UP: Final = {
 """The axes that have a bound, and what is said of one that is used up."""
 
 _Axis: TypeAlias = Literal["steps", "tool_calls", "tokens", "seconds", "cost"]
-UNPAID: Final = "; what is left holds no landing"
-"""What follows the reason of a bound where a landing was wanted and could not be paid."""
-
 _AXES: Final[tuple[_Axis, ...]] = ("steps", "tool_calls", "tokens", "seconds", "cost")
 
 _GRANTED: Final[dict[_Axis, BoundCode]] = {

@@ -57,16 +57,30 @@ Code: TypeAlias = Literal[
     "interrupted",
     "sibling_failed",
     "same_call",
+    "not_kept",
+    "declined",
 ]
 """The closed list of what can be wrong with an observation; empty if nothing is."""
 
+_MARK: Final = "ERROR: "
+
 UNMADE: Final[frozenset[Code]] = frozenset({
     "unknown_tool", "invalid_arguments", "repeated_same_tool_call_too_many_times", "denied", "cap",
-    "interrupted", "sibling_failed", "same_call",
+    "interrupted", "sibling_failed", "same_call", "not_kept",
 })  # fmt: skip
 """Codes of calls that were refused before anything was called."""
 
 EFFECTFUL: Final[frozenset[Effect]] = frozenset({"idempotent", "unsafe"})
+
+
+def error_text(code: Code, text: str) -> str:
+    """What a model reads of a call that has no result."""
+    return f"{_MARK}{code}: {text}" if code else f"{_MARK}{text}"
+
+
+def error_words(code: Code, text: str) -> str:
+    """The text without the mark that `error_text` put before it."""
+    return text.removeprefix(_MARK).removeprefix(f"{code}: ")
 
 
 class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=False):
@@ -280,13 +294,21 @@ class Rates(Value, frozen=True):
     cached: float
 
 
+class ToolSetting(Value, frozen=True):
+    """A tool of an agent's settings: its version, its effect, and a hash of its schema."""
+
+    version: str
+    effect: Effect
+    schema: str
+
+
 class AgentSpec(Value, frozen=True):
     """The settings of an agent when a run began, so that a replay can say what changed.
 
-    `tools` maps each tool's name to "version effect schema-hash"; `parts` names every further part
-    (codec, limits, bounds, guards, checks). `brief` is the material of its prompts, kept in the
-    blob `brief_blob`. Comparing settings ignores it, and the `rates` of the model, if they are
-    known.
+    `tools` has each tool by its name; `parts` names every further part (codec, limits, bounds,
+    guards, checks). `brief` is the material of its prompts, kept in the blob `brief_blob`.
+    Comparing settings ignores it, whether all models have known prices (`priced`), and the `rates`
+    of the model, if they are known.
     """
 
     fingerprint: str
@@ -294,11 +316,12 @@ class AgentSpec(Value, frozen=True):
     codec: str
     prompt: str
     params: dict[str, Json] = {}
-    tools: dict[str, str] = {}
+    tools: dict[str, ToolSetting] = {}
     parts: dict[str, Json] = {}
     brief: Json = None
     brief_blob: str = ""
     rates: Rates | None = None
+    priced: bool = False
 
 
 class Grant(Value, frozen=True):
@@ -429,7 +452,7 @@ class Verdict(Value, frozen=True):
     refuses it; `hold` makes it wait for a person's ruling. `asks` is the JSON Schema of an answer
     that a held call wants from the person, if it wants one. `shows` identifies what the person is
     shown beside the arguments, such as a digest of a server's definitions: a ruling covers only
-    that.
+    that. `repeats` are the keys of the effects of other runs that the call would have again.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -439,6 +462,7 @@ class Verdict(Value, frozen=True):
     redacted: bool = False  # as the arguments of an action
     asks: dict[str, Json] | None = None
     shows: str = ""
+    repeats: tuple[str, ...] = ()
 
 
 class Judged(Event, frozen=True):
@@ -538,6 +562,11 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
         """The content as a model reads it: text unchanged, anything else as compact JSON."""
         return self.content if isinstance(self.content, str) else self._json
 
+    @property
+    def words(self) -> str:
+        """The text without what marks it as an error."""
+        return self.text if self.ok else error_words(self.code, self.text)
+
     @cached_property
     def _json(self) -> str:
         return encode(self.content).decode()
@@ -630,7 +659,7 @@ class Stop(Event, frozen=True):
 
     `fallback` marks a declared answer instead of a found one. `code` is what programs read: the
     bound where the status is `bound`, or `set_aside` where the run broke its workers. `reason` is
-    for people.
+    for people. What a bound of the agent's own said is in `detail`, word by word.
     """
 
     status: Status
@@ -638,6 +667,7 @@ class Stop(Event, frozen=True):
     answer: Json = None
     fallback: bool = False
     code: StopCode = ""
+    detail: str = ""
 
 
 AnyEvent: TypeAlias = (

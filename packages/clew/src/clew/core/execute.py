@@ -41,7 +41,7 @@ IN_DOUBT: Final = (
     "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "
     "Check that before anything else; it will not be repeated by itself."
 )
-NOT_KEPT: Final = (
+_NOT_KEPT: Final = (
     "the arguments held a secret, which the record does not keep, and the worker that knew it has "
     "left: nothing was called; call it again"
 )
@@ -61,7 +61,7 @@ async def perform(agent: Agent, journal: Journal, call: Call) -> None:
     whole = journal.with_secrets(call)
     unmade = await _unmade(agent, journal, tool, call)
     if whole is None or unmade is not None:
-        lost = refusal(call, "invalid_arguments", NOT_KEPT)
+        lost = refusal(call, "not_kept", _NOT_KEPT)
         await journal.record(lost if unmade is None else unmade)
         return
     await _make(agent, journal, tool, call, whole)

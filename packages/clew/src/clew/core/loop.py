@@ -14,7 +14,6 @@ from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.context.summary import left_out
 from clew.core.agent import Agent
-from clew.core.budget import UNPAID
 from clew.core.errors import TooLongError
 from clew.core.events import (
     Charged,
@@ -178,8 +177,11 @@ async def land(agent: Agent, journal: Journal, bound: Tripped) -> None:
     if agent.budget.lands(journal.trajectory):
         await journal.record(Landing(bound.name, bound.detail, bound.code))
     else:
-        why = f"{bound.reason}{UNPAID}" if agent.limits.landing else bound.reason
-        await journal.record(Stop("bound", why, agent.fallback, fallback=True, code=bound.code))
+        why, own = bound.reason, bound.reason if bound.code == "own" else ""
+        if agent.limits.landing:
+            why = f"{why}; what is left holds no landing"
+        stop = Stop("bound", why, agent.fallback, fallback=True, code=bound.code, detail=own)
+        await journal.record(stop)
 
 
 def _answer(agent: Agent, step: Step) -> Json:

@@ -22,6 +22,7 @@ from clew.core.events import (
     Trust,
     decode,
     encode,
+    error_text,
 )
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Step, Trajectory
@@ -51,10 +52,10 @@ def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Ob
     outcome: Outcome = "unknown" if call.begun else "not_done"
     effect: Effect = "unsafe" if call.begun else "read"
     said = shortened(text)
-    content = f"ERROR: {said}" if code == "unknown_tool" else f"ERROR: {code}: {said}"
     return Observation(
-        call.key, content, ok=False, code=code, outcome=outcome, effect=effect, trust=trust
-    )
+        call.key, error_text("" if code == "unknown_tool" else code, said), ok=False,
+        code=code, outcome=outcome, effect=effect, trust=trust,
+    )  # fmt: skip
 
 
 def closed_answers(
@@ -85,7 +86,7 @@ def failed(
     """
     return Observation(
         call.key,
-        f"ERROR: {code}: {shortened(text)}",
+        error_text(code, shortened(text)),
         ok=False,
         code=code,
         outcome=outcome,

@@ -173,14 +173,14 @@ def _asking(
 
     What repeats another effect is asked about once for each such effect, whoever held the call.
     """
-    told = new.verdict.reason
     if not isinstance(guard, AlreadyDone):
         return held or (None if new.by in held_by else new)
-    if call.ruling and call.verdict and told in call.verdict.verdict.reason:
+    if call.ruling and call.verdict and call.verdict.verdict.repeats == new.verdict.repeats:
         return held
-    if held is None or told in held.verdict.reason:
+    if held is None or held.verdict.repeats:  # as a replay has it
         return held or new
-    verdict = msgspec.structs.replace(held.verdict, reason=f"{held.verdict.reason}; {told}")
+    both = f"{held.verdict.reason}; {new.verdict.reason}"
+    verdict = msgspec.structs.replace(held.verdict, reason=both, repeats=new.verdict.repeats)
     return msgspec.structs.replace(held, verdict=verdict)
 
 

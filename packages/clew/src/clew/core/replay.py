@@ -5,7 +5,8 @@ what follows the last change is derived.
 
 The model, the tools, the user's guards and checks give what the record says they gave; notes,
 rulings, the clock and every interruption come from it too. No call leaves the process. Whatever the
-loop derives is compared with the record, byte by byte; the first difference ends the replay.
+loop derives is compared with the record, byte by byte; the first difference ends the replay. Only
+other words for the same are passed over, and said.
 """
 
 import math
@@ -25,6 +26,7 @@ from clew.context import Context
 from clew.core.agent import Agent
 from clew.core.errors import ReplayError
 from clew.core.events import (
+    FINISH,
     INPUTS,
     AgentSpec,
     AnyEvent,
@@ -44,7 +46,6 @@ from clew.core.events import (
     Verdict,
     encode,
 )
-from clew.core.execute import NOT_KEPT
 from clew.core.interfaces import (
     CALL,
     AgentTool,
@@ -58,6 +59,7 @@ from clew.core.interfaces import (
 )
 from clew.core.journal import Journal
 from clew.core.loop import run
+from clew.core.reworded import as_worded
 from clew.core.trajectory import Call, Trajectory
 from clew.support.redaction import marked_as
 
@@ -104,6 +106,8 @@ async def replay(
         passed_over.append(f"prompts: rendered by {setting.codec} then")
     if journal.read_otherwise:
         passed_over.append(f"replies: as {setting.codec} read them then")
+    if told := journal.reworded:
+        passed_over.append(f"words: {len(told)} entries are worded otherwise now ({told[0]} first)")
     return Replayed(journal.trajectory, tuple(passed_over))
 
 
@@ -132,6 +136,7 @@ class _Replaying(Journal):
         self._recorded = record.entries
         self._ends, self._same_codec = {e.epoch: e.event for e in record.entries}, same_codec
         self._older, self.read_otherwise = older, False  # whether the older one read a reply so
+        self.reworded = list[str]()
         self._moved = anyio.Event()
 
     def deadline(self, seconds: float) -> float:
@@ -253,18 +258,39 @@ class _Replaying(Journal):
                 new = msgspec.structs.replace(new, grant=grant)
         if encode(old) == encode(new):
             return
+        worded = as_worded(old, new, finish=self._is_finish(new))
+        if encode(old) == encode(worded):
+            self.reworded.append(self._place(old, new))
+            return
+        new = worded
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
         raise self.diverged(field, "the loop derives another value than the record has")
+
+    def _place(self, old: AnyEvent, new: AnyEvent) -> str:
+        """Step and field of the first difference between two events."""
+        field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new))
+        return f"step {self._step}, {field}"
+
+    def _is_finish(self, event: AnyEvent) -> bool:
+        """Whether an event is about a call that gives an answer."""
+        if not isinstance(event, Observation):
+            return False
+        return self.trajectory.call(event.call).action.name == FINISH
+
+    @property
+    def _step(self) -> int:
+        """The step that the next entry belongs to."""
+        thinks = self.upcoming is not None and isinstance(self.upcoming.event, Thought)
+        return self.trajectory.step.number + thinks
 
     def with_secrets(self, call: Call) -> Call | None:
         """The call as it stands, unless the worker of the time did not know what is blotted out."""
         seen = self.next_about(call.key) if call.redacted else None
-        return None if isinstance(seen, Observation) and seen.text.endswith(NOT_KEPT) else call
+        return None if isinstance(seen, Observation) and seen.code == "not_kept" else call
 
     def diverged(self, field: str, message: str) -> ReplayError:
         """The error that names this place of the record."""
-        thinks = self.upcoming is not None and isinstance(self.upcoming.event, Thought)
-        return ReplayError(self.trajectory.step.number + thinks, field, message)
+        return ReplayError(self._step, field, message)
 
 
 _READ = ("text", "actions", "answer", "fault", "repairs")  # of a thought, what a codec read
@@ -419,7 +445,7 @@ def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
         if isinstance(event, Note) and event.source == "check":
             return event.text
         if isinstance(event, Observation) and event.code == "rejected":
-            return event.text.removeprefix("ERROR: rejected: ")
+            return event.words
         return None
 
     return check

@@ -430,7 +430,7 @@ class Trajectory:
                 self._evidence[piece.doc_id] = piece
         if call.action.name == FINISH:
             if observation.code in _REFUSED:
-                self.rejected.append(observation.text)
+                self.rejected.append(observation.words)
         elif not call.attempts and observation.made:
             self._count(call)
         if observation.spent is not None:

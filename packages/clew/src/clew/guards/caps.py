@@ -122,9 +122,9 @@ class AlreadyDone:
         what = "this" if by == name else f"what {by} would do in its place"
         certain = is_certain(so_far, call, self.tools.get(name), done)
         was = "was done" if certain else "may have been done"
-        keys = ", ".join(dict.fromkeys(each.key for each, _ in found))
-        reason = f"{what} {was} already, by {keys}: allow it if it is to happen twice"
-        return Verdict("hold", reason)
+        keys = tuple(dict.fromkeys(each.key for each, _ in found))
+        reason = f"{what} {was} already, by {', '.join(keys)}: allow it if it is to happen twice"
+        return Verdict("hold", reason, repeats=keys)
 
 
 def counted(so_far: Trajectory, call: Call) -> bool:

@@ -124,8 +124,9 @@ def _branch_observation(end: Observation, record: Trajectory) -> Observation:
     """The observation of a branch: its state, or why it ended without an answer."""
     stop, steps = record.stop, len(record.steps)
     if end.ok:
-        cut_short = stop.reason if stop is not None and stop.status == "bound" else ""
-        answer: Any = end.content["answer"] if cut_short else end.content
+        early = stop is not None and stop.status == "bound"
+        cut_short = stop.reason if stop is not None and early else ""
+        answer: Any = end.content["answer"] if early else end.content
         branch = Branch(steps, _describe(record.step), answer=answer, cut_short=cut_short)
         return msgspec.structs.replace(end, content=msgspec.to_builtins(branch))
     if stop is None or stop.status != "bound" or stop.code not in {"steps", "grant_steps"}:

@@ -14,7 +14,18 @@ from clew.codecs import Native
 from clew.codecs.effects import rewound
 from clew.codecs.interface import SHOWN_CHARS, Parsed, PromptSpec
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import FINISH, Code, Json, Note, Outcome, RawCall, Reply, Rewound, encode
+from clew.core.events import (
+    FINISH,
+    Code,
+    Json,
+    Note,
+    Outcome,
+    RawCall,
+    Reply,
+    Rewound,
+    encode,
+    error_words,
+)
 from clew.core.interfaces import Calls, OnText, Parameters, Part, Prompt
 from clew.core.trajectory import Call, Notice, Step
 from clew.strategies.interface import Request, RoleResult
@@ -216,7 +227,10 @@ def _ended(
         args=asked if found.args is msgspec.UNSET else found.args,
         remarks=found.remarks or (),
     )
-    return told if told.ok else replace(told, code=found.code, outcome=found.outcome)
+    if told.ok:
+        return told
+    problem = error_words(found.code, told.text)
+    return replace(told, problem=problem, code=found.code, outcome=found.outcome)
 
 
 def _answered(
@@ -227,7 +241,7 @@ def _answered(
     if not found.ok:
         return RoleResult(made.id, ok=False, answer=None, text=text)
     if found.cut and made.name in typed:
-        text = f"ERROR: {made.name} gave {len(text):,} characters, too long to be read"
+        text = f"{made.name} gave {len(text):,} characters, too long to be read"
         return RoleResult(made.id, ok=False, answer=None, text=text)
     if isinstance(content, str) and made.name not in texts | typed:
         content = _json(content)

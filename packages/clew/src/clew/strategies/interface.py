@@ -1,18 +1,14 @@
 """The interface of a strategy: the protocol it implements, and how it requests runs."""
 
-import re
 from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from clew.core.events import Code, Json, Outcome
 from clew.guards.limits import Limits
 from clew.strategies.branches import request_args
 from clew.strategies.roles import WEIGHT, Role
-from clew.subagents import DECLINED
 from clew.support.structural import Structural
-
-_MARK: Final = re.compile(rf"^ERROR: (?:[a-z_]+: )?(?:{DECLINED})?")
 
 
 class Strategy(Protocol):
@@ -75,16 +71,18 @@ class RoleResult:
     """The result of a run, or of a tool call.
 
     `answer` is the answer (None if there is none), `text` the observation as a model would read it,
-    and `call` its key in the strategy's record. If a limit made the run answer early, `cut_short`
-    says why. For one without a result, `code` says what was wrong, and `outcome` whether it may
-    have had an effect. Of a `partial` one only the two ends of a long text are here. `args` are
-    the arguments with which it was made, or would have been: a person or a guard may change them.
+    and `call` its key in the strategy's record. `problem` says why there is no answer. If a limit
+    made the run answer early, `cut_short` says why. For one without a result, `code` says what was
+    wrong, and `outcome` whether it may have had an effect. Of a `partial` one only the two ends of
+    a long text are here. `args` are the arguments with which it was made, or would have been: a
+    person or a guard may change them.
     """
 
     call: str
     ok: bool
     answer: Json
     text: str
+    problem: str = ""
     cut_short: str = ""
     code: Code = ""
     outcome: Outcome = "done"
@@ -96,11 +94,6 @@ class RoleResult:
     def forbidden(self) -> bool:
         """Whether a guard, a limit or a person refused the call: it is not tried in another way."""
         return self.code in {"denied", "cap"}
-
-    @property
-    def problem(self) -> str:
-        """Why there is no answer, for people: the text without what marks it as an error."""
-        return _MARK.sub("", self.text)
 
     @property
     def notes(self) -> str:

@@ -151,8 +151,7 @@ def asked_again(refused: Observation, key: str) -> Observation | Verdict:
     call = None if context is None else context.record.call(key.rpartition(":")[2])
     if call is None or call.ruling is None or call.ruling.args is None:
         return refused
-    told = refused.text.removeprefix(f"ERROR: {refused.code}: ")
-    reason = f"the arguments of the last ruling do not fit, and nothing was called: {told}"
+    reason = f"the arguments of the last ruling do not fit, and nothing was called: {refused.words}"
     if call.doubts:
         before = dict.fromkeys(encode(args).decode()[:_SHOWN] for args, _ in call.doubts)
         reason = (

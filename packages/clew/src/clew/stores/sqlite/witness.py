@@ -288,8 +288,8 @@ def _allows_effects(event: AnyEvent | None) -> bool:
     A strategy has no tools of its own, but runs of agents that do.
     """
     if isinstance(event, Started):
-        effects = [what.split()[1:2] for what in event.setting.tools.values()]
-        return not effects or any(effect != ["read"] for effect in effects)
+        effects = [tool.effect for tool in event.setting.tools.values()]
+        return not effects or any(effect != "read" for effect in effects)
     return event is None or isinstance(event, (Forked, Changed))
 
 

@@ -54,8 +54,8 @@ def result(call: Call) -> Returned | Raised:
     seen = call.observation
     if seen is None or seen.ok:
         return Returned(None if seen is None else seen.content)
-    text = seen.text.removeprefix("ERROR: ").removeprefix("tool_error: ")
-    return Raised("RuntimeError", text)
+    plain = seen.code in {"", "tool_error", "unknown_tool"}
+    return Raised("RuntimeError", seen.words if plain else f"{seen.code}: {seen.words}")
 
 
 def same(one: Action, other: Action) -> bool:
