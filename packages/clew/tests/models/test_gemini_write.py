@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Image, RawCall, Wire
 from clew.core.interfaces import Part, Prompt, Role
-from clew.models.gemini.model import google_gemini
+from clew.models.gemini.model import fits, google_gemini
 from clew.models.gemini.prompt import (
     BEGIN,
     GO_ON,
@@ -22,7 +22,6 @@ from clew.models.gemini.prompt import (
     declare,
     pieces,
 )
-from clew.models.gemini.schema import fits
 from clew.models.tool_names import toolbox
 from clew.testing.servers.gemini_rules import Refused, check
 from clew.testing.servers.http_server import Fail, Say, Turn

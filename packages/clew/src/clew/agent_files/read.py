@@ -2,13 +2,12 @@
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, cast, get_args, get_origin
 
 import msgspec
 
-from clew.agent_files.named_keys import key_of_kind
 from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_lines import line_of
@@ -59,7 +58,7 @@ def read_agent_file(path: str | Path) -> Spec:
     except msgspec.ValidationError as error:
         where, why = misfit(error)
         if free := _FREE.search(str(error)):
-            where = key_of_kind(said, where, free[1], free[2] or "")
+            where = _key_of_kind(said, where, free[1], free[2] or "")
         message = f"{place}, line {line_of(text, where)}: {why}"
         raise ConfigError(message) from error
     _check_prices(spec, f"{place}, line {line_of(text, ('prices', *list(spec.prices)[:1]))}")
@@ -225,3 +224,41 @@ def _struct(kind: Any) -> type[msgspec.Struct] | None:
         return kind
     inner = get_args(kind)
     return next(filter(None, map(_struct, inner)), None)
+
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+_KINDS: Final[Mapping[str, type]] = {
+    "str": str, "int": int, "float": float, "bool": bool, "array": list, "object": dict,
+}  # fmt: skip
+"""The types of values by msgspec's words for them."""
+
+
+def _key_of_kind(whole: Any, path: KeyPath, kind: str, last: str) -> KeyPath:
+    """The path of the value of this kind in a table with free keys, called `last` if that is said.
+
+    `kind` is msgspec's word for what it found.
+    """
+    for inner, value in _entries(_at(whole, path)):
+        if type(value) is _KINDS.get(kind) and (not last or inner[-1] == last):
+            return (*path, *inner)
+    return path
+
+
+def _at(whole: Any, path: KeyPath) -> Any:
+    value = whole
+    for key in path:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _entries(table: Any) -> Iterator[tuple[KeyPath, Any]]:
+    """All keys in a table and in the tables in it, with their values."""
+    if isinstance(table, dict):
+        for key, value in cast("dict[str, Any]", table).items():
+            yield (key,), value
+            for inner, deeper in _entries(value):
+                yield (key, *inner), deeper

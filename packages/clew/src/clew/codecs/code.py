@@ -17,17 +17,24 @@ from clew.codecs import wording
 from clew.codecs.arguments import RUN_CODE, example, may_act, visible_tools
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.call_traces import trace
-from clew.codecs.functions import function_name, is_program, lone_call, signature, written
+from clew.codecs.functions import (
+    function_name,
+    is_program,
+    lone_call,
+    runs_code,
+    signature,
+    written,
+)
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.own_literals import is_answer, is_labelled, is_text
 from clew.codecs.scan import INVENTED, Labels
 from clew.codecs.stream_end import StreamEnd
+from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
-from clew.core.trajectory import Step
+from clew.core.interfaces import Calls, OnText, Part, ToolSpec
 from clew.support.json_arguments import unfit
 
 LABELS: Final = Labels(
@@ -109,14 +116,12 @@ class Pieces(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Code:
+class Code(TextCodec):
     """A thought, then a block of Python; or an answer."""
 
     name = "code/2"
     stop = ("\nObservation:",)
     """Where a model begins to invent a result."""
-    native = False
-    """The prompt describes the functions."""
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, functions and examples in one system part, then the question."""
@@ -130,26 +135,13 @@ class Code:
             f"- Once you know the answer, give it alone, without a block: {_finish_text(brief)}"
         )
         tools = (signature(tool) for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE)
-        system = wording.system(self._layout(), brief, rules, tools)
+        system = wording.system(self.layout(), brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further functions."""
         listed = [signature(tool) for tool in tools if tool.name != RUN_CODE]
         return wording.further(listed) if listed else ()
-
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The step in canonical form, or as the model wrote it."""
-        parts = wording.render(self._layout(), brief, step)
-        return wording.as_written(brief, step, parts, self.parse, usual=False)
-
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with the reminders."""
-        return wording.tail(notes, step)
-
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """None: the replies are not JSON."""
-        return None
 
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then a block, or the answer."""
@@ -197,7 +189,7 @@ class Code:
 
         return take
 
-    def _layout(self) -> wording.Syntax:
+    def layout(self) -> wording.Syntax:
         return wording.Syntax(
             labels=LABELS,
             question="Question",
@@ -279,10 +271,6 @@ def _inert(text: str) -> str:
     return "\n".join(f"| {line}" if any(one(line) for one in special) else line for line in lines)
 
 
-def _runs(brief: PromptSpec) -> bool:
-    return any(tool.name == RUN_CODE for tool in (*brief.tools, *brief.more))
-
-
 def _program(action: Action) -> str:
     code = action.args.get("code")
     if action.name == RUN_CODE and isinstance(code, str) and len(action.args) == 1:
@@ -305,7 +293,7 @@ def _code_rule(grammar: Grammar, brief: PromptSpec) -> str:
 
     "" where there is neither: without a tool, or where those that there are are withheld.
     """
-    if _runs(brief):
+    if runs_code(brief):
         return grammar.code()
     tools = visible_tools(brief)[:-1]
     names = [(literal(f"{function_name(tool.name)}(**"), tool) for tool in tools]
@@ -319,11 +307,11 @@ def _usual(brief: PromptSpec) -> str:
     if not tools:
         return "print(6 * 7)"
     call = written(Action(tools[0].name, example(tools[0])), tools[0])
-    return f"found = {call}\nprint(found)" if _runs(brief) else call
+    return f"found = {call}\nprint(found)" if runs_code(brief) else call
 
 
 def _results(brief: PromptSpec) -> str:
-    if not _runs(brief):
+    if not runs_code(brief):
         return (
             "It holds one call of a function below, with arguments written out. What the call "
             'gives comes to you as "Observation: ...".'
@@ -423,7 +411,7 @@ def _made(brief: PromptSpec, code: str) -> Action:
     """A block as a call: the one that it is, or that of `run_code`."""
     if (call := lone_call(brief, code)) is not None:
         return call
-    if _runs(brief):
+    if runs_code(brief):
         return Action(RUN_CODE, {"code": code})
     raise UnreadableError("the block is not one call of a function, with arguments written out")
 
@@ -439,7 +427,7 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
 
     The last says how it was found.
     """
-    if not _runs(brief):
+    if not runs_code(brief):
         return None, text, ""
     for call in reply.calls[:1]:
         return _coded(whole_value(call.arguments or "{}")), text, "program taken from a call"

@@ -26,11 +26,11 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import before_invented_tail
+from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
-from clew.core.trajectory import Step
+from clew.core.interfaces import OnText, Parameters, Part, ToolSpec
 from clew.support.settings import check_fields
 from clew.support.surrogates import HALF
 
@@ -59,7 +59,7 @@ class _Start(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Commands:
+class Commands(TextCodec):
     """Commands in declared forms; if two forms fit a line, the one declared first counts.
 
     A tool without a form is called as `@tool {"parameter": "value"}`. The first command of a reply
@@ -89,9 +89,6 @@ class Commands:
         """Where a model begins to invent a result."""
         return (f"\n{self.observation}:",)
 
-    native = False
-    """The prompt describes the tools."""
-
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
         thought = f"{wording.thought_in_form(brief)}\n" if brief.thought else ""
@@ -105,25 +102,12 @@ class Commands:
             f"- The answer is given by this command, alone:\n{self._finish_text(brief)}"
         )
         tools = (self._described(brief, tool) for tool in visible_tools(brief))
-        system = wording.system(self._layout(), brief, rules, tools)
+        system = wording.system(self.layout(), brief, rules, tools)
         return (system, Part("user", f"{self.question}: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
         return wording.further(self._described(brief, tool) for tool in tools)
-
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The step in canonical form."""
-        parts = wording.render(self._layout(), brief, step)
-        return wording.as_written(brief, step, parts, self.parse, usual=False)
-
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with the reminders."""
-        return wording.tail(notes, step)
-
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """None: commands are not JSON."""
-        return None
 
     def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
         """Take one command; the text before it is the thought."""
@@ -226,7 +210,7 @@ class Commands:
 
     # ------------------------------------------------------------------------------- writing
 
-    def _layout(self) -> wording.Syntax:
+    def layout(self) -> wording.Syntax:
         return wording.Syntax(
             labels=self._labels,
             question=self.question,

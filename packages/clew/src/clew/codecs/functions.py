@@ -114,7 +114,8 @@ def _keywords(keywords: list[ast.keyword]) -> dict[str, Json]:
     return named
 
 
-def _runs(brief: PromptSpec) -> bool:
+def runs_code(brief: PromptSpec) -> bool:
+    """Whether the agent has the tool that runs programs."""
     return any(one.name == RUN_CODE for one in (*brief.tools, *brief.more))
 
 
@@ -124,7 +125,7 @@ def _action(
     tools = functions((*brief.tools, *brief.later.values()))
     hidden = {function_name(one): one for one in brief.known}
     tool = tools.get(name, brief.finish if name in FINAL else None)
-    if tool is None and name not in hidden and _runs(brief):
+    if tool is None and name not in hidden and runs_code(brief):
         return None
     whole = hidden.get(name, name) if tool is None else tool.name
     names = {} if tool is None else parameter_names(tool)

@@ -28,10 +28,10 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, stream_filter, void
 from clew.codecs.sections import Sections, sections, unfenced
+from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
-from clew.core.trajectory import Step
+from clew.core.interfaces import Calls, OnText, Part, ToolSpec
 from clew.support.settings import check_fields
 from clew.support.surrogates import HALF
 
@@ -77,7 +77,7 @@ DIALECTS: Final = (
 
 
 @dataclass(frozen=True)
-class Labelled:
+class Labelled(TextCodec):
     """Steps of labelled lines, with arguments as a JSON object."""
 
     dialect: Dialect = DIALECTS[0]
@@ -91,9 +91,6 @@ class Labelled:
     def stop(self) -> tuple[str, ...]:
         """Where a model begins to invent a result."""
         return (f"\n{self.dialect.observation}:",)
-
-    native = False
-    """The prompt describes the tools."""
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
@@ -113,25 +110,12 @@ class Labelled:
         tools = map(
             _describe_tool, visible_tools(brief)[:-1]
         )  # to finish is no action here: it has its own label
-        system = wording.system(self._layout(), brief, rules, tools)
+        system = wording.system(self.layout(), brief, rules, tools)
         return (system, Part("user", f"{words.question}: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
         return wording.further(map(_describe_tool, tools))
-
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The step in canonical form, or as the model wrote it."""
-        parts = wording.render(self._layout(), brief, step)
-        return wording.as_written(brief, step, parts, self.parse, usual=False)
-
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with the reminders."""
-        return wording.tail(notes, step)
-
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """None: the replies are not JSON."""
-        return None
 
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then one call with its arguments, or the answer."""
@@ -192,7 +176,7 @@ class Labelled:
         value, repairs = _answer(brief, found.final)
         return Action(FINISH, {"answer": value}), repairs
 
-    def _layout(self) -> wording.Syntax:
+    def layout(self) -> wording.Syntax:
         words = self.dialect
         return wording.Syntax(
             labels=words.labels,

@@ -15,10 +15,10 @@ from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import Sections, sections
+from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
-from clew.core.trajectory import Step
+from clew.core.interfaces import Calls, OnText, Part, ToolSpec
 
 LABELS: Final = Labels(
     (
@@ -34,7 +34,7 @@ _UNSAFE: Final = "[](){}\"'`"
 
 
 @dataclass(frozen=True)
-class Paper:
+class Paper(TextCodec):
     """Numbered steps with calls written as `tool[argument]`.
 
     If a tool has only one parameter (or one required), the argument is plain text; otherwise it is
@@ -44,8 +44,6 @@ class Paper:
     name = "paper/2"
     stop = ("\nObservation ", "\nObservation:")
     """Where a model begins to invent a result."""
-    native = False
-    """The prompt describes the tools."""
 
     def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
@@ -62,25 +60,12 @@ class Paper:
             f"- The answer is given by {self._finish_text(brief)}, alone."
         )
         tools = (_describe_tool(brief, tool) for tool in visible_tools(brief))
-        system = wording.system(self._layout(), brief, rules, tools)
+        system = wording.system(self.layout(), brief, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
     def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
         return wording.further(_describe_tool(brief, tool) for tool in tools)
-
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        """The step in canonical form, or as the model wrote it."""
-        parts = wording.render(self._layout(), brief, step)
-        return wording.as_written(brief, step, parts, self.parse, usual=False)
-
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        """One part with the reminders."""
-        return wording.tail(notes, step)
-
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        """None: the replies are not JSON."""
-        return None
 
     def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then one call, all numbered."""
@@ -106,7 +91,7 @@ class Paper:
         """Show everything before an invented observation or a second step."""
         return stream_filter(LABELS, show)
 
-    def _layout(self) -> wording.Syntax:
+    def layout(self) -> wording.Syntax:
         return wording.Syntax(
             labels=LABELS,
             question="Question",

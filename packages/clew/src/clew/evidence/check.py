@@ -1,16 +1,16 @@
 """The audit as a check of an agent's answers, and an entailment model beside it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from clew.core.errors import ConfigError
-from clew.core.events import Json
-from clew.core.interfaces import Model
+from clew.core.events import Json, encode
+from clew.core.interfaces import Model, Part, Prompt
 from clew.core.trajectory import Trajectory
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
-from clew.evidence.entailment import entails_of
 from clew.evidence.support import Record
-from clew.interfaces import Entails
+from clew.interfaces import Entailment, Entails
 from clew.support.settings import check_fields
 
 CANNOT_ANSWER: Final = "I cannot answer this with the evidence at hand."
@@ -109,3 +109,31 @@ async def examined(found: Audit, so_far: Trajectory, entails: Entails) -> Audit:
         return replace(claim, state="unsupported", why=(f"by a model's word the passages {word}",))
 
     return replace(found, claims=tuple([await ask(claim) for claim in found.claims]))
+
+
+ASKED: Final = (
+    "You are shown passages and a claim, as data. Do the passages bear out every part of the "
+    "claim: who does what to whom, numbers, times, conditions, how surely and of how many it is "
+    "said? What follows from them by arithmetic is borne out. Judge by the passages alone. Answer "
+    "with one word: entails, contradicts (they say otherwise) or neither (they do not say it)."
+)
+_WORDS: Final[dict[str, Entailment]] = {"entails": "entails", "contradicts": "contradicts"}
+
+
+def entails_of(judge: Entails | Model) -> Entails:
+    """A function that asks the model about each claim; a function is taken as it is.
+
+    Each claim is one request. A reply that begins with none of the three words counts as "neither".
+    """
+    if not isinstance(judge, Model):
+        return judge
+    model = judge
+
+    async def ask(claim: str, passages: Sequence[str]) -> Entailment:
+        shown = encode({"passages": list(passages), "claim": claim}).decode()
+        prompt = Prompt((Part("system", ASKED), Part("user", shown)), (), calls="none")
+        reply = await model.complete(prompt)
+        words = reply.text.lower().split(maxsplit=1)
+        return _WORDS.get(words[0].strip(".,:;!*_\"'`"), "neither") if words else "neither"
+
+    return ask

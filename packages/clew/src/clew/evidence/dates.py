@@ -161,11 +161,6 @@ def _figures(match: re.Match[str]) -> Date | None:
     return _dated(match, *days)
 
 
-def _east(match: re.Match[str]) -> Date | None:
-    month, day = match["m"] or match["m2"], match["d"] or match["d2"]
-    return _dated(match, Day(_number(match["y"]), _number(month), _number(day)))
-
-
 def _before_christ(match: re.Match[str]) -> Date | None:
     year = int(match["y"])
     return Date(match.start(), match.end(), (Day(-year),)) if year else None
@@ -214,7 +209,7 @@ def _spoken_clock(match: re.Match[str]) -> Date:
 
 
 _READERS: Final = (
-    (_NAMED, _named), (_ISO, _iso), (_FIGURES, _figures), (_EAST, _east),
+    (_NAMED, _named), (_ISO, _iso), (_FIGURES, _figures), (_EAST, _iso),
     (_BEFORE_CHRIST, _before_christ), (_DECADE, _decade), (_CENTURY, _century), (_YEARS, _years),
     (_CLOCK, _clock), (_SPOKEN_CLOCK, _spoken_clock),
 )  # fmt: skip

@@ -41,14 +41,14 @@ def place_of(store: Store) -> Hashable:
 class _Guarded:
     """Stands before a store; whatever is no method of stores is the store's own."""
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
 
     def __getattr__(self, name: str) -> Any:
         own = getattr(self.store, name)
         if name not in _GIVES:
             return own
-        kind: type[Any] = type(self.store)
+        kind = type(self.store)
         return _checked(f"the store {kind.__module__}.{kind.__qualname__} ({name})", name, own)
 
 

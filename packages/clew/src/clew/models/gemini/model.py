@@ -12,12 +12,15 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "google") from missing
 
+from functools import lru_cache
+
+import msgspec
+
 from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
 from clew.models.gemini.prompt import NAMES, STOPS, Writing, body, contents, declare, pieces, split
 from clew.models.gemini.reply import Draft
-from clew.models.gemini.schema import fits
 from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Source, Trouble
 from clew.models.http.request import stop_sequences
@@ -185,3 +188,39 @@ class GeminiApi:
             self._sent.add("schema")
             asked["responseJsonSchema"] = prompt.reply_schema
         return asked
+
+
+_SCHEMA: Final = frozenset({"items", "additionalProperties"})
+_SCHEMAS: Final = frozenset({"prefixItems", "anyOf", "oneOf"})
+_NAMED: Final = frozenset({"properties", "$defs"})
+_KEYWORDS: Final = frozenset(
+    {
+        *("$id", "$ref", "$anchor", "type", "format", "title", "description", "enum", "required"),
+        *("minItems", "maxItems", "minimum", "maximum", "propertyOrdering"),
+        *("default", "examples", "$schema", "$comment"),  # these hold nobody to anything
+    }
+)
+
+
+@lru_cache(maxsize=256)
+def fits(schema: bytes) -> bool:
+    """Whether every keyword of the (encoded) schema is among those that the API takes there."""
+    return _fits(msgspec.json.decode(schema))
+
+
+def _fits(schema: Any) -> bool:
+    if isinstance(schema, bool):
+        return True
+    known = msgspec.convert(schema, dict[str, Any])
+    if "$ref" in known and any(not key.startswith("$") for key in known):
+        return False  # a reference stands alone
+    return all(
+        _fits(inner)
+        if key in _SCHEMA
+        else all(map(_fits, inner))
+        if key in _SCHEMAS
+        else all(map(_fits, inner.values()))
+        if key in _NAMED
+        else key in _KEYWORDS
+        for key, inner in known.items()
+    )

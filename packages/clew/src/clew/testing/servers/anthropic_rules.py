@@ -9,7 +9,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
+
+from clew.testing.servers.http_server import array_of, object_of
 
 Block: TypeAlias = dict[str, Any]
 
@@ -56,7 +58,7 @@ def check(body: Any, *, bound: bool = True, most: int = 128_000, signed: bool = 
     With `bound`, thinking must stand behind what it stood behind when it was thought; `most` is how
     many tokens the model can write. Without `signed` (a service of others) no thinking is checked.
     """
-    if (known := _object(body)) is None:
+    if (known := object_of(body)) is None:
         raise Refused("The request body is not valid JSON.")
     if odd := sorted(known.keys() - _KEYS):
         raise Refused(f"{odd[0]}: Extra inputs are not permitted")
@@ -117,33 +119,25 @@ def _canonical(value: Any) -> bytes:
 
 def _unmarked(value: Any) -> Any:
     """Without the marks for the cache, which may move."""
-    if (known := _object(value)) is not None:
+    if (known := object_of(value)) is not None:
         return {key: _unmarked(inner) for key, inner in known.items() if key != _UNMARKED}
-    if (array := _array(value)) is not None:
+    if (array := array_of(value)) is not None:
         return [_unmarked(inner) for inner in array]
     return value
 
 
-def _object(value: Any) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _array(value: Any) -> list[Any] | None:
-    return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType] # mypy calls the cast that helps pyright redundant
-
-
 def _check_tools(body: dict[str, Any]) -> None:
-    tools = _array(body.get("tools")) or []
+    tools = array_of(body.get("tools")) or []
     names: list[Any] = []
     for place, tool in enumerate(tools):
         where = f"tools.{place}.custom"
-        known = _object(tool) or {}
+        known = object_of(tool) or {}
         if odd := sorted(known.keys() - _TOOL):
             raise Refused(f"{where}.{odd[0]}: Extra inputs are not permitted")
         if not _NAME.fullmatch(str(known.get("name", ""))):
             raise Refused(f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
         names.append(known["name"])
-        _check_input(_object(known.get("input_schema")), f"{where}.input_schema")
+        _check_input(object_of(known.get("input_schema")), f"{where}.input_schema")
     if len(set(names)) < len(names):
         raise Refused("tools: Tool names must be unique.")
     choice = body.get("tool_choice")
@@ -151,7 +145,7 @@ def _check_tools(body: dict[str, Any]) -> None:
         return
     if not tools:
         raise Refused("tool_choice: tool_choice may only be specified while providing tools")
-    chosen = _object(choice) or {}
+    chosen = object_of(choice) or {}
     kind = chosen.get("type")
     named = kind == "tool" and chosen.get("name") in names
     if kind not in {"auto", "any", "none"} and not named:
@@ -175,16 +169,16 @@ def _check_input(schema: dict[str, Any] | None, where: str) -> None:
 
 
 def _check_rest(body: dict[str, Any]) -> None:
-    stops = _array(body.get("stop_sequences")) or []
+    stops = array_of(body.get("stop_sequences")) or []
     if not all(isinstance(stop, str) and stop.strip() for stop in stops):
         raise Refused("stop_sequences: each stop sequence must contain non-whitespace")
     temperature = body.get("temperature", 1)
     if not 0 <= temperature <= 1:
         raise Refused("temperature: range: 0..1")
-    config = _object(body.get("output_config")) or {}
+    config = object_of(body.get("output_config")) or {}
     if odd := sorted(config.keys() - {"effort", "format"}):
         raise Refused(f"output_config.{odd[0]}: Extra inputs are not permitted")
-    if (form := _object(config.get("format"))) is not None:
+    if (form := object_of(config.get("format"))) is not None:
         if form.get("type") != "json_schema":
             raise Refused("output_config.format.type: Input should be 'json_schema'")
         _check_form(form.get("schema"))
@@ -193,7 +187,7 @@ def _check_rest(body: dict[str, Any]) -> None:
 def _check_form(schema: Any) -> None:
     """A schema that a reply can be held to: closed objects, and no limits of values."""
     where = "output_config.format.schema"
-    known = _object(schema)
+    known = object_of(schema)
     if known is None:
         raise Refused(f"{where}: Input should be a valid dictionary")
     kind = known.get("type")
@@ -212,11 +206,11 @@ def _check_form(schema: Any) -> None:
 
 
 def _check_thinking(body: dict[str, Any]) -> None:
-    thinking = _object(body.get("thinking")) or {"type": "disabled"}
+    thinking = object_of(body.get("thinking")) or {"type": "disabled"}
     kind = thinking.get("type")
     if kind not in {"enabled", "adaptive", "disabled", "between_tools"}:
         raise Refused(f"thinking: Input tag {kind!r} does not match any of the expected tags")
-    choice = _object(body.get("tool_choice")) or {}
+    choice = object_of(body.get("tool_choice")) or {}
     forced = choice.get("type") in {"any", "tool"}
     if kind != "disabled" and forced:
         raise Refused("Thinking may not be enabled when tool_choice forces tool use.")
@@ -234,11 +228,11 @@ def _check_thinking(body: dict[str, Any]) -> None:
 def _check_messages(body: dict[str, Any]) -> None:
     for where, block in _system(body):
         _check_block("user", block, where)
-    messages = _array(body["messages"])
+    messages = array_of(body["messages"])
     if not messages:
         raise Refused("messages: at least one message is required")
     for place, message in enumerate(messages):
-        known = _object(message) or {}
+        known = object_of(message) or {}
         if known.get("role") not in _BLOCKS:
             raise Refused(f"messages.{place}.role: Input should be 'user' or 'assistant'")
         if odd := sorted(known.keys() - {"role", "content"}):
@@ -271,7 +265,7 @@ def _system(body: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _check_block(role: str, block: Any, where: str) -> None:
-    known = _object(block) or {}
+    known = object_of(block) or {}
     kind = known.get("type")
     keys = _BLOCKS[role].get(str(kind))
     if keys is None:
@@ -283,11 +277,11 @@ def _check_block(role: str, block: Any, where: str) -> None:
         case "text" if not str(known.get("text", "")).strip():
             raise Refused(f"{where}: text content blocks must contain non-whitespace text")
         case "image":
-            _check_image(_object(known.get("source")) or {}, where)
+            _check_image(object_of(known.get("source")) or {}, where)
         case "tool_use":
             _check_call(known, where)
         case "tool_result":
-            for number, inner in enumerate(_array(known.get("content")) or []):
+            for number, inner in enumerate(array_of(known.get("content")) or []):
                 _check_block("user", inner, f"{where}.content.{number}")
         case _:
             pass
@@ -307,7 +301,7 @@ def _check_call(block: Block, where: str) -> None:
         raise Refused(
             f"{where}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
         )
-    if _object(block.get("input")) is None:
+    if object_of(block.get("input")) is None:
         raise Refused(f"{where}.tool_use.input: Input should be a valid dictionary")
 
 
@@ -347,7 +341,7 @@ def _check_marks(body: dict[str, Any]) -> None:
         raise Refused(
             f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
         )
-    if any((_object(mark) or {}).get("type") != "ephemeral" for mark in marks):
+    if any((object_of(mark) or {}).get("type") != "ephemeral" for mark in marks):
         raise Refused("cache_control: Input tag does not match 'ephemeral'")
 
 
@@ -373,7 +367,7 @@ def _check_signatures(body: dict[str, Any], *, bound: bool) -> None:
                     )
             signer.past(role, block)
     replies = [blocks for role, blocks in conversation if role == "assistant"]
-    enabled = (_object(body.get("thinking")) or {}).get("type") == "enabled"
+    enabled = (object_of(body.get("thinking")) or {}).get("type") == "enabled"
     last = replies[-1] if replies else []
     called = any(block["type"] == "tool_use" for block in last)
     if enabled and called and last[0]["type"] not in _THINKING:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol, Self, cast
 from urllib.parse import parse_qsl, unquote
 
 from clew.testing.model_script import Cut, Drop, Fail, Say, Script, Send, Stall, Turn
@@ -244,6 +244,16 @@ async def _read(reader: asyncio.StreamReader) -> tuple[Seen, str]:
         body = None
     asked = dict(parse_qsl(query, keep_blank_values=True))
     return Seen(unquote(path), headers, body, raw, method, asked), version
+
+
+def object_of(value: Any) -> dict[str, Any] | None:
+    """The value, if it is an object of JSON."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def array_of(value: Any) -> list[Any] | None:
+    """The value, if it is a list of JSON."""
+    return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType] # mypy calls the cast that helps pyright redundant
 
 
 def to_json(value: object) -> bytes:

@@ -6,8 +6,9 @@ is known to answer; strictness is the point, since most compatible servers let m
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
+from clew.testing.servers.http_server import array_of, object_of
 from clew.testing.servers.openai_schemas import complaint, tool_complaint
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -32,23 +33,15 @@ class Refused(Exception):  # noqa: N818 - the server's answer, not a fault of th
 
 def check(body: Any) -> None:
     """Raise `Refused` for a body that the API would refuse."""
-    if (known := _object(body)) is None:
+    if (known := object_of(body)) is None:
         raise Refused("We could not parse the JSON body of your request.")
     if not isinstance(known.get("model"), str) or not known["model"]:
         raise Refused("you must provide a model parameter", "model")
-    if not (messages := _array(known.get("messages"))):
+    if not (messages := array_of(known.get("messages"))):
         raise Refused("Invalid 'messages': expected a non-empty array.", "messages")
     _check_tools(known)
     _check_rest(known)
     _check_messages(messages)
-
-
-def _object(value: Any) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _array(value: Any) -> list[Any] | None:
-    return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType] # mypy calls the cast that helps pyright redundant
 
 
 def _check_tools(body: dict[str, Any]) -> None:
@@ -60,30 +53,31 @@ def _check_tools(body: dict[str, Any]) -> None:
                 "tool_choice",
             )
         return
-    if not (tools := _array(body["tools"])):
+    if not (tools := array_of(body["tools"])):
         raise Refused("Invalid 'tools': empty array. Expected at least one element.", "tools")
     names = [_check_tool(tool, f"tools[{place}]") for place, tool in enumerate(tools)]
     if len(set(names)) < len(names):
         raise Refused("Invalid 'tools': tool names must be unique.", "tools")
     choice = body.get("tool_choice", "auto")
-    one = _object((_object(choice) or {}).get("function")) or {}
+    one = object_of((object_of(choice) or {}).get("function")) or {}
     if one.get("name") not in names and (one or choice not in _CHOICES):
         raise Refused(f"Invalid value for 'tool_choice': {choice!r}.", "tool_choice")
 
 
 def _check_tool(tool: Any, where: str) -> str:
-    known = _object(tool) or {}
+    known = object_of(tool) or {}
     if known.get("type") != "function":
         raise Refused(f"Missing or invalid '{where}.type': expected 'function'.", f"{where}.type")
-    if (function := _object(known.get("function"))) is None:
+    if (function := object_of(known.get("function"))) is None:
         raise Refused(f"Missing required parameter: '{where}.function'.", f"{where}.function")
     name = function.get("name")
-    _check_name(name, f"{where}.function.name")
+    check_name(name, f"{where}.function.name")
     _check_schema(function.get("parameters", {"type": "object"}), name)
     return str(name)
 
 
-def _check_name(name: Any, where: str) -> None:
+def check_name(name: Any, where: str) -> None:
+    """Raise `Refused` for what can name no tool."""
     if not isinstance(name, str) or not name:
         raise Refused(f"Missing required parameter: '{where}'.", where)
     if not _NAME.fullmatch(name):
@@ -96,18 +90,18 @@ def _check_name(name: Any, where: str) -> None:
 
 def _check_schema(schema: Any, name: Any) -> None:
     where = f"Invalid schema for function {name!r}"
-    known = _object(schema) or {}
+    known = object_of(schema) or {}
     if said := tool_complaint(known):
         raise Refused(f"{where}: {said}")
     properties: dict[str, Any] = known.get("properties", {})
     for key, inner in properties.items():
-        types = (_object(inner) or {}).get("type", "object")
-        if not set(_array(types) or [types]) <= _TYPES:
+        types = (object_of(inner) or {}).get("type", "object")
+        if not set(array_of(types) or [types]) <= _TYPES:
             raise Refused(f"{where}: {types!r} is not a valid type of {key!r}.")
 
 
 def _check_rest(body: dict[str, Any]) -> None:
-    stop = _array(body.get("stop"))
+    stop = array_of(body.get("stop"))
     if stop is not None and not 1 <= len(stop) <= 4:
         raise Refused("Invalid 'stop': expected an array of 1 to 4 strings.", "stop")
     if "stream_options" in body and not body.get("stream"):
@@ -120,7 +114,7 @@ def _check_rest(body: dict[str, Any]) -> None:
 
 
 def _check_form(form: Any, messages: list[Any]) -> None:
-    known = _object(form) or {}
+    known = object_of(form) or {}
     kind, where = known.get("type"), "response_format"
     if kind not in {"text", "json_object", "json_schema"}:
         raise Refused(f"Invalid value: {kind!r} in '{where}.type'.", f"{where}.type")
@@ -131,13 +125,13 @@ def _check_form(form: Any, messages: list[Any]) -> None:
             "messages",
         )
     if kind == "json_schema":
-        check_schema_form(_object(known.get("json_schema")) or {}, where, f"{where}.json_schema")
+        check_schema_form(object_of(known.get("json_schema")) or {}, where, f"{where}.json_schema")
 
 
 def check_schema_form(form: dict[str, Any], where: str, place: str) -> None:
     """The name, and the schema, held to its rules where it is to be strict."""
-    _check_name(form.get("name"), f"{place}.name")
-    if (schema := _object(form.get("schema"))) is None:
+    check_name(form.get("name"), f"{place}.name")
+    if (schema := object_of(form.get("schema"))) is None:
         raise Refused(f"Missing required parameter: '{place}.schema'.", f"{place}.schema")
     if said := complaint(schema, strict=bool(form.get("strict"))):
         raise Refused(f"Invalid schema for {where} {form['name']!r}: {said}", where)
@@ -148,7 +142,7 @@ def _check_messages(messages: list[Any]) -> None:
     waiting: list[str] = []
     for place, item in enumerate(messages):
         where = f"messages.[{place}]"
-        message = _object(item) or {}
+        message = object_of(item) or {}
         role = message.get("role")
         if role not in _ROLES:
             raise Refused(f"Invalid value: {role!r}. Supported values are roles.", f"{where}.role")
@@ -188,7 +182,7 @@ def _check_message(message: dict[str, Any], where: str) -> None:
     _check_keys(message, where)
     content = message.get("content")
     if "tool_calls" in message:
-        if not (calls := _array(message["tool_calls"])):
+        if not (calls := array_of(message["tool_calls"])):
             raise Refused(
                 f"Invalid '{where}.tool_calls': empty array. Expected an array with minimum "
                 "length 1.",
@@ -200,7 +194,7 @@ def _check_message(message: dict[str, Any], where: str) -> None:
             raise Refused(f"Duplicate ids in '{where}.tool_calls'.", f"{where}.tool_calls")
         if content is None:
             return
-    for number, block in enumerate(_array(content) or []):
+    for number, block in enumerate(array_of(content) or []):
         _check_block(block, f"{where}.content[{number}]")
     if not isinstance(content, (str, list)):
         raise Refused(
@@ -210,9 +204,9 @@ def _check_message(message: dict[str, Any], where: str) -> None:
 
 def _check_block(block: Any, where: str) -> None:
     """A block of content: text, or a picture by its URL."""
-    known = _object(block) or {}
+    known = object_of(block) or {}
     kind = known.get("type")
-    picture = _object(known.get("image_url")) or {}
+    picture = object_of(known.get("image_url")) or {}
     if kind == "text" and isinstance(known.get("text"), str):
         return
     if kind != "image_url" or not isinstance(picture.get("url"), str):
@@ -226,13 +220,13 @@ def _check_keys(message: dict[str, Any], where: str) -> None:
 
 
 def _check_call(call: Any, where: str) -> None:
-    known = _object(call) or {}
+    known = object_of(call) or {}
     if not isinstance(known.get("id"), str) or not known["id"]:
         raise Refused(f"Missing required parameter: '{where}.id'.", f"{where}.id")
     if known.get("type") != "function":
         raise Refused(f"Missing required parameter: '{where}.type'.", f"{where}.type")
-    function = _object(known.get("function")) or {}
-    _check_name(function.get("name"), f"{where}.function.name")
+    function = object_of(known.get("function")) or {}
+    check_name(function.get("name"), f"{where}.function.name")
     if not isinstance(function.get("arguments"), str):
         raise Refused(
             f"Missing required parameter: '{where}.function.arguments'.",

@@ -7,9 +7,10 @@ the service is known to answer.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from clew.testing.servers.openai_rules import Refused, check_schema_form
+from clew.testing.servers.http_server import array_of, object_of
+from clew.testing.servers.openai_rules import Refused, check_name, check_schema_form
 from clew.testing.servers.openai_schemas import complaint, tool_complaint
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -46,13 +47,13 @@ class Issued:
 
 def check(body: Any, issued: Mapping[str, Issued]) -> None:
     """Raise `Refused` for a body that the API would refuse."""
-    if (known := _object(body)) is None:
+    if (known := object_of(body)) is None:
         raise Refused("We could not parse the JSON body of your request.")
     if odd := sorted(known.keys() - _TOP):
         raise Refused(f"Unknown parameter: '{odd[0]}'.", odd[0])
     if not isinstance(known.get("model"), str) or not known["model"]:
         raise Refused("Missing required parameter: 'model'.", "model")
-    if not (items := _array(known.get("input"))):
+    if not (items := array_of(known.get("input"))):
         raise Refused("Missing required parameter: 'input'.", "input")
     _check_tools(known)
     for place, item in enumerate(items):
@@ -64,21 +65,13 @@ def check(body: Any, issued: Mapping[str, Issued]) -> None:
     _check_form(known)
 
 
-def _object(value: Any) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _array(value: Any) -> list[Any] | None:
-    return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType] # mypy calls the cast that helps pyright redundant
-
-
 def _check_tools(body: dict[str, Any]) -> None:
-    tools = _array(body.get("tools")) or []
+    tools = array_of(body.get("tools")) or []
     names = [_check_tool(tool, f"tools[{place}]") for place, tool in enumerate(tools)]
     if len(set(names)) < len(names):
         raise Refused("Invalid 'tools': tool names must be unique.", "tools")
     choice = body.get("tool_choice", "auto")
-    named = (_object(choice) or {}).get("name")
+    named = (object_of(choice) or {}).get("name")
     if named not in names and (named or choice not in {"none", "auto", "required"}):
         raise Refused(f"Invalid value for 'tool_choice': {choice!r}.", "tool_choice")
     if not tools and choice not in {"none", "auto"}:
@@ -88,30 +81,19 @@ def _check_tools(body: dict[str, Any]) -> None:
 
 
 def _check_tool(tool: Any, where: str) -> str:
-    known = _object(tool) or {}
+    known = object_of(tool) or {}
     if known.get("type") != "function":
         raise Refused(f"Missing or invalid '{where}.type': expected 'function'.", f"{where}.type")
-    _check_name(known.get("name"), f"{where}.name")
-    schema = _object(known.get("parameters")) or {}
+    check_name(known.get("name"), f"{where}.name")
+    schema = object_of(known.get("parameters")) or {}
     strict = known.get("strict") is not False
     if said := tool_complaint(schema) or (strict and complaint(schema, strict=True)):
         raise Refused(f"Invalid schema for function '{known['name']}': {said}", where)
     return str(known["name"])
 
 
-def _check_name(name: Any, where: str) -> None:
-    if not isinstance(name, str) or not name:
-        raise Refused(f"Missing required parameter: '{where}'.", where)
-    if not _NAME.fullmatch(name):
-        raise Refused(
-            f"Invalid '{where}': string does not match pattern. Expected a string that matches "
-            "the pattern '^[a-zA-Z0-9_-]+$' of at most 64 characters.",
-            where,
-        )
-
-
 def _check_item(item: Any, where: str) -> None:
-    known = _object(item) or {}
+    known = object_of(item) or {}
     kind = known.get("type", "message")
     if (keys := _KEYS.get(kind)) is None:
         raise Refused(f"Invalid value: '{kind}' in '{where}.type'.", f"{where}.type")
@@ -134,7 +116,7 @@ def _check_item(item: Any, where: str) -> None:
                 f"{where}.call_id",
             )
     if kind == "function_call":
-        _check_name(known.get("name"), f"{where}.name")
+        check_name(known.get("name"), f"{where}.name")
         _check_text(known, where, "arguments")
     if kind == "function_call_output":
         _check_text(known, where, "output")
@@ -151,11 +133,11 @@ def _check_message(message: dict[str, Any], where: str) -> None:
         raise Refused(f"Invalid value: {role!r}. Supported values are roles.", f"{where}.role")
     if isinstance(content, str):
         return
-    if (blocks := _array(content)) is None:
+    if (blocks := array_of(content)) is None:
         raise Refused(f"Missing required parameter: '{where}.content'.", f"{where}.content")
     taken = _SAID if role == "assistant" else _SEEN
     for number, block in enumerate(blocks):
-        known = _object(block) or {}
+        known = object_of(block) or {}
         kind = known.get("type")
         if not isinstance(known.get(taken.get(str(kind), "")), str):
             place = f"{where}.content[{number}]"
@@ -228,7 +210,7 @@ def _check_reasoning(item: dict[str, Any], known: Issued | None, following: Any)
 
 
 def _check_form(body: dict[str, Any]) -> None:
-    form = _object((_object(body.get("text")) or {}).get("format")) or {"type": "text"}
+    form = object_of((object_of(body.get("text")) or {}).get("format")) or {"type": "text"}
     kind, where = form.get("type"), "text.format"
     if kind not in {"text", "json_object", "json_schema"}:
         raise Refused(f"Invalid value: {kind!r} in '{where}.type'.", f"{where}.type")

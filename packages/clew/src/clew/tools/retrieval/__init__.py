@@ -14,7 +14,7 @@ from clew.core.events import Note
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.tools.retrieval.embedding import Embed, Lasting
-from clew.tools.retrieval.kept import Kept
+from clew.tools.retrieval.index import Kept
 from clew.tools.retrieval.meaning import (
     WORDS,
     Ranking,

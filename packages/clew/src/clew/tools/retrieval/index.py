@@ -1,7 +1,9 @@
 """Tools ranked for what is to be done, by words and, where there is one, by an embedding."""
 
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final, Protocol
 
@@ -94,3 +96,23 @@ def combined_scores(shares: Mapping[int, float], near: Sequence[float]) -> dict[
     words even their best tool is found by a word of little meaning.
     """
     return {place: nearness + WORDS * shares.get(place, 0.0) for place, nearness in enumerate(near)}
+
+
+@dataclass
+class Kept:
+    """The index of the tools that were asked for last. Threads may share it."""
+
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _made: Index | None = None
+
+    def rank(
+        self, tools: Sequence[ToolSpec], texts: Sequence[str], ranking: Ranking | None
+    ) -> list[str]:
+        """The names of the tools, best first for these texts."""
+        given = tuple(tools)
+        if not given:
+            return []
+        with self._lock:
+            if self._made is None or self._made.tools != given:
+                self._made = Index(given, ranking)
+            return self._made.rank(texts)

@@ -1,0 +1,38 @@
+"""What formats have in common that are written as text: nothing of a prompt is native."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from clew.codecs import wording
+from clew.codecs.interface import Parsed, PromptSpec
+from clew.core.events import Reply
+from clew.core.interfaces import Calls, Parameters, Part
+from clew.core.steps import Step
+
+
+class TextCodec(ABC):
+    """A format of text: its steps are told in its own layout, its replies are no JSON."""
+
+    native = False
+    """The prompt describes the tools."""
+
+    @abstractmethod
+    def layout(self) -> wording.Syntax:
+        """How a step is written."""
+
+    @abstractmethod
+    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+        """What a reply says."""
+
+    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+        """The step in canonical form, or as the model wrote it."""
+        parts = wording.render(self.layout(), brief, step)
+        return wording.as_written(brief, step, parts, self.parse, usual=False)
+
+    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        """One part with the reminders."""
+        return wording.tail(notes, step)
+
+    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+        """None: the replies are not JSON."""
+        return None
