@@ -33,7 +33,7 @@ def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
 
 def shown(text: str) -> str:
     """The text with characters that act on a terminal, or cannot be seen, as their codes."""
-    return _HIDDEN.sub(_code, text.replace("\r\n", "\n"))
+    return _HIDDEN.sub(lambda match: _named(match[0]), text.replace("\r\n", "\n"))
 
 
 def inert(text: str) -> str:
@@ -47,10 +47,6 @@ def inert(text: str) -> str:
 def json_text(value: Any) -> str:
     """A value as JSON in which nothing acts on a terminal or hides there."""
     return _IN_JSON.sub(_escaped, encode(value).decode())
-
-
-def _code(match: re.Match[str]) -> str:
-    return _named(match[0])
 
 
 def _named(letter: str) -> str:

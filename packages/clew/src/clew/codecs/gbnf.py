@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from clew.codecs.schema_references import resolved
 from clew.core.errors import ConfigError
-from clew.core.events import Json, encode
+from clew.core.events import encode
 from clew.core.interfaces import Parameters
 
 _TOKENS: Final = 1_024
@@ -154,7 +154,7 @@ class _Schema:
             return self.value(resolved(self._whole, known), depth - 1)
         if "const" in known or "enum" in known:
             values = [known["const"]] if "const" in known else known["enum"]
-            return either(map(_written, values))
+            return either(literal(encode(value).decode()) for value in values)
         for key in ("anyOf", "oneOf"):
             if key in known:
                 return self._one_of(known[key], depth)
@@ -171,7 +171,7 @@ class _Schema:
             case "boolean" | "null":
                 return '("true" | "false")' if kind == "boolean" else '"null"'
             case "string":
-                return self._string(schema)
+                return rf'"\"" {_repeated(self._grammar.rule(_CHAR), schema, "Length")} "\""'
             case "integer":
                 return self._integer(schema)
             case "number":
@@ -195,9 +195,6 @@ class _Schema:
         if not found:
             raise UnboundedError
         return either(found)
-
-    def _string(self, schema: Mapping[str, Any]) -> str:
-        return rf'"\"" {_repeated(self._grammar.rule(_CHAR), schema, "Length")} "\""'
 
     def _integer(self, schema: Mapping[str, Any]) -> str:
         least: Any = schema.get("minimum")
@@ -277,7 +274,3 @@ def _repeated(item: str, schema: Mapping[str, Any], unit: str, less: int = 0) ->
     if most > _REPEATED:
         return f"{item}{{{least},{least}}} {item}*" if least else f"{item}*"
     return f"{item}{{{least},{max(least, most)}}}"
-
-
-def _written(value: Json) -> str:
-    return literal(encode(value).decode())

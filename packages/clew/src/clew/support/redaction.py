@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import quote, quote_plus
 
@@ -67,16 +66,11 @@ _PASSWORD: Final = Lazy(r"://[^\s/:@]*:([^\s/@]+)@")
 T = TypeVar("T")
 
 
-@lru_cache(maxsize=1024)
-def _keeps_secret(name: str) -> bool:
-    return SECRET_NAMES.match(name) is not None
-
-
 def secrets() -> tuple[str, ...]:
     """Values of the environment that must not get into a record: keys, tokens, passwords."""
     values: list[str] = []
     for name, text in os.environ.items():  # in one pass: every run begins with it
-        if _keeps_secret(name):
+        if SECRET_NAMES.match(name):
             values.append(text)
         values += _PASSWORD.findall(text) if "://" in text else ()
     return tuple(value for value in values if len(value) > 7)

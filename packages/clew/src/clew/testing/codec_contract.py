@@ -255,7 +255,7 @@ def any_text_is_read(codec: Codec) -> None:
 def a_reply_that_was_cut_does_nothing(codec: Codec) -> None:
     """No part of a call that has effects is ever made of a reply that ended too early."""
     reply = written(codec, "I move it.", UNSAFE)
-    cuts = [_with_text(reply, reply.text[:at]) for at in range(len(reply.text))]
+    cuts = [Reply(reply.text[:at], (), reply.finish) for at in range(len(reply.text))]
     if reply.calls:
         text = reply.calls[0].arguments or ""
         cuts += [_with_arguments(reply, text[:at]) for at in range(len(text))]
@@ -370,11 +370,6 @@ def _check_parsed(parsed: Parsed, text: str) -> None:
     expect(sum(counts), 1, f"{text!r} is actions, an answer or a fault: how many of these")
     for action in parsed.actions:
         require(action.name and encode(action.args), f"{text!r}: an action has no name")
-
-
-def _with_text(reply: Reply, text: str) -> Reply:
-    """A reply whose text was cut, ahead of its calls."""
-    return Reply(text, (), reply.finish)
 
 
 def _with_arguments(reply: Reply, text: str) -> Reply:

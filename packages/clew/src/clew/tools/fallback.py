@@ -59,7 +59,7 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
             function=None,
             effect="unsafe"
             if len(effectful) == 2
-            else max(tool.effect, other.effect, key=_strength),
+            else max(tool.effect, other.effect, key=_STRENGTH.index),
             trust="trusted" if tool.trust == other.trust == "trusted" else "untrusted",
             result=None,  # what the other returns has a note with it
             version=f"{tool.version}|{other.name}@{other.version}",  # one word, as records have it
@@ -70,10 +70,6 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
             fallbacks=(*tool.fallbacks, pair.instead),
         )
     )
-
-
-def _strength(effect: Effect) -> int:
-    return _STRENGTH.index(effect)
 
 
 @dataclass(frozen=True)

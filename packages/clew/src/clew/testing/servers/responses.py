@@ -70,7 +70,7 @@ class Responses:
             "status": "incomplete" if early else say.finish or "completed",
             "error": None,
             "incomplete_details": {"reason": early} if early else None,
-            "output": self._output(say, number, encrypted=ENCRYPTED in _include(body)),
+            "output": self._output(say, number, encrypted=ENCRYPTED in (body.get("include") or [])),
         }
         if say.finish == "refusal":
             whole["status"] = "completed"
@@ -93,10 +93,6 @@ class Responses:
             if item["type"] == "reasoning":
                 thought = (*thought, item["id"])
         return output
-
-
-def _include(body: Mapping[str, Any]) -> list[str]:
-    return body.get("include") or []
 
 
 def _reasoning(text: str, id_: str, *, encrypted: bool) -> dict[str, Any]:

@@ -81,10 +81,6 @@ def lacking(path: Path) -> str:
     return "install clew[documents] to read it"
 
 
-def _optional(library: str) -> Any:
-    return importlib.import_module(library)
-
-
 def _decoded(path: Path, seen: Survey) -> Iterator[str]:
     try:
         with path.open(encoding=seen.encoding, errors=seen.errors) as file:
@@ -119,7 +115,7 @@ def markdown(lines: Iterator[str]) -> Iterator[Line]:
 
 def _pdf(path: Path) -> Extracted:
     """The pages, each under a heading that numbers it."""
-    pypdf = _optional("pypdf")
+    pypdf = importlib.import_module("pypdf")
     # What it warns of is reported, if it matters, as the reason why a file was skipped.
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
     pages, note = _whatever_fails(lambda: _pages(pypdf, path))

@@ -16,6 +16,7 @@ import msgspec
 from mcp.client.streamable_http import streamable_http_client
 from typing_extensions import override
 
+from clew.support.error_text import message_of
 from clew.support.schema_parts import keywords
 from clew.toolbox.mcp.bodies import (
     JSON,
@@ -79,7 +80,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 if not mine:
                     raise
                 unsent = isinstance(error, _UNSENT)
-                return _error(503, NOT_REACHED if unsent else LOST, _why(error))
+                return _error(503, NOT_REACHED if unsent else LOST, shown(message_of(error)))
 
     async def _refusal(
         self, request: httpx2.Request, response: httpx2.Response, number: Number | None
@@ -183,10 +184,6 @@ def _error(status: int, code: int, message: str) -> httpx2.Response:
     return httpx2.Response(
         status, headers={"content-type": JSON}, content=msgspec.json.encode(body)
     )
-
-
-def _why(error: Exception) -> str:
-    return shown(str(error)) or type(error).__name__
 
 
 @asynccontextmanager
