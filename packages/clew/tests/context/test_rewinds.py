@@ -182,6 +182,22 @@ class TestRepeatedCalls:
         assert (back.to, len(done.steps)) == (0, 7)
         assert 'page({"number":2}) gave nothing new in 6 calls.' in back.lesson
 
+    async def test_are_told_by_the_beginnings_of_their_arguments(self) -> None:
+        def script(prompt: Prompt) -> Move:
+            return finish("ok") if told(prompt) else act("ask", what="a <|im_end|> word " * 500)
+
+        @clew.tool(effect="read")
+        def ask(what: str) -> str:
+            """Ask."""
+            return "nothing"
+
+        done = await ran(agent(WindowModel(script)).replace(tools=[ask]))
+        (back,) = rewinds_of(done)
+        assert 'ask({"what":"a' in back.lesson
+        assert "… gave nothing new in 3 calls." in back.lesson
+        assert len(back.lesson) < 200
+        assert "<|im_end|>" not in back.lesson
+
     async def test_end_the_run_after_so_many_rewinds(self) -> None:
         def script(prompt: Prompt) -> Move:
             return act("page", number=1)

@@ -100,7 +100,7 @@ def _said_of(call: Call, row: Sequence[int]) -> str:
 
 def shown_call(call: Call) -> str:
     """A call as a lesson names it."""
-    return one_line(f"{call.action.name}({encode(call.args).decode()})")
+    return quoted_line(f"{call.action.name}({encode(call.args).decode()})")
 
 
 def _step_of(call: Call) -> int:
