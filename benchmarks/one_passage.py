@@ -11,6 +11,7 @@ from clew.core.events import (
     Reply,
     Started,
     Thought,
+    text_parts,
 )
 from clew.core.trajectory import Trajectory
 
@@ -19,7 +20,7 @@ def record(question: str, passage: str) -> Trajectory:
     """The passage is cited as `[doc_1]`."""
     piece = Evidence("doc_1", passage, 0.9, "")
     events: tuple[AnyEvent, ...] = (
-        Started(question, AgentSpec("", "scripted:audit", "", "")),
+        Started(text_parts(question), AgentSpec("", "scripted:audit", "", "")),
         Thought(
             Reply(), Fingerprints("", "", "", ""), actions=(Action("search", {"query": "it"}),)
         ),

@@ -99,7 +99,9 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
     return hashlib.sha256(document).hexdigest()[:12]
 
 
-_LATER: Final = frozenset({"asked", "suspended", "versions", "id", "received", "doubts", "begun"})
+_LATER: Final = frozenset(
+    {"asked", "suspended", "versions", "id", "received", "doubts", "begun", "provenance"}
+)
 """Fields that records got after the first outcomes; where they are empty, they say nothing."""
 
 

@@ -18,6 +18,7 @@ from clew.core.events import (
     Reply,
     Started,
     Thought,
+    text_parts,
 )
 from clew.core.events import Entry as Line
 from clew.core.trajectory import Trajectory
@@ -75,7 +76,8 @@ def record(entry: Entry, others: Sequence[Entry]) -> Trajectory:
     }
     events: list[AnyEvent] = [
         Started(
-            f"What do the notes say of {entry.title}?", AgentSpec("", "scripted:audit", "", "")
+            text_parts(f"What do the notes say of {entry.title}?"),
+            AgentSpec("", "scripted:audit", "", ""),
         ),
         Thought(
             Reply(), Fingerprints("", "", "", ""), actions=(Action("docs", {"query": entry.title}),)

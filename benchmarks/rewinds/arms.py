@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from clew import Agent, Context, MemoryStore, NoProgress, Rewinds, Trajectory
 from clew.codecs.interface import Constrains
-from clew.core.events import Note, Reply, Rewound
+from clew.core.events import Note, Reply, Rewound, text_parts
 from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Store
 from clew.core.journal import Journal
@@ -141,7 +141,7 @@ async def _go_on(
     fired = [back]
     some = rewinds if arm == "hint" else None
     while (again := await _drive(agent, journal, some, len(fired))) is not None:
-        await journal.record(Note(again.lesson))
+        await journal.record(Note(text_parts(again.lesson)))
         fired.append(again)
     if goes_back:
         fired = journal.trajectory.omitted.rewinds

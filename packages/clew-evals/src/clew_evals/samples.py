@@ -17,6 +17,7 @@ from clew.core.events import (
     Started,
     Stop,
     Thought,
+    text_parts,
 )
 from clew.core.trajectory import Trajectory
 from clew_evals.case import Case
@@ -44,7 +45,7 @@ def _sample(name: str, thoughts: tuple[str, str], query: str, found: str, answer
     evidence = (Evidence("torvik_1", found, 0.9, "torvik.md"),) if found == _NOTE else ()
     content = {"results": [{"doc_id": "torvik_1", "text": found}] if evidence else []}
     events: tuple[AnyEvent, ...] = (
-        Started(_QUESTION, AgentSpec("sample", "sample", "native/1", "")),
+        Started(text_parts(_QUESTION), AgentSpec("sample", "sample", "native/1", "")),
         Thought(Reply(), _PRINTS, thoughts[0], (search,)),
         Observation("1.1", content, evidence=evidence),
         Thought(Reply(), _PRINTS, thoughts[1], answer=answer),

@@ -24,6 +24,7 @@ from clew.core.events import (
     Started,
     Stop,
     Thought,
+    text_parts,
 )
 from clew.core.interfaces import Prompt
 from clew.core.trajectory import Trajectory
@@ -239,7 +240,7 @@ async def test_a_judge_sees_what_went_wrong_on_the_way() -> None:
 
 
 def record_of(*events: AnyEvent) -> Trajectory:
-    started = Started("?", AgentSpec("", "", "", ""))
+    started = Started(text_parts("?"), AgentSpec("", "", "", ""))
     entries = [Entry(at, at, 1, event) for at, event in enumerate((started, *events), start=1)]
     return Trajectory("r", entries)
 

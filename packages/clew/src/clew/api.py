@@ -29,7 +29,7 @@ from clew.concurrency.tasks import OwnTask, one_error
 from clew.context.rendered_prompt import RenderedPrompt, render_prompt
 from clew.core.agent import A_co, Agent
 from clew.core.errors import ConfigError, ModelError
-from clew.core.events import Changed, Entry, Json, Note
+from clew.core.events import Changed, Entry, Json, Note, text_parts
 from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
@@ -162,7 +162,7 @@ class OpenRun(Generic[A_co]):
         async with self._working:
             if say.strip():
                 await self._journal.receive()  # what was posted before these words comes first
-                await self._journal.record(Note(say))
+                await self._journal.record(Note(text_parts(say)))
             elif (stop := self.record.stop) is not None and (
                 stop.status == "interrupted" or is_set_aside(stop)
             ):

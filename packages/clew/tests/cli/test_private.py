@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from clew import Agent, run
-from clew.core.events import Note, encode
+from clew.core.events import Note, encode, text_parts
 from clew.stores import SqliteStore, open_store
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.retrieval.vector_store import VectorStore
@@ -70,7 +70,7 @@ async def test_so_are_all_files_of_a_store_that_is_open() -> None:
     agent = Agent(model=ScriptedModel([act("calc", expression="1 + 1"), finish("2")]))
     await run(agent, "What is 1 + 1?", store=store, run_id="made")
     assert await store.claim("made")  # type: ignore[attr-defined]  # this store can
-    await store.post("made", encode(Note("waits")))
+    await store.post("made", encode(Note(text_parts("waits"))))
     assert await anyio.Path("deep/er").exists()
     names = {path.name for path in Path("deep/er").rglob("*")}
     assert names >= {"runs.sqlite-wal", "runs.sqlite-shm", "runs.sqlite.claims"}

@@ -45,6 +45,7 @@ from clew.core.events import (
     Usage,
     Verdict,
     encode,
+    text_parts,
 )
 from clew.core.loop import run as go
 from clew.core.runner import start
@@ -59,7 +60,7 @@ MANY = AgentSpec("f", "m:x", "native/1", "Prompt.", tools=dict.fromkeys(map(str,
 PRINTS = Fingerprints("", "", "", "")
 EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     # the event, its lines in `show`, its lines while it runs
-    (Started("Q?", SETTING), ["Question: Q?", "Agent: m:x, native/1, tools: calc"], []),
+    (Started(text_parts("Q?"), SETTING), ["Question: Q?", "Agent: m:x, native/1, tools: calc"], []),
     (
         Thought(Reply(), PRINTS, "Hm.", (Action("f", {"x": 1}), Action("finish", {"answer": "A"}))),
         ["Thought 2: Hm.", "Action 2.1: f(x=1)", 'Action 2.2: finish(answer="A")'],
@@ -67,7 +68,7 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
     ),
     (Thought(Reply(), PRINTS, answer="A"), ["Answer 2: A"], []),
     (
-        Started("Q?", MANY),
+        Started(text_parts("Q?"), MANY),
         [
             "Question: Q?",
             f"Agent: m:x, native/1, tools: {', '.join(map(str, range(20)))} and 7 more",
@@ -125,10 +126,12 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
         TASK := ["Call 2.1: the server of f works on this call; its number there is t7"],
         TASK,
     ),
-    (Note("go on"), ["You: go on"], []),
-    (Note("too short", "check"), ["Check 2: too short"], ["Check 2: too short"]),
+    (Note(text_parts("go on")), ["You: go on"], []),
+    (Note(text_parts("too short"), "check"), ["Check 2: too short"], ["Check 2: too short"]),
     (
-        Note("so it waits", "late", done=(Done("r-2:1.1", "f", "h", "f({})", "unknown"),)),
+        Note(
+            text_parts("so it waits"), "late", done=(Done("r-2:1.1", "f", "h", "f({})", "unknown"),)
+        ),
         BESIDE := ["Late: so it waits", "Done before: f({}) (may have been done by r-2:1.1)"],
         BESIDE,
     ),
@@ -254,11 +257,11 @@ ANYTHING = st.text(max_size=200)
 @given(ANYTHING, ANYTHING)
 def test_no_control_character_is_ever_shown(one: str, other: str) -> None:
     events: list[AnyEvent] = [
-        Started(one, AgentSpec(one, one, one, one, tools={other: CALC})),
+        Started(text_parts(one), AgentSpec(one, one, one, one, tools={other: CALC})),
         Thought(Reply(), PRINTS, one, (Action(one, {one: other}, fault=other),), other, one),
         Observation(one, {one: other}, ok=False, detail=one),
         Judged(one, Verdict("hold", other), by=one),
-        Note(one),
+        Note(text_parts(one)),
         Stop("failed", one, other),
     ]
     pieces: list[Block] = [piece for event in events for piece in render_event(event, 1)]

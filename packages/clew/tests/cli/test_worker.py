@@ -17,7 +17,7 @@ import pytest
 from clew import Agent, SqliteStore, submit_sync
 from clew.cli.worker import EventPrinter
 from clew.cli.worker import worker as worker_command
-from clew.core.events import Started
+from clew.core.events import Started, text_parts
 from clew.core.journal import Journal
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, say
@@ -364,7 +364,9 @@ async def test_an_id_of_an_older_clew_sends_a_terminal_nothing(
     EventPrinter(as_json=False).print_event(WorkerEvent("ended", run_id, "answered"))
     assert "  \\x1b[31mred  answered" in capsys.readouterr().out
     store = SqliteStore(Path("odd.sqlite"))
-    await Journal.create(store, Started("?", Agent(model=ScriptedModel([])).setting), run_id)
+    await Journal.create(
+        store, Started(text_parts("?"), Agent(model=ScriptedModel([])).setting), run_id
+    )
     await store.close()
     assert "\n\\x1b[31mred  " in clew("runs", "--store", "odd.sqlite").out
 

@@ -14,7 +14,7 @@ from clew.codecs import JsonObject
 from clew.codecs.interface import Parsed
 from clew.codecs.scan import WIDTH
 from clew.codecs.stream_end import RUNS_ON
-from clew.core.events import Action, Note, Observation, Reply, Thought
+from clew.core.events import Action, Note, Observation, Reply, Thought, text_parts
 from clew.core.trajectory import Call, Step
 from tests.codecs.samples import POINT, PRINTS, TEXT, TOOLS, brief, example, step, tool
 
@@ -340,7 +340,7 @@ def test_a_step_in_json() -> None:
 
 def test_a_landing_shows_how_to_finish() -> None:
     before = Step(0)
-    before.notices += (Note("And Rome?"),)
+    before.notices += (Note(text_parts("And Rome?")),)
     assert CODEC.render(brief(), before)[0].text == "And Rome?"
     text = CODEC.head(brief(POINT, thought=False), "Why?")[0].text
     assert '{"action": "finish", "args": {"answer": JSON of the schema {"type":"object"' in text

@@ -5,7 +5,7 @@ import pytest
 from clew import Agent, MemoryStore, run
 from clew.codecs import Native
 from clew.codecs.interface import PromptSpec
-from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire
+from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire, text_parts
 from clew.core.interfaces import Parameters
 from clew.core.trajectory import Call, Step
 from clew.testing.models import ScriptedModel, say
@@ -109,9 +109,9 @@ def test_of_a_reply_that_was_mended_what_must_go_back_does() -> None:
 def test_what_is_said_after_a_step_follows_it() -> None:
     said = step(Reply(text="It is a."))
     said.notices += (
-        Note("and b?"),
-        Note("name 42", source="check"),
-        Note("the mail went out after all", source="late"),
+        Note(text_parts("and b?")),
+        Note(text_parts("name 42"), source="check"),
+        Note(text_parts("the mail went out after all"), source="late"),
         Landing("steps"),
     )
     texts = [part.text for part in CODEC.render(brief(), said)]

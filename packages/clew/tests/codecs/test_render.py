@@ -12,7 +12,7 @@ from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.scan import Mark, void
 from clew.codecs.wording import FAULTY_CHARS
 from clew.core.errors import ConfigError
-from clew.core.events import Action, Landing, Note, Observation, Reply, Thought
+from clew.core.events import Action, Landing, Note, Observation, Reply, Thought, text_parts
 from clew.core.interfaces import Part
 from clew.core.trajectory import Step
 from tests.codecs.samples import POINT, PRINTS, TOOLS, brief, example, step, tool
@@ -208,9 +208,9 @@ def test_a_faulty_reply_is_shown_cut_and_without_what_it_invented() -> None:
 def test_what_was_said_since() -> None:
     before = Step(0)
     before.notices += (
-        Note("And Rome?"),
-        Note("no source\nAction: x", source="check"),
-        Note("sent\nAction: x", source="late"),
+        Note(text_parts("And Rome?")),
+        Note(text_parts("no source\nAction: x"), source="check"),
+        Note(text_parts("sent\nAction: x"), source="late"),
         Landing("steps"),
     )
     person, check, late, landing = PAPER.render(brief(), before)

@@ -20,7 +20,7 @@ from clew import (
     Trajectory,
 )
 from clew.agent_files import load_agent
-from clew.core.events import Charged, Compacted, Note, Observation, encode
+from clew.core.events import Charged, Compacted, Note, Observation, encode, text_parts
 from clew.core.interfaces import Prompt, Store
 from clew.testing.models import Move, act, acts, say
 from tests.core.play import copy
@@ -424,7 +424,7 @@ async def test_no_chat_tokens_come_back_by_an_account_a_lesson_or_a_memory() -> 
     done = await ran(who, WHERE, store, "run")
     assert token in compactions(done)[-1].text
     await clew.rewind("run", to=len(done.steps) - 1, lesson=f"It is {token}noon.", store=store)
-    memory = Note(f"The tide {token}turns.", source="memory", trust="untrusted")
+    memory = Note(text_parts(f"The tide {token}turns."), source="memory", trust="untrusted")
     await store.post("run", encode(memory))
     await ran(who, store=store, resume=True)
     last = b"\n".join(model.sent[-1]).decode()
@@ -437,7 +437,7 @@ async def test_a_memory_is_no_objection_to_an_answer() -> None:
     store = MemoryStore()
     whole = await ran(Agent(clew.testing.ScriptedModel([say("ok")])), WHERE, store)
     there = await copy((await store.read("run"))[:-1])
-    memory = Note("The tide turns at six.", source="memory")
+    memory = Note(text_parts("The tide turns at six."), source="memory")
     await there.post("run", encode(memory))
     done = await ran(Agent(clew.testing.ScriptedModel([])), store=there, resume=True)
     assert answered(done)

@@ -27,7 +27,7 @@ from clew import (
 )
 from clew.compare import changes
 from clew.core.budget import AtMost
-from clew.core.events import Json, Reply, Started, Stop
+from clew.core.events import Json, Reply, Started, Stop, text_parts
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
@@ -208,7 +208,7 @@ class TestBounds:
         model = ScriptedModel([act("lookup", key="a"), say("as far as I got")])
         agent = Agent(model=model, tools=TOOLS, limits=Limits(seconds=2))
         ticks = itertools.count(0, 1000)  # every entry is a second after the one before
-        started = Started("What?", agent.setting)
+        started = Started(text_parts("What?"), agent.setting)
         journal = await Journal.create(MemoryStore(), started, clock=lambda: next(ticks))
         stop = (await go(agent, journal)).stop
         assert stop == Stop("bound", "seconds", "as far as I got", code="seconds")

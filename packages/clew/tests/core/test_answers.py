@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore, Result, Trajectory, Verdict, read, replay, resume, run
-from clew.core.events import Note, RawCall, Reply, encode
+from clew.core.events import Note, RawCall, Reply, encode, text_parts
 from clew.core.interfaces import Model, OnText, Prompt
 from clew.core.loop import run as go
 from clew.core.runner import start
@@ -29,7 +29,7 @@ class Interrupted:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         reply = await self._model.complete(prompt, on_text)
         if self._words:
-            await self._store.post("run", encode(Note(self._words.pop())))
+            await self._store.post("run", encode(Note(text_parts(self._words.pop()))))
         return reply
 
 

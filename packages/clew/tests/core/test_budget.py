@@ -46,6 +46,7 @@ from clew.core.events import (
     Started,
     Thought,
     Usage,
+    text_parts,
 )
 from clew.core.interfaces import Left, Prompt
 from clew.core.journal import Journal
@@ -189,7 +190,9 @@ class TestReserving:
 async def long_one(usage: Usage | None = None) -> Trajectory:
     """A record with one thought and one long observation."""
     reply = Reply(calls=(RawCall("lookup", '{"key":"x"}', "c"),), usage=usage or Usage(100, 10))
-    journal = await Journal.create(MemoryStore(), Started("What?", PLAIN.setting, SCHEMA), "run")
+    journal = await Journal.create(
+        MemoryStore(), Started(text_parts("What?"), PLAIN.setting, SCHEMA), "run"
+    )
     thought = Thought(
         reply, Fingerprints("", "", "", ""), actions=(Action("lookup", {"key": "x"}),)
     )
@@ -311,7 +314,7 @@ class TestExcess:
             (Usage(1, 1, cost=1.5), "grant: cost: $1.5000 of $1.0000 spent, $0.5000 over"),
         ):
             who = agent(usage, limits=Limits(cost=5.0))
-            started = Started("What?", who.setting, SCHEMA, grant=grant)
+            started = Started(text_parts("What?"), who.setting, SCHEMA, grant=grant)
             journal = await Journal.create(MemoryStore(), started)
             stop = (await go(who, journal)).stop
             assert stop is not None
@@ -320,7 +323,7 @@ class TestExcess:
             assert stop.reason == f"{over}; what is left holds no landing"
         unpriced = msgspec.structs.replace(grant, cost=None)
         who = Agent(model=replace(costing(Usage(2_000, 1)), priced=False), tools=TOOLS)
-        started = Started("What?", who.setting, SCHEMA, grant=unpriced)
+        started = Started(text_parts("What?"), who.setting, SCHEMA, grant=unpriced)
         record = await go(who, await Journal.create(MemoryStore(), started))
         assert landing_of(record).bound == "grant"
 
@@ -428,7 +431,7 @@ class TestLost:
 
     async def test_a_run_that_only_waited_lost_nothing(self) -> None:
         store = MemoryStore()
-        started = Started("What?", self.who.setting, SCHEMA, queue="default")
+        started = Started(text_parts("What?"), self.who.setting, SCHEMA, queue="default")
         await Journal.create(store, started, "run")
         first = await take_up(self.who, "run", store)  # and dies without a word
         assert not charges(first.trajectory)
@@ -588,7 +591,9 @@ def dollars(spent: Totals) -> float:
 def test_the_model_is_reminded_of_what_is_left_from_where_it_is_near(
     steps: int, calls: int, lines: list[str]
 ) -> None:
-    so_far = Trajectory("r", [Entry(1, 0, 1, Started("q", AgentSpec("f", "m", "c", "p")))])
+    so_far = Trajectory(
+        "r", [Entry(1, 0, 1, Started(text_parts("q"), AgentSpec("f", "m", "c", "p")))]
+    )
     near = PROMPT.replace(tell_left="near")
     assert near.reminders(so_far, Left(steps, calls, 1_000, 60.0)) == tuple(lines)
 
@@ -599,7 +604,7 @@ def test_a_sub_run_gets_the_time_that_two_thoughts_like_the_last_one_leave(
 ) -> None:
     who = Agent(model=ScriptedModel([say("x")]))
     thought = Thought(Reply(), Fingerprints("h", "t", "p", "s"))
-    entries = [Entry(1, 0, 1, Started("q", who.setting)), Entry(2, took, 1, thought)]
+    entries = [Entry(1, 0, 1, Started(text_parts("q"), who.setting)), Entry(2, took, 1, thought)]
     assert who.budget.share(Trajectory("r", entries), 1).seconds == left
 
 

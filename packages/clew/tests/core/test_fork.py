@@ -41,6 +41,7 @@ from clew.core.events import (
     Thought,
     decode,
     encode,
+    text_parts,
 )
 from clew.core.fork import find_fork_point, start_fork
 from clew.core.interfaces import AgentTool, AnyTool, Append, OnText, Prompt, Store
@@ -714,7 +715,7 @@ async def test_a_word_between_two_observations_is_kept_behind_one_that_is_change
     )
     store = MemoryStore()
     await run(agent, "Write!", store=store, run_id="r")
-    await store.post("r", encode(Note("Take care.")))
+    await store.post("r", encode(Note(text_parts("Take care."))))
     await rule("r", "1.2", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).answer == "done"
     changed = {"1.1": "another"}
@@ -759,7 +760,7 @@ async def test_what_was_said_in_the_last_step_is_kept_beside_what_the_cut_hides(
     agent = Agent(model=model, tools=[lookup, letters([])], guards=[hold_letters])
     store = MemoryStore()
     await run(agent, "Write!", store=store, run_id="r")
-    await store.post("r", encode(Note("Take care.")))
+    await store.post("r", encode(Note(text_parts("Take care."))))
     for call in ("1.2", "2.1"):
         await rule("r", call, allow=True, store=store)
         await resume(agent, "r", store=store)

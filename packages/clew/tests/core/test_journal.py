@@ -34,6 +34,7 @@ from clew.core.events import (
     Wire,
     decode,
     encode,
+    text_parts,
 )
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
@@ -44,7 +45,7 @@ from clew.testing.models import ScriptedModel, act, say
 
 pytestmark = pytest.mark.both_loops
 
-STARTED = Started("What?", AgentSpec("f", "m", "c", "p"))
+STARTED = Started(text_parts("What?"), AgentSpec("f", "m", "c", "p"))
 PRINTS = Fingerprints("h", "t", "p", "s")
 
 
@@ -92,7 +93,7 @@ async def test_many_tasks_record_at_once_without_gaps() -> None:
     journal = await Journal.create(store, STARTED, "r")
     async with anyio.create_task_group() as group:
         for number in range(50):
-            group.start_soon(journal.record, Note(str(number)), Note("and"))
+            group.start_soon(journal.record, Note(text_parts(str(number))), Note(text_parts("and")))
     texts = [e.event.text for e in (await load(store, "r")).entries if isinstance(e.event, Note)]
     assert len(texts) == 100
     assert texts[1::2] == ["and"] * 50
@@ -103,11 +104,11 @@ async def test_what_is_taken_from_the_inbox_leaves_it_whoever_else_records_then(
     journal = await Journal.create(store, STARTED, "r")
     await journal.record(thought("a", "b"))  # of such a step, what comes at once is one write
     for number in range(6):
-        await store.post("r", encode(Note(str(number))))
+        await store.post("r", encode(Note(text_parts(str(number)))))
     async with anyio.create_task_group() as group:
         for number, body in await store.inbox("r"):
             group.start_soon(partial(journal.record, decode(body), taken=(number,)))
-            group.start_soon(journal.record, Note("beside it"))
+            group.start_soon(journal.record, Note(text_parts("beside it")))
     assert await store.inbox("r") == []
     assert len((await load(store, "r")).entries) == 14
 
@@ -117,7 +118,7 @@ async def test_a_cancelled_task_still_records_whole() -> None:
     journal = await Journal.create(store, STARTED, "r")
     with anyio.CancelScope() as scope:
         scope.cancel()
-        await journal.record(Note("written although cancelled"))
+        await journal.record(Note(text_parts("written although cancelled")))
     assert len(await load(store, "r")) == 2
 
 
@@ -139,12 +140,12 @@ async def test_a_task_that_is_cancelled_behind_another_one_s_write_waits_for_its
 
     journal, stored = await Journal.create(store := Slow(), STARTED, "r"), 0
     async with anyio.create_task_group() as group:
-        group.start_soon(journal.record, Note("one"))
+        group.start_soon(journal.record, Note(text_parts("one")))
         await anyio.wait_all_tasks_blocked()
         group.start_soon(open_later)
         with anyio.CancelScope() as scope:
             scope.cancel()
-            await journal.record(Note("two"))
+            await journal.record(Note(text_parts("two")))
         stored = len(await load(store, "r"))
     assert stored == 3
 
@@ -175,7 +176,7 @@ async def test_a_failed_commit_fails_its_appends_and_not_the_writer() -> None:
 
     async def write(text: str) -> None:
         try:
-            await journal.record(Note(text))
+            await journal.record(Note(text_parts(text)))
         except StoreError as error:
             failed.append(str(error))
 
@@ -185,7 +186,7 @@ async def test_a_failed_commit_fails_its_appends_and_not_the_writer() -> None:
     assert len(failed) == 2
     assert len(journal.trajectory) == 1
     store.failing = False
-    await journal.record(Note("three"))
+    await journal.record(Note(text_parts("three")))
     assert len(await load(journal.store, "r")) == 2
 
 
@@ -194,8 +195,8 @@ async def test_a_second_worker_fences_the_first_off() -> None:
     first = await Journal.create(store, STARTED, "r")
     second = await Journal.open(store, "r")
     with pytest.raises(FencedError):
-        await first.record(Note("late"))
-    await second.record(Note("mine"))
+        await first.record(Note(text_parts("late")))
+    await second.record(Note(text_parts("mine")))
     assert [entry.epoch for entry in (await load(store, "r")).entries] == [1, 2]
 
 
@@ -244,7 +245,7 @@ async def test_known_secrets_never_reach_the_store() -> None:
     store = MemoryStore()
     secret = 'sk-"quoted"-secret'
     journal = await Journal.create(store, STARTED, "r", secrets=[secret, ""])
-    await journal.record(Note(f"my key is {secret}, keep it"))
+    await journal.record(Note(text_parts(f"my key is {secret}, keep it")))
     assert all(b"secret" not in line.body for line in await store.read("r"))
     last = journal.trajectory.entries[-1].event
     assert isinstance(last, Note)
@@ -257,9 +258,9 @@ async def test_what_is_too_short_for_a_secret_blots_nothing_out_and_is_told(
     store = MemoryStore()
     secrets = ["k", "klein", "kleine"]
     journal = await Journal.create(store, STARTED, "r", secrets=secrets)
-    await journal.record(Note("klein bottles keep kleine things"))
+    await journal.record(Note(text_parts("klein bottles keep kleine things")))
     note = (await load(store, "r")).entries[-1].event
-    assert note == Note("klein bottles keep [redacted] things")
+    assert note == Note(text_parts("klein bottles keep [redacted] things"))
     told = [message for message in caplog.messages if "is not blotted out" in message]
     assert len(told) == 2, told
     assert not any("klein" in message for message in told), "it does not stand in the log either"
@@ -304,14 +305,14 @@ async def test_the_inbox_is_moved_into_the_record_and_what_does_not_fit_is_said(
     journal = await Journal.create(store, STARTED, "r")
     await journal.record(thought("a"), Judged("1.1", Verdict("hold", "look")))
     posted: Sequence[bytes] = [
-        encode(Note("a word")),
+        encode(Note(text_parts("a word"))),
         encode(Ruling("1.1", allow=True)),
         encode(Ruling("1.1", allow=False)),
         encode(Ruling("9.9", allow=True)),
         encode(Cancel("enough")),
         encode(Stop("answered")),
         b'{"event":"nonsense"}',
-        b'{"event":"note","text":"\xff"}',
+        b'{"event":"note","parts":[{"type":"text","text":"\xff"}]}',
     ]
     for body in posted:
         await store.post("r", body)
@@ -348,7 +349,7 @@ NEWER = {
     "a kind of event": b'{"event":"levitated"}',
     "a status": b'{"event":"stop","status":"levitated"}',
     "a code of an observation": b'{"event":"observation","call":"1.1","code":"levitated"}',
-    "what a field holds": b'{"event":"note","text":["levitated"]}',
+    "a part of a message": b'{"event":"note","parts":[{"type":"smell","of":"fire"}]}',
 }
 
 
@@ -366,9 +367,12 @@ async def test_a_field_that_only_a_newer_clew_knows_is_passed_over_and_kept(
     tmp_path: Path,
 ) -> None:
     goal = encode(STARTED)[:-1] + b',"weight":{"kg":0}}'
-    note = b'{"event":"note","text":"x","weight":0}'
+    note = b'{"event":"note","parts":[{"type":"text","text":"x"}],"weight":0}'
     store = await lines_of(goal, note)
-    assert [entry.event for entry in (await load(store, "r")).entries] == [STARTED, Note("x")]
+    assert [entry.event for entry in (await load(store, "r")).entries] == [
+        STARTED,
+        Note(text_parts("x")),
+    ]
     (found,), lost = await verify(store=store)
     assert (found.ok, lost) == (True, [])
     await export_runs(tmp_path / "archive", store=store)
@@ -394,7 +398,7 @@ async def test_a_record_of_a_later_schema_says_so() -> None:
 
 
 async def test_a_record_without_a_beginning_says_so() -> None:
-    store = await lines_of(encode(Note("hello")))
+    store = await lines_of(encode(Note(text_parts("hello"))))
     with pytest.raises(StoreError, match="never started"):
         assert (await load(store, "r")).goal
 
@@ -417,7 +421,7 @@ async def test_time_counts_as_work_only_between_entries_of_one_life() -> None:
     clock.now -= 300  # a clock set back takes nothing away
     await journal.record(Stop("answered"))
     clock.now += 60_000  # waiting for a person
-    await journal.record(Note("and now?"))
+    await journal.record(Note(text_parts("and now?")))
     assert journal.trajectory.total.active_ms == 500
     assert journal.trajectory.spent.active_ms == 0
     again = await Journal.open(store, "r", clock=clock)
@@ -462,6 +466,6 @@ async def test_a_listener_that_fails_is_logged_and_changes_nothing(
 async def test_half_a_character_is_refused_in_one_line() -> None:
     journal = await Journal.create(MemoryStore(), STARTED, "r")
     with pytest.raises(StoreError, match="half a character"):
-        await journal.record(Note("broken \ud83d"))
-    await journal.record(Note("whole"))
+        await journal.record(Note(text_parts("broken \ud83d")))
+    await journal.record(Note(text_parts("whole")))
     assert len(journal.trajectory) == 2

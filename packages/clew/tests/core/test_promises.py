@@ -32,7 +32,7 @@ from clew import (
     rule,
     run,
 )
-from clew.core.events import Json, Note, RawCall, Reply, Started, Wire, encode
+from clew.core.events import Json, Note, RawCall, Reply, Started, Wire, encode, text_parts
 from clew.core.interfaces import Append, Guard, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
@@ -379,7 +379,7 @@ async def test_a_writer_that_is_ended_leaves_nobody_waiting() -> None:
 
     async def write(text: str) -> None:
         try:
-            await journal.record(Note(text))
+            await journal.record(Note(text_parts(text)))
         except BaseException as error:  # noqa: BLE001 - that is what this is about
             seen.append(type(error))
 
@@ -394,7 +394,7 @@ async def test_a_writer_that_is_ended_leaves_nobody_waiting() -> None:
 async def test_secrets_are_found_in_texts_only() -> None:
     agent = Agent(model=ScriptedModel([say("an observation of 12345678")]))
     secrets: Sequence[str] = ["observation", "12345678", "broken \ud83d", ""]
-    started = Started("an observation", agent.setting)
+    started = Started(text_parts("an observation"), agent.setting)
     journal = await Journal.create(MemoryStore(), started, "run", secrets=secrets)
     so_far = await go(agent, journal)
     assert so_far.stop
@@ -475,7 +475,7 @@ async def test_a_view_belongs_to_one_agent() -> None:
     agent = Agent(model=Watching([act("lookup", key="a"), say("ok")]), tools=[lookup])
     journal = await start(agent, "Look!", MemoryStore())
     await go(agent, journal)
-    await journal.record(Note("and?"))
+    await journal.record(Note(text_parts("and?")))
     other = agent.replace(model=Watching([say("1"), say("2"), say("3")]), prompt="Be brief.")
     await go(other, journal)
     assert seen[-1].startswith("Be brief.")
@@ -488,7 +488,7 @@ async def test_a_late_word_does_not_take_an_answer_back() -> None:
     lines = await store.read("run")
     cut = await copy(lines[:2])
     journal = await Journal.open(cut, "run")
-    await journal.record(Note("it went out after all", source="late"))
+    await journal.record(Note(text_parts("it went out after all"), source="late"))
     so_far = await go(agent, journal)
     assert so_far.stop
     assert (so_far.stop.answer, len(so_far.steps)) == (done.answer, 1)
@@ -499,7 +499,7 @@ async def test_an_interrupted_effect_counts_as_one(tmp_path: Path) -> None:
     script = [act("send", text="hi"), say("ok")]
     agent = Agent(model=ScriptedModel(script, tools=tools), tools=tools)
     store = await cut_after_attempt(agent)
-    await store.post("run", encode(Note("stop")))
+    await store.post("run", encode(Note(text_parts("stop"))))
     from_outside = await Journal.open(store, "run")
     await interrupt(agent, from_outside, "enough")
     assert [call.key for call in from_outside.trajectory.effects] == ["1.1"]

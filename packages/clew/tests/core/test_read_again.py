@@ -30,6 +30,7 @@ from clew.core.events import (
     Started,
     Suspended,
     Thought,
+    text_parts,
 )
 from clew.core.interfaces import Append, Base
 from clew.core.journal import Journal, load
@@ -37,7 +38,7 @@ from clew.stores.blobs import BLOB_BYTES
 from clew.stores.refusals import known_run
 
 SECRET: Final = "key-of-mine-0123"
-STARTED: Final = Started("What?", AgentSpec("f", "m", "c", "p"))
+STARTED: Final = Started(text_parts("What?"), AgentSpec("f", "m", "c", "p"))
 THOUGHT: Final = Thought(Reply(), Fingerprints("h", "t", "p", "s"), actions=(Action("a"),))
 OURS: Final = frozenset({"again", "call", "parent", "schema", "step"})
 """Places in the record: no part gives them."""
@@ -223,7 +224,7 @@ async def test_a_real_interrupt_of_a_listener_is_nobodys_fault() -> None:
     journal = await Journal.create(store, STARTED, "it", listener=Stopped())
     with pytest.raises(KeyboardInterrupt):
         journal.token("word")
-    await journal.record(Note("it goes on"))
+    await journal.record(Note(text_parts("it goes on")))
     assert len(await load(store, "it")) == 2
 
 

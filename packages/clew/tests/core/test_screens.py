@@ -19,7 +19,7 @@ from clew import (
 )
 from clew.api import prompt_of
 from clew.approvals import cancel
-from clew.core.events import Judged, Note, Stop, Thought
+from clew.core.events import Judged, Note, Stop, Thought, text_parts
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
 from clew.core.loop import run as go
@@ -231,9 +231,9 @@ async def test_words_are_judged_again_after_a_failure_of_the_model() -> None:
     journal = await start(agent, "Hello", store, run_id="r")
     with pytest.raises(ModelError):
         await go(agent, journal)
-    await journal.record(Note("it came late", source="late"), Note("damn"))
+    await journal.record(Note(text_parts("it came late"), source="late"), Note(text_parts("damn")))
     assert (await go(agent, journal)).stop == Stop("refused", "swearing: mind your words")
-    await journal.record(Note("Good day"))
+    await journal.record(Note(text_parts("Good day")))
     assert (await go(agent, journal)).stop == Stop("answered", "", "Ok.")
     assert "Hello" not in model.asked[1]
     assert "it came late" in model.asked[1]

@@ -25,7 +25,7 @@ from clew import (
 from clew.agent_files import make_agent, origin
 from clew.agent_files.spec import Spec
 from clew.codecs import Native
-from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started
+from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started, text_parts
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.runner import start
@@ -247,8 +247,8 @@ async def test_an_origin_that_held_a_secret_is_known_again() -> None:
 async def test_a_bare_journal_has_only_shapes_to_look_for() -> None:
     store = MemoryStore()
     made = agent(say("x"))
-    journal = await Journal.create(store, Started("g", made.setting), "r")
-    await journal.record(Note(SECRET), Note("AKIAIOSFODNN7EXAMPLE"))
+    journal = await Journal.create(store, Started(text_parts("g"), made.setting), "r")
+    await journal.record(Note(text_parts(SECRET)), Note(text_parts("AKIAIOSFODNN7EXAMPLE")))
     said = [e.event.text for e in journal.trajectory.entries if isinstance(e.event, Note)]
     assert said == [SECRET, "[redacted]"]
     assert not [e for e in journal.trajectory.entries if isinstance(e.event, Observation)]

@@ -24,7 +24,7 @@ from clew import (
 )
 from clew.codecs import Dialect, Labelled
 from clew.codecs import by_name as codec_by_name
-from clew.core.events import AgentSpec, Fingerprints, Reply, Started, Thought
+from clew.core.events import AgentSpec, Fingerprints, Reply, Started, Thought, text_parts
 from clew.core.interfaces import Append, Prompt, Tool, ToolSpec
 from clew.core.journal import Journal, load
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -160,7 +160,7 @@ async def test_what_a_record_does_not_say_is_said() -> None:
 
 async def test_a_record_of_before_is_readable_and_says_that_it_kept_no_prompts() -> None:
     store = MemoryStore()
-    started = Started("What?", AgentSpec("f", "m:x", "native/2", "Be brief."))
+    started = Started(text_parts("What?"), AgentSpec("f", "m:x", "native/2", "Be brief."))
     journal = await Journal.create(store, started, "old")
     await journal.record(Thought(Reply("ok"), Fingerprints("", "", "", ""), answer="ok"))
     assert len((await read("old", store=store)).steps) == 1

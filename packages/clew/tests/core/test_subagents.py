@@ -46,6 +46,7 @@ from clew.core.events import (
     Started,
     Stop,
     encode,
+    text_parts,
 )
 from clew.core.interfaces import AgentTool, AnyTool, Append, Prompt, SubRun, Tripped
 from clew.core.journal import Journal, load
@@ -434,7 +435,7 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
 
 def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
     who = Agent(model=ScriptedModel([say("x")]))
-    first = Started("q", who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
+    first = Started(text_parts("q"), who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
     so_far = Trajectory("r", [Entry(1, 0, 1, first)])
     assert who.budget.granted(so_far) is None
     so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))

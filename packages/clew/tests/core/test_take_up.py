@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, resume, run
-from clew.core.events import Note
+from clew.core.events import Note, text_parts
 from clew.core.interfaces import Line
 from clew.core.journal import Journal
 from clew.core.runner import drive, take_up
@@ -26,7 +26,7 @@ class Counting(MemoryStore):
 
     async def open(self, run_id: str) -> int:
         if self.worker is not None:
-            await self.worker.record(Note("And in the last moment?", source="late"))
+            await self.worker.record(Note(text_parts("And in the last moment?"), source="late"))
         return await super().open(run_id)
 
 
@@ -54,7 +54,7 @@ async def test_a_resume_that_is_refused_fences_nobody_off() -> None:
     worker = await Journal.open(store, "run")
     with pytest.raises(ConfigError, match="accept the change"):
         await resume(AGENT.replace(prompt="Other"), "run", store=store)
-    await worker.record(Note("I am still here"))
+    await worker.record(Note(text_parts("I am still here")))
     assert len(await read("run", store=store)) == len(worker.trajectory)
 
 
@@ -66,7 +66,7 @@ async def test_an_agent_that_another_worker_changed_meanwhile_is_asked_about_aga
             if self.changing:
                 self.changing = False
                 journal = await take_up(other, "run", self, accept_change=True)
-                await journal.record(Note("And b?"))
+                await journal.record(Note(text_parts("And b?")))
                 await drive(other, journal)
             return await super().open(run_id)
 

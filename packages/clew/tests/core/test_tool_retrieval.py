@@ -30,7 +30,7 @@ from clew import (
 from clew.codecs import Paper
 from clew.compare import changes
 from clew.context.view import plain
-from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought
+from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought, text_parts
 from clew.core.interfaces import ModelInfo, Prompt, ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -190,7 +190,7 @@ def test_never_more_than_k_at_a_time_nor_most_in_all(
     async def grow() -> None:
         so_far = Trajectory("run")
         who = Agent(model=ScriptedModel([]), tools=[lookup], context=Context(retrieval=find))
-        events: list[Any] = [Started("What now?", who.setting)]
+        events: list[Any] = [Started(text_parts("What now?"), who.setting)]
         for words in texts:
             so_far = _folded(events)
             shown = tuple(await find.find(TOOLS, so_far))

@@ -67,7 +67,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "adapted": None,
         "undercounted": None,
     },
-    "Action": {"args": {}, "fault": "", "blob": "", "redacted": False},
+    "Action": {"args": {}, "fault": "", "blob": "", "redacted": False, "provenance": {}},
     "Fingerprints": {"tail": ""},
     "Evidence": {"score": 0.0, "source": "", "offset": 0},
     "Image": {"data": b"", "text": "", "blob": ""},

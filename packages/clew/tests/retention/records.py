@@ -21,6 +21,7 @@ from clew.core.events import (
     Stop,
     Thought,
     encode,
+    text_parts,
 )
 from clew.core.interfaces import Base, Line, Store
 from clew.core.journal import Journal, load
@@ -45,7 +46,9 @@ MAKERS: list[Maker] = [memory, sqlite]
 
 
 def started(goal: str = "What?", parent: str = "") -> Started:
-    return Started(goal, AgentSpec("f", "m", "c", "p", brief={"made of": "it"}), parent=parent)
+    return Started(
+        text_parts(goal), AgentSpec("f", "m", "c", "p", brief={"made of": "it"}), parent=parent
+    )
 
 
 def thought(*tools: str) -> Thought:
@@ -82,7 +85,7 @@ async def fork(store: Store, run_id: str, base: Base, *, days: float = 0) -> Non
         [Forked(base.run_id, 1, AgentSpec("f", "m", "c", "p", brief={"made of": "it"}))], run_id,
         clock=lambda: NOW - round(days * DAY),
     )  # fmt: skip
-    await journal.record(Note("elsewhere"), Stop("answered"))
+    await journal.record(Note(text_parts("elsewhere")), Stop("answered"))
 
 
 async def family(store: Store, run_id: str = "root", *, days: float = 0) -> None:
@@ -107,12 +110,12 @@ async def everything(store: Store) -> None:
     picture = Image("image/png", b"\x89PNG" * 100)
     await journal.record(thought("look"), Observation("2.1", "seen", images=(picture,)))
     again = await Journal.open(store, "plain", clock=lambda: NOW)
-    await again.record(Note("And now?"), Stop("answered", answer="Ünïcode 🧶"))
+    await again.record(Note(text_parts("And now?")), Stop("answered", answer="Ünïcode 🧶"))
     await fork(store, "fork", Base("plain", 3))
     await fork(store, "fork-of-the-fork", Base("fork", 4))
     await family(store)
     await run(store, "open", status=None)
-    await store.post("open", encode(Note("a word that waits")))
+    await store.post("open", encode(Note(text_parts("a word that waits"))))
 
 
 async def contents(store: Store) -> dict[str, tuple[list[Line], list[bytes], Base | None]]:

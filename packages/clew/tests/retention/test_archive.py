@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from clew.concurrency.portal import wait_for
 from clew.core.errors import ConfigError, FencedError, StoreError
-from clew.core.events import AnyEvent, Attempt, Note, Observation, Spending, encode
+from clew.core.events import AnyEvent, Attempt, Note, Observation, Spending, encode, text_parts
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
 from clew.retention import (
@@ -78,13 +78,13 @@ async def test_what_was_taken_up_before_is_fenced_where_it_comes_back() -> None:
     store = MemoryStore()
     journal = await run(store, "r", status=None)
     frozen = await Journal.open(store, "r", clock=lambda: NOW)
-    await frozen.record(Note("by the second worker"))
+    await frozen.record(Note(text_parts("by the second worker")))
     archive = await packed(store)
     await store.forget("r")
     assert (await unpacked(archive, store)).runs == ("r",)
     for worker in (journal, frozen):
         with pytest.raises(FencedError):
-            await worker.record(Note("too late"))
+            await worker.record(Note(text_parts("too late")))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_an_archive_can_be_read_with_eyes(tmp_path: Path) -> None:
     assert [line["line"] for line in lines[1:]] == [
         "run", *["blob"] * 3, *["entry"] * 7, "whole", "end",
     ]  # fmt: skip
-    assert lines[5]["event"]["goal"] == "plain"
+    assert lines[5]["event"]["question"] == [{"type": "text", "text": "plain"}]
     assert lines[-1] == {"line": "end", "runs": 1}
     assert import_runs_sync(file, store=MemoryStore()).runs == ("plain",)
 
@@ -165,10 +165,10 @@ async def test_a_run_that_is_there_with_other_entries_is_refused_and_the_rest_co
     for name in ("changed", "behind", "ahead", "new"):
         await run(store, name)
     await unpacked(await packed(store, "behind", "ahead"), other)
-    await (await run(other, "changed", status="failed")).record(Note("else"))
+    await (await run(other, "changed", status="failed")).record(Note(text_parts("else")))
     for place, name in ((store, "behind"), (other, "ahead")):
         journal = await Journal.open(place, name, clock=lambda: NOW)
-        await journal.record(Note("it went on"))
+        await journal.record(Note(text_parts("it went on")))
     before = await contents(other)
     done = await unpacked(await packed(store), other)
     assert (done.runs, done.there) == (("new",), ("ahead",))
@@ -231,7 +231,7 @@ class Dying(MemoryStore):
 async def test_an_import_that_was_killed_anywhere_is_made_again() -> None:
     store = MemoryStore()
     await everything(store)
-    await store.post("open", encode(Note("another")))
+    await store.post("open", encode(Note(text_parts("another"))))
     wanted, archive = await contents(store), await packed(store)
     for most in range(60):
         other = Dying(most)
@@ -291,7 +291,7 @@ async def _small() -> tuple[bytes, Any]:
     store = MemoryStore()
     await run(store, "a")
     await fork(store, "b", Base("a", 3))
-    await store.post("b", encode(Note("waiting")))
+    await store.post("b", encode(Note(text_parts("waiting"))))
     return await packed(store), await contents(store)
 
 
@@ -356,7 +356,7 @@ async def test_an_export_that_was_ended_leaves_no_file(tmp_path: Path) -> None:
 
 async def line(store: Store, run_id: str, **change: Any) -> None:
     """A run of one line that the journal would not write."""
-    body = change.get("body", b'{"event":"note","text":"x"}')
+    body = change.get("body", b'{"event":"note","parts":[{"type":"text","text":"x"}]}')
     epoch = change.get("epoch", 1)
     await store.create(run_id)
     wanted = Line(1, 5, epoch, body, chain(b"", 1, 5, epoch, body))
@@ -366,7 +366,7 @@ async def line(store: Store, run_id: str, **change: Any) -> None:
 async def test_what_is_not_what_was_written_is_left_out_and_named(tmp_path: Path) -> None:
     store, other = MemoryStore(), MemoryStore()
     await run(store, "good")
-    await line(store, "loose", body=b'{"event":"note",\n"text":"x"}')
+    await line(store, "loose", body=b'{"event":"note",\n"parts":[]}')
     await line(store, "future", body=b'{"event":"levitated"}')
     blobbed = b'{"event":"observation","call":"1.1","blob":"%s"}' % (b"0" * 64)
     await line(store, "blobless", body=blobbed)
@@ -440,15 +440,15 @@ async def test_a_message_that_is_taken_meanwhile_is_in_the_archive_once() -> Non
             if waiting := await super().inbox(run_id):
                 journal = await Journal.open(self, run_id, clock=lambda: NOW)
                 for number, _ in waiting:
-                    await journal.record(Note("a word"), taken=(number,))
+                    await journal.record(Note(text_parts("a word")), taken=(number,))
             return await super().inbox(run_id)
 
     store, other = Working(), MemoryStore()
     await run(store, "r", status=None)
-    await store.post("r", encode(Note("a word")))
+    await store.post("r", encode(Note(text_parts("a word"))))
     await unpacked(await packed(store), other)
     record = await load(other, "r")
-    assert [e.event for e in record.entries].count(Note("a word")) == 1
+    assert [e.event for e in record.entries].count(Note(text_parts("a word"))) == 1
     assert await other.inbox("r") == []
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clew.concurrency.portal import wait_for
 from clew.core.errors import StoreError
-from clew.core.events import Note, Stop, encode
+from clew.core.events import Note, Stop, encode, text_parts
 from clew.core.interfaces import Base
 from clew.core.journal import Journal, load
 from clew.retention import export_runs_sync, import_runs_sync, verify, verify_sync
@@ -29,9 +29,14 @@ async def _made() -> dict[str, Any]:
     store = SqliteStore(Path("made.sqlite"))
     await everything(store)
     for number in range(30):
-        await run(store, f"run-{number}", *(Note(f"{n} " * 400) for n in range(6)), days=number)
+        await run(
+            store,
+            f"run-{number}",
+            *(Note(text_parts(f"{n} " * 400)) for n in range(6)),
+            days=number,
+        )
     await fork(store, "late-fork", Base("run-3", 5))
-    await store.post("run-29", encode(Note("waits")))
+    await store.post("run-29", encode(Note(text_parts("waits"))))
     found = await contents(store)
     await store.close()
     return found
@@ -91,7 +96,7 @@ async def test_a_run_that_may_have_gone_on_is_not_taken_for_whole() -> None:
     for number in range(3):
         await run(store, f"run-{number}", status=None)
     journal = await Journal.open(store, "run-2")
-    await journal.record(*(Note(f"{n} " * 300) for n in range(40)), Stop("answered"))
+    await journal.record(*(Note(text_parts(f"{n} " * 300)) for n in range(40)), Stop("answered"))
     await store.close()
     data = PLACE.read_bytes()
     PLACE.write_bytes(data[: len(data) // 2])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clew.concurrency.portal import wait_for
 from clew.core.errors import StoreError
-from clew.core.events import Note, encode
+from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Base
 from clew.retention import (
     export_runs,
@@ -35,9 +35,14 @@ async def _made() -> dict[str, Any]:
     store = SqliteStore(Path("made.sqlite"))
     await everything(store)
     for number in range(12):
-        await run(store, f"run-{number}", *(Note(f"{n} " * 900) for n in range(6)), days=number)
+        await run(
+            store,
+            f"run-{number}",
+            *(Note(text_parts(f"{n} " * 900)) for n in range(6)),
+            days=number,
+        )
         await fork(store, f"fork-{number}", Base(f"run-{number}", 5))
-        await store.post(f"fork-{number}", encode(Note("waits")))
+        await store.post(f"fork-{number}", encode(Note(text_parts("waits"))))
     found = await contents(store)
     await store.close()
     return found

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from clew.concurrency.portal import wait_for
-from clew.core.events import Note
+from clew.core.events import Note, text_parts
 from clew.core.interfaces import Base
 from clew.retention import export_runs_sync, gc, import_runs_sync
 from clew.stores import MemoryStore, SqliteStore
@@ -28,7 +28,7 @@ async def _made() -> tuple[bytes, bytes, dict[str, Any]]:
     store = SqliteStore(Path("made.sqlite"))
     await everything(store)
     for number in range(4):
-        await run(store, f"run-{number}", Note(f"{number} " * 900), days=number)
+        await run(store, f"run-{number}", Note(text_parts(f"{number} " * 900)), days=number)
     await fork(store, "late-fork", Base("run-1", 2))
     found = await contents(store)
     log = Path("made.sqlite-wal").read_bytes()
@@ -136,7 +136,9 @@ def test_what_was_deleted_does_not_come_back() -> None:
     async def make() -> None:
         store = SqliteStore(PLACE)
         for number in range(6):
-            await run(store, f"run-{number}", Note(f"secret-{number} " * 300), days=number)
+            await run(
+                store, f"run-{number}", Note(text_parts(f"secret-{number} " * 300)), days=number
+            )
         await gc(store=store, older=3 * 86_400, clock=lambda: NOW)
         await store.close()
 

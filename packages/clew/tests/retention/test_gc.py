@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from clew.core.errors import ConfigError, StoreError
-from clew.core.events import Note, encode
+from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Base, RunInfo, Store
 from clew.core.journal import Journal
 from clew.retention import Remark, Swept, gc, gc_sync
@@ -61,7 +61,7 @@ async def test_the_bytes_that_a_dry_run_tells_are_about_those_that_come_free(
 ) -> None:
     store = make(tmp_path)
     for number in range(12):
-        await run(store, f"r{number}", *[Note(LONG)] * 4, days=40 + number)
+        await run(store, f"r{number}", *[Note(text_parts(LONG))] * 4, days=40 + number)
     await run(store, "stays")
     dry = await sweep(store, older=30 * 24 * HOUR, dry_run=True)
     done = await sweep(store, older=30 * 24 * HOUR)
@@ -75,7 +75,7 @@ async def test_the_bytes_that_a_dry_run_tells_are_about_those_that_come_free(
 async def test_a_store_is_kept_under_a_size_by_its_oldest_runs(make: Maker, tmp_path: Path) -> None:
     store = make(tmp_path)
     for number in range(20):
-        more = [Note("x" * 9_000) for _ in range(10)]
+        more = [Note(text_parts("x" * 9_000)) for _ in range(10)]
         await run(store, f"r{number:02}", *more, days=20 - number)
     full = await store.size()  # type: ignore[attr-defined]  # all of them can forget
     dry = await sweep(store, keep_under=full // 2, dry_run=True)
@@ -117,7 +117,7 @@ async def test_sub_runs_go_with_their_root_and_never_alone(make: Maker, tmp_path
     await family(store, "old", days=40)
     await family(store, "young", days=40)
     journal = await Journal.open(store, "young", clock=lambda: NOW)
-    await journal.record(Note("go on"))
+    await journal.record(Note(text_parts("go on")))
     await family(store, "forked", days=40)
     await fork(store, "of a sub-run", Base("forked-2.1", 3))
     done = await sweep(store, older=30 * 24 * HOUR)
@@ -141,7 +141,7 @@ async def test_what_somebody_may_still_want_stays(make: Maker, tmp_path: Path) -
     store = make(tmp_path)
     for name in ("claimed", "spoken to", "gone"):
         await run(store, name, days=9)
-    await store.post("spoken to", encode(Note("And now?")))
+    await store.post("spoken to", encode(Note(text_parts("And now?"))))
     assert await store.claim("claimed")  # type: ignore[attr-defined]  # all of them have claims
     for dry_run in (True, False):
         done = await sweep(store, older=24 * HOUR, dry_run=dry_run)
@@ -187,7 +187,7 @@ class Busy(MemoryStore):
 async def test_a_run_that_was_written_to_meanwhile_stays() -> None:
     async def goes_on(store: Store, run_id: str) -> None:
         journal = await Journal.open(store, run_id, clock=lambda: NOW)
-        await journal.record(Note("one more thing"))
+        await journal.record(Note(text_parts("one more thing")))
 
     store = Busy(goes_on)
     await run(store, "r", days=9)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.concurrency.portal import wait_for
-from clew.core.events import Note
+from clew.core.events import Note, text_parts
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import Journal, chain
 from clew.retention import Checked, verify, verify_sync
@@ -44,7 +44,7 @@ async def test_what_was_written_is_found_so(make: Maker, tmp_path: Path) -> None
 
 async def test_an_end_that_was_cut_off_whole_is_known_by_the_expected_hash_alone() -> None:
     store, cut = MemoryStore(), MemoryStore()
-    await run(store, "r", Note("the end"))
+    await run(store, "r", Note(text_parts("the end")))
     lines = await store.read("r")
     await cut.create("r")
     blobs = {digest: await store.blob(digest) for digest in store._blobs}  # noqa: SLF001 - all of them
@@ -54,14 +54,14 @@ async def test_an_end_that_was_cut_off_whole_is_known_by_the_expected_hash_alone
     assert (await one(store, "r", expect=last.upper())).expected == len(lines)
     assert not (await one(cut, "r", expect=last)).ok
     journal = await Journal.open(store, "r", clock=lambda: NOW)
-    await journal.record(Note("it goes on"))
+    await journal.record(Note(text_parts("it goes on")))
     found = await one(store, "r", expect=last)
     assert (found.ok, found.expected, found.entries) == (True, len(lines), len(lines) + 1)
 
 
 async def test_an_entry_that_was_taken_out_of_the_middle_is_missing(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "runs.sqlite")
-    await run(store, "r", Note("one"), Note("two"))
+    await run(store, "r", Note(text_parts("one")), Note(text_parts("two")))
     await store.close()
     with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as file, file:
         keys = [key for (key,) in file.execute("SELECT key FROM entries ORDER BY key")]
@@ -84,13 +84,13 @@ async def line(store: Store, run_id: str, *bodies: bytes, epochs: tuple[int, ...
     await store.append(Append(run_id, 1, tuple(lines)))
 
 
-NOTE = b'{"event":"note","text":"x"}'
+NOTE = b'{"event":"note","parts":[{"type":"text","text":"x"}]}'
 
 
 @pytest.mark.parametrize("message", [b"\xff\xfe", NOTE + b"\n", b'{"event":'])
 async def test_a_message_that_no_archive_could_hold_is_found(message: bytes) -> None:
     store = MemoryStore()
-    await run(store, "r", Note("hm"))
+    await run(store, "r", Note(text_parts("hm")))
     await store.post("r", NOTE)
     assert (await one(store, "r")).ok
     await store.post("r", message)

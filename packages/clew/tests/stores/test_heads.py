@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew.core.errors import RunNotFoundError, StoreDamagedError, StoreError
-from clew.core.events import Note, encode
+from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Append, Base, Line
 from clew.core.journal import chain
 from clew.retention import export_runs, import_runs, verify
@@ -29,7 +29,7 @@ def append(run_id: str, epoch: int, *seqs: int, barrier: bool = False) -> Append
     """Entries of a run; each is the same whenever it is written in an epoch."""
     before, lines = b"", list[Line]()
     for seq in range(1, seqs[-1] + 1):
-        body = encode(Note(f"entry {seq} of {run_id}"))
+        body = encode(Note(text_parts(f"entry {seq} of {run_id}")))
         before = chain(before, seq, 5, 1, body)
         lines.append(Line(seq, 5, 1, body, before))
     return Append(run_id, epoch, tuple(lines[seqs[0] - 1 :]), barrier)

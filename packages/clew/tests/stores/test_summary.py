@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, run
-from clew.core.events import Note, encode
+from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import RunInfo
 from clew.core.runner import start
 from clew.stores.listing import summary
@@ -30,7 +30,9 @@ async def test_a_run_is_summed_up_by_how_it_began_and_how_it_stopped() -> None:
     assert found.stop.status == "answered"
 
 
-@pytest.mark.parametrize("body", [b"", b"\xff", b'{"event":"of a newer clew"}', encode(Note("x"))])
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff", b'{"event":"of a newer clew"}', encode(Note(text_parts("x")))]
+)
 async def test_lines_that_cannot_be_read_here_say_nothing(body: bytes) -> None:
     await run(AGENT, "Has it ended?", store=(store := MemoryStore()))
     info = await one(store)

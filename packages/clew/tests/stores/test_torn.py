@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.core.events import Note, encode
+from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Append, Line
 from clew.core.journal import Journal, chain
 from clew.retention import verify
@@ -20,7 +20,7 @@ STRIDE = int(os.environ.get("CLEW_TORN_STRIDE", "997"))
 
 
 def line(seq: int, before: bytes, text: str) -> Line:
-    body = encode(Note(text))
+    body = encode(Note(text_parts(text)))
     return Line(seq, 5, 1, body, chain(before, seq, 5, 1, body))
 
 
@@ -70,7 +70,7 @@ async def test_a_log_cut_in_its_last_three_commits_keeps_the_rest_and_says_so(
         (found,), lost = await verify(store=again)
         assert (found.ok, found.entries, lost) == (True, entries[committed], [])
         journal = await Journal.open(again, "r")
-        await journal.record(Note("it goes on"))
+        await journal.record(Note(text_parts("it goes on")))
         await again.close()
         caplog.clear()
         again = SqliteStore(torn)

@@ -8,7 +8,7 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, ModelError, Tool, open_run, resume, run
 from clew.context import Context, Instructions, Rewinds, Variant
-from clew.core.events import Note
+from clew.core.events import Note, text_parts
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, Reply, encode
 from clew.reply_parser import with_parser
 from clew.strategies import (
@@ -161,7 +161,9 @@ async def test_a_second_question_comes_with_the_conversation(made: Callable[[Age
 async def test_a_memory_reaches_the_runs(made: Callable[[Agent], Any]) -> None:
     model, store = TextOnly("native"), MemoryStore()
     agent = Agent(model, [population])
-    note = Note('- [m1; fact] "Ulm is on the Danube"', source="memory", trust="untrusted")
+    note = Note(
+        text_parts('- [m1; fact] "Ulm is on the Danube"'), source="memory", trust="untrusted"
+    )
     whole = strategy_agent(made(agent), agent)
     async with open_run(whole, "How many?", store=store, run_id="r") as opened:
         await store.post("r", encode(note))

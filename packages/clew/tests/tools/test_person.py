@@ -14,6 +14,7 @@ from clew.core.events import (
     Ruling,
     Started,
     Thought,
+    text_parts,
 )
 from clew.core.trajectory import Call, Trajectory
 from clew.toolbox.person import HoldQuestions, answered, ask_person
@@ -24,7 +25,7 @@ QUESTION = {"question": "Which one?"}
 
 
 def trajectory(*events: AnyEvent) -> Trajectory:
-    started = Started("goal", AgentSpec("", "", "", ""))
+    started = Started(text_parts("goal"), AgentSpec("", "", "", ""))
     return Trajectory(
         "run-1", [Entry(n, n, 1, event) for n, event in enumerate((started, *events), 1)]
     )
@@ -96,10 +97,10 @@ async def test_a_word_of_the_person_begins_the_count_anew() -> None:
     guard = HoldQuestions(most=1)
     first = trajectory(ask(QUESTION))
     hold = await held(guard, first, "1.1")
-    note = Note("another question")
+    note = Note(text_parts("another question"))
     later = trajectory(ask(QUESTION), hold, Observation("1.1", "ok"), note, ask(QUESTION))
     assert await judged(guard, later, "2.1") == ("hold", "denied")
-    check = Note("a check failed", source="check")
+    check = Note(text_parts("a check failed"), source="check")
     same = trajectory(ask(QUESTION), hold, Observation("1.1", "ok"), check, ask(QUESTION))
     assert await judged(guard, same, "2.1") == ("deny", "cap")
 

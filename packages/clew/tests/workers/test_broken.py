@@ -11,7 +11,7 @@ import pytest
 from typing_extensions import override
 
 from clew import Agent, ClewError, MemoryStore, ModelError, Verdict, cancel, delegate, resume, tool
-from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode
+from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode, text_parts
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
 from clew.core.runner import start
@@ -148,12 +148,12 @@ async def test_counting_begins_anew_where_a_word_takes_a_run_up_again() -> None:
         with pytest.raises(ClewError):
             await carried(agent, store)
     assert is_set_aside((await carried(agent, store)).stop)
-    await store.post("r", encode(Note("Try again.")))
+    await store.post("r", encode(Note(text_parts("Try again."))))
     for _ in range(MOST + 1):
         with pytest.raises(ClewError):
             await carried(agent, store)
     assert is_set_aside((await carried(agent, store)).stop)
-    await store.post("r", encode(Note("And again.")))
+    await store.post("r", encode(Note(text_parts("And again."))))
     await cancel("r", why="enough", store=store)
     stop = (await carried(agent, store)).stop
     assert stop is not None

@@ -32,7 +32,7 @@ from clew import (
     tool,
 )
 from clew.agent_files import ORIGIN, Spec, make_agent, origin
-from clew.core.events import Cancel, Note, Observation, Stop, encode
+from clew.core.events import Cancel, Note, Observation, Stop, encode, text_parts
 from clew.core.interfaces import Append, Prompt, Store, Tool
 from clew.core.runner import start, take_up
 from clew.core.trajectory import Call, Trajectory
@@ -547,7 +547,7 @@ async def test_a_worker_takes_over_at_its_start_what_hangs_elsewhere() -> None:
     told = await serve_all(store, agent, take_over=True)
     assert [news.what for news in told] == ["serving", "taken", "ended"]
     with pytest.raises(Exception, match="was taken up by another worker"):
-        await frozen.record(Note("I was frozen"))
+        await frozen.record(Note(text_parts("I was frozen")))
 
 
 # ------------------------------------------------------------- watching

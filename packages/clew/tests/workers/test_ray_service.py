@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from clew import Agent, SqliteStore, submit
-from clew.core.events import Note, encode
+from clew.core.events import Note, encode, text_parts
 from clew.testing.models import ScriptedModel, say
 from clew.workers import WorkerConfig, WorkerEvent
 from clew.workers.worker import Worker
@@ -39,7 +39,7 @@ async def test_a_refused_run_that_was_spoken_to_is_not_sent_at_every_look(tmp_pa
     store, crew, told = SqliteStore(Path(place)), Here(place), list[WorkerEvent]()
     agent = Agent(model=ScriptedModel([say("yes")]))
     run_id = await submit(agent, "?", store=store)
-    await store.post(run_id, encode(Note("a word")))
+    await store.post(run_id, encode(Note(text_parts("a word"))))
     config = WorkerConfig(store=store, only=True, until_idle=True)
     worker = Worker(store, config, Sender(store, crew), told.append, anyio.Event())
     with anyio.fail_after(PATIENCE):

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.codecs.interface import SHOWN_CHARS
-from clew.core.events import UNMADE, Action, Json, Note, RawCall, Reply, Thought, encode
+from clew.core.events import UNMADE, Action, Json, Note, RawCall, Reply, Thought, encode, text_parts
 from clew.core.steps import Call, Notice, Step
 from clew.support.short_text import cut
 
@@ -174,4 +174,4 @@ def _notice(notice: Notice) -> Notice:
     """What a check said of an answer, which it may quote."""
     if not isinstance(notice, Note) or notice.source != "check":
         return notice
-    return msgspec.structs.replace(notice, text=shortened(notice.text, REFUSED_CHARS))
+    return msgspec.structs.replace(notice, parts=text_parts(shortened(notice.text, REFUSED_CHARS)))

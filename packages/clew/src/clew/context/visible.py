@@ -10,7 +10,7 @@ from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.own_words import bounded
 from clew.core.done import told_effect
-from clew.core.events import FINISH, Compacted, Forked, Note, Observation, Rewound
+from clew.core.events import FINISH, Asked, Compacted, Forked, Note, Observation, Rewound, Text
 from clew.core.steps import Notice
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.parts import shaped_text
@@ -184,12 +184,18 @@ def _plain(seen: Observation) -> Observation:
 def _plain_notice(notice: Notice) -> Notice:
     """The notice without chat tokens, where its words may come from outside."""
     match notice:
-        case Note(source="late" | "memory") | Compacted():
+        case Note(source="late" | "memory"):
+            return msgspec.structs.replace(notice, parts=_plain_parts(notice.parts))
+        case Compacted():
             return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
         case Rewound():
             return msgspec.structs.replace(notice, lesson=without_chat_tokens(notice.lesson))
         case _:
             return notice
+
+
+def _plain_parts(parts: Asked) -> Asked:
+    return tuple(Text(without_chat_tokens(part.text)) for part in parts)
 
 
 def trimmed(text: str, most: int, handle: str, *, data: bool = False) -> str:

@@ -227,6 +227,26 @@ class Reply(Value, frozen=True):
         )
 
 
+class Text(Value, frozen=True, tag="text", tag_field="type"):
+    """A part of a question, or of a message: words."""
+
+    text: str
+
+
+Asked: TypeAlias = tuple[Text, ...]
+"""The parts of a question or a message; other kinds of parts may come to stand beside texts."""
+
+
+def text_parts(text: str) -> Asked:
+    """A question or message that is one text."""
+    return (Text(text),)
+
+
+def text_of(parts: Asked) -> str:
+    """All texts of a question or message, with an empty line between two."""
+    return parts[0].text if len(parts) == 1 else "\n\n".join([part.text for part in parts])
+
+
 class Event(
     msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag_field="event", tag=str.lower
 ):
@@ -238,7 +258,8 @@ class Action(Value, frozen=True):
 
     `fault` says why the arguments could not be parsed; then `args` is empty and nothing is called.
     The record keeps long arguments in the blob `blob`. If they contained a secret they are
-    `redacted` here, and only the worker that received them knows them.
+    `redacted` here, and only the worker that received them knows them. `provenance` says of
+    arguments, by their names, where their values come from.
     """
 
     name: str
@@ -246,6 +267,7 @@ class Action(Value, frozen=True):
     fault: str = ""
     blob: str = ""
     redacted: bool = False
+    provenance: dict[str, str] = {}
 
 
 class Fingerprints(Value, frozen=True):
@@ -374,13 +396,14 @@ class Done(Value, frozen=True):
 class Started(Event, frozen=True):
     """The first entry of every record.
 
-    `origin` describes how to make the same agent again; nothing in the core reads it. `parent` is
-    the call key (`run_id:step.index`) that a sub-run serves, `grant` its budget, and `trust` that
-    of its goal: untrusted if a model wrote it after reading untrusted text. Workers of the `queue`
-    execute the run. `done` lists side effects of earlier runs for the same task.
+    `question` has the parts of what is asked; `goal` is its text. `origin` describes how to make
+    the same agent again; nothing in the core reads it. `parent` is the call key
+    (`run_id:step.index`) that a sub-run serves, `grant` its budget, and `trust` that of its goal:
+    untrusted if a model wrote it after reading untrusted text. Workers of the `queue` execute the
+    run. `done` lists side effects of earlier runs for the same task.
     """
 
-    goal: str
+    question: Asked
     setting: AgentSpec
     schema: int = 1  # what a record that names none was written with
     seed: int = 0
@@ -390,6 +413,11 @@ class Started(Event, frozen=True):
     grant: Grant | None = None
     trust: Trust = "trusted"
     done: tuple[Done, ...] = ()
+
+    @property
+    def goal(self) -> str:
+        """The question as text."""
+        return text_of(self.question)
 
 
 class Changed(Event, frozen=True):
@@ -578,10 +606,15 @@ class Note(Event, frozen=True):
     `done` are side effects of runs at work beside this one, which it must not repeat unasked.
     """
 
-    text: str
+    parts: Asked
     source: Literal["person", "check", "late", "memory"] = "person"
     trust: Trust = "trusted"
     done: tuple[Done, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The message as text."""
+        return text_of(self.parts)
 
 
 class Charged(Event, frozen=True):

@@ -25,6 +25,7 @@ from clew.core.events import (
     Stop,
     Suspended,
     Thought,
+    text_parts,
 )
 from clew.core.interfaces import Base, Listener, Store
 from clew.core.journal import Journal
@@ -98,7 +99,7 @@ def find_fork_point(
         if isinstance(event, Note) or _of(event) in counted
     ]
     if spoken:
-        again += [*_closed(Trajectory(record.run_id, shared).step), Note(say)]
+        again += [*_closed(Trajectory(record.run_id, shared).step), Note(text_parts(say))]
     before = sum(isinstance(entry.event, Forked) for entry in shared)
     later = record.forks[before:]
     parent = later[0].parent if later else record.run_id

@@ -6,7 +6,17 @@ import msgspec
 
 from clew.core.done import described_effect
 from clew.core.errors import ConfigError
-from clew.core.events import AnyEvent, Cancel, Done, Note, Rewound, Ruling, decode, encode
+from clew.core.events import (
+    AnyEvent,
+    Cancel,
+    Done,
+    Note,
+    Rewound,
+    Ruling,
+    decode,
+    encode,
+    text_parts,
+)
 from clew.core.interfaces import Store
 from clew.core.trajectory import Trajectory
 
@@ -25,17 +35,23 @@ def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
     try:
         event = decode(body)
     except (ValueError, RecursionError):  # no event, no JSON, no text
-        return Note("a message in the inbox could not be read and was set aside", source="late")
+        return Note(
+            text_parts("a message in the inbox could not be read and was set aside"), source="late"
+        )
     if isinstance(event, Ruling) and (why := _objection(so_far, event)):
-        return Note(f"a ruling on {event.call} was set aside: {why}", source="late")
+        return Note(text_parts(f"a ruling on {event.call} was set aside: {why}"), source="late")
     steps = len(so_far.steps)
     if isinstance(event, Rewound) and (so_far.step.pending or not 0 <= event.to < steps):
-        return Note("a rewind was set aside: calls are open, or no step follows", source="late")
+        return Note(
+            text_parts("a rewind was set aside: calls are open, or no step follows"), source="late"
+        )
     if isinstance(event, Rewound):
         return msgspec.structs.replace(event, done=_with_later(so_far, event))
     if isinstance(event, (Ruling, Note, Cancel)):
         return event
-    return Note("a message in the inbox was no ruling, note, rewind or cancel", source="late")
+    return Note(
+        text_parts("a message in the inbox was no ruling, note, rewind or cancel"), source="late"
+    )
 
 
 def _with_later(so_far: Trajectory, back: Rewound) -> tuple[Done, ...]:

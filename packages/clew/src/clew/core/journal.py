@@ -39,6 +39,7 @@ from clew.core.events import (
     barrier,
     decode,
     encode,
+    text_parts,
 )
 from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Progress, Store
@@ -413,7 +414,7 @@ class Journal:
     async def receive(self) -> None:
         """Move messages from the inbox, and late results of tools, into the record."""
         while self.words:
-            await self.record(Note(self.words[0], source="late"))
+            await self.record(Note(text_parts(self.words[0]), source="late"))
             self.words.popleft()  # only now: a store that refuses it is asked again
         for number, body in await self.store.inbox(self.run_id):
             await self.record(admitted(self.trajectory, body), taken=(number,))

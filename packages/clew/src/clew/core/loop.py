@@ -24,6 +24,7 @@ from clew.core.events import (
     Status,
     Stop,
     Thought,
+    text_parts,
 )
 from clew.core.execute import perform
 from clew.core.interfaces import Tripped
@@ -142,7 +143,7 @@ async def conclude(agent: Agent, journal: Journal) -> None:
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
     else:
-        await journal.record(Note(problem, source="check"))
+        await journal.record(Note(text_parts(problem), source="check"))
 
 
 async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:

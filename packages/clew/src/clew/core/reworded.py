@@ -38,7 +38,7 @@ def as_worded(old: AnyEvent, new: AnyEvent, *, finish: bool) -> AnyEvent:
         case Attempt(), Attempt() if old.after and new.after:
             return replace(new, after=old.after)
         case Note(source="check"), Note(source="check"):
-            return replace(new, text=old.text)
+            return replace(new, parts=old.parts)
         case Thought(), Thought():
             return _thought(old, new)
         case _:

@@ -17,6 +17,7 @@ from clew.core.events import (
     Started,
     Trust,
     Usage,
+    text_parts,
 )
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
@@ -73,7 +74,16 @@ async def start(
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
     started = Started(
-        goal, agent.setting, SCHEMA, agent.seed, parent, made_of, queue, grant, trust, done
+        text_parts(goal),
+        agent.setting,
+        SCHEMA,
+        agent.seed,
+        parent,
+        made_of,
+        queue,
+        grant,
+        trust,
+        done,
     )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 

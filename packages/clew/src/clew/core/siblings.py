@@ -18,7 +18,7 @@ from clew.core.agent import Agent
 from clew.core.at_work import AtWork, Begun, Sibling
 from clew.core.done import described_effect
 from clew.core.effects import effects_of, is_strategy
-from clew.core.events import Action, AnyEvent, Done, Json, Judged, Note, Observation
+from clew.core.events import Action, AnyEvent, Done, Json, Judged, Note, Observation, text_parts
 from clew.core.interfaces import Store, ToolSpec
 from clew.core.journal import Journal
 from clew.core.policy import judge_call
@@ -68,7 +68,7 @@ async def _done_by_others(
     known = {done.key for done in so_far.done_elsewhere}
     new = [done for done in others if done.key not in known]
     if equal := {done.key: done for done, _ in repetitions(so_far, asked, tool, new)}:
-        return Note(_TOLD, source="late", done=tuple(equal.values()))
+        return Note(text_parts(_TOLD), source="late", done=tuple(equal.values()))
     if not (among := siblings_at(journal, call)):
         return None
     done = msgspec.structs.replace(

@@ -37,6 +37,7 @@ from clew.core.events import (
     Thought,
     Trust,
     Usage,
+    text_parts,
 )
 from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
 
@@ -367,7 +368,9 @@ class Trajectory:
         if not self.steps:
             self.visible_goal = WITHHELD
         self.step.notices = tuple(
-            Note(WITHHELD) if isinstance(notice, Note) and notice.source == "person" else notice
+            Note(text_parts(WITHHELD))
+            if isinstance(notice, Note) and notice.source == "person"
+            else notice
             for notice in self.step.notices
         )
         self._clear_pending_input()

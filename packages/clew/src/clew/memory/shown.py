@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import Note, Trust
+from clew.core.events import Note, Trust, text_parts
 from clew.memory.interface import Memory
 
 HEAD: Final = (
@@ -29,7 +29,7 @@ def note_of(memories: Iterable[Memory]) -> Note | None:
     told = tuple(memories)
     trusted = all(memory.trust == "trusted" for memory in told)
     trust: Trust = "trusted" if trusted else "untrusted"
-    return Note(shown(told), source="memory", trust=trust) if told else None
+    return Note(text_parts(shown(told)), source="memory", trust=trust) if told else None
 
 
 def _line(memory: Memory) -> str:

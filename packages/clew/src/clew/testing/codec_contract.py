@@ -34,6 +34,7 @@ from clew.core.events import (
     Reply,
     Rewound,
     encode,
+    text_parts,
 )
 from clew.core.interfaces import Part
 from clew.core.trajectory import Step
@@ -141,11 +142,11 @@ def a_prompt_only_grows(codec: Codec) -> None:
         told = ["And Rome?", "no source is named", "it arrived", "limit-on-words"]
         told += ["a fact of last week", "steps 1 to 7", "the wrong harbour"]
         each.notices += (
-            Note(told[0]),
-            Note(told[1], source="check"),
-            Note(told[2], source="late"),
+            Note(text_parts(told[0])),
+            Note(text_parts(told[1]), source="check"),
+            Note(text_parts(told[2]), source="late"),
             Landing(told[3]),
-            Note(told[4], source="memory"),
+            Note(text_parts(told[4]), source="memory"),
             Compacted("mask", "", 0, text=told[5]),
             Rewound(2, told[6]),
             Changed(AgentSpec("", "", "", "")),

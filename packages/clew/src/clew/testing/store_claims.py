@@ -20,7 +20,7 @@ from clew.testing.expect import expect
 from clew.testing.store_lines import Check, Make, append
 
 STOP: Final = b'{"event":"stop","status":"answered"}'
-NOTE: Final = b'{"event":"note","text":"go on"}'
+NOTE: Final = b'{"event":"note","parts":[{"type":"text","text":"go on"}]}'
 
 PATIENCE: Final = 60.0
 """Seconds after which a claim that is not freed counts as kept."""

@@ -298,7 +298,7 @@ async def one_of_two_at_once_wins(make: Make) -> None:
 
 BODIES: Final = (
     b"{}",
-    b'{"event":"note","text":"plain"}',
+    b'{"event":"note","parts":[{"type":"text","text":"plain"}]}',
     '{"text":"Ariadne – Ἀριάδνη – 日本 – 🧶 \\u2028 \\n"}'.encode(),
     '{"text":"\u2028\u2029\x7f\u0085"}'.encode(),
     b'{"text":"\\ud83e\\uddf6 \\\\ \\" \\u0000"}',
