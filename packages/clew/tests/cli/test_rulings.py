@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from clew import Agent, Call, Tool, Trajectory, Verdict, resume_sync, run_sync
+from clew import Agent, Tool, resume_sync, run_sync
 from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.cli.terminal import terminal
 from tests.core.family import family
+from tests.guards import verdict_on
 
 ASK = ("ask", "Paint it.", "--model", "openai:test", "--tools", "ask_person")
 
@@ -74,8 +75,7 @@ async def pay(args: dict[str, Json], _key: str) -> str:
     return f"paid {args['amount']}"
 
 
-async def hold(call: Call, _so_far: Trajectory) -> Verdict | None:
-    return Verdict("hold", "it costs money") if call.action.name == "pay" else None
+hold = verdict_on("pay", "hold", "it costs money")
 
 
 PAY = Tool(

@@ -7,8 +7,8 @@ import pytest
 import clew
 from benchmarks.context.long_runs import WindowModel, page, reading
 from clew import Agent, Limits, MemoryStore, Trajectory
-from clew.core.events import Compacted
 from clew.testing.models import Move, act, say
+from tests.context.test_compaction import compactions
 
 HANDLE = re.compile(r"\b(\d+)\.1\b")
 LIMITS = Limits(steps=500, tool_calls=500, tokens=10**9, seconds=10**5)
@@ -26,10 +26,6 @@ async def long_run(store: MemoryStore) -> Trajectory:
         agent(WindowModel(reading(200, say("read")))), "Read on.", store=store, run_id="r"
     )
     return await clew.read("r", store=store)
-
-
-def compactions(record: Trajectory) -> list[Compacted]:
-    return [entry.event for entry in record.entries if isinstance(entry.event, Compacted)]
 
 
 async def rewound(store: MemoryStore, to: int, more: int = 0) -> list[list[bytes]]:

@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clew import Agent, Call, Key, Result, Tool, Trajectory, Verdict, delegate, resume, rule, run
+from clew import Agent, Key, Result, Tool, delegate, resume, rule, run
 from clew import tool as as_tool
 from clew.core.interfaces import Store
 from clew.core.runner import has_begun, take_up
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
+from tests.guards import verdict_on
 
-
-async def hold_letters(call: Call, _so_far: Trajectory) -> Verdict | None:
-    """Hold what leaves the house."""
-    return Verdict("hold", "a letter leaves the house") if call.action.name == "send" else None
+hold_letters = verdict_on("send", "hold", "a letter leaves the house")
+"""Hold what leaves the house."""
 
 
 def scripted(*script: Said, **more: Any) -> ScriptedModel:

@@ -16,6 +16,7 @@ from clew.testing.models import ScriptedModel, act, acts, finish, say
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue, letters
 from tests.core.relay import RELAY
+from tests.guards import verdict_on
 
 
 @tool(effect="read")
@@ -112,10 +113,8 @@ def effect_tools(ledger: Ledger) -> list[Tool]:
     return [send, put, post]
 
 
-async def hold_sends(call: Call, so_far: Trajectory) -> Verdict | None:
-    """A guard that holds every send."""
-    _ = so_far
-    return Verdict("hold", "sending needs a person") if call.action.name == "send" else None
+hold_sends = verdict_on("send", "hold", "sending needs a person")
+"""A guard that holds every send."""
 
 
 async def warn_of_adding(call: Call, so_far: Trajectory) -> Verdict | None:

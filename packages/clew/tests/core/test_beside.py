@@ -27,6 +27,7 @@ from clew import (
 )
 from clew.testing import ScriptedModel, act, acts, say
 from clew.testing.models import Line
+from tests.guards import verdict_on
 
 
 class Office:
@@ -95,16 +96,12 @@ async def amends(call: Call, so_far: Trajectory) -> Verdict | None:
     return None
 
 
-def denies(call: Call, so_far: Trajectory) -> Verdict | None:
-    """A guard: no letters."""
-    del so_far
-    return Verdict("deny", "no letters") if call.action.name == "send" else None
+denies = verdict_on("send", "deny", "no letters")
+"""A guard: no letters."""
 
 
-def holds(call: Call, so_far: Trajectory) -> Verdict | None:
-    """A guard: a person sees each letter first."""
-    del so_far
-    return Verdict("hold", "a letter") if call.action.name == "send" else None
+holds = verdict_on("send", "hold", "a letter")
+"""A guard: a person sees each letter first."""
 
 
 @pytest.mark.parametrize("second", [act("send", to="a"), act("send", text="", to="a")])
@@ -141,7 +138,7 @@ async def test_a_secret_is_known_again_and_told_to_nobody(monkeypatch: pytest.Mo
         assert not any(b"sesame" in line.body for line in lines)
 
 
-@pytest.mark.parametrize("guard", [denies, holds])
+@pytest.mark.parametrize("guard", [denies, holds], ids=["denies", "holds"])
 async def test_a_call_that_is_not_made_holds_nobody(guard: Any) -> None:
     office, store = Office(), MemoryStore()
     first = clerk(office, act("send", to="a"), guards=[guard])

@@ -9,7 +9,6 @@ from clew import (
     Agent,
     ConfigError,
     MemoryStore,
-    Verdict,
     fork,
     pending_approvals,
     read,
@@ -20,6 +19,7 @@ from clew import (
 )
 from clew.support.json_arguments import unfit
 from clew.testing import ScriptedModel, act, say
+from tests.guards import verdict_on
 
 SENT: list[str] = []
 DEEP: list[Any] = []
@@ -41,9 +41,7 @@ def send(to: str) -> str:
     return "sent"
 
 
-def hold(call: Any, so_far: Any) -> Verdict | None:
-    del so_far
-    return Verdict("hold", "look") if call.action.name == "send" else None
+hold = verdict_on("send", "hold", "look")
 
 
 @pytest.mark.parametrize(

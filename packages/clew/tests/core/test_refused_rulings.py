@@ -12,12 +12,9 @@ import pytest
 
 from clew import (
     Agent,
-    Call,
     Limits,
     MemoryStore,
     Observation,
-    Trajectory,
-    Verdict,
     cancel,
     fork,
     pending_approvals,
@@ -35,14 +32,13 @@ from clew.strategies import Orchestrator, strategy_agent
 from clew.strategies.orchestrator import Parts
 from clew.testing import ScriptedModel, act, finish, say
 from tests.core.play import copy
+from tests.guards import verdict_on
 
 GOOD, BAD = "2026-03-01", ("2026-02-30", "soon", "2026-13-01")
 
 
-async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
-    """A guard that asks a person about each booking."""
-    del so_far
-    return Verdict("hold", "May it be booked?") if call.action.name == "book" else None
+hold = verdict_on("book", "hold", "May it be booked?")
+"""A guard that asks a person about each booking."""
 
 
 def booking(got: list[dt.date], *script: Any, **options: Any) -> Agent:

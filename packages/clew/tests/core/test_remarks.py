@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from clew import Agent, MemoryStore, Verdict, read, replay, resume, rule, run
-from clew.core.trajectory import Call, Trajectory
+from clew import Agent, MemoryStore, read, replay, resume, rule, run
 from clew.testing.models import act, say
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, Ledger, effect_tools, hold_sends, lookup, warn_of_adding
 from tests.core.watched import CODECS, watched
+from tests.guards import verdict_on
 
 EDITED = 'the arguments were changed to {"text":"goodbye"} by a person'
 AMENDED = 'the arguments were changed to {"key":"ex"}: x is spelled ex'
@@ -59,10 +59,8 @@ def _shown(model: object, about: str) -> list[str]:
     return [line.partition(": ")[2] if ": " in line[:16] else line for line in text.splitlines()]
 
 
-async def hold_after_a_hint(call: Call, so_far: Trajectory) -> Verdict | None:
-    """A second guard, which holds what the first had a hint on."""
-    _ = so_far
-    return Verdict("hold", "adding needs a person") if call.action.name == "add" else None
+hold_after_a_hint = verdict_on("add", "hold", "adding needs a person")
+"""A second guard, which holds what the first had a hint on."""
 
 
 async def test_a_hint_is_given_once_however_often_its_call_is_judged() -> None:

@@ -32,6 +32,7 @@ from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.gemini_server import GeminiServer
 from clew.testing.servers.http_server import Send
 from clew.testing.servers.openai_server import OpenAIServer
+from tests.guards import verdict_on
 
 Asked = Sequence[tuple[str, str, dict[str, Any]]]
 """The calls of a reply: id, tool, arguments."""
@@ -305,8 +306,7 @@ async def test_what_a_guard_denied_is_judged_anew() -> None:
 
 
 async def test_what_a_person_rejected_is_told_once_and_then_waits_again() -> None:
-    async def ask(call: Call, so_far: Trajectory) -> Verdict | None:
-        return Verdict("hold", "a person decides") if call.action.name == "pay" else None
+    ask = verdict_on("pay", "hold", "a person decides")
 
     bank, store = Bank(), MemoryStore()
     model = ScriptedModel(replies([pay("a9X4"), pay("a9X4")], [pay("a9X4")], [pay("a9X4")]))
@@ -375,8 +375,7 @@ async def test_a_failure_is_told_again_as_one() -> None:
 
 
 async def test_a_call_that_waits_for_a_person_is_ruled_on_once() -> None:
-    async def ask(call: Call, so_far: Trajectory) -> Verdict | None:
-        return Verdict("hold", "a person decides") if call.action.name == "pay" else None
+    ask = verdict_on("pay", "hold", "a person decides")
 
     bank, store = Bank(), MemoryStore()
     model = ScriptedModel(replies([pay("call_9fK2abQ"), pay("call_9fK2abQ")]))

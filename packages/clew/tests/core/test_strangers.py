@@ -9,7 +9,6 @@ from clew import (
     Agent,
     ConfigError,
     MemoryStore,
-    Verdict,
     delegate,
     pending_approvals,
     read,
@@ -21,6 +20,7 @@ from clew.core.journal import wall_clock
 from clew.core.runner import start
 from clew.retention.gc import gc
 from clew.testing import ScriptedModel, act, acts, finish
+from tests.guards import verdict_on
 
 
 def boss(asked: list[Any], guard: Any = None) -> Agent:
@@ -31,10 +31,8 @@ def boss(asked: list[Any], guard: Any = None) -> Agent:
     return Agent(model, [tool], guards=[] if guard is None else [guard])
 
 
-def hold(call: Any, so_far: Any) -> Verdict | None:
-    """Hold each sub-run."""
-    del so_far
-    return Verdict("hold", "first a person") if call.action.name == "helper" else None
+hold = verdict_on("helper", "hold", "first a person")
+"""Hold each sub-run."""
 
 
 async def stranger(store: Any, run_id: str, parent: str) -> None:

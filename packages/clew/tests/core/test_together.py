@@ -27,7 +27,6 @@ from clew import (
     RunExistsError,
     SqliteStore,
     Tool,
-    Verdict,
     batch,
     open_run,
     read,
@@ -43,8 +42,8 @@ from clew import (
 from clew.core.events import Effect, Observation, Stop
 from clew.core.interfaces import Guard, Store
 from clew.core.journal import Journal, load
-from clew.core.trajectory import Call, Trajectory
 from clew.testing import ScriptedModel, act, say
+from tests.guards import verdict_on
 
 pytestmark = pytest.mark.both_loops
 
@@ -67,10 +66,8 @@ class Till:
         return "paid"
 
 
-async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
-    """Whatever is paid waits for a person."""
-    del so_far
-    return Verdict("hold", "money leaves") if call.action.name == "pay" else None
+hold = verdict_on("pay", "hold", "money leaves")
+"""Whatever is paid waits for a person."""
 
 
 def payer(till: Till, *more: str, guards: Sequence[Guard] = (), effect: Effect = "unsafe") -> Agent:

@@ -5,9 +5,10 @@ from typing import Any
 import anyio
 import pytest
 
-from clew import Agent, Limits, MemoryStore, ToolError, Verdict, read, replay, run, tool
+from clew import Agent, Limits, MemoryStore, ToolError, read, replay, run, tool
 from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, acts, finish, say
+from tests.guards import verdict_on
 
 
 @tool(effect="read", trust="trusted")
@@ -47,8 +48,7 @@ def pay(to: str) -> str:
     return f"paid {to}"
 
 
-async def no_payments(call: Any, so_far: Any) -> Verdict | None:
-    return Verdict("deny", "nothing is paid here") if call.action.name == "pay" else None
+no_payments = verdict_on("pay", "deny", "nothing is paid here")
 
 
 TOOLS: list[Tool] = [clock, broken, crashing, slow, letter, pay]

@@ -1059,19 +1059,17 @@ def parser(o: Outcome) -> Iterator[str]:
         yield "the parser was not asked"
 
 
-@promise(
+promise(
     "connection.base_url",
     values={"parser": "openai:parser", "connection": {"base_url": "<SERVER>"}},
     script=Script(free=True),
     name="connection.base_url, of a parser",
     lax="repeats",
     named=("parser",),
-)
-def base_url_of_parser(o: Outcome) -> Iterator[str]:
-    yield from every(o.requests, lambda r: r.server == o.servers[1], "asked at base_url")
+)(base_url)
 
 
-@promise(
+promise(
     "connection.base_url",
     values={
         "rewinds": {"by": [], "critic": "openai:critic", "every": 1},
@@ -1079,9 +1077,7 @@ def base_url_of_parser(o: Outcome) -> Iterator[str]:
     },
     name="connection.base_url, of a critic",
     script=Script(times=2),
-)
-def base_url_of_critic(o: Outcome) -> Iterator[str]:
-    yield from every(o.requests, lambda r: r.server == o.servers[1], "asked at base_url")
+)(base_url)
 
 
 # ----------------------------------------------------------------- documents and memory

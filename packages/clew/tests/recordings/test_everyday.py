@@ -19,7 +19,8 @@ from recordings.everyday import (
 )
 from recordings.retrieval import LEFT_OUT, TOOLS, Catalogue
 from tests.core.catalogue import letters
-from tests.recordings.test_retrieval import DEFINITIONS, rows
+from tests.recordings.figures import figures
+from tests.recordings.test_retrieval import DEFINITIONS
 
 HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
@@ -57,7 +58,7 @@ def test_requests_for_the_same_tool_are_in_the_same_half() -> None:
 
 def test_any_of_the_tools_that_would_do_is_found() -> None:
     definitions = [{**each, "name": each["name"].replace(" ", "_")} for each in DEFINITIONS]
-    told = rows(everyday.evidence(definitions, ASKED, letters))
+    told = figures(everyday.evidence(definitions, ASKED, letters))
     assert told["requests whose tool is there"][:2] == ("3", "4")
     assert told["of these without a word of its name or description"][:2] == ("1", "3")
     by_words = [
@@ -102,5 +103,5 @@ def test_a_sample_of_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {each["name"] for each in definitions}
     assert {name for each in requests() for name in each.tools} <= names
     assert len(Catalogue.of(definitions).tools) > everyday.CATALOGUE
-    told = rows(everyday.evidence(definitions, requests()[::20], letters))
+    told = figures(everyday.evidence(definitions, requests()[::20], letters))
     assert told["requests whose tool is there"][:2] == ("32", "32")

@@ -16,6 +16,7 @@ from recordings.loops_runs import Called, Loop, Run, Step, barren, run
 from recordings.loops_runs import loops as found_in
 from recordings.part import Part
 from recordings.report import failures
+from tests.recordings.figures import figures
 
 HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
@@ -187,11 +188,6 @@ def measured(place: Path, monkeypatch: pytest.MonkeyPatch, records: Sequence[Rec
     return loops.measure(1)
 
 
-def figure(part: Part, what: str) -> tuple[str, str, bool]:
-    (found,) = [one for one in part.figures if one.what == what]
-    return found.got, found.of, found.met
-
-
 STUCK = [text_turn("Search", "herons", "nothing") for _ in range(9)]
 ROUND = [text_turn("Search", one, f"nothing of {one}") for one in ("a", "b", "c", "d")]
 
@@ -201,17 +197,17 @@ def test_the_part_counts_what_was_disturbed_and_saved(
 ) -> None:
     part = measured(tmp_path, monkeypatch, [TEXT, record("stuck", STUCK, em=0), NATIVE, GOLD])
     assert part.met, list(failures([part]))
-    assert figure(part, "runs and the calls in them")[:2] == ("4", "16 calls")
-    assert figure(part, "of them run in a loop")[:2] == ("1", "4")
-    assert figure(part, "other runs with a call refused, or landed")[:2] == ("1", "2")
-    assert figure(part, "calls saved, of those in these runs")[:2] == ("5", "9")
+    assert figures(part)["runs and the calls in them"][:2] == ("4", "16 calls")
+    assert figures(part)["of them run in a loop"][:2] == ("1", "4")
+    assert figures(part)["other runs with a call refused, or landed"][:2] == ("1", "2")
+    assert figures(part)["calls saved, of those in these runs"][:2] == ("5", "9")
 
 
 def test_a_successful_run_that_is_disturbed_is_a_regression(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = measured(tmp_path, monkeypatch, [record("right", STUCK, em=1)])
-    assert not figure(part, "successful runs with a call refused, or landed (false alarms)")[2]
+    assert not figures(part)["successful runs with a call refused, or landed (false alarms)"][2]
     assert part.misses == ["right: successful, and disturbed"]
 
 

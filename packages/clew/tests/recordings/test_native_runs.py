@@ -19,6 +19,7 @@ from recordings.native_talks import NOBODY, Talk, talk
 from recordings.part import Part
 from recordings.report import failures
 from tests.recordings import talks as own
+from tests.recordings.figures import figures
 
 HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
@@ -31,10 +32,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     own.written(tmp_path, own.TALKS)
     yield tmp_path
     document.cache_clear()
-
-
-def figures(part: Part) -> dict[str, tuple[str, str, bool]]:
-    return {one.what: (one.got, one.of, one.met) for one in part.figures}
 
 
 async def driven(record: own.Record) -> Driven:

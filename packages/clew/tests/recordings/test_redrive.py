@@ -8,12 +8,12 @@ import pytest
 import clew
 from recordings import redrive
 from recordings.data import VARIABLE, folder, missing
-from recordings.part import Part
 from recordings.redrive_runs import Redriven, prepared
 from recordings.redrive_runs import redrive as driven
 from recordings.redrive_sources import FEVER, FIREACT, REFLEXION, SOURCES, WEBSHOP, Source
 from recordings.report import failures
 from tests.recordings import redriven as own
+from tests.recordings.figures import figures
 
 HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
@@ -158,22 +158,17 @@ def placed(
     monkeypatch.setenv(VARIABLE, str(tmp_path))
 
 
-def figure(part: Part, what: str) -> tuple[str, str, bool]:
-    (found,) = [one for one in part.figures if one.what == what]
-    return found.got, found.of, found.met
-
-
 async def test_the_part_counts_and_lists_what_is_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     placed(tmp_path, monkeypatch, own.KINDS)
     part = await redrive.measured(1)
     assert part.met, list(failures([part]))
-    assert figure(part, "FEVER: successes as recorded, found anew") == ("4", "7", True)
-    assert figure(part, "FEVER: recorded failures that are none here") == ("1", "3", True)
-    assert figure(part, "WebShop: successes as recorded, found anew") == ("3", "5", True)
-    assert figure(part, "all: not as recorded, for a known reason") == ("6", "22", True)
-    assert figure(part, "all: not as recorded, and nobody knows why") == ("0", "22", True)
+    assert figures(part)["FEVER: successes as recorded, found anew"] == ("4", "7", True)
+    assert figures(part)["FEVER: recorded failures that are none here"] == ("1", "3", True)
+    assert figures(part)["WebShop: successes as recorded, found anew"] == ("3", "5", True)
+    assert figures(part)["all: not as recorded, for a known reason"] == ("6", "22", True)
+    assert figures(part)["all: not as recorded, and nobody knows why"] == ("0", "22", True)
     assert [line.partition(":")[0] for line in part.misses] == [
         "cut", "refused", "several", "answered twice", "no tool", "one line",
     ]  # fmt: skip
@@ -198,7 +193,7 @@ async def test_files_are_judged_alike_whatever_they_are_called(
     placed(tmp_path, monkeypatch, {kind: found[:2] for kind, found in own.KINDS.items()}, "visible")
     part = await redrive.measured(1)
     assert list(failures([part])) == []
-    assert figure(part, "FEVER: successes as recorded, found anew") == ("1", "2", True)
+    assert figures(part)["FEVER: successes as recorded, found anew"] == ("1", "2", True)
 
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)

@@ -8,9 +8,9 @@ import pytest
 
 from recordings import retrieval
 from recordings.data import VARIABLE, folder, missing, records
-from recordings.part import Part
 from recordings.retrieval import Catalogue, Ranked, Remembered
 from tests.core.catalogue import letters
+from tests.recordings.figures import figures
 
 HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
@@ -54,10 +54,6 @@ def vowels(texts: Sequence[str]) -> list[list[float]]:
     return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
 
 
-def rows(part: Part) -> dict[str, tuple[str, str, bool]]:
-    return {figure.what: (figure.got, figure.of, figure.met) for figure in part.figures}
-
-
 def test_recall_is_the_mean_share_of_what_is_needed() -> None:
     catalogue = Catalogue.of(DEFINITIONS)
     assert len(catalogue.tools) == 16
@@ -83,7 +79,7 @@ def test_recall_is_the_mean_share_of_what_is_needed() -> None:
 
 def test_the_figures_of_tools_of_our_own() -> None:
     part = retrieval.evidence(DEFINITIONS, QUERIES, letters)
-    told = rows(part)
+    told = figures(part)
     assert told["by words, recall@10"][:2] == ("0.7500", "4")
     assert part.misses == ["by words, shelf_11: q4 (12)"]
     assert told["by words, recall@5 / @10, parallel"] == ("1.0000 / 1.0000", "1", True)
@@ -98,7 +94,7 @@ def test_the_figures_of_tools_of_our_own() -> None:
 def test_what_cannot_be_ranked_is_told() -> None:
     strange = [asks("q8", "Bake.", "T3", "T99"), asks("q9", "Bake.")]
     part = retrieval.evidence(DEFINITIONS, [*QUERIES[:1], *strange], letters)
-    assert rows(part)["by words, recall@5"] == ("1.0000", "1", True)
+    assert figures(part)["by words, recall@5"] == ("1.0000", "1", True)
     assert part.misses == [f"{qid}: needs a tool that is not defined" for qid in ("q8", "q9")]
     assert not retrieval.evidence(DEFINITIONS, strange, letters).met
 
@@ -141,6 +137,6 @@ def test_a_sample_of_the_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(HERE))
     queries = [*records(retrieval.QUERIES, sample=40)]
     part = retrieval.evidence([*records(retrieval.TOOLS)], queries, vowels)
-    told = rows(part)
+    told = figures(part)
     assert float(told["by words, recall@10"][0]) > 0.7
     assert part.met

@@ -5,7 +5,7 @@ from typing import Any
 
 from clew import Tool
 from recordings.retrieval_limits import APART, Case, alike, limits
-from tests.recordings.test_retrieval import asks
+from tests.recordings.test_retrieval import asks, vowels
 
 
 async def _nothing(args: dict[str, Any], key: str) -> str:
@@ -14,10 +14,6 @@ async def _nothing(args: dict[str, Any], key: str) -> str:
 
 def tool(name: str, description: str) -> Tool:
     return Tool(name, description, {"type": "object", "properties": {}}, _nothing)
-
-
-def vowels(texts: Sequence[str]) -> list[list[float]]:
-    return [[float(text.count(letter)) for letter in "aeiou"] for text in texts]
 
 
 def case(qid: str, needed: Sequence[str], found: Sequence[str], category: str = "") -> Case:

@@ -7,10 +7,10 @@ import pytest
 
 from recordings import stateful
 from recordings.data import VARIABLE, document, folder, missing
-from recordings.part import Part
 from recordings.report import failures
 from recordings.stateful import GO_ON, Found, Gold, World, gold
 from tests.recordings import gold as own
+from tests.recordings.figures import figures
 
 HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
@@ -23,10 +23,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     own.written(tmp_path, own.RUNS)
     yield tmp_path
     document.cache_clear()
-
-
-def figures(part: Part) -> dict[str, tuple[str, str, bool]]:
-    return {one.what: (one.got, one.of, one.met) for one in part.figures}
 
 
 def test_steps_know_what_was_said_and_done_by_then(place: Path) -> None:

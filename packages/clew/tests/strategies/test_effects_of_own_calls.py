@@ -15,7 +15,6 @@ from clew import (
     StoreError,
     Tool,
     ToolError,
-    Verdict,
     delegate,
     fork,
     pending_approvals,
@@ -26,11 +25,9 @@ from clew import (
     run,
     tool,
 )
-from clew.core.trajectory import Call, Trajectory
 from clew.interfaces import AgentTool, Json, Prompt
 from clew.strategies import (
     Chaining,
-    Orchestrator,
     PlanAndSolve,
     Reflexion,
     ReWOO,
@@ -38,13 +35,13 @@ from clew.strategies import (
     TreeSearch,
     strategy_agent,
 )
-from clew.strategies.orchestrator import Parts
 from clew.strategies.plan_and_solve import Plan
 from clew.strategies.rewoo import Calls
 from clew.testing.cut_store import CutStore
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew.toolbox.code import run_code
 from clew.tools import with_fallback
+from tests.strategies.test_effects_beside import amends, whole_of
 
 WRITE = act("send", to="a")
 
@@ -157,23 +154,9 @@ def with_writer(post: Post, plan: Sequence[Json], *replies: Any, **more: Any) ->
     return rewoo(post, plan, *replies, tools=[*post.tools, writer(post)], **more)
 
 
-def divided(works: Agent, parts: int = 1) -> Agent:
-    said = finish({"parts": [{"task": f"part {number}"} for number in range(parts)]})
-    divider = Agent(model=ScriptedModel([said]), answer=Parts)
-    return strategy_agent(Orchestrator(works, divider=divider), works)
-
-
 def solved(works: Agent, *steps: str) -> Agent:
     planner = Agent(model=ScriptedModel([finish({"steps": [*steps]})]), answer=Plan)
     return strategy_agent(PlanAndSolve(works, planner=planner), works)
-
-
-async def to_a(call: Call, so_far: Trajectory) -> Verdict | None:
-    """A guard that completes an address."""
-    del so_far
-    if call.action.name == "send" and call.args["to"] == "a":
-        return Verdict("amend", "the whole address", args={**call.args, "to": "a@x.org"})
-    return None
 
 
 def evaluated(post: Post) -> Agent:
@@ -217,7 +200,7 @@ FORMS: dict[str, Callable[[Post], Agent]] = {
     ),
     "handed on, then made": lambda p: rescued(p, act("wire", to="a")),
     "made, then to be handed on": lambda p: rescued(p, send=step("E3", "wire", to="#E2")),
-    "an amending guard": lambda p: rescued(p, guards=[to_a]),
+    "an amending guard": lambda p: rescued(p, guards=[amends]),
     "a sub-agent, then the call": lambda p: with_writer(
         p, [step("E1", "write", task="x"), step("E2", "send", to="#E1")]
     ),
@@ -250,9 +233,9 @@ FORMS: dict[str, Callable[[Post], Agent]] = {
     "own: at once with a run of a strategy": lambda p: strategy_agent(
         Own(own(p, ["work"]), p.tools[0], [["work", "send"]]), agent(p)
     ),
-    "a worker that plans": lambda p: divided(rescued(p)),
-    "workers that plan": lambda p: divided(rescued(p), 2),
-    "workers of one's own": lambda p: divided(own(p, ["work"], ["send"]), 3),
+    "a worker that plans": lambda p: whole_of(rescued(p), 1),
+    "workers that plan": lambda p: whole_of(rescued(p), 2),
+    "workers of one's own": lambda p: whole_of(own(p, ["work"], ["send"]), 3),
     "a step that plans": lambda p: solved(rescued(p), "write"),
     "two steps of one's own": lambda p: solved(own(p, ["send"]), "write", "write again"),
     "stages": lambda p: strategy_agent(

@@ -278,11 +278,12 @@ def replaced(agent: Agent, scripts: Any) -> Any:
     return type(model_of(agent))(scripts)
 
 
-async def test_a_run_that_is_held_holds_the_vote_until_a_person_rules() -> None:
-    async def hold_page_2(call: Call, so_far: Trajectory) -> Verdict | None:
-        del so_far
-        return Verdict("hold", "page 2 is private") if call.args.get("page") == 2 else None
+async def hold_page_2(call: Call, so_far: Trajectory) -> Verdict | None:
+    del so_far
+    return Verdict("hold", "page 2 is private") if call.args.get("page") == 2 else None
 
+
+async def test_a_run_that_is_held_holds_the_vote_until_a_person_rules() -> None:
     store = MemoryStore()
     agent = voters("Rome", "Paris", "Paris", guards=[hold_page_2])
     held = await ask(agent, store=store, run_id="vote")
@@ -298,10 +299,6 @@ async def test_a_run_that_is_held_holds_the_vote_until_a_person_rules() -> None:
 
 
 async def test_a_run_that_is_held_holds_nothing_that_is_certain() -> None:
-    async def hold_page_2(call: Call, so_far: Trajectory) -> Verdict | None:
-        del so_far
-        return Verdict("hold", "page 2 is private") if call.args.get("page") == 2 else None
-
     store = MemoryStore()
     agent = voters("Paris", "Rome", "Paris", guards=[hold_page_2], meet=3)
     model_of(agent).meet = 1

@@ -1,21 +1,17 @@
 """A program in the midst of a call, moved to another store: its dump goes with the record."""
 
 from pathlib import Path
-from typing import Any
 
-from clew import Agent, MemoryStore, SqliteStore, Verdict, read, resume, rule, run
+from clew import Agent, MemoryStore, SqliteStore, read, resume, rule, run
 from clew.retention import export_runs, import_runs, verify
 from clew.testing import ScriptedModel, act, say
 from clew.toolbox.code import run_code
-from tests.toolbox.code.test_programs import lookup, seen, send
+from tests.toolbox.code.test_programs import ask_first, lookup, seen, send
 
 PROGRAM = "a = lookup('a')['found']\nprint(send('b'))\na"
 
 
 def agent() -> Agent:
-    async def ask_first(call: Any, so_far: Any) -> Verdict | None:
-        return Verdict("hold", "ask first") if call.action.name == "send" else None
-
     moves = [act("run_code", code=PROGRAM), say("done")]
     tools = [lookup, send, run_code()]
     return Agent(model=ScriptedModel(moves), tools=tools, guards=[ask_first])

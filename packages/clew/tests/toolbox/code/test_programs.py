@@ -238,10 +238,11 @@ async def test_two_programs_of_a_step_do_not_share_variables() -> None:
     assert found[1] == "ERROR: tool_error: 1.1 is a program too: run one program in a step"
 
 
-async def test_a_call_is_held_and_the_program_goes_on_after_the_ruling() -> None:
-    async def ask_first(call: Any, so_far: Any) -> Verdict | None:
-        return Verdict("hold", "ask first") if call.action.name == "send" else None
+async def ask_first(call: Any, so_far: Any) -> Verdict | None:
+    return Verdict("hold", "ask first") if call.action.name == "send" else None
 
+
+async def test_a_call_is_held_and_the_program_goes_on_after_the_ruling() -> None:
     program = "a = lookup('a')['found']\nprint(send('b'))\ntry:\n    send('c')\n"
     program += "except RuntimeError as e:\n    print(e)\nlen(a)"
     store, parts = MemoryStore(), dict[str, Any](guards=[ask_first])
@@ -276,9 +277,6 @@ async def test_an_effect_is_told_with_the_arguments_that_a_person_or_a_guard_gav
 
 
 async def test_a_cancelled_program_is_not_gone_on_with() -> None:
-    async def ask_first(call: Any, so_far: Any) -> Verdict | None:
-        return Verdict("hold", "ask first") if call.action.name == "send" else None
-
     programs = ["x = 1", "x = 2\nsend('a')", "x"]
     for owner in (resources, nullcontext):  # with the session open all the time, and without
         store = MemoryStore()
