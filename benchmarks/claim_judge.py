@@ -19,10 +19,10 @@ import anyio
 
 from benchmarks.public import Row, missing, rows
 from clew import Agent, Instructions, Limits, SqliteStore, read, run
+from clew.agent.result import result
 from clew.core.events import encode
 from clew.core.interfaces import Store
 from clew.models.resolve import resolve
-from clew.result import result
 
 KEPT: Final = Path(__file__).parent / "claim-judge.json"
 """Where the point of the last judge is kept."""

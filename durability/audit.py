@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import clew
-from clew.core.errors import ClewError
 from clew.core.events import Attempt, Observation
 from clew.core.interfaces import Store
 from clew.core.journal import chain, load
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ClewError
 from durability import world
 from durability.progress import tell
 

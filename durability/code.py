@@ -14,8 +14,8 @@ import msgspec
 
 import clew
 from clew import Agent, Limits, Tool, Trajectory, open_store
+from clew.agent.runner import has_begun
 from clew.core.interfaces import Append, Store
-from clew.core.runner import has_begun
 from clew.testing.models import ScriptedModel, act, say
 from clew.toolbox.code import CodeLimits, run_code
 from clew.toolbox.code.bare_calls import with_printed_calls

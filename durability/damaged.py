@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 import clew
-from clew.core.errors import ClewError
 from clew.retention import export_runs, import_runs, verify
+from clew.support.errors import ClewError
 from durability import world
 from durability.progress import tell
 from durability.storm import asyncio_run, folder, ids

@@ -12,10 +12,10 @@ from typing import Final
 
 import clew
 from clew import Agent, Compaction, Context, Limits, Trajectory, tool
+from clew.agent.runner import has_begun
 from clew.context.summary import ASKED
 from clew.core.events import Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
-from clew.core.runner import has_begun
 from clew.memory import Source, SqliteMemory, memory_tools, note_of
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 from clew.toolbox import backtrack

@@ -18,10 +18,10 @@ from typing import Any, Final
 import anyio
 
 from clew import Agent, Key, open_store, tool
-from clew.core.errors import ClewError
+from clew.agent.runner import start
 from clew.core.interfaces import ModelInfo, OnText, Prompt
-from clew.core.runner import start
 from clew.retention import verify
+from clew.support.errors import ClewError
 from clew.testing.models import ScriptedModel, act, finish
 from clew.workers.agents import KnownAgents
 from clew.workers.run_one import carry

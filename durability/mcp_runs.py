@@ -11,10 +11,10 @@ import msgspec
 
 import clew
 from clew import Agent, ClewError, Tool, Trajectory, open_store
+from clew.agent.runner import has_begun
 from clew.concurrency.resources import resources
 from clew.core.events import Attempt, Effect
 from clew.core.interfaces import Append, Store
-from clew.core.runner import has_begun
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.mcp import McpServer, mcp_tools
 from durability.mcp_server import Era, Strike, World

@@ -16,13 +16,13 @@ import anyio
 import msgspec
 
 from clew import Agent, open_store, tool, workers
+from clew.agent.broken_runs import MOST, is_set_aside
+from clew.agent.runner import start
 from clew.core.events import Reply, Verdict
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
-from clew.core.runner import start
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, finish
-from clew.workers.broken_runs import MOST, is_set_aside
 from durability.nursery import Nursery
 from durability.progress import tell
 from durability.storm import PATIENCE, asyncio_run, folder, with_store

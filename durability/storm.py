@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import anyio
 
 from clew import Agent, open_store
+from clew.agent.runner import start
+from clew.core.blobs import stops
 from clew.core.interfaces import Store
-from clew.core.runner import start
-from clew.stores.blobs import stops
 from clew.workers import QUEUE
 from durability import world
 from durability.audit import Audit, audit

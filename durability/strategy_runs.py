@@ -12,9 +12,9 @@ import msgspec
 
 import clew
 from clew import Agent, Limits, Trajectory, open_store
+from clew.agent.runner import has_begun
 from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt
-from clew.core.runner import has_begun
 from clew.strategies import (
     Chaining,
     EvaluatorOptimizer,

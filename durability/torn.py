@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import clew
 from clew import open_store
-from clew.core.errors import ClewError, StoreDamagedError
 from clew.core.interfaces import Append, Store
 from clew.core.journal import load
+from clew.support.errors import ClewError, StoreDamagedError
 from clew.workers.agents import KnownAgents
 from clew.workers.run_one import carry
 from durability import world

@@ -14,10 +14,10 @@ import msgspec
 
 import clew
 from clew import SqliteStore, Trajectory
+from clew.agent.runner import has_begun
 from clew.core.events import Reply, Thought
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.core.journal import load
-from clew.core.runner import has_begun
 from clew.models.local import LocalModel, LocalSettings, local_model
 from clew_evals import Configuration, Plan, World
 from clew_evals.trial import settle

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Value
+from clew.support.errors import ConfigError
 from clew_evals import Outcome
 from live.tasks import Half
 

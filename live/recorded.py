@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from clew.core.errors import ConfigError
 from clew.evidence import normalised
+from clew.support.errors import ConfigError
 from clew_evals import Case
 from clew_evals.environments.fever import ASK, LABELS
 from clew_evals.environments.hotpotqa import SHORT

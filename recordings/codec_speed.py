@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from clew import Agent
 from clew.codecs import by_name
-from clew.codecs.interface import Codec, PromptSpec
+from clew.core.codec import Codec, PromptSpec
 from clew.core.events import RawCall, Reply
 from clew.testing.models import ScriptedModel
 from recordings.data import records
@@ -270,7 +270,7 @@ def _reads(sample: int) -> Iterator[Read]:
         yield Read(f"{name}, FEVER anew", codec, fever.brief, replies, _HALF[name])
     agent = Agent(model=ScriptedModel([]), tools=fever.tools)
     found = _native(records("talks", sample=sample))
-    yield Read("native", by_name("native"), agent.brief, found, _HALF["native"])
+    yield Read("native", by_name("native"), agent.engine.prompt_spec, found, _HALF["native"])
 
 
 def _anew(name: str, form: Format, turn: dict[str, Any]) -> str:

@@ -83,14 +83,14 @@ def check(driven: Driven, checked: Checked) -> None:
 
 def _rejected(driven: Driven, reply: Reply, checked: Checked) -> str:
     """Why a reply that the harness refused is not taken as it is; empty ones are to be faults."""
-    read = driven.agent.resolved_codec.parse(driven.agent.brief, reply)
+    read = driven.agent.engine.codec.parse(driven.agent.engine.prompt_spec, reply)
     if not reply.calls and not reply.text:
         checked.empty += 1
         checked.faults += bool(read.fault)
         return "" if read.fault else "it is empty and no fault"
     checked.beside += 1
     for action in read.actions:
-        if (validator := driven.agent.validators.get(action.name)) is None:
+        if (validator := driven.agent.engine.validators.get(action.name)) is None:
             return f"{action.name}: {NOT_LISTED}"
         if wrong := action.fault or "; ".join(validator(action.args)):
             if why := _against(driven, action.name, action.args):
@@ -109,7 +109,7 @@ def _rejected(driven: Driven, reply: Reply, checked: Checked) -> str:
 def _check_call(driven: Driven, call: Call, turn: Turn, number: int, checked: Checked) -> None:
     where = f"{driven.talk.name}, call {call.key}"
     checked.calls += 1
-    if call.action.name not in driven.agent.by_name:
+    if call.action.name not in driven.agent.engine.tools:
         checked.unlisted += 1
         checked.misses.append(f"{where}: {call.action.name}: {NOT_LISTED}")
     elif not (call.observation and call.observation.made) and (

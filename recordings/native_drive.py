@@ -9,12 +9,12 @@ import anyio
 import anyio.lowlevel
 
 import clew
+from clew.agent.validate import MOST_TOOLS
 from clew.core.events import Effect, Json, Observation, Reply
 from clew.core.interfaces import Line, Part, Prompt, Store
 from clew.testing.models import Line as Answer
 from clew.testing.models import ScriptedModel
 from clew.tools import published
-from clew.validate import MOST_TOOLS
 from recordings.native_talks import Talk, Turn
 
 RUN: Final = "run"

@@ -198,7 +198,10 @@ def prepared(source: Source, record: Record) -> tuple[list[Line], clew.Agent]:
         first = source.form.reply(turn)
         lines.append(Line(first, turn))
         second = turn.get("repair_call_raw")
-        if second is not None and agent.resolved_codec.parse(agent.brief, Reply(first)).fault:
+        if (
+            second is not None
+            and agent.engine.codec.parse(agent.engine.prompt_spec, Reply(first)).fault
+        ):
             lines.append(Line(second, turn, again=True))
     return lines, agent.replace(model=ScriptedModel([line.text for line in lines]))
 

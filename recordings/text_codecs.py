@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clew.codecs.interface import Parsed
+from clew.core.codec import Parsed
 from clew.core.events import Action, Reply
 from recordings.data import records
 from recordings.forms import Record

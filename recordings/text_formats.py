@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from clew import Agent
 from clew.codecs import by_name
 from clew.codecs.commands import Command, Commands
-from clew.codecs.interface import Codec, PromptSpec
+from clew.core.codec import Codec, PromptSpec
 from clew.core.events import Effect
 from clew.core.interfaces import Parameters, Tool
 from clew.testing.models import ScriptedModel
@@ -71,7 +71,7 @@ class Format:
     @property
     def brief(self) -> PromptSpec:
         """What the codec may know."""
-        return Agent(model=ScriptedModel([]), tools=self.tools, codec=self.codec).brief
+        return Agent(model=ScriptedModel([]), tools=self.tools, codec=self.codec).engine.prompt_spec
 
 
 async def _nothing(args: dict[str, Any], key: str) -> str:

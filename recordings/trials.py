@@ -15,9 +15,9 @@ from typing import Final
 import anyio
 
 import clew
+from clew.agent.runner import has_begun
 from clew.core.events import Json, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Tool
-from clew.core.runner import has_begun
 from clew.strategies import Judgement, Reflexion, strategy_agent
 from clew.testing import say
 from clew.testing.models import Line, Move, ScriptedModel
@@ -128,7 +128,7 @@ class Trials:
 def actor(chain: Chain) -> clew.Agent:
     """The agent of all trials."""
     agents = [prepared(REFLEXION, record)[1] for record in chain.records]
-    trials = Trials([agent.resolved_model for agent in agents])
+    trials = Trials([agent.engine.model for agent in agents])
     tools = [tool for tool in agents[0].tools if isinstance(tool, Tool)]
 
     def bound(so_far: clew.Trajectory) -> str | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from clew import ModelError
 from clew.codecs import by_name
-from clew.codecs.interface import PromptSpec
+from clew.core.codec import PromptSpec
 from clew.core.events import RawCall, Reply
 from clew.core.interfaces import Prompt
 from clew.models.http.endpoint import Endpoint

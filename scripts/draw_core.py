@@ -13,7 +13,7 @@ CORE = ROOT / "packages" / "clew" / "src" / "clew" / "core"
 PICTURE = ROOT / "docs" / "images" / "core.svg"
 FIRST = (  # the files of the first reading, in docs/architecture.md
     "events", "trajectory", "journal", "moves", "loop", "thought", "policy", "execute",
-    "observations", "runner",
+    "observations", "engine",
 )  # fmt: skip
 WIDTH, HEIGHT, GAP_X, GAP_Y, EDGE = 118, 30, 16, 34, 20
 STYLE = """

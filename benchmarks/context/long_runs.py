@@ -9,9 +9,9 @@ import msgspec
 
 import clew
 from clew.context.summary import ASKED
-from clew.core.errors import TooLongError
 from clew.core.events import Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.support.errors import TooLongError
 from clew.testing.models import Move, ScriptedModel, act
 
 FACT = "The harbour master of Brannock keeps her ledger in the green cupboard."

@@ -13,11 +13,11 @@ from benchmarks.context.page import Section
 from benchmarks.context.real_talks import mini, recorded
 from benchmarks.context.references import LEAST, Conversation, Reference
 from clew import Agent, Compaction, Context, MemoryStore
-from clew.core.errors import TooLongError
+from clew.agent.validate import MOST_TOOLS
 from clew.core.events import Compacted, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.support.errors import TooLongError
 from clew.tools import published
-from clew.validate import MOST_TOOLS
 from durability.progress import tell
 from recordings.data import missing
 from recordings.native_drive import LIMITS, Over, World, go_on
@@ -59,9 +59,7 @@ class Recorded:
         self.sent.append(now)
         said = sum(len(call.arguments or "") for call in reply.calls) + len(reply.text)
         usage = Usage(size, said // 4 + 1, cached=tokens(now[: shared(before, now)]), cost=0.0)
-        return clew.interfaces.Reply(
-            reply.text, reply.calls, reply.finish, usage, model="recorded:window"
-        )
+        return Reply(reply.text, reply.calls, reply.finish, usage, model="recorded:window")
 
 
 @dataclass(frozen=True)

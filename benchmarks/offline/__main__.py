@@ -14,7 +14,7 @@ import anyio
 from benchmarks.offline.cases import Case, Notes, halves, squad
 from benchmarks.offline.judge import JUDGED, Judged, judge
 from clew import Agent, MemoryStore, resume, run
-from clew.result import Result
+from clew.agent.result import Result
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import docs_tools
 from clew.toolbox.planner import planner

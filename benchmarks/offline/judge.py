@@ -5,7 +5,7 @@ import unicodedata
 from typing import Final, Literal, TypeAlias
 
 from benchmarks.offline.cases import Case
-from clew.result import Result
+from clew.agent.result import Result
 
 Judged: TypeAlias = Literal["right", "shown", "declined", "denied", "wrong"]
 

@@ -14,14 +14,14 @@ import msgspec
 from msgspec.structs import replace
 
 from clew import Agent, Context, MemoryStore, NoProgress, Rewinds, Trajectory
-from clew.codecs.interface import Constrains
+from clew.agent.runner import start, start_fork
+from clew.core.codec import Constrains
 from clew.core.events import Note, Reply, Rewound, text_parts
-from clew.core.fork import find_fork_point, start_fork
+from clew.core.fork import find_fork_point
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Store
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.moves import next_move
-from clew.core.runner import start
 
 Arm: TypeAlias = str
 ARMS: Final[Sequence[Arm]] = ("nothing", "hint", "rewind", "fresh start")
@@ -150,10 +150,10 @@ async def _go_on(
 
 def _grammar(agent: Agent, without: Collection[str]) -> str:
     """The grammar of a reply in which these tools are not called."""
-    brief, codec = agent.brief, agent.resolved_codec
+    brief, codec = agent.engine.prompt_spec, agent.engine.codec
     tools = tuple(tool for tool in brief.tools if tool.name not in without)
     assert isinstance(codec, Constrains)
-    most = agent.resolved_model.info.params.get("max_tokens")
+    most = agent.engine.model.info.params.get("max_tokens")
     return codec.grammar(fields_replaced(brief, tools=tools), "auto", most)
 
 
@@ -182,10 +182,10 @@ async def _drive(
     so_far = journal.trajectory
     while so_far.stop is None:
         if rewinds is not None and fired < rewinds.most:
-            thinks = next_move(agent, so_far).kind == "think"
+            thinks = next_move(agent.engine, so_far).kind == "think"
             if thinks and (back := rewinds.due(so_far, agent.tries)) is not None:
                 return back
-        await advance(agent, journal)
+        await advance(agent.engine, journal)
     return None
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from clew import ModelError, SqliteStore
+from clew.agent.runner import has_begun, start_or_take_up
 from clew.core.events import Json, Status
 from clew.core.journal import load
 from clew.core.loop import run as go
-from clew.core.runner import has_begun, start_or_take_up
 from clew.models.local import LocalModel, LocalSettings, local_model
 from clew.models.local.weights import weights_of
 from clew.strategies import vote
@@ -135,7 +135,7 @@ class Asker:
             found = await vote(agent, question, form.votes, store=self.store, run_id=run_id)
             chosen = f"{run_id}.{found.chosen}" if found.chosen else run_id
             return found.result.status, found.result.reason, found.result.answer, chosen
-        so_far = await go(agent, await start_or_take_up(agent, question, self.store, run_id))
+        so_far = await go(agent.engine, await start_or_take_up(agent, question, self.store, run_id))
         assert so_far.stop is not None
         stop = so_far.stop
         return stop.status, stop.reason, stop.answer, run_id

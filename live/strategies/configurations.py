@@ -104,8 +104,8 @@ class Form:
 
 def _said(agent: Agent) -> Iterator[Any]:
     """What a model is sent by an agent before it is asked anything, and what it may reply."""
-    first = agent.first_prompt
-    yield agent.resolved_codec.name
+    first = agent.parts.first_prompt
+    yield agent.engine.codec.name
     yield [(part.role, part.text) for part in first]
     yield [first.reply_schema, first.grammar, first.stop]
     yield sorted(tool.name for tool in agent.tools)
@@ -117,7 +117,7 @@ def _reflexion(agent: Agent, task: Task) -> Strategy:
 
 def _auto(agent: Agent, task: Task) -> Strategy:
     """`Auto`, whose ways are the forms as they are set here, and not as they are by default."""
-    model = agent.resolved_model
+    model = agent.engine.model
     forms = {form.name: form for form in FORMS}
     auto = Auto(agent, evaluator=task.tests, code=forms["code"].single(model, task))
     ways = {name: forms[name].made(model, task) for name in auto.ways if name in forms}

@@ -7,10 +7,9 @@ import pytest
 from clew import Limits, Retry
 from clew.codecs import mend, wording
 from clew.context import call_estimate, variants, view
-from clew.core import budget, observations
+from clew.core import blobs, budget, observations
 from clew.models.http import endpoint
 from clew.models.resolve import PROBE
-from clew.stores import blobs
 from clew.strategies import transcript
 from clew.toolbox import HoldQuestions, real_numbers
 from clew.toolbox.calc import MOST_CHARACTERS, MOST_LEVELS, SHOWN_DIGITS

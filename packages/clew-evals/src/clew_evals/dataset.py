@@ -8,8 +8,8 @@ from typing import Any, Final, Never, cast
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew_evals.case import Case
 from clew_evals.golds import check_gold

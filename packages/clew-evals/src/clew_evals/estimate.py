@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
+from clew.agent.agent import Agent
 from clew.context.call_estimate import CHARACTERS
 from clew.context.view import first_prompt
-from clew.core.agent import Agent
 from clew.core.events import Usage, encode
 from clew.core.interfaces import Part
 from clew.models.prices import FREE, Price, price
@@ -85,7 +85,7 @@ def estimate(
     asked: list[Configuration | Judge] = [*plan.configurations]
     if judge is not None:
         asked.append(judge)
-    unknown = [one.agent.resolved_model.info.name for one in asked if tariff(one) is None]
+    unknown = [one.agent.engine.model.info.name for one in asked if tariff(one) is None]
     return Estimate(
         trials=len(trials),
         todo=len(todo),
@@ -100,15 +100,15 @@ def estimate(
 
 def tariff(one: Configuration | Judge) -> Price | None:
     """What its model costs; None where that is not known."""
-    if not one.agent.resolved_model.info.priced:
+    if not one.agent.engine.model.info.priced:
         return None
-    provider, _, model = one.agent.resolved_model.info.name.partition(":")
+    provider, _, model = one.agent.engine.model.info.name.partition(":")
     return one.price or price(provider, model)
 
 
 def head(agent: Agent) -> int:
     """The tokens that every prompt of an agent begins with, roughly."""
-    prompt = first_prompt(agent.resolved_codec, agent.brief)
+    prompt = first_prompt(agent.engine.codec, agent.engine.prompt_spec)
     parts: Sequence[Part] = prompt.head
     told = sum(len(part.text) for part in parts)
     told += sum(len(tool.description) + len(encode(tool.parameters)) for tool in prompt.tools)
@@ -126,7 +126,7 @@ def _means(rows: Mapping[str, Row]) -> dict[tuple[str, str], float]:
 
 def _most(agent: Agent, each: Price | None) -> float:
     """What the limits of a run, or of a whole vote, allow."""
-    if not agent.resolved_model.info.priced or each == FREE:
+    if not agent.engine.model.info.priced or each == FREE:
         return 0.0
     return agent.limits.most_cost
 

@@ -11,23 +11,23 @@ from typing import Annotated, Final
 
 import msgspec
 
-from clew.compare import changes
+from clew.agent.agent import Agent
+from clew.agent.result import result
+from clew.agent.runner import has_begun, start_or_take_up
 from clew.context import instructions
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
 from clew.core.interfaces import Model, Store
 from clew.core.journal import load
 from clew.core.loop import run as go
-from clew.core.runner import has_begun, start_or_take_up
+from clew.core.spec_changes import changes
 from clew.core.trajectory import Step, Trajectory
 from clew.guards.limits import Limits
 from clew.models.prices import Price
-from clew.result import result
+from clew.stores.locks import at_work
+from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
-from clew.workers.locks import at_work
 from clew_evals.case import Case
 from clew_evals.gold_forms import ByJudge, leaves
 from clew_evals.golds import read_gold
@@ -90,7 +90,7 @@ class Judge:
     def __post_init__(self) -> None:
         """Look at the parts."""
         check_fields(self)
-        if self.agent.brief.answer != answer_schema(Rating):
+        if self.agent.engine.prompt_spec.answer != answer_schema(Rating):
             message = "the judge does not answer with clew_evals.judge.Rating: use judging(model)"
             raise ConfigError(message)
         if acting := [tool.name for tool in self.agent.tools if tool.effect in EFFECTFUL]:
@@ -103,7 +103,7 @@ class Judge:
     @property
     def name(self) -> str:
         """Its name in results: its model and its passing score."""
-        return f"{self.agent.resolved_model.info.name} (passes {self.least})"
+        return f"{self.agent.engine.model.info.name} (passes {self.least})"
 
     async def __call__(
         self, case: Case, answer: Json, record: Trajectory, store: Store, run_id: str
@@ -158,7 +158,7 @@ class Judge:
                 if so_far.stop is not None and so_far.goal == question and same:
                     return so_far
             journal = await start_or_take_up(self.agent, question, store, run_id)
-            return await go(self.agent, journal)
+            return await go(self.agent.engine, journal)
 
 
 # ------------------------------------------------------------------------- what a judge is shown

@@ -8,18 +8,18 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew.agent.agent import Agent
 from clew.agent_files import DOCS, PartError, Spec, make_agent, make_library, make_model
 from clew.agent_files.read import misfit, with_absolute_paths
 from clew.agent_files.spec import Connection, Part, PriceTable, part, put
 from clew.agent_files.toml_lines import Path as Place
 from clew.agent_files.toml_lines import line_of
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Model
 from clew.models.prices import FREE, Price, price
 from clew.models.resolve import OFFLINE
 from clew.strategies import Verifier, verifying
+from clew.support.errors import ConfigError
 from clew.toolbox.docs import Library
 from clew_evals.judge import Judge, judging
 from clew_evals.plan import Configuration
@@ -250,7 +250,7 @@ def _where(varied: Varied, place: int, base: Spec, model: str, error: PartError)
 
 def _price(agent: Agent, spec: Spec) -> Price | None:
     """What the model really costs, as the spec or the table has it."""
-    named = agent.resolved_model.info.name if spec.planned is None else spec.model
+    named = agent.engine.model.info.name if spec.planned is None else spec.model
     if named == OFFLINE or named.startswith(SIMULATED):
         return FREE
     said = {name: Price(one.input, one.output, one.cached) for name, one in spec.prices.items()}

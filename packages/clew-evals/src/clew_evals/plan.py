@@ -10,14 +10,14 @@ from typing import Final
 from msgspec.structs import replace as altered
 
 import clew
-from clew.core.agent import Agent, is_agent
-from clew.core.errors import ConfigError
+from clew.agent.agent import Agent, is_agent
 from clew.core.events import Json, encode
+from clew.core.interfaces import Audits
 from clew.evidence import Grounded
-from clew.interfaces import Audits
 from clew.models.prices import Price
 from clew.strategies import Verifier
 from clew.strategies.voting.vote import plan as planned_vote
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew.support.parts import stable_name
 from clew.support.settings import check_fields
@@ -63,7 +63,7 @@ class Configuration:
         """Raise `ConfigError` for what no vote can be."""
         check_fields(self)
         if not self.model:
-            object.__setattr__(self, "model", self.agent.resolved_model.info.name)
+            object.__setattr__(self, "model", self.agent.engine.model.info.name)
         if not self.name.strip():
             raise ConfigError("a configuration has no name: give it one")
         if type(self.votes) is not int or not 1 <= self.votes <= APART:
@@ -81,7 +81,7 @@ class Configuration:
     def verified_by(self) -> str:
         """The verifier's name in the results."""
         if is_agent(self.verifier):
-            return f"{self.verifier.resolved_model.info.name} {self.verifier.setting.fingerprint}"
+            return f"{self.verifier.engine.model.info.name} {self.verifier.setting.fingerprint}"
         return "" if self.verifier is None else stable_name(self.verifier)
 
     @property
@@ -105,7 +105,7 @@ class Configuration:
                 f"its tools are {have}"
             )
             raise ConfigError(message)
-        said = self.agent.instructions
+        said = self.agent.parts.instructions
         given = [tool for tool in episode.tools if tool.name not in self.leave_out]
         limits = self.agent.limits
         if self.calls_per_tool:
@@ -198,7 +198,7 @@ class Plan:
         agents = [one.agent for one in self.configurations]
         agents += [one.verifier for one in self.configurations if is_agent(one.verifier)]
         agents += [] if self.judge is None else [self.judge.agent]
-        models = [one.resolved_model for one in agents]
+        models = [one.engine.model for one in agents]
         return [model.info.name for model in models if not model.info.priced]
 
     def trials(self, only: Sequence[str] = (), first: int | None = None) -> list[Trial]:

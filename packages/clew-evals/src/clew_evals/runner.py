@@ -17,11 +17,11 @@ import anyio.to_thread
 from clew.concurrency.portal import twin
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
-from clew.core.errors import ConfigError, FencedError
 from clew.core.events import FINISH
 from clew.core.interfaces import Store
 from clew.core.journal import wall_clock
 from clew.stores import SqliteStore
+from clew.support.errors import ConfigError, FencedError
 from clew.toolbox.docs import IndexReport, Library
 from clew_evals.estimate import Estimate, estimate
 from clew_evals.golds import tools_of

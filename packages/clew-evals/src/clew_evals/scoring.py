@@ -10,7 +10,6 @@ from typing import Final, cast
 import msgspec
 
 from clew.agent_files.imports import imported_function
-from clew.core.errors import ConfigError
 from clew.core.events import Json, Status
 from clew.core.trajectory import Trajectory
 from clew.evidence import Audit
@@ -20,6 +19,7 @@ from clew.evidence.words import flat, words
 from clew.interfaces import Scorer
 from clew.strategies import normalise
 from clew.support.error_text import described
+from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.short_text import cut, one_line
 from clew.tools.schema import compile_schema

@@ -6,18 +6,18 @@ from typing import Final
 
 import msgspec
 
-from clew.core.agent import Agent
-from clew.core.errors import ModelError, ReplayError
+from clew.agent.agent import Agent
+from clew.agent.runner import has_begun, start_or_take_up
 from clew.core.events import Json, Status, StopCode
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.loop import run as go
-from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.evidence import Audit
+from clew.stores.locks import at_work
 from clew.strategies import vote
 from clew.strategies.voting.runs import run_id_of
-from clew.workers.locks import at_work
+from clew.support.errors import ModelError, ReplayError
 from clew_evals.measures import counted
 from clew_evals.outcome import Judgement, Outcome
 from clew_evals.plan import Plan, Trial
@@ -83,7 +83,7 @@ async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Fo
     if so_far is None or so_far.stop is None or so_far.stop.status == "held":  # ruled on since?
         question = trial.case.question
         so_far = await go(
-            agent, await start_or_take_up(agent, question, store, run_id, origin=origin)
+            agent.engine, await start_or_take_up(agent, question, store, run_id, origin=origin)
         )
     assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
     return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason, so_far.stop.code)

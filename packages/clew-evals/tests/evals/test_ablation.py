@@ -26,11 +26,11 @@ def test_every_configuration_is_tried_with_every_model_that_it_fits(plan: Plan) 
         tried = {one.name for one in plan.configurations if one.model == f"simulated:{name}"}
         assert tried == {*plan.names}
     assert {one.votes for one in plan.configurations} == {1, 3, 5}
-    assert {len(one.agent.brief.examples) for one in plan.configurations} == {0, 1, 6}
-    assert {one.agent.brief.thought for one in plan.configurations} == {True, False}
-    prompts = {one.agent.brief.prompt for one in plan.configurations}
+    assert {len(one.agent.engine.prompt_spec.examples) for one in plan.configurations} == {0, 1, 6}
+    assert {one.agent.engine.prompt_spec.thought for one in plan.configurations} == {True, False}
+    prompts = {one.agent.engine.prompt_spec.prompt for one in plan.configurations}
     assert len(prompts) == 2
-    formats = {one.agent.resolved_codec.name.partition("/")[0] for one in plan.configurations}
+    formats = {one.agent.engine.codec.name.partition("/")[0] for one in plan.configurations}
     assert formats == {"native", *FORMATS}
 
 

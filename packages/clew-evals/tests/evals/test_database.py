@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, run
-from clew.core.errors import ConfigError, ModelError, ReplayError
+from clew.support.errors import ConfigError, ModelError, ReplayError
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew_evals.case import Case
 from clew_evals.environments import world

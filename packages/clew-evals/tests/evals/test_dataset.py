@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew_evals.case import Case
 from clew_evals.dataset import MOST_TOLD, read_dataset
 

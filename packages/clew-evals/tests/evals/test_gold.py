@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from clew.api import read, run
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
+from clew.agent.api import read, run
 from clew.core.events import FINISH
 from clew.core.interfaces import Prompt, Tool
 from clew.core.trajectory import Trajectory

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, read, run, tool
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Model, Tool
 from clew.core.trajectory import Trajectory
 from clew.evidence import CANNOT_ANSWER, audit
 from clew.models.offline import OfflineModel
+from clew.support.errors import ConfigError
 from clew.testing.models import Move, ScriptedModel, act, say
 from clew_evals.case import Case
 from clew_evals.declines import declines

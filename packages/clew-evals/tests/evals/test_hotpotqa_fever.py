@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, read, resume, run
-from clew.core.errors import ConfigError, ModelError
 from clew.stores import store_at
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_evals.environments import world
 from clew_evals.scoring import Seen, score

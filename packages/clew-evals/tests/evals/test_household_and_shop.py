@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, run
-from clew.core.errors import ConfigError, ModelError
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_evals.environments import world
 from clew_evals.environments.alfworld import paper_format

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -29,6 +28,7 @@ from clew.core.events import (
 from clew.core.interfaces import Prompt
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from clew_evals.agreement import Agreement, agreed, agreement
 from clew_evals.case import Case

@@ -9,7 +9,7 @@ import pytest
 
 from clew import Agent, ConfigError
 from clew.agent_files import Spec
-from clew.compare import changes
+from clew.core.spec_changes import changes
 from clew_evals.gold import NOTES
 from clew_evals.matrix import plan_of, read_matrix
 from clew_evals.plan import Plan
@@ -149,8 +149,8 @@ def test_what_is_set_goes_over_the_agent_key_by_key(tmp_path: Path) -> None:
     assert "threshold=0.7" in repr(nested.agent.checks)
     assert [library.folder for library in plan.libraries] == [(tmp_path / "notes").resolve()]
     assert nested.origin["cli"]["prices"] == {"a.b": {"input": 1.0, "output": 2.0}}
-    assert (said.agent.tools, said.agent.brief.thought) == ((), False)
-    assert said.agent.brief.prompt == "Guess."
+    assert (said.agent.tools, said.agent.engine.prompt_spec.thought) == ((), False)
+    assert said.agent.engine.prompt_spec.prompt == "Guess."
 
 
 def test_tools_are_left_out_by_their_names(tmp_path: Path) -> None:
@@ -238,12 +238,12 @@ def test_votes_and_judges_have_models_of_their_own(tmp_path: Path) -> None:
     (one,) = plan.configurations
     assert one.votes == 3
     assert isinstance(one.verifier, Agent)
-    assert one.verifier.resolved_model.info.name == "vllm:b"
+    assert one.verifier.engine.model.info.name == "vllm:b"
     assert one.origin["votes"] == {"k": 3, "verifier": "vllm:b"}
     assert one.price
     assert one.price.input == 1.0
     assert plan.judge
-    assert (plan.judge.agent.resolved_model.info.name, plan.judge.least) == ("vllm:c", 3)
+    assert (plan.judge.agent.engine.model.info.name, plan.judge.least) == ("vllm:c", 3)
 
 
 def test_strategies_are_an_axis(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_strategies_are_an_axis(tmp_path: Path) -> None:
         name = "many"
         """,
     )
-    named = {one.name: one.agent.resolved_model.info.name for one in plan.configurations}
+    named = {one.name: one.agent.engine.model.info.name for one in plan.configurations}
     assert named == {
         "few, react": "offline",
         "few, plan_and_solve": "strategy:plan_and_solve",

@@ -216,7 +216,7 @@ async def test_longer_numbers_go_wrong_more_often() -> None:
 
     async def slipped(each: Case, right: str) -> int:
         agent = Agent(model=model)
-        prompt = first_prompt(agent.resolved_codec, agent.brief, each.question)
+        prompt = first_prompt(agent.engine.codec, agent.engine.prompt_spec, each.question)
         texts = [
             (await model.complete(structs.replace(prompt, seed=seed))).text for seed in range(200)
         ]
@@ -276,7 +276,7 @@ async def test_a_run_that_is_cut_anywhere_goes_on_as_if_it_had_not_been(
     assert len(undisturbed.steps) > 5
     for most in range(len(undisturbed.steps)):
         store = MemoryStore()
-        cut = whole.replace(model=Cut(whole.resolved_model, most))
+        cut = whole.replace(model=Cut(whole.engine.model, most))
         with pytest.raises(ModelError, match="gone"):
             await run(cut, TWO_FACTS.question, store=store, run_id="cut")
         await resume(whole, "cut", store=store)
@@ -328,7 +328,7 @@ async def test_faults_are_as_frequent_as_declared(
 ) -> None:
     model = simulated(profile.name, CASES)
     agent = Agent(model=model, tools=tools, codec=codec)
-    prompt = first_prompt(agent.resolved_codec, agent.brief, LOOK_UP.question)
+    prompt = first_prompt(agent.engine.codec, agent.engine.prompt_spec, LOOK_UP.question)
     seen = [
         kinds(await model.complete(structs.replace(prompt, seed=seed)), codec)
         for seed in range(SEEDS)

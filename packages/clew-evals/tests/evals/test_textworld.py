@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, run
-from clew.core.errors import ConfigError, ModelError, ReplayError
+from clew.support.errors import ConfigError, ModelError, ReplayError
 from clew.testing.models import act, acts, finish, say
 from clew_evals.case import Case
 from clew_evals.environments import world
@@ -401,4 +401,4 @@ def test_an_agent_takes_the_tools_as_they_are() -> None:
 
     agent = anyio.run(tools)
     assert [(tool.name, tool.effect) for tool in agent.tools] == [("act", "unsafe")]
-    assert agent.validators[agent.tools[0].name]({"command": ""}) != []
+    assert agent.engine.validators[agent.tools[0].name]({"command": ""}) != []

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, ModelError, StoreError, api, rule, tool
+from clew import Agent, ConfigError, ModelError, StoreError, rule, tool
+from clew.agent import api
 from clew.core.events import Reply, Usage, Verdict, encode
 from clew.core.interfaces import Guard, ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Trajectory

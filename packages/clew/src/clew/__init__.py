@@ -19,22 +19,24 @@ __version__ = "0.1.0"
 logging.getLogger("clew").addHandler(logging.NullHandler())  # what is shown is up to the program
 
 _NAMES: Final = {
-    "clew.api": (
+    "clew.agent.api": (
         "OpenRun Stream StreamSync Token batch batch_sync fork fork_sync open_fork open_run "
         "prompt_of prompt_of_sync read read_sync replay replay_sync result_of result_of_sync "
         "resume resume_sync run run_sync stream stream_sync"
     ),
-    "clew.approvals": "cancel cancel_sync pending_approvals pending_approvals_sync rule rule_sync",
-    "clew.codecs.interface": "Example",
-    "clew.compare": "Difference diff",
+    "clew.agent.approvals": (
+        "cancel cancel_sync pending_approvals pending_approvals_sync rule rule_sync"
+    ),
+    "clew.core.codec": "Example",
+    "clew.agent.compare": "Difference diff",
     "clew.context": (
         "PROMPT VARIANTS Compaction Context Instructions Review Rewinds Variant demonstrations"
     ),
-    "clew.context.critic": "Critic",
+    "clew.agent.critic": "Critic",
     "clew.context.history": "ContextRow context_history",
-    "clew.context.rendered_prompt": "RenderedPrompt",
-    "clew.core.agent": "Agent",
-    "clew.core.errors": (
+    "clew.agent.rendered_prompt": "RenderedPrompt",
+    "clew.agent.agent": "Agent",
+    "clew.support.errors": (
         "ClewError ConfigError FencedError ModelError PartError ReplayError RunExistsError "
         "RunNotFoundError StoreBusyError StoreDamagedError StoreError StoreNewerError "
         "StoreUnreachableError ToolError"
@@ -46,11 +48,11 @@ _NAMES: Final = {
     "clew.core.trajectory": "Call Step Trajectory",
     "clew.guards": "NoProgress",
     "clew.guards.limits": "RESEARCH Limits",
-    "clew.reply_parser": "with_parser",
-    "clew.result": "Result",
-    "clew.rewinding": "rewind rewind_sync",
+    "clew.agent.reply_parser": "with_parser",
+    "clew.agent.result": "Result",
+    "clew.agent.rewinding": "rewind rewind_sync",
     "clew.stores": "MemoryStore SqliteStore open_store",
-    "clew.subagents": "delegate",
+    "clew.agent.subagents": "delegate",
     "clew.support.run_ids": "new_run_id",
     "clew.tools": "Key tool",
     "clew.workers.queue": "follow follow_sync submit submit_sync",

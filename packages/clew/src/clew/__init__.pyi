@@ -1,4 +1,5 @@
-from clew.api import (
+from clew.agent.agent import Agent
+from clew.agent.api import (
     OpenRun,
     Stream,
     StreamSync,
@@ -24,7 +25,7 @@ from clew.api import (
     stream,
     stream_sync,
 )
-from clew.approvals import (
+from clew.agent.approvals import (
     cancel,
     cancel_sync,
     pending_approvals,
@@ -32,8 +33,13 @@ from clew.approvals import (
     rule,
     rule_sync,
 )
-from clew.codecs.interface import Example
-from clew.compare import Difference, diff
+from clew.agent.compare import Difference, diff
+from clew.agent.critic import Critic
+from clew.agent.rendered_prompt import RenderedPrompt
+from clew.agent.reply_parser import with_parser
+from clew.agent.result import Result
+from clew.agent.rewinding import rewind, rewind_sync
+from clew.agent.subagents import delegate
 from clew.context import (
     PROMPT,
     VARIANTS,
@@ -45,11 +51,17 @@ from clew.context import (
     Variant,
     demonstrations,
 )
-from clew.context.critic import Critic
 from clew.context.history import ContextRow, context_history
-from clew.context.rendered_prompt import RenderedPrompt
-from clew.core.agent import Agent
-from clew.core.errors import (
+from clew.core.codec import Example
+from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
+from clew.core.interfaces import Left, Retry, Tool
+from clew.core.pending import PendingApproval
+from clew.core.replay import Replayed
+from clew.core.trajectory import Call, Step, Trajectory
+from clew.guards import NoProgress
+from clew.guards.limits import RESEARCH, Limits
+from clew.stores import MemoryStore, SqliteStore, open_store
+from clew.support.errors import (
     ClewError,
     ConfigError,
     FencedError,
@@ -65,18 +77,6 @@ from clew.core.errors import (
     StoreUnreachableError,
     ToolError,
 )
-from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
-from clew.core.interfaces import Left, Retry, Tool
-from clew.core.pending import PendingApproval
-from clew.core.replay import Replayed
-from clew.core.trajectory import Call, Step, Trajectory
-from clew.guards import NoProgress
-from clew.guards.limits import RESEARCH, Limits
-from clew.reply_parser import with_parser
-from clew.result import Result
-from clew.rewinding import rewind, rewind_sync
-from clew.stores import MemoryStore, SqliteStore, open_store
-from clew.subagents import delegate
 from clew.support.run_ids import new_run_id
 from clew.tools import Key, tool
 from clew.workers.queue import follow, follow_sync, submit, submit_sync

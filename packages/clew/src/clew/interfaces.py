@@ -5,11 +5,8 @@ function. You inherit from nothing. The module also has the values that they tak
 events of a record, and their encoding. `clew` itself has what every program needs.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
-
-from clew.codecs.interface import Codec, Describes, Parsed, PromptSpec, Shape
 from clew.concurrency.resources import close_resource, hold_open, resources
+from clew.core.codec import Codec, Describes, Parsed, PromptSpec, Shape
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
@@ -51,6 +48,7 @@ from clew.core.interfaces import (
     AgentTool,
     AnyTool,
     Append,
+    Audits,
     Base,
     Bound,
     CallContext,
@@ -68,15 +66,15 @@ from clew.core.interfaces import (
     Progress,
     Prompt,
     RunInfo,
+    Scorer,
     Screen,
     Store,
     SubRun,
     Tail,
     ToolSpec,
 )
-from clew.core.trajectory import Trajectory
+from clew.evidence.check import Entailment, Entails
 from clew.stores.interface import Deletes, Locks, Notifies, Recovers
-from clew.support.structural import Structural
 
 __all__ = [
     "CALL",
@@ -156,20 +154,3 @@ __all__ = [
     "hold_open",
     "resources",
 ]
-
-Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
-Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
-"""Whether passages mean what a claim says: a model of your own, beside the audit."""
-
-
-@runtime_checkable
-class Audits(Protocol, metaclass=Structural):
-    """A check that can also report its findings in detail, for `Result.audit`."""
-
-    def audit(self, answer: Any, so_far: Trajectory) -> Any:
-        """The findings on an answer, such as a `clew.evidence.Audit`."""
-        ...
-
-
-Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
-"""Rates a run in [0, 1]."""

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, Tool, read, replay, run
+from clew.agent.subagents import Delegation
 from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of, stand_ins
 from clew.agent_files.spec import LimitsTable, Part, ProcessTable, Spec
 from clew.agent_files.strategy_table import StrategyTable
@@ -20,7 +21,6 @@ from clew.core.interfaces import AgentTool
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, pace_of
-from clew.subagents import Delegation
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 
@@ -112,15 +112,15 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
     agent, store = load_agent(file)
     names = [tool.name for tool in agent.tools]
     assert names == ["calc", "ask_person", "weather", "list", "docs", "docs_read"]
-    assert agent.brief.prompt.startswith("You are brief.\n- Say it in one line.")
+    assert agent.engine.prompt_spec.prompt.startswith("You are brief.\n- Say it in one line.")
     assert (agent.limits.steps, agent.limits.tool_calls) == (4, 30)
     assert agent.limits.calls_per_tool == {"weather": 2}
     assert (agent.limits.landing, agent.limits.unknown) == (False, "hold")
     assert (agent.tries, len(agent.guards)) == (1, 2)
-    assert not agent.brief.thought
+    assert not agent.engine.prompt_spec.thought
     assert store == str(tmp_path / "runs.sqlite")
     assert "own_parts" in repr(agent.answer)
-    program = agent.by_name["list"]
+    program = agent.engine.tools["list"]
     assert isinstance(program, Tool)
     listed = await program.call({"where": "notes"}, "k")
     assert listed["stdout"] == "a.md\n"  # it runs in the folder of the file
@@ -172,11 +172,11 @@ async def test_an_agent_of_another_file_is_a_tool(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nobody to work on n-1\.1: this agent was made for"):
         await run(plain, "Ask.", store=store, run_id="n")
     assert stand_ins(spec, below, None, partial(bare, asked, model))[0].tools != ()
-    clerk = agent.by_name["clerk"]
+    clerk = agent.engine.tools["clerk"]
     assert isinstance(clerk, AgentTool)
     inner = clerk.run
     assert isinstance(inner, Delegation)
-    assert inner.agent.resolved_model.info.name.startswith(
+    assert inner.agent.engine.model.info.name.startswith(
         "offline"
     )  # that of the file that names it
 
@@ -201,7 +201,7 @@ def test_files_that_lead_round_in_a_circle_are_refused(tmp_path: Path) -> None:
 async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     said = 'function = "own_parts:twice"\neffect = "pure"\ntimeout = 20\ncpu = 5\nname = "double"'
     agent, _ = load_agent(written(tmp_path, f'model = "offline"\n[[processes]]\n{said}'))
-    double = agent.by_name["double"]
+    double = agent.engine.tools["double"]
     assert isinstance(double, Tool)
     assert double.description == "Twice the number."
     assert [ProcessTable("own_parts:Sums.twice").called, ProcessTable("m:f", "g").called] == [
@@ -219,12 +219,12 @@ def test_tools_are_found_as_the_file_says(tmp_path: Path) -> None:
     said = '[retrieval]\nk = 3\nalways = ["planner"]\nmost = 9\nper_server = 2\n'
     said += 'embed = "own_parts:letters"'
     agent, _ = load_agent(written(tmp_path, f'model = "offline"\n{said}'))
-    assert [tool.name for tool in agent.brief.tools] == ["planner"]
-    assert [tool.name for tool in agent.brief.more] == ["calc", "read_more", "recall"]
+    assert [tool.name for tool in agent.engine.prompt_spec.tools] == ["planner"]
+    assert [tool.name for tool in agent.engine.prompt_spec.more] == ["calc", "read_more", "recall"]
     told = "Retrieval(k=3, always=['planner'], embed=own_parts.letters, most=9, per_server=2)"
     assert agent.setting.parts["retrieval"] == told
     plain, _ = load_agent(written(tmp_path, 'model = "offline"\n[retrieval]'))
-    assert (plain.brief.tools, len(plain.brief.more)) == ((), 4)
+    assert (plain.engine.prompt_spec.tools, len(plain.engine.prompt_spec.more)) == ((), 4)
 
 
 async def test_fields_of_the_agent_take_the_place_of_those_of_the_file(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
 
 def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:
     file = written(tmp_path, 'model = "opnai:not-this-one"\n')
-    assert load_agent(file, model="offline").agent.resolved_model.info.name == "offline"
+    assert load_agent(file, model="offline").agent.engine.model.info.name == "offline"
 
 
 async def test_a_server_is_reached_as_the_file_says(
@@ -290,10 +290,10 @@ async def test_a_server_is_reached_as_the_file_says(
         )
         agent, _ = load_agent(file)
         done = await run(agent, "What is it?", store=MemoryStore())
-        assert isinstance(agent.resolved_model, Endpoint)
+        assert isinstance(agent.engine.model, Endpoint)
         pace = pace_of("vllm:m", server.base_url, "", None)
         assert pace.rate == Rate(requests=600, tokens=900_000)
-        await agent.resolved_model.close()
+        await agent.engine.model.close()
     assert done.answer == "It is 42."
     assert done.usage.cost is not None
     assert server.requests[0].headers["x-team"] == "research"
@@ -413,7 +413,7 @@ async def test_worked_examples_that_ship_are_counted(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     text = 'model = "offline"\ndocs = "notes"\nprompt.examples = 6\n'
     agent, _ = load_agent(written(tmp_path, text))
-    assert len(agent.brief.examples) == 6
+    assert len(agent.engine.prompt_spec.examples) == 6
     typed = written(tmp_path, text + 'answer = "own_parts:Said"\n')
     with pytest.raises(
         ConfigError,

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from clew import ConfigError, MemoryStore, read, run
+from clew.agent.runner import start
 from clew.agent_files import Spec, load_agent, make_agent, origin, read_agent_file, stand_ins
 from clew.core.effects import effects_of
 from clew.core.events import Done, encode
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.testing import ScriptedModel, act, say
 from clew.testing.models import Move
 
@@ -131,14 +131,14 @@ async def test_a_replay_needs_neither_of_the_two(folder: Path, own: bool) -> Non
     spec: Spec = read_agent_file(file)
     store = MemoryStore()
     agent = make_agent(spec, model=ScriptedModel(moves))
-    await go(agent, await start(agent, "Go.", store, run_id="r", origin=origin(spec)))
+    await go(agent.engine, await start(agent, "Go.", store, run_id="r", origin=origin(spec)))
     record = await load(store, "r")
     (folder / "own_searches.py").unlink()
     sys.modules.pop("own_searches", None)
     brief = await store.blob(record.started.setting.brief_blob)
     bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
     assert apart >= {"tools.web" if own else "tools.web_search"}
-    again = (await replay(bare, record, MemoryStore(), apart)).trajectory.entries
+    again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries
     assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]
 
 
@@ -159,7 +159,7 @@ async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
     file.write_text(HANDED_ON, encoding="utf-8")
     spec, store = read_agent_file(file), MemoryStore()
     posts = make_agent(spec, model=ScriptedModel([act("post", address="a"), say("Done.")]))
-    first = await go(posts, await start(posts, "Go.", store, run_id="q"))
+    first = await go(posts.engine, await start(posts, "Go.", store, run_id="q"))
     older = Done(
         "p:1.1", "fax", "", 'fax({"to":"b"})'
     )  # whose record does not say what it received
@@ -167,7 +167,7 @@ async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
     moves: list[Move] = [act("email", to="a", note="b"), say("Done.")]
     agent = make_agent(spec, model=ScriptedModel(moves))
     journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec), done=done)
-    assert (stop := (await go(agent, journal)).stop) is not None
+    assert (stop := (await go(agent.engine, journal)).stop) is not None
     assert stop.status == "held"
     record = await load(store, "r")
     assert "post would do in its place was done already, by q:1.1" in str(record.held[0].verdict)
@@ -175,5 +175,5 @@ async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
     sys.modules.pop("own_letters", None)
     brief = await store.blob(record.started.setting.brief_blob)
     bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
-    again = (await replay(bare, record, MemoryStore(), apart)).trajectory.entries
+    again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries
     assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]

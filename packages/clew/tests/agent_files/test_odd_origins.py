@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from clew import ConfigError, MemoryStore, Trajectory
+from clew.agent.runner import start
 from clew.agent_files import Spec, make_agent, spec_of, stand_ins
 from clew.cli.votes import vote_request_of
 from clew.core.journal import load
-from clew.core.runner import start
 from clew.strategies import agent_of
 from clew.testing.models import ScriptedModel, finish
 

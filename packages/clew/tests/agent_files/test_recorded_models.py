@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from clew import ConfigError, MemoryStore, ModelError, with_parser
+from clew.agent.reply_parser import WithParser
+from clew.agent.runner import start
 from clew.agent_files import Spec, make_agent, origin, stand_ins
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.core.trajectory import Trajectory
-from clew.reply_parser import WithParser
 from clew.testing.models import ScriptedModel, act, finish
 
 pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -42,7 +42,7 @@ async def recorded(spec: Spec, parser: str) -> tuple[Trajectory, bytes | None]:
     if parser:
         agent = with_parser(agent, Named(parser))
     said = origin(spec.replace({"parser": parser}))
-    await go(agent, await start(agent, "Go.", store, run_id="r", origin=said))
+    await go(agent.engine, await start(agent, "Go.", store, run_id="r", origin=said))
     record = await load(store, "r")
     blob = record.started.setting.brief_blob
     return record, await store.blob(blob) if blob else None
@@ -63,9 +63,9 @@ async def test_a_parser_is_not_opened(
     spec = Spec(model="offline", tools=("calc",), parser=parser)
     record, brief = await recorded(spec, parser)
     agent, apart = stand_ins(spec, record, brief, partial(make_agent, model=scripted()))
-    await replay(agent, record, MemoryStore(), apart)
+    await replay(agent.engine, record, MemoryStore(), apart)
     if parser:
-        model = agent.resolved_model
+        model = agent.engine.model
         assert isinstance(model, WithParser)
         with pytest.raises(ModelError, match="only replayed"):
             await model.parser.complete(Prompt((Part("user", "Well?"),), ()))

@@ -124,7 +124,7 @@ def test_prices_of_a_file_stay_where_another_model_is_named(
     text = f'{MINI}\n[prices."gpt-4.1-mini"]\ninput = 1\noutput = 2'
     (tmp_path / "a.toml").write_text(text)
     loaded, _ = load_agent(tmp_path / "a.toml", model="openai:of-my-own")
-    assert not loaded.resolved_model.info.priced
+    assert not loaded.engine.model.info.priced
 
 
 def test_each_model_has_its_own_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_each_model_has_its_own_price(tmp_path: Path, monkeypatch: pytest.Monkey
     rewinds = loaded.context.rewinds
     assert rewinds is not None
     assert isinstance(rewinds.critic, Critic)
-    rates = [one.info.rates for one in (loaded.resolved_model, rewinds.critic.resolved_model)]
+    rates = [one.info.rates for one in (loaded.engine.model, rewinds.critic.resolved_model)]
     assert [rate and rate.input for rate in rates] == [1, 3]
 
 

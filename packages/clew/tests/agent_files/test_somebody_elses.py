@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew import ConfigError, MemoryStore, SqliteStore, Tool
+from clew.agent.runner import start
 from clew.agent_files import (
     ORIGIN,
     ForeignOriginError,
@@ -23,7 +24,6 @@ from clew.core.interfaces import AgentTool
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.testing.models import ScriptedModel, act, finish
 
 PARTS = '''
@@ -120,7 +120,7 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     store = SqliteStore(tmp_path / "runs.sqlite")
     agent = make_agent(spec, model=ScriptedModel([*MOVES]))
     journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec))
-    await go(agent, journal)
+    await go(agent.engine, journal)
     record = await load(store, "r")
     (tmp_path / "their_parts.py").unlink()
     del sys.modules["their_parts"]
@@ -128,8 +128,8 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     make = partial(make_agent, model=ScriptedModel([*MOVES]))
     bare, apart = stand_ins(spec, record, brief, make)
     assert apart == {"tools.visit", "parts.answer", "parts.retrieval"}
-    await replay(bare, record, MemoryStore(), apart)
-    visit = bare.by_name["visit"]
+    await replay(bare.engine, record, MemoryStore(), apart)
+    visit = bare.engine.tools["visit"]
     assert isinstance(visit, Tool)
     probe = visit.probe
     assert probe is not None
@@ -156,14 +156,14 @@ async def test_an_agent_that_a_module_makes_a_tool_of_is_stood_in_for(tmp_path: 
     store = SqliteStore(tmp_path / "runs.sqlite")
     agent = make_agent(spec, model=ScriptedModel(moves))
     journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec))
-    assert (await go(agent, journal)).stop is not None
+    assert (await go(agent.engine, journal)).stop is not None
     record = await load(store, "r")
     (tmp_path / "their_clerk.py").unlink()
     del sys.modules["their_clerk"]
     brief = await store.blob(record.started.setting.brief_blob)
     bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
-    assert isinstance(bare.by_name["clerk"], AgentTool)
-    await replay(bare, record, MemoryStore(), apart)
+    assert isinstance(bare.engine.tools["clerk"], AgentTool)
+    await replay(bare.engine, record, MemoryStore(), apart)
     await store.close()
 
 
@@ -192,14 +192,15 @@ async def test_a_version_may_be_any_text(tmp_path: Path, version: str) -> None:
     store = MemoryStore()
     agent = make_agent(spec, model=ScriptedModel(moves))
     journal = await start(agent, "Go.", store, run_id="r", origin=origin(spec))
-    assert (await go(agent, journal)).stop is not None
+    assert (await go(agent.engine, journal)).stop is not None
     record = await load(store, "r")
     (tmp_path / "their_stamped.py").unlink()
     del sys.modules["their_stamped"]
     brief = await store.blob(record.started.setting.brief_blob)
     bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
-    assert (bare.by_name["visit"].version, bare.by_name["visit"].effect) == (version, "read")
-    await replay(bare, record, MemoryStore(), apart)
+    visit = bare.engine.tools["visit"]
+    assert (visit.version, visit.effect) == (version, "read")
+    await replay(bare.engine, record, MemoryStore(), apart)
 
 
 async def test_an_origin_of_another_clew_is_told() -> None:

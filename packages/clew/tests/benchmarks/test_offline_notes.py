@@ -9,8 +9,8 @@ import pytest
 from benchmarks.offline.__main__ import outcomes, told
 from benchmarks.offline.cases import Case, halves
 from benchmarks.offline.judge import judge
+from clew.agent.result import Result
 from clew.core.events import Status, Usage
-from clew.result import Result
 
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])

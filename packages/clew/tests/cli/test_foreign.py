@@ -11,12 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from clew import SqliteStore
+from clew.agent.runner import start
 from clew.agent_files import make_agent, origin, read_agent_file
 from clew.cli.errors import DECLINED
 from clew.core.journal import Journal, load
 from clew.core.loop import advance
 from clew.core.loop import run as go
-from clew.core.runner import start
 from clew.retention import export_runs
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.cli.shell import clew
@@ -116,14 +116,14 @@ async def attack(theirs: Path, monkeypatch: pytest.MonkeyPatch, *, done: bool = 
     calls = acts(
         act("touch", file=str(theirs / "touched")), act("pay", to="me"), act("apart", text="x")
     )
-    agent = agent.replace(model=Fooled(agent.resolved_model, ScriptedModel([calls, say("Done.")])))
+    agent = agent.replace(model=Fooled(agent.engine.model, ScriptedModel([calls, say("Done.")])))
     store = SqliteStore(theirs / "runs.sqlite")
     journal = await start(
         agent, "Is it there?", store, run_id="attack", origin=origin(spec), queue="default"
     )
-    await advance(agent, journal)
+    await advance(agent.engine, journal)
     if done:
-        await go(agent, journal)
+        await go(agent.engine, journal)
     await export_runs(theirs / "attack.clew", store=store)
     await store.close()
     monkeypatch.setenv("HOME", home)

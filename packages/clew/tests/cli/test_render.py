@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, resume, run, tool
+from clew.agent.runner import start
+from clew.agent.subagents import delegate
 from clew.cli.outcome import Outcome, document, summary
 from clew.cli.render import (
     CHARACTERS,
@@ -48,10 +50,8 @@ from clew.core.events import (
     text_parts,
 )
 from clew.core.loop import run as go
-from clew.core.runner import start
 from clew.core.trajectory import Call, Trajectory
 from clew.retention.traces import read_trace, trace
-from clew.subagents import delegate
 from clew.testing.models import ScriptedModel, say
 
 CALC = ToolSetting("1", "pure", "abc")
@@ -238,7 +238,7 @@ async def test_the_end_line_does_not_tell_the_cost_of_open_sub_runs_as_nothing(
 async def test_the_end_line_and_the_document_tell_what_may_be_lost() -> None:
     agent = Agent(model=ScriptedModel([say("it")]))
     journal = await start(agent, "What?", store := MemoryStore(), run_id="run")
-    assert "lost" not in summary(Outcome(await go(agent, journal), None))
+    assert "lost" not in summary(Outcome(await go(agent.engine, journal), None))
     await start(agent, "What?", store, run_id="cut")
     found = await resume(agent, "cut", store=store)
     end = Outcome(await read("cut", store=store), found)

@@ -10,7 +10,7 @@ from clew.cli import safe_text
 from clew.cli.errors import explain
 from clew.cli.safe_text import say, shown
 from clew.cli.screen import console
-from clew.core.errors import ConfigError, ModelError, StoreError
+from clew.support.errors import ConfigError, ModelError, StoreError
 from tests.cli.shell import clew
 
 CLI = Path(safe_text.__file__).parent

@@ -24,8 +24,8 @@ from typing import Final
 from clew.codecs import by_name
 from clew.codecs.arguments import tool_named
 from clew.codecs.commands import Command, Commands
-from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.text_answer import as_calls
+from clew.core.codec import Codec, PromptSpec
 from clew.core.events import FINISH, Action, Reply
 from tests.codecs.call_forms import FAULTY, READ, VALUES
 from tests.codecs.samples import TEXT, brief, step, tool

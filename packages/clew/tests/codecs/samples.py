@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clew.codecs.interface import Example, PromptSpec
+from clew.core.codec import Example, PromptSpec
 from clew.core.events import Action, Fingerprints, Judged, Observation, Reply, Thought, Verdict
 from clew.core.interfaces import Parameters, Tool, ToolSpec
 from clew.core.trajectory import Call, Step

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from clew import Agent, MemoryStore, Tool, read_sync, run_sync, tool
 from clew.codecs import Code
 from clew.codecs.functions import LONGEST, function_name, lone_call, signature, written
-from clew.codecs.interface import Parsed
 from clew.codecs.stream_end import RUNS_ON
+from clew.core.codec import Parsed
 from clew.core.events import Action, Fingerprints, RawCall, Reply, Thought
 from clew.core.trajectory import Call, Step
 from clew.testing import ScriptedModel
@@ -41,7 +41,7 @@ def now() -> str:
 
 
 def brief(*tools: Tool, **parts: Any) -> Any:
-    return Agent(model=ScriptedModel([]), tools=tools, codec="code", **parts).brief
+    return Agent(model=ScriptedModel([]), tools=tools, codec="code", **parts).engine.prompt_spec
 
 
 RUNS, CALLS = brief(look, now, run_code()), brief(look, now)
@@ -317,9 +317,9 @@ def test_a_run_shows_programs_and_what_they_print() -> None:
     store = MemoryStore()
     assert run_sync(agent, "?", store=store, run_id="r").answer == "done"
     record = read_sync("r", store=store)
-    parts = [part.text for part in CODE.render(agent.brief, record.steps[0])]
+    parts = [part.text for part in CODE.render(agent.engine.prompt_spec, record.steps[0])]
     assert parts == [f"Thought: I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
-    parts = [part.text for part in CODE.render(agent.brief, record.steps[1])]
+    parts = [part.text for part in CODE.render(agent.engine.prompt_spec, record.steps[1])]
     assert parts == ["````python\nprint('`' * 3)  # ```\n````", "Observation: ```"]
 
 

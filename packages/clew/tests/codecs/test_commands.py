@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from clew.codecs.commands import Command, Commands
-from clew.core.errors import ConfigError
 from clew.core.events import Action, Finish, Observation, Reply
+from clew.support.errors import ConfigError
 from clew.testing.codec_contract import CONTRACT, Check
 from tests.codecs.samples import POINT, TEXT, brief, step, tool
 

@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from clew.codecs import JsonObject, Paper, by_name
-from clew.codecs.interface import Parsed, PromptSpec
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Step

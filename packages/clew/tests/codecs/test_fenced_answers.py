@@ -6,8 +6,8 @@ import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
 from clew.codecs import Code
-from clew.codecs.interface import Parsed
 from clew.codecs.own_literals import only_literals
+from clew.core.codec import Parsed
 from clew.core.events import FINISH, Action, Reply
 from clew.testing import ScriptedModel
 from clew.toolbox.code import run_code
@@ -23,7 +23,7 @@ def look(query: str) -> str:
 
 
 def brief(*tools: Any, **parts: Any) -> Any:
-    return Agent(model=ScriptedModel([]), tools=tools, codec="code", **parts).brief
+    return Agent(model=ScriptedModel([]), tools=tools, codec="code", **parts).engine.prompt_spec
 
 
 RUNS, CALLS = brief(look, run_code()), brief(look)

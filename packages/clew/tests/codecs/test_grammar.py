@@ -12,7 +12,7 @@ import pytest
 import clew
 from clew.codecs import by_name, names
 from clew.codecs.gbnf import Grammar
-from clew.codecs.interface import Constrains
+from clew.core.codec import Constrains
 from clew.core.events import Reply, encode
 from clew.testing import ScriptedModel, act, finish, say
 from clew.testing.models import Move
@@ -71,17 +71,19 @@ def test_every_reply_of_the_grammar_is_read_without_a_repair(
     agent = clew.Agent(ScriptedModel([say("")]), TOOLS, codec=name, answer=answer)
     codec = by_name(name)
     assert isinstance(codec, Constrains)
-    draw, source = sampler(codec.grammar(agent.brief, calls, None)), random.Random(7)
+    draw, source = sampler(codec.grammar(agent.engine.prompt_spec, calls, None)), random.Random(7)
     called: set[str] = set()
     for _ in range(300):
         text = draw(source)
-        read = codec.parse(agent.brief, Reply(text))
+        read = codec.parse(agent.engine.prompt_spec, Reply(text))
         assert not read.fault, text
         assert name == "native" or not read.repairs, text  # there a model's adapter takes calls out
         for action in read.actions:
             called.add(action.name)
             assert not action.fault, text
-            tool = next((one for one in TOOLS if one.name == action.name), agent.brief.finish)
+            tool = next(
+                (one for one in TOOLS if one.name == action.name), agent.engine.prompt_spec.finish
+            )
             jsonschema_rs.validate(tool.parameters, action.args)
     others = {tool.name for tool in TOOLS} if calls == "auto" else set[str]()
     assert called - {"finish"} == others
@@ -93,7 +95,9 @@ def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -
     codec = by_name(name)
     assert isinstance(codec, Constrains)
     tools = [*TOOLS, run_code()] if name == "code" else TOOLS
-    brief = replace(clew.Agent(ScriptedModel([say("")]), tools, codec=name).brief, tools=())
+    brief = replace(
+        clew.Agent(ScriptedModel([say("")]), tools, codec=name).engine.prompt_spec, tools=()
+    )
     draw, source = sampler(codec.grammar(brief, "auto", None)), random.Random(3)
     for _ in range(100):
         read = codec.parse(brief, Reply(draw(source)))
@@ -105,7 +109,7 @@ def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -
 def test_a_thought_leaves_room_for_what_it_is_for(name: str, tokens: int) -> None:
     codec = by_name(name)
     assert isinstance(codec, Constrains)
-    brief = clew.Agent(ScriptedModel([say("")]), [fetch], codec=name).brief
+    brief = clew.Agent(ScriptedModel([say("")]), [fetch], codec=name).engine.prompt_spec
     draw, source = sampler(codec.grammar(brief, "auto", tokens)), random.Random(5)
     replies = [codec.parse(brief, Reply(draw(source))) for _ in range(200)]
     assert max(len(read.text) for read in replies if not read.answer) <= min(400, 5 * tokens // 6)
@@ -136,10 +140,10 @@ def test_no_grammar_ends_what_a_call_or_an_answer_says(name: str, tokens: int | 
         agent = clew.Agent(model, tools, codec=name, answer=answer)
         codec = by_name(name)
         assert isinstance(codec, Constrains)
-        text = model.reply(agent.first_prompt, 0).text
-        allowed = pattern(codec.grammar(agent.brief, "auto", tokens))
+        text = model.reply(agent.parts.first_prompt, 0).text
+        allowed = pattern(codec.grammar(agent.engine.prompt_spec, "auto", tokens))
         assert allowed.fullmatch(text), text[:300]
-        read = codec.parse(agent.brief, Reply(text))
+        read = codec.parse(agent.engine.prompt_spec, Reply(text))
         assert read.actions == move.actions
         assert not read.repairs
 
@@ -155,7 +159,7 @@ def test_no_grammar_ends_what_a_call_or_an_answer_says(name: str, tokens: int | 
 def test_an_answer_of_a_native_model_may_cite_and_show_code(answer: str) -> None:
     codec = by_name("native")
     assert isinstance(codec, Constrains)
-    brief = clew.Agent(ScriptedModel([say("")]), [fetch]).brief
+    brief = clew.Agent(ScriptedModel([say("")]), [fetch]).engine.prompt_spec
     for calls in ("auto", "none"):
         assert pattern(codec.grammar(brief, calls, 40)).fullmatch(answer)
     assert codec.parse(brief, Reply(answer)).answer == answer
@@ -164,7 +168,7 @@ def test_an_answer_of_a_native_model_may_cite_and_show_code(answer: str) -> None
 def test_a_native_call_may_be_long() -> None:
     codec = by_name("native")
     assert isinstance(codec, Constrains)
-    brief = clew.Agent(ScriptedModel([say("")]), [book]).brief
+    brief = clew.Agent(ScriptedModel([say("")]), [book]).engine.prompt_spec
     args = {"nights": 1, "price": 0.12345678, "names": GUESTS, "kind": "a"}
     call = f'{{"name": "book", "arguments": {encode(args).decode()}}}'
     text = f"So.\n<tool_call>\n{call}\n</tool_call>"
@@ -179,7 +183,9 @@ def test_what_a_prompt_shows_can_be_written_in_the_grammar(
     (tmp_path / "a.md").write_text("# A\n\nText.", encoding="utf-8")
     tools = [*docs_tools(tmp_path), calc(), *([run_code()] if name == "code" else [])]
     prompt = clew.Instructions(examples=6, thought=thought)
-    brief = clew.Agent(ScriptedModel([say("")]), tools, codec=name, prompt=prompt).brief
+    brief = clew.Agent(
+        ScriptedModel([say("")]), tools, codec=name, prompt=prompt
+    ).engine.prompt_spec
     codec = by_name(name)
     assert isinstance(codec, Constrains)
     allowed = pattern(codec.grammar(brief, "auto", None))

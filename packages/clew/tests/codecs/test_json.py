@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.codecs import JsonObject
-from clew.codecs.interface import Parsed
 from clew.codecs.scan import WIDTH
 from clew.codecs.stream_end import RUNS_ON
+from clew.core.codec import Parsed
 from clew.core.events import Action, Note, Observation, Reply, Thought, text_parts
 from clew.core.trajectory import Call, Step
 from tests.codecs.samples import POINT, PRINTS, TEXT, TOOLS, brief, example, step, tool

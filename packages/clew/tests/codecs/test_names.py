@@ -3,7 +3,7 @@
 import pytest
 
 from clew.codecs import by_name, names
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 
 
 def test_every_name_finds_its_codec() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from clew import Agent, MemoryStore, run
 from clew.codecs import Native
-from clew.codecs.interface import PromptSpec
+from clew.core.codec import PromptSpec
 from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire, text_parts
 from clew.core.interfaces import Parameters
 from clew.core.trajectory import Call, Step
@@ -17,7 +17,7 @@ TAGGED = '<tool_call>{{"name": "{}", "arguments": {{"key": "a"}}}}</tool_call>'
 
 
 def brief(answer: type = str) -> PromptSpec:
-    return Agent(model=ScriptedModel([say("ok")]), tools=TOOLS, answer=answer).brief
+    return Agent(model=ScriptedModel([say("ok")]), tools=TOOLS, answer=answer).engine.prompt_spec
 
 
 def step(reply: Reply, number: int = 1, answer: type = str) -> Step:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew.codecs import Paper
-from clew.codecs.interface import Parsed
+from clew.core.codec import Parsed
 from clew.core.events import Action, Reply
 from tests.codecs.samples import POINT, brief, tool
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.codecs import Dialect, JsonObject, Labelled, Paper, by_name
-from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.scan import Mark, void
 from clew.codecs.wording import FAULTY_CHARS
-from clew.core.errors import ConfigError
+from clew.core.codec import Codec, PromptSpec
 from clew.core.events import Action, Landing, Note, Observation, Reply, Thought, text_parts
 from clew.core.interfaces import Part
 from clew.core.trajectory import Step
+from clew.support.errors import ConfigError
 from tests.codecs.samples import POINT, PRINTS, TOOLS, brief, example, step, tool
 
 PAPER, LABELLED = Paper(), Labelled()

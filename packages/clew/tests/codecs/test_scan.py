@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.codecs import Dialect, JsonObject, Labelled, Paper
-from clew.codecs.interface import Codec
 from clew.codecs.scan import WIDTH, Labels, Mark, Undecided, scan
 from clew.codecs.sections import before_invented_tail
+from clew.core.codec import Codec
 from clew.core.events import Reply
 from tests.codecs.samples import brief
 

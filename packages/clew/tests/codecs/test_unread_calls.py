@@ -4,7 +4,7 @@ import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
 from clew.codecs import Native
-from clew.codecs.interface import PromptSpec
+from clew.core.codec import PromptSpec
 from clew.core.events import RawCall, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import READ, Spelling

@@ -90,7 +90,7 @@ async def test_a_run_cut_anywhere_goes_on_with_what_was_decided() -> None:
 @pytest.mark.parametrize("codec", ["native", "json", "labelled", "paper"])
 async def test_every_format_says_what_was_left_out_and_how_to_read_it(codec: str) -> None:
     script = reading(24, act("read_more", handle="3.1"), act("finish", answer="ok"))
-    recall = clew.Agent(WindowModel(script), [page]).recalls
+    recall = clew.Agent(WindowModel(script), [page]).parts.recalls
     model = WindowModel(script, 5_000, codec=codec, tools=(page, *recall))
     done = await ran(agent(model), WHERE)
     assert answered(done)
@@ -360,7 +360,7 @@ async def test_without_compaction_a_long_observation_has_no_handle() -> None:
 
 
 def test_recall_reads_the_record_of_a_run() -> None:
-    recall = agent(WindowModel(reading(1, say("ok")))).recalls[1]
+    recall = agent(WindowModel(reading(1, say("ok")))).parts.recalls[1]
     with pytest.raises(clew.ToolError, match="there is none"):
         recall.call({"query": "x"}, "k:1.1")
 

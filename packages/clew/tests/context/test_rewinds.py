@@ -23,11 +23,11 @@ from clew import (
     Trajectory,
     Usage,
 )
+from clew.agent.result import result
 from clew.agent_files import load_agent
 from clew.cli.outcome import Outcome, summary
 from clew.core.events import Charged, Entry, Reply, Rewound
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
-from clew.result import result
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from tests.cli.shell import clew as command
 from tests.core.play import copy

@@ -5,8 +5,8 @@ from typing import Any
 
 from clew import Agent, Key, Result, Tool, delegate, resume, rule, run
 from clew import tool as as_tool
+from clew.agent.runner import has_begun, take_up
 from clew.core.interfaces import Store
-from clew.core.runner import has_begun, take_up
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.guards import verdict_on

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from clew import Agent, Result, resume, rule
+from clew.agent.result import result
+from clew.agent.runner import start
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import load
 from clew.core.loop import run
-from clew.core.runner import start
-from clew.result import result
 from clew.stores import MemoryStore
 from tests.core.scenarios import Scenario
 
@@ -17,7 +17,7 @@ async def play(scenario: Scenario, folder: Path, store: Store, run_id: str = "ru
     """Run a scenario to its end, the person's part included."""
     agent = scenario.agent(folder)
     journal = await start(agent, scenario.goal, store, run_id=run_id)
-    result(agent, await run(agent, journal))
+    result(agent, await run(agent.engine, journal))
     return await go_on(scenario, agent, store, run_id)
 
 

@@ -25,17 +25,17 @@ from clew import (
     rule,
     run,
 )
-from clew.compare import changes
+from clew.agent.result import result
 from clew.core.budget import AtMost
 from clew.core.events import Json, Reply, Started, Stop, text_parts
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
+from clew.core.spec_changes import changes
 from clew.core.trajectory import Call, Trajectory
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
 from clew.models.anthropic.messages import anthropic_messages
-from clew.result import result
 from clew.stores import MemoryStore
 from clew.support.parts import stable_name
 from clew.testing.models import ScriptedModel, act, acts, finish, say
@@ -104,8 +104,10 @@ def test_an_agent_without_bounds_cannot_be_made(limits: dict[str, Any]) -> None:
 def test_a_cost_limit_without_a_known_price_is_refused() -> None:
     with pytest.raises(ConfigError, match="known price"):
         Agent(model=Unpriced(), limits=Limits(cost=1.0))
-    assert not any(repr(bound) == "Cost(most=1.0)" for bound in Agent(model=Unpriced()).all_bounds)
-    assert any(repr(bound) == "Cost(most=1.0)" for bound in Agent(model=MODEL).all_bounds)
+    assert not any(
+        repr(bound) == "Cost(most=1.0)" for bound in Agent(model=Unpriced()).parts.usual_bounds
+    )
+    assert any(repr(bound) == "Cost(most=1.0)" for bound in Agent(model=MODEL).parts.usual_bounds)
 
 
 def test_a_plain_agent_is_named_in_records_as_it_always_was() -> None:
@@ -167,7 +169,7 @@ def test_an_agent_has_few_fields_each_topic_once() -> None:
 
 def test_no_progress_detection_can_be_left_out() -> None:
     without = Agent(model=MODEL, limits=Limits(no_progress=None))
-    assert not any(isinstance(guard, NoProgress) for guard in without.all_guards)
+    assert not any(isinstance(guard, NoProgress) for guard in without.parts.guards)
 
 
 async def play(script: list[Any], **options: Any) -> tuple[Result, Trajectory]:
@@ -210,7 +212,7 @@ class TestBounds:
         ticks = itertools.count(0, 1000)  # every entry is a second after the one before
         started = Started(text_parts("What?"), agent.setting)
         journal = await Journal.create(MemoryStore(), started, clock=lambda: next(ticks))
-        stop = (await go(agent, journal)).stop
+        stop = (await go(agent.engine, journal)).stop
         assert stop == Stop("bound", "seconds", "as far as I got", code="seconds")
 
     async def test_cost_lands_the_run(self) -> None:
@@ -492,7 +494,7 @@ def test_a_model_that_can_say_what_it_cannot_take_is_asked_beforehand() -> None:
     strange = Tool("strange", "Odd.", odd, lambda args, key: anyio.sleep(0))
     with pytest.raises(ConfigError, match=r"'strange' has the property 'a b'"):
         Agent(model=model, tools=[strange])
-    assert Agent(model=model, tools=[strange], codec="paper").resolved_codec.name == "paper/2"
+    assert Agent(model=model, tools=[strange], codec="paper").engine.codec.name == "paper/2"
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 import pytest
 
 from clew import Agent, MemoryStore, Result, Trajectory, Verdict, read, replay, resume, run
+from clew.agent.result import result
+from clew.agent.runner import start
 from clew.core.events import Note, RawCall, Reply, encode, text_parts
 from clew.core.interfaces import Model, OnText, Prompt
 from clew.core.loop import run as go
-from clew.core.runner import start
 from clew.core.trajectory import Call
-from clew.result import result
 from clew.testing.models import ScriptedModel, act, acts, finish
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, must_say_42
@@ -82,7 +82,7 @@ async def test_a_late_result_takes_no_answer_back() -> None:
     agent = Agent(model=ScriptedModel([finish("42")], tools=TOOLS), tools=TOOLS)
     journal = await start(agent, "How old?", MemoryStore(), run_id="run")
     journal.words.append("lookup (call 1.1) ended after its deadline: 43")
-    assert (await go(agent, journal)).steps[0].finish is None
+    assert (await go(agent.engine, journal)).steps[0].finish is None
     assert result(agent, journal.trajectory).answer == "42"
 
 

@@ -38,11 +38,11 @@ from clew import (
     stream_sync,
     tool,
 )
+from clew.agent.runner import start
 from clew.core.events import Cancel, Reply, Started, Stop, Thought
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events
@@ -180,7 +180,7 @@ async def test_a_cancelled_task_writes_nothing_and_resumes() -> None:
     waiting = Agent(model=Waiting(thinking), tools=[lookup])
     journal = await start(waiting, "What is a?", store, run_id="run")
     async with anyio.create_task_group() as group:
-        group.start_soon(go, waiting, journal)
+        group.start_soon(go, waiting.engine, journal)
         await thinking.wait()
         group.cancel_scope.cancel()
     assert events(await read("run", store=store)) == ["Started"]
@@ -204,11 +204,11 @@ async def test_a_person_who_cancels_closes_what_is_pending(tmp_path: Path) -> No
     store = MemoryStore()
     journal = await start(held, "Do it", store, run_id="run")
     async with anyio.create_task_group() as group:
-        group.start_soon(go, held, journal)
+        group.start_soon(go, held.engine, journal)
         await begun.wait()
         group.cancel_scope.cancel()
     await journal.record(Cancel("enough"))
-    so_far = await go(held, journal)
+    so_far = await go(held.engine, journal)
     assert so_far.stop is not None
     assert (so_far.stop.status, so_far.stop.reason) == ("interrupted", "enough")
     outcomes = [call.observation.outcome for call in so_far.calls if call.observation]
@@ -306,7 +306,7 @@ async def test_the_sync_twins_work_where_a_loop_is_running(tmp_path: Path) -> No
 async def test_a_journal_of_a_user_may_be_driven_step_by_step() -> None:
     journal = await start(agent(finish("a")), "What is a?", MemoryStore())
     assert isinstance(journal, Journal)
-    assert (await go(agent(finish("a")), journal)).stop is not None
+    assert (await go(agent(finish("a")).engine, journal)).stop is not None
 
 
 def test_the_sync_twins_share_one_loop(tmp_path: Path) -> None:

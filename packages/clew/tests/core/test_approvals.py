@@ -25,10 +25,10 @@ from clew import (
     run,
     tool,
 )
+from clew.agent.runner import refuse_sub_run, start, start_or_take_up, take_up
 from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
 from clew.core.interfaces import Append, Line
 from clew.core.journal import chain, load
-from clew.core.runner import refuse_sub_run, start, start_or_take_up, take_up
 from clew.stores import MemoryStore
 from clew.strategies import vote
 from clew.testing.cut_store import CutStore

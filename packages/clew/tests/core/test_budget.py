@@ -25,8 +25,9 @@ from clew import (
     tool,
 )
 from clew import replay as play_again
+from clew.agent.runner import leave, start, take_up
 from clew.context import PROMPT
-from clew.context.call_estimate import ANSWER, CallEstimate, most_answered
+from clew.context.call_estimate import ANSWER, CallEstimate, most_answered, opening
 from clew.core.budget import LEAST, Budget
 from clew.core.events import (
     SCHEMA,
@@ -52,7 +53,6 @@ from clew.core.interfaces import Left, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.loop import run as go
-from clew.core.runner import leave, start, take_up
 from clew.core.trajectory import Totals
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
@@ -115,7 +115,7 @@ class TestReserving:
 
     async def test_a_budget_that_cannot_pay_for_a_single_call_says_so_at_once(self) -> None:
         found, record = await played(agent(Usage(), limits=Limits(tokens=30), fallback="-"))
-        need = PLAIN.budget.estimate.opening + len("What are they?") // 4 + ANSWER
+        need = opening(PLAIN.parts.first_prompt) + len("What are they?") // 4 + ANSWER
         assert (found.status, found.answer, found.steps) == ("bound", "-", 0)
         assert found.reason == (
             f"tokens: 0 of 30 used and the next call needs about {need:,}; "
@@ -245,7 +245,7 @@ class TestCost:
         who = Agent(model=model, tools=TOOLS)
         found, record = await played(who)
         assert (found.status, found.usage.cost) == ("answered", None)
-        assert who.budget.expected(record).cost is None
+        assert who.engine.budget.expected(record).cost is None
 
     def test_models_behind_http_tell_their_rates(self) -> None:
         with_price = openai_chat("m", api_key="k", prices={"m": Price(1.0, 2.0, 0.5)})
@@ -316,7 +316,7 @@ class TestExcess:
             who = agent(usage, limits=Limits(cost=5.0))
             started = Started(text_parts("What?"), who.setting, SCHEMA, grant=grant)
             journal = await Journal.create(MemoryStore(), started)
-            stop = (await go(who, journal)).stop
+            stop = (await go(who.engine, journal)).stop
             assert stop is not None
             assert stop.code == over.partition(":")[0] + "_" + over.split(": ")[1]
             assert stop.fallback
@@ -324,7 +324,7 @@ class TestExcess:
         unpriced = msgspec.structs.replace(grant, cost=None)
         who = Agent(model=replace(costing(Usage(2_000, 1)), priced=False), tools=TOOLS)
         started = Started(text_parts("What?"), who.setting, SCHEMA, grant=unpriced)
-        record = await go(who, await Journal.create(MemoryStore(), started))
+        record = await go(who.engine, await Journal.create(MemoryStore(), started))
         assert landing_of(record).bound == "grant"
 
 
@@ -341,9 +341,9 @@ class TestTime:
     def test_what_a_call_is_given(self, effect: Any, left: float, given: float) -> None:
         so_far, one = Trajectory("run"), replace(lookup, effect=effect)
         so_far.spent.active_ms = so_far.total.active_ms = 1_000_000
-        assert Budget(Grant(1, 1, 1, 1_000 + left)).deadline(one, so_far) == given
+        assert Budget(Grant(1, 1, 1, 1_000 + left), CallEstimate()).deadline(one, so_far) == given
         so_far.grant = Grant(1, 1, 1, 1_000 + left)
-        assert Budget(Grant(1, 1, 1, 9_999.0)).deadline(one, so_far) == given
+        assert Budget(Grant(1, 1, 1, 9_999.0), CallEstimate()).deadline(one, so_far) == given
 
     async def test_a_call_is_cut_where_the_time_of_the_run_ends(self) -> None:
         tries = 0
@@ -407,7 +407,7 @@ class TestLost:
         assert found.status == "bound"
         assert found.usage.tokens + found.lost.tokens <= 20_000
         assert found.steps < 5
-        left = self.who.budget.left(record)
+        left = self.who.engine.budget.left(record)
         assert left.tokens == 20_000 - found.usage.tokens - found.lost.tokens
 
     async def test_a_landing_that_it_leaves_no_room_for_is_not_made(self) -> None:
@@ -446,7 +446,7 @@ class TestLost:
         third = await take_up(self.who, "run", store)
         assert [c.usage.tokens > 0 for c in charges(third.trajectory)] == [True, False, True]
         while third.trajectory.stop is None:
-            await advance(self.who, third)
+            await advance(self.who.engine, third)
         await leave(self.who, third)
         assert not isinstance(third.trajectory.entries[-1].event, Charged)
 
@@ -560,7 +560,7 @@ def kept(who: Agent, record: Trajectory) -> None:
         passed = passed or dollars(before.spent) > (who.limits.cost or 0.0)
         if isinstance(event, Thought):
             assert not passed
-            expected = who.budget.expected(before)
+            expected = who.engine.budget.expected(before)
             assert tokens(before.spent) + expected.tokens <= who.limits.tokens
             spent = dollars(before.spent) + (expected.cost or 0.0)
             assert spent <= (who.limits.cost or 0.0) + 1e-9
@@ -605,7 +605,7 @@ def test_a_sub_run_gets_the_time_that_two_thoughts_like_the_last_one_leave(
     who = Agent(model=ScriptedModel([say("x")]))
     thought = Thought(Reply(), Fingerprints("h", "t", "p", "s"))
     entries = [Entry(1, 0, 1, Started(text_parts("q"), who.setting)), Entry(2, took, 1, thought)]
-    assert who.budget.share(Trajectory("r", entries), 1).seconds == left
+    assert who.engine.budget.share(Trajectory("r", entries), 1).seconds == left
 
 
 async def test_a_worker_that_leaves_where_a_thought_is_due_says_that_it_asked_for_none() -> None:

@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 
 from clew import Agent, MemoryStore
+from clew.agent.runner import start, take_up
 from clew.core.events import Charged, ChargeKind, Usage, decode, encode
-from clew.core.runner import start, take_up
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, say
 

@@ -50,7 +50,7 @@ def tools_of(names: Sequence[str], folder: Path) -> list[Tool]:
 
 
 def used(agent: Agent) -> set[str]:
-    steps = [step for example in agent.brief.examples for step in example.steps]
+    steps = [step for example in agent.engine.prompt_spec.examples for step in example.steps]
     return {call.action.name for step in steps for call in step.calls}
 
 
@@ -72,7 +72,7 @@ def test_demonstrations_fit_the_agents_tools_or_it_says_so(
     tools = tools_of(names, tmp_path)
     for count in range(most + 1):
         agent = Agent("offline", tools, prompt=PROMPT.replace(examples=count))
-        assert len(agent.brief.examples) == count
+        assert len(agent.engine.prompt_spec.examples) == count
         assert used(agent) <= {*names, FINISH}
     with pytest.raises(ConfigError) as caught:
         Agent("offline", tools, prompt=PROMPT.replace(examples=most + 1))
@@ -103,7 +103,7 @@ async def test_the_papers_agent_is_shown_demonstrations_with_its_own_tools(codec
         for part in model.sent[0].head
     )
     for example in DEMONSTRATIONS:
-        assert (example.goal in text) is (example in agent.brief.examples)
+        assert (example.goal in text) is (example in agent.engine.prompt_spec.examples)
     assert "Hollin Viaduct" in text
     record = await read(result.run_id, store=store)
     assert (result.answer, record.started.setting.parts["examples"]) == ("a novel", 2)
@@ -112,7 +112,7 @@ async def test_the_papers_agent_is_shown_demonstrations_with_its_own_tools(codec
 async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> None:
     tools = paper_tools(TEXTS)
     agent = Agent("offline", tools, guards=[KeepPlace()], prompt=PROMPT.replace(examples=6))
-    for example in agent.brief.examples:
+    for example in agent.engine.prompt_spec.examples:
         script = [
             act(call.action.name, **call.action.args) for s in example.steps for call in s.calls
         ]
@@ -189,7 +189,7 @@ def test_calls_made_together_are_shown_one_after_the_other(codec: str) -> None:
     shown = worked("Is it calm?", acted("I look in both.", *both), finished("It is.", "yes"))
     prompt = PROMPT.replace(examples=[shown], variants=())
     agent = Agent(ScriptedModel([], codec=codec, tools=[look]), [look], codec=codec, prompt=prompt)
-    (head,) = [part.text for part in agent.first_prompt.head if part.role == "system"]
+    (head,) = [part.text for part in agent.parts.first_prompt.head if part.role == "system"]
     places = [head.index(text) for text in ("I look in both.", "calm in Aune", "calm in Ostrel")]
     assert places == sorted(places)
     assert head.count("I look in both.") == 1
@@ -212,9 +212,9 @@ def test_without_an_example_the_form_has_no_words_that_could_pass_for_a_thought(
         prompt = PROMPT.replace(examples=shown, variants=())
         model = ScriptedModel([], codec=codec, tools=[run_tests])
         agent = Agent(model, [run_tests], codec=codec, prompt=prompt)
-        (head,) = [part.text for part in agent.first_prompt.head if part.role == "system"]
+        (head,) = [part.text for part in agent.parts.first_prompt.head if part.role == "system"]
         assert (words in head, rule in head) == (bool(shown), not shown)
     silent = Agent(model, [run_tests], codec=codec, prompt=PROMPT.replace(thought=False))
-    (head,) = [part.text for part in silent.first_prompt.head if part.role == "system"]
+    (head,) = [part.text for part in silent.parts.first_prompt.head if part.role == "system"]
     assert words not in head
     assert rule not in head

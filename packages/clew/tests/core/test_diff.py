@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, fork, resume, run
-from clew.compare import Difference, diff
+from clew.agent.compare import Difference, diff
+from clew.agent.runner import start
 from clew.core.journal import load
-from clew.core.runner import start
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.scenarios import Ledger, add, effect_tools, lookup, must_say_42
 

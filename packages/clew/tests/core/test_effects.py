@@ -24,7 +24,8 @@ from clew import (
     rule,
     tool,
 )
-from clew.api import resume
+from clew.agent.api import resume
+from clew.agent.runner import start
 from clew.core.events import Attempt, Json, Note, Reply
 from clew.core.execute import IN_DOUBT
 from clew.core.interfaces import CALL, Append, OnText, Prompt
@@ -32,7 +33,6 @@ from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.observations import DETAIL_CHARS
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy
@@ -68,7 +68,7 @@ def made(work: Any, **options: Any) -> Tool:
 async def once(work: Tool, **options: Any) -> Trajectory:
     """A run that calls the tool once and then answers."""
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work], **options)
-    return await run(agent, await start(agent, "Work!", MemoryStore(), run_id="run"))
+    return await run(agent.engine, await start(agent, "Work!", MemoryStore(), run_id="run"))
 
 
 def seen(so_far: Trajectory) -> Observation:
@@ -215,12 +215,12 @@ async def test_a_late_result_is_a_note(*, fails: bool) -> None:
     script = [act("work"), act("work"), say("Now I know")]
     agent = Agent(model=Patient(script), tools=[sleepy])
     journal = await start(agent, "Work!", MemoryStore(), run_id="run")
-    so_far = await run(agent, journal)
+    so_far = await run(agent.engine, journal)
     assert seen(so_far).outcome == "unknown"
     notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
     word = "OSError: the line is dead" if fails else "sent after all"
     assert notes == [f"work (call 1.1) ended after its deadline: {word}"]
-    assert (await replay(agent, so_far, MemoryStore())).trajectory.entries == so_far.entries
+    assert (await replay(agent.engine, so_far, MemoryStore())).trajectory.entries == so_far.entries
 
 
 async def test_a_late_word_that_the_store_refuses_is_kept_for_the_next_time() -> None:
@@ -239,9 +239,9 @@ async def test_a_late_word_that_the_store_refuses_is_kept_for_the_next_time() ->
     journal = await start(agent, "Work!", (store := Refusing()), run_id="run")
     journal.words.append("work (call 0.1) ended after its deadline: sent")
     with pytest.raises(StoreError, match="disk is full"):
-        await run(agent, journal)
+        await run(agent.engine, journal)
     store.full = False
-    so_far = await run(agent, journal)
+    so_far = await run(agent.engine, journal)
     notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
     assert notes == ["work (call 0.1) ended after its deadline: sent"]
 
@@ -274,7 +274,7 @@ async def test_what_is_for_people_has_a_length(*, own: bool) -> None:
     assert "characters the middle is left out …]" in detail
     tool_ = made(call, retry=Retry(0))
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[tool_])
-    assert (await replay(agent, so_far, MemoryStore())).trajectory.entries == so_far.entries
+    assert (await replay(agent.engine, so_far, MemoryStore())).trajectory.entries == so_far.entries
 
 
 async def test_a_result_that_json_cannot_carry_is_a_bad_output() -> None:
@@ -327,7 +327,7 @@ async def test_trust_needs_a_trusted_tool_and_nothing_untrusted_before_it() -> N
     other = replace(made(Flaky()), name="other")
     script = [act("work"), act("other"), act("work"), say("ok")]
     agent = Agent(model=ScriptedModel(script), tools=[trusted, other])
-    so_far = await run(agent, await start(agent, "Work!", MemoryStore()))
+    so_far = await run(agent.engine, await start(agent, "Work!", MemoryStore()))
     said = [call.observation.trust for call in so_far.calls if call.observation]
     assert said == ["trusted", "untrusted", "untrusted"]
 
@@ -341,7 +341,7 @@ class Doubt:
     async def cut(self) -> MemoryStore:
         """The record up to the attempt."""
         store = MemoryStore()
-        await run(self.agent, await start(self.agent, "Work!", store, run_id="run"))
+        await run(self.agent.engine, await start(self.agent, "Work!", store, run_id="run"))
         lines = await store.read("run")
         place = next(n for n, line in enumerate(lines) if b'"attempt"' in line.body)
         return await copy(lines[: place + 1])
@@ -433,13 +433,13 @@ async def test_a_probe_says_what_became_of_a_call_that_was_late(says: Any) -> No
     work = made(never, effect="unsafe", probe=probe, timeout=0.01)
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
     store = MemoryStore()
-    so_far = await run(agent, await start(agent, "Work!", store, run_id="run"))
+    so_far = await run(agent.engine, await start(agent, "Work!", store, run_id="run"))
     observation = seen(so_far)
     if says == "found":
         assert (observation.text, observation.outcome) == ("found", "done")
     else:
         assert (observation.code, observation.outcome) == ("timeout", "unknown")
-    await replay(agent, so_far, MemoryStore())
+    await replay(agent.engine, so_far, MemoryStore())
 
 
 async def test_a_probe_that_fails_leaves_the_call_in_doubt() -> None:
@@ -466,7 +466,7 @@ async def test_a_probe_waits_until_the_deadline_of_the_attempt() -> None:
     doubt = Doubt(made(Flaky(), effect="unsafe", probe=probe, timeout=0.2))
     store = await doubt.cut()
     journal = await Journal.open(store, "run")
-    so_far = await run(doubt.agent, journal)
+    so_far = await run(doubt.agent.engine, journal)
     assert asked[0] >= so_far.call("1.1").deadline
 
 
@@ -481,7 +481,7 @@ async def test_a_fenced_worker_stops_with_one_error_even_from_parallel_calls() -
         model=ScriptedModel([acts(act("work"), act("work")), say("ok")]), tools=[made(steal)]
     )
     with pytest.raises(FencedError):
-        await run(agent, await start(agent, "Work!", store, run_id="run"))
+        await run(agent.engine, await start(agent, "Work!", store, run_id="run"))
 
 
 async def test_wrong_arguments_are_answered_with_the_first_example_of_right_ones() -> None:
@@ -489,6 +489,6 @@ async def test_wrong_arguments_are_answered_with_the_first_example_of_right_ones
     schema: dict[str, Json] = {"type": "object", "properties": {"n": {"type": "integer"}}}
     work = replace(made(Flaky()), parameters=schema, examples=right)
     agent = Agent(model=ScriptedModel([act("work", n="one"), say("ok")]), tools=[work])
-    so_far = await run(agent, await start(agent, "Work!", MemoryStore(), run_id="run"))
+    so_far = await run(agent.engine, await start(agent, "Work!", MemoryStore(), run_id="run"))
     assert seen(so_far).text.startswith("ERROR: invalid_arguments: n: ")
     assert seen(so_far).text.endswith('. The right form: {"n":7}')

@@ -6,10 +6,10 @@ import anyio
 import pytest
 
 from clew import Agent, Entry, Limits, Observation, cancel, read, replay, resume, run, tool
+from clew.agent.runner import start
 from clew.core.events import AnyEvent, Attempt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import go_on, play
@@ -55,7 +55,7 @@ async def test_an_interrupt_leaves_what_was_seen_as_it_is() -> None:
     agent, store, seen = Agent(model=model, tools=[lookup, stuck]), MemoryStore(), Seen()
     journal = await start(agent, "What?", store, run_id="run", listener=seen)
     async with anyio.create_task_group() as group:
-        group.start_soon(go, agent, journal)
+        group.start_soon(go, agent.engine, journal)
         await seen.first.wait()
         group.cancel_scope.cancel()
     await cancel("run", why="enough", store=store)

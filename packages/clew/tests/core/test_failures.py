@@ -25,16 +25,16 @@ from clew import (
     Trajectory,
     Verdict,
 )
-from clew.api import resume, run
+from clew.agent.api import resume, run
+from clew.agent.runner import start
 from clew.codecs import Native
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.context import Variant
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Entry, Reply, Thought
 from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy
@@ -342,7 +342,7 @@ class Ears:
 async def in_doubt(agent: Agent) -> MemoryStore:
     """A record of the agent that ends with the attempt of its call."""
     store = MemoryStore()
-    await go(agent, await start(agent, "Work!", store, run_id="run"))
+    await go(agent.engine, await start(agent, "Work!", store, run_id="run"))
     lines = await store.read("run")
     place = next(n for n, line in enumerate(lines) if b'"attempt"' in line.body)
     return await copy(lines[: place + 1])
@@ -398,7 +398,7 @@ async def test_whatever_a_part_does_wrong_has_a_stated_end(
         assert seen.text == "the value of a"
     assert record.call("1.1").args == {"key": "a"}
     assert (
-        await replay(broken.agent(), record, MemoryStore())
+        await replay(broken.agent().engine, record, MemoryStore())
     ).trajectory.entries == record.entries
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Agent, Limits
+from clew.agent.runner import start
 from clew.core.events import EFFECTFUL, Observation, Reply, Thought
 from clew.core.loop import run
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.stores import MemoryStore
 from clew.testing.models import (
@@ -70,11 +70,11 @@ async def play(folder: Path, codec: str, script: list[Any], seed: int, rate: flo
     model = FaultyModel(scripted, seed, rate, faults)
     agent = Agent(model=model, tools=tools, codec=codec, limits=LIMITS)
     journal = await start(agent, "What is it?", MemoryStore())
-    so_far = await run(agent, journal)
+    so_far = await run(agent.engine, journal)
     held_together(so_far)
     sent = [line for line in Ledger(folder / "effects").lines() if line.startswith("send")]
     assert len(sent) == len(set(sent))
-    replayed = await replay(agent, so_far, MemoryStore())
+    replayed = await replay(agent.engine, so_far, MemoryStore())
     assert replayed.trajectory.entries == so_far.entries
 
 

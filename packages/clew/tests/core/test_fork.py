@@ -29,7 +29,9 @@ from clew import (
     run,
     run_sync,
 )
+from clew.agent.runner import start, start_fork
 from clew.codecs import by_name
+from clew.core.blobs import BLOB_BYTES
 from clew.core.done import DONE_CHARS
 from clew.core.events import (
     AnyEvent,
@@ -43,12 +45,10 @@ from clew.core.events import (
     encode,
     text_parts,
 )
-from clew.core.fork import find_fork_point, start_fork
+from clew.core.fork import find_fork_point
 from clew.core.interfaces import AgentTool, AnyTool, Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
-from clew.core.runner import start
-from clew.stores.blobs import BLOB_BYTES
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.family import hold_letters, letters
 from tests.core.play import copy, play
@@ -81,7 +81,7 @@ class World:
     def of(self, agent: Agent) -> Agent:
         """The agent, whose model and tools are counted."""
         return agent.replace(
-            model=Counted(agent.resolved_model, self),
+            model=Counted(agent.engine.model, self),
             tools=[self._counted(tool) for tool in agent.tools],
         )
 
@@ -446,7 +446,7 @@ async def test_what_is_unknown_is_told_as_unknown(tmp_path: Path) -> None:
     assert verdict.verdict.reason.startswith("this may have been done already, by run:2.1")
     native, paper = by_name("native"), by_name("paper")
     for codec in (native, paper):
-        parts = codec.render(agent.brief, record.steps[0])
+        parts = codec.render(agent.engine.prompt_spec, record.steps[0])
         assert parts[-1].text.endswith('send({"text":"hello"}) (it may or may not have happened)')
     with pytest.raises(ConfigError, match=r"give 0 to 1 \(step 2 waits for 2\.1\)"):
         await fork(other, "run", at=2, store=store)
@@ -613,7 +613,7 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
     model = ScriptedModel([act("lookup", key="a"), act("lookup", key="b"), say("ok")])
     agent = Agent(model=model, tools=[lookup])
     journal = await start(agent, "What?", store, run_id="run")
-    await go(agent, journal)
+    await go(agent.engine, journal)
     point = find_fork_point(await load(store, "run"), 1)
     journal = await start_fork(agent.replace(limits=Limits(steps=1)), point, store)
     at = journal.trajectory.entries[-2].at
@@ -626,7 +626,7 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
     )
     assert journal.trajectory.total.active_ms < now
     less = agent.replace(limits=Limits(steps=1, landing=False), fallback="-")
-    assert (await go(less, journal)).stop is not None
+    assert (await go(less.engine, journal)).stop is not None
     assert journal.trajectory.stop is not None
     assert journal.trajectory.stop.reason == "steps: 1 of 1 used"
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from clew import Agent, FencedError, MemoryStore, StoreError, StoreNewerError, open_store, run
+from clew.core.blobs import BLOB_BYTES
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -39,7 +40,6 @@ from clew.core.events import (
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
 from clew.retention import export_runs, import_runs, verify
-from clew.stores.blobs import BLOB_BYTES
 from clew.support.run_ids import new_run_id
 from clew.testing.models import ScriptedModel, act, say
 

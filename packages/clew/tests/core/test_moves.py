@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, Trajectory, Verdict, cancel, tool
+from clew.agent.runner import start
 from clew.core.events import Stop
 from clew.core.interfaces import Tripped
 from clew.core.loop import advance
 from clew.core.moves import Move, next_move
-from clew.core.runner import start
 from clew.testing.models import ScriptedModel, act, say
 
 
@@ -27,9 +27,9 @@ async def moves(agent: Agent, *, cancelled: bool = False) -> tuple[list[Move], S
         await cancel("r", why="enough", store=store)
         await journal.receive()
     while (stop := journal.trajectory.stop) is None:
-        found.append(next_move(agent, journal.trajectory))
-        await advance(agent, journal)
-    found.append(next_move(agent, journal.trajectory))
+        found.append(next_move(agent.engine, journal.trajectory))
+        await advance(agent.engine, journal)
+    found.append(next_move(agent.engine, journal.trajectory))
     return found, stop
 
 

@@ -73,7 +73,7 @@ def test_hidden_tools_and_those_that_read_on_can_be_limited() -> None:
     hidden = Tool("old", "Old.", {"type": "object"}, hidden=True, call=lambda args, key: "")
     limits = Limits(calls_per_tool={"old": 1, "read_more": 2}, no_progress=polls("recall"))
     agent = Agent(MODEL, tools=[send, hidden], limits=limits)
-    assert agent.countable == {"send", "old", "read_more", "recall"}
+    assert agent.parts.countable == {"send", "old", "read_more", "recall"}
 
 
 async def test_what_is_said_of_a_tool_is_in_force() -> None:

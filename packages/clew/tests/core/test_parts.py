@@ -24,18 +24,18 @@ from clew import (
     Verdict,
     tool,
 )
-from clew.api import run, run_sync
+from clew.agent.api import run, run_sync
+from clew.agent.runner import start
 from clew.codecs import Native
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.context import PROMPT
 from clew.context.variants import Variant
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Note, Observation, Reply
 from clew.core.execute import IN_DOUBT
 from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.core.trajectory import Call
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -59,7 +59,7 @@ async def seen(tools: Sequence[Any], **said: Any) -> tuple[Observation, Trajecto
     store = MemoryStore()
     await run(agent, "Work!", store=store, run_id="run")
     record = await load(store, "run")
-    assert (await replay(agent, record, store)).trajectory.entries == record.entries
+    assert (await replay(agent.engine, record, store)).trajectory.entries == record.entries
     observation = record.call("1.1").observation
     assert observation is not None
     return observation, record
@@ -158,7 +158,7 @@ async def test_what_a_deaf_tool_comes_to_in_the_end_is_a_note() -> None:
     tools = [work(deaf, effect="unsafe", timeout=0.05), other]
     agent = Agent(model, tools, limits=Limits(grace=0.05))
     journal = await start(agent, "Work!", MemoryStore(), run_id="run")
-    record = await go(agent, journal)
+    record = await go(agent.engine, journal)
     observation = record.call("1.1").observation
     assert observation is not None
     assert (observation.code, observation.outcome) == ("timeout", "unknown")
@@ -168,7 +168,7 @@ async def test_what_a_deaf_tool_comes_to_in_the_end_is_a_note() -> None:
     )
     notes = [entry.event.text for entry in record.entries if isinstance(entry.event, Note)]
     assert notes == ["work (call 1.1) ended after its deadline: sent after all"]
-    assert (await replay(agent, record, MemoryStore())).trajectory.entries == record.entries
+    assert (await replay(agent.engine, record, MemoryStore())).trajectory.entries == record.entries
 
 
 @pytest.mark.parametrize("heeds", [True, False])
@@ -559,7 +559,7 @@ async def test_an_answer_that_is_wrong_again_and_again_is_counted(*, denied: boo
     assert (result.status, result.steps, result.answer) == ("failed", 3, "?")
     assert ("not like this" if denied else "answer") in result.reason
     record = await load(store, "run")
-    assert (await replay(agent, record, store)).trajectory.entries == record.entries
+    assert (await replay(agent.engine, record, store)).trajectory.entries == record.entries
 
 
 async def test_a_thread_that_a_tool_started_and_left_is_nobodys_concern() -> None:

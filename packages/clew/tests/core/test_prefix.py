@@ -12,10 +12,10 @@ import pytest
 from clew import PROMPT, Agent, Limits, MemoryStore, resume, run
 from clew import tool as make_tool
 from clew.context import Instructions
-from clew.context.prompt_parts import Parts, joined
 from clew.context.view import RESTATE_CHARS
 from clew.core.events import Json, RawCall, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.core.prompt_parts import Parts, joined
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses

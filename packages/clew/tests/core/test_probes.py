@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, Result, ToolError, tool
+from clew.agent.result import result
+from clew.agent.runner import start
 from clew.core.events import RawCall, Reply
 from clew.core.loop import run
-from clew.core.runner import start
 from clew.core.trajectory import Trajectory
-from clew.result import result
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.patience import PATIENCE
@@ -413,7 +413,7 @@ async def play(probe: Probe, world: World, options: Callable[[], dict[str, Any]]
         model=model, tools=world.tools, codec=probe.codec, limits=probe.limits, **options()
     )
     journal = await start(agent, "What is it?", MemoryStore())
-    so_far = await run(agent, journal)
+    so_far = await run(agent.engine, journal)
     assert probe.told in told(so_far)
     return result(agent, so_far)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import PROMPT, Agent, ConfigError, MemoryStore, read, run, tool
-from clew.codecs.interface import Example
+from clew.core.codec import Example
 from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act
 from clew.toolbox import calc
@@ -52,9 +52,11 @@ def dismiss(name: str) -> str:
 
 def shown(*tools: Tool, count: int = 2, codec: str = "code") -> tuple[Example, ...]:
     agent = Agent("offline", tools, codec=codec, prompt=PROMPT.replace(examples=count))
-    text = "\n".join(part.text for part in agent.resolved_codec.head(agent.brief, "Why?"))
-    assert all(one.goal in text for one in agent.brief.examples)
-    return agent.brief.examples
+    text = "\n".join(
+        part.text for part in agent.engine.codec.head(agent.engine.prompt_spec, "Why?")
+    )
+    assert all(one.goal in text for one in agent.engine.prompt_spec.examples)
+    return agent.engine.prompt_spec.examples
 
 
 def programs(examples: tuple[Example, ...]) -> str:

@@ -32,12 +32,12 @@ from clew import (
     rule,
     run,
 )
+from clew.agent.runner import start
 from clew.core.events import Json, Note, RawCall, Reply, Started, Wire, encode, text_parts
 from clew.core.interfaces import Append, Guard, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
-from clew.core.runner import start
 from clew.core.trajectory import Call
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from tests.core.play import copy
@@ -161,7 +161,7 @@ async def test_guards_of_one_name_are_told_apart() -> None:
         tools=[made(work)],
         guards=[holding("one"), refusing(5), refusing(6)],
     )
-    names = [name for name, _ in agent.named_guards]
+    names = [guard.name for guard in agent.engine.guards]
     assert len(set(names)) == len(names)
     await run(agent, "Work!", store=store, run_id="run")
     await rule("run", "1.1", allow=True, args={"v": 6}, store=store)
@@ -396,7 +396,7 @@ async def test_secrets_are_found_in_texts_only() -> None:
     secrets: Sequence[str] = ["observation", "12345678", "broken \ud83d", ""]
     started = Started(text_parts("an observation"), agent.setting)
     journal = await Journal.create(MemoryStore(), started, "run", secrets=secrets)
-    so_far = await go(agent, journal)
+    so_far = await go(agent.engine, journal)
     assert so_far.stop
     assert so_far.stop.answer == "an [redacted] of [redacted]"
     assert (await load(journal.store, "run")).entries == so_far.entries
@@ -432,7 +432,7 @@ async def test_a_probe_waits_no_longer_than_the_deadline_when_the_clock_is_set_b
     store = await cut_after_attempt(agent)
     journal = await Journal.open(store, "run", clock=lambda: 0)
     with anyio.fail_after(PATIENCE):
-        so_far = await go(agent, journal)
+        so_far = await go(agent.engine, journal)
     observation = so_far.call("1.1").observation
     assert observation
     assert observation.text == "found"
@@ -474,10 +474,10 @@ async def test_a_view_belongs_to_one_agent() -> None:
 
     agent = Agent(model=Watching([act("lookup", key="a"), say("ok")]), tools=[lookup])
     journal = await start(agent, "Look!", MemoryStore())
-    await go(agent, journal)
+    await go(agent.engine, journal)
     await journal.record(Note(text_parts("and?")))
     other = agent.replace(model=Watching([say("1"), say("2"), say("3")]), prompt="Be brief.")
-    await go(other, journal)
+    await go(other.engine, journal)
     assert seen[-1].startswith("Be brief.")
 
 
@@ -489,7 +489,7 @@ async def test_a_late_word_does_not_take_an_answer_back() -> None:
     cut = await copy(lines[:2])
     journal = await Journal.open(cut, "run")
     await journal.record(Note(text_parts("it went out after all"), source="late"))
-    so_far = await go(agent, journal)
+    so_far = await go(agent.engine, journal)
     assert so_far.stop
     assert (so_far.stop.answer, len(so_far.steps)) == (done.answer, 1)
 
@@ -501,7 +501,7 @@ async def test_an_interrupted_effect_counts_as_one(tmp_path: Path) -> None:
     store = await cut_after_attempt(agent)
     await store.post("run", encode(Note(text_parts("stop"))))
     from_outside = await Journal.open(store, "run")
-    await interrupt(agent, from_outside, "enough")
+    await interrupt(agent.engine, from_outside, "enough")
     assert [call.key for call in from_outside.trajectory.effects] == ["1.1"]
 
 

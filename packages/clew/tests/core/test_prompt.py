@@ -30,10 +30,10 @@ from clew.codecs import Paper
 from clew.context import SHAPES, matching
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.variants import FIRST, LAST, shortened
-from clew.core.errors import ReplayError
 from clew.core.events import Action, Observation, Thought, encode
 from clew.core.interfaces import ModelInfo, Tool
 from clew.core.journal import load
+from clew.support.errors import ReplayError
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from clew.toolbox.calc import calc
 from tests.core.scenarios import TOOLS
@@ -50,7 +50,9 @@ def named(name: str, *script: Line) -> ScriptedModel:
 
 
 def head(agent: Agent) -> str:
-    return "\n".join(part.text for part in agent.resolved_codec.head(agent.brief, "What?"))
+    return "\n".join(
+        part.text for part in agent.engine.codec.head(agent.engine.prompt_spec, "What?")
+    )
 
 
 # ------------------------------------------------------------------------------ the form of a reply
@@ -271,8 +273,8 @@ def test_one_pattern_in_the_place_of_several_is_refused() -> None:
 def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it() -> None:
     model = named("scripted:gpt-x")
     agent = Agent(model=model, prompt=PROMPT.replace(variants=(OWN, *VARIANTS)))
-    assert agent.resolved_codec.name == "paper/2"
-    assert not agent.brief.thought
+    assert agent.engine.codec.name == "paper/2"
+    assert not agent.engine.prompt_spec.thought
     assert (
         agent.setting.prompt
         == PROMPT.replace(
@@ -281,16 +283,16 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     )
     mine = Instructions("I decide.", ("Mine.",), variants=(OWN,), thought=True)
     explicit = agent.replace(codec="native", prompt=mine)
-    assert explicit.resolved_codec.name == "native/3"
-    assert explicit.brief.thought
+    assert explicit.engine.codec.name == "native/3"
+    assert explicit.engine.prompt_spec.thought
     assert explicit.setting.prompt == "I decide.\n- Mine.\n- Be brief."
     assert explicit.replace(prompt=mine.replace(verbatim=True)).setting.prompt == mine.text
     other = PROMPT.replace(variants=(replace(OWN, native=True),))
-    assert agent.replace(codec=Paper(), prompt=other).variant is None
+    assert agent.replace(codec=Paper(), prompt=other).parts.variant is None
     other = PROMPT.replace(variants=(replace(OWN, persona="", codec=None, thought=None),))
     usual = agent.replace(prompt=other)
     assert usual.setting.prompt == f"{PROMPT.text}\n- Be brief."
-    assert (usual.resolved_codec.name, usual.brief.thought) == ("native/3", True)
+    assert (usual.engine.codec.name, usual.engine.prompt_spec.thought) == ("native/3", True)
 
 
 def shouting(tool: Tool) -> str:
@@ -308,7 +310,7 @@ def shouting(tool: Tool) -> str:
 def test_a_variant_may_describe_tools_in_its_own_words(wording: Any, lookup: str, add: str) -> None:
     own = Variant(name="own", match=("scripted:*",), wording=wording)
     agent = Agent(model=named("scripted:test"), tools=TOOLS, prompt=PROMPT.replace(variants=(own,)))
-    told = {tool.name: tool.description for tool in agent.brief.tools}
+    told = {tool.name: tool.description for tool in agent.engine.prompt_spec.tools}
     assert (told["lookup"], told["add"]) == (lookup, add)
     usual = agent.replace(prompt=PROMPT.replace(variants=()))
     assert agent.setting.tools["lookup"] != usual.setting.tools["lookup"]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew import MemoryStore, PartError, StoreError
-from clew.core.errors import RunExistsError, StoreDamagedError
+from clew.core.blobs import BLOB_BYTES
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -34,8 +34,8 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Append, Base
 from clew.core.journal import Journal, load
-from clew.stores.blobs import BLOB_BYTES
 from clew.stores.refusals import known_run
+from clew.support.errors import RunExistsError, StoreDamagedError
 
 SECRET: Final = "key-of-mine-0123"
 STARTED: Final = Started(text_parts("What?"), AgentSpec("f", "m", "c", "p"))

@@ -26,9 +26,8 @@ from clew import (
     run,
 )
 from clew.codecs import Native
-from clew.codecs.interface import Parsed, PromptSpec
-from clew.compare import first_difference
-from clew.core.errors import ModelError
+from clew.core.blobs import BLOB_BYTES
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import (
     Attempt,
     Changed,
@@ -42,8 +41,9 @@ from clew.core.events import (
 from clew.core.interfaces import AgentTool, AnyTool, OnText, Prompt, SubRun
 from clew.core.journal import load
 from clew.core.replay import replay
+from clew.core.spec_changes import first_difference
 from clew.stores import MemoryStore
-from clew.stores.blobs import BLOB_BYTES
+from clew.support.errors import ModelError
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, lookup
@@ -81,7 +81,7 @@ def without_world(agent: Agent) -> Agent:
         return replace(tool, call=call, probe=None if tool.probe is None else call)
 
     return agent.replace(
-        model=NoModel(agent.resolved_model), tools=[closed(tool) for tool in agent.tools]
+        model=NoModel(agent.engine.model), tools=[closed(tool) for tool in agent.tools]
     )
 
 
@@ -103,7 +103,7 @@ async def test_a_recorded_run_replays_byte_for_byte_without_a_call(
     await play(scenario, tmp_path, store)
     record = await load(store, "run")
     before = Ledger(tmp_path / "effects").lines()
-    replayed = await replay(without_world(scenario.agent(tmp_path)), record, MemoryStore())
+    replayed = await replay(without_world(scenario.agent(tmp_path)).engine, record, MemoryStore())
     assert replayed.trajectory.entries == record.entries
     assert replayed.passed_over == ()
     assert Ledger(tmp_path / "effects").lines() == before
@@ -123,7 +123,7 @@ async def test_a_run_cut_anywhere_and_gone_on_with_replays_too(
         second = await copy(lines[:cut])
         await go_on(scenario, scenario.agent(folder), second)
         record = await load(second, "run")
-        replayed = await replay(without_world(scenario.agent(folder)), record, MemoryStore())
+        replayed = await replay(without_world(scenario.agent(folder)).engine, record, MemoryStore())
         assert replayed.trajectory.entries == record.entries
 
 
@@ -135,7 +135,7 @@ async def test_one_changed_byte_of_the_prompt_is_named(tmp_path: Path) -> None:
     agent = scenario.agent(tmp_path)
     with pytest.raises(ReplayError) as caught:
         await replay(
-            agent.replace(prompt=PROMPT.replace(persona="You guess.")), record, MemoryStore()
+            agent.replace(prompt=PROMPT.replace(persona="You guess.")).engine, record, MemoryStore()
         )
     assert (caught.value.step, caught.value.field) == (0, "setting.prompt")
 
@@ -159,7 +159,7 @@ async def test_a_prompt_rendered_otherwise_is_named_by_step_and_section(
     event = msgspec.structs.replace(entry.event, prints=prints)
     record.entries[place] = msgspec.structs.replace(entry, event=event)
     with pytest.raises(ReplayError) as caught:
-        await replay(scenario.agent(tmp_path), record, MemoryStore())
+        await replay(scenario.agent(tmp_path).engine, record, MemoryStore())
     assert (caught.value.step, caught.value.field) == (2, f"prints.{section}")
 
 
@@ -188,7 +188,7 @@ def with_entries(record: Trajectory, *changed: Entry) -> Trajectory:
 
 async def divergence(agent: Agent, record: Trajectory) -> tuple[int, str, str]:
     with pytest.raises(ReplayError) as caught:
-        await replay(agent, record, MemoryStore())
+        await replay(agent.engine, record, MemoryStore())
     return caught.value.step, caught.value.field, str(caught.value)
 
 
@@ -242,7 +242,7 @@ async def test_a_long_replay_is_not_taken_for_one_that_is_stuck(anyio_backend: s
     await run(agent, "What is it?", store=store, run_id="run")
     record = await load(store, "run")
     for _ in range(8):
-        again = await replay(agent, record, store)
+        again = await replay(agent.engine, record, store)
         assert len(again.trajectory) == len(record)
 
 
@@ -281,7 +281,7 @@ async def test_a_replay_passes_over_other_words_for_the_same_and_says_so(
         for entry in record.entries
     ]
     told = Trajectory(record.run_id, later)
-    replayed = await replay(without_world(scenario.agent(tmp_path)), told, MemoryStore())
+    replayed = await replay(without_world(scenario.agent(tmp_path)).engine, told, MemoryStore())
     assert replayed.trajectory.entries == told.entries
     (passed,) = replayed.passed_over
     assert passed.startswith("words: ")
@@ -309,7 +309,7 @@ async def test_prompts_of_an_older_codec_are_passed_over_and_said(tmp_path: Path
             thought = msgspec.structs.replace(entry.event, prints=prints)
             old[place] = msgspec.structs.replace(entry, event=thought)
     agent = by_name("one call").agent(tmp_path)
-    replayed = await replay(agent, with_entries(record, *old), MemoryStore())
+    replayed = await replay(agent.engine, with_entries(record, *old), MemoryStore())
     assert replayed.passed_over == ("prompts: rendered by native/0 then",)
 
 
@@ -332,7 +332,9 @@ async def test_replies_that_an_older_codec_read_otherwise_are_replayed_as_it_rea
     store = MemoryStore()
     assert (await run(agent, "What?", store=store, run_id="run")).answer == "42"
     assert (await resume(agent, "run", say="And then?", store=store)).answer == "43"
-    replayed = await replay(agent.replace(codec="native"), await load(store, "run"), MemoryStore())
+    replayed = await replay(
+        agent.replace(codec="native").engine, await load(store, "run"), MemoryStore()
+    )
     assert [step.thought.answer for step in replayed.trajectory.steps if step.thought] == [
         "42",
         "43",
@@ -359,7 +361,7 @@ async def test_a_newer_version_of_a_format_takes_nothing_back(script: list[Any])
         again = await load(place, "run")
         assert not any(isinstance(entry.event, Changed) for entry in again.entries)
         assert (again.landing is None) == (before.landing is None)
-        await replay(new, again, MemoryStore())
+        await replay(new.engine, again, MemoryStore())
 
 
 def test_retries_replay_without_waiting() -> None:
@@ -383,7 +385,7 @@ def test_retries_replay_without_waiting() -> None:
         ended = trio.current_time()
         record = await load(store, "run")
         assert [type(e.event).__name__ for e in record.entries].count("Attempt") == 3
-        replayed = await replay(without_world(agent), record, MemoryStore())
+        replayed = await replay(without_world(agent).engine, record, MemoryStore())
         assert replayed.trajectory.entries == record.entries
         assert trio.current_time() == ended
 
@@ -403,7 +405,7 @@ async def test_several_guards_on_one_call_replay() -> None:
     await run(agent, "What?", store=store, run_id="run")
     record = await load(store, "run")
     assert [len(call.hints) for call in record.calls] == [2, 1]
-    replayed = await replay(without_world(agent), record, MemoryStore())
+    replayed = await replay(without_world(agent).engine, record, MemoryStore())
     assert replayed.trajectory.entries == record.entries
 
 
@@ -419,7 +421,7 @@ async def test_what_is_too_long_for_a_line_replays_too() -> None:
     seen = record.call("1.1").observation
     assert seen is not None
     assert seen.blob
-    replayed = await replay(without_world(agent), record, MemoryStore())
+    replayed = await replay(without_world(agent).engine, record, MemoryStore())
     assert replayed.trajectory.entries == record.entries
 
 
@@ -430,4 +432,4 @@ async def test_a_replay_that_is_slow_makes_no_call_late() -> None:
     result = await run(Agent(ScriptedModel(script), [lookup]), "Which?", store=store)
     record = await load(store, result.run_id)
     for _ in range(20):
-        await replay(Agent(ScriptedModel(script), [hurried]), record, MemoryStore())
+        await replay(Agent(ScriptedModel(script), [hurried]).engine, record, MemoryStore())

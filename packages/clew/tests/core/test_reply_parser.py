@@ -127,7 +127,7 @@ async def test_a_summary_is_no_reply_to_be_read() -> None:
     parser = Parser()
     agent = with_parser(Agent(Talker(("A summary.",)), [look]), parser)
     prompt = Prompt((Part("system", ""),), (), (Part("user", ASKED),))
-    assert (await agent.resolved_model.complete(prompt)).text == "A summary."
+    assert (await agent.engine.model.complete(prompt)).text == "A summary."
     assert parser.seen == []
 
 

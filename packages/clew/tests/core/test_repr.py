@@ -22,7 +22,7 @@ async def test_runs_agents_and_tools_print_as_a_line() -> None:
         f"<Trajectory r {goal!r}: answered, 2 steps, 5 entries>"
     )
     assert repr(population) == "<Tool population(city, year): read>"
-    assert repr(agent) == f"<Agent {model.name}, {agent.resolved_codec.name}, tools: population>"
+    assert repr(agent) == f"<Agent {model.name}, {agent.engine.codec.name}, tools: population>"
     assert repr(agent.replace(tools=[])).endswith("tools: none>")
 
 

@@ -17,14 +17,14 @@ from clew import (
     rule,
     run,
 )
-from clew.api import prompt_of
-from clew.approvals import cancel
+from clew.agent.api import prompt_of
+from clew.agent.approvals import cancel
+from clew.agent.runner import start
 from clew.core.events import Judged, Note, Stop, Thought, text_parts
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
-from clew.core.runner import start
 from clew.core.trajectory import WITHHELD
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import events
@@ -66,7 +66,7 @@ class Watched:
 async def same_again(agent: Agent, store: MemoryStore, run_id: str) -> None:
     """The record replays, and its prompts can be made again."""
     record = await load(store, run_id)
-    assert (await replay(agent, record, MemoryStore())).trajectory.entries == record.entries
+    assert (await replay(agent.engine, record, MemoryStore())).trajectory.entries == record.entries
     for number in range(1, len(record.steps) + 1):
         assert (await prompt_of(run_id, number, store=store)).differs == ()
 
@@ -230,11 +230,11 @@ async def test_words_are_judged_again_after_a_failure_of_the_model() -> None:
     agent = Agent(model=model, screens=ALL)
     journal = await start(agent, "Hello", store, run_id="r")
     with pytest.raises(ModelError):
-        await go(agent, journal)
+        await go(agent.engine, journal)
     await journal.record(Note(text_parts("it came late"), source="late"), Note(text_parts("damn")))
-    assert (await go(agent, journal)).stop == Stop("refused", "swearing: mind your words")
+    assert (await go(agent.engine, journal)).stop == Stop("refused", "swearing: mind your words")
     await journal.record(Note(text_parts("Good day")))
-    assert (await go(agent, journal)).stop == Stop("answered", "", "Ok.")
+    assert (await go(agent.engine, journal)).stop == Stop("answered", "", "Ok.")
     assert "Hello" not in model.asked[1]
     assert "it came late" in model.asked[1]
     await same_again(agent, store, "r")

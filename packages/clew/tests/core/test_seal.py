@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, fork, read, resume, run
-from clew.core.runner import start
+from clew.agent.runner import start
 from clew.stores.seal import SEAL, begun_here, sealed, trust
 from clew.testing.models import ScriptedModel, say
 

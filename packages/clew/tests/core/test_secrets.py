@@ -22,13 +22,13 @@ from clew import (
     run,
     tool,
 )
+from clew.agent.runner import start
 from clew.agent_files import make_agent, origin
 from clew.agent_files.spec import Spec
 from clew.codecs import Native
 from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started, text_parts
 from clew.core.journal import Journal
 from clew.core.loop import advance
-from clew.core.runner import start
 from clew.stores.seal import begun_here
 from clew.testing.models import ScriptedModel, act, say
 
@@ -170,7 +170,9 @@ async def test_a_person_s_word_with_a_secret_is_not_left_in_the_inbox() -> None:
 
 async def test_a_pending_call_whose_secret_is_lost_is_refused_in_a_line() -> None:
     store, made = MemoryStore(), agent(act("log_in", password=SECRET), say("done"))
-    await advance(made, await start(made, "Log in", store, run_id="r"))  # then its worker is gone
+    await advance(
+        made.engine, await start(made, "Log in", store, run_id="r")
+    )  # then its worker is gone
     result = await resume(made, "r", store=store)
     assert (result.answer, CALLED) == ("done", [])
     assert not [e for e in (await read("r", store=store)).entries if isinstance(e.event, Attempt)]
@@ -222,9 +224,9 @@ async def test_a_ruling_in_the_same_process_is_called_as_it_was_given() -> None:
     made = agent(act("log_in", password="guess"), say("done"), guards=[hold])
     journal = await start(made, "Log in", store, run_id="r")
     for _ in range(2):
-        await advance(made, journal)
+        await advance(made.engine, journal)
     await journal.record(Ruling("1.1", allow=True, args={"password": SECRET}))
-    await advance(made, journal)
+    await advance(made.engine, journal)
     assert CALLED == [SECRET]
 
 

@@ -43,7 +43,7 @@ async def test_every_prompt_can_be_made_again_from_the_record_alone(
 
     def agent(folder: Path) -> Agent:
         made = scenario.agent(folder)
-        return made.replace(model=Watched(made.resolved_model, sent))
+        return made.replace(model=Watched(made.engine.model, sent))
 
     store = SqliteStore(tmp_path / "runs.db")
     try:

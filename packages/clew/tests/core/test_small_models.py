@@ -105,9 +105,7 @@ class Sized:
 def test_a_model_may_say_its_size_where_its_name_does_not(
     billions: float | None, codec: str
 ) -> None:
-    assert (
-        Agent(Sized(ModelInfo("local:mine.gguf", billions=billions))).resolved_codec.name == codec
-    )
+    assert Agent(Sized(ModelInfo("local:mine.gguf", billions=billions))).engine.codec.name == codec
 
 
 # ------------------------------------------------------------------------------- all at once
@@ -118,14 +116,14 @@ async def test_a_small_model_is_asked_for_json_in_a_few_lines_with_worked_exampl
     result = await run(agent, "When?", store=(store := MemoryStore()))
     [system, question] = sent_by(agent)[0].head
     assert agent.setting.parts["variant"] == "tiny, text"
-    assert agent.resolved_codec.name == "json/2"
+    assert agent.engine.codec.name == "json/2"
     assert system.text.startswith(f"{SHORT.text}\n\nYou work in steps.")
     assert system.text.count("An example:") == 3
     assert '{"answer":"It was not found."}' in system.text
     assert question.text == "Question: When?"
-    assert isinstance(agent.no_progress, NoProgress)
-    assert agent.no_progress == EARLY
-    brief = agent.brief
+    assert isinstance(agent.parts.no_progress, NoProgress)
+    assert agent.parts.no_progress == EARLY
+    brief = agent.engine.prompt_spec
     assert (brief.repeat_question, brief.strict_landing, brief.raw_replies) == (True, True, True)
     assert result.answer == "1850"
     assert (await prompt_of(result.run_id, store=store)).differs == ()
@@ -164,14 +162,15 @@ def test_each_is_on_or_off_by_itself_and_what_a_user_says_wins(
 
 def test_all_of_it_is_off_without_variants() -> None:
     without = small(prompt=Instructions(variants=()))
-    assert without.brief == Agent(ScriptedModel([], name="openai:big"), TOOLS).brief
-    assert without.resolved_codec.name == "native/3"
+    big = Agent(ScriptedModel([], name="openai:big"), TOOLS)
+    assert without.engine.prompt_spec == big.engine.prompt_spec
+    assert without.engine.codec.name == "native/3"
 
 
 def test_native_calls_are_a_users_choice_and_have_no_examples() -> None:
     agent = small(codec="native").replace(codec="native")
     assert agent.setting.parts["variant"] == "tiny, native"
-    assert (agent.brief.examples, agent.brief.thought) == ((), False)
+    assert (agent.engine.prompt_spec.examples, agent.engine.prompt_spec.thought) == ((), False)
     assert agent.setting.prompt == SHORT.text
 
 
@@ -219,7 +218,7 @@ def tides(place: str) -> str:
 def calls_of(agent: Agent) -> list[list[Action]]:
     return [
         [call.action for step in example.steps for call in step.calls]
-        for example in agent.brief.examples
+        for example in agent.engine.prompt_spec.examples
     ]
 
 
@@ -250,7 +249,7 @@ def test_other_parameters_take_what_their_schema_names() -> None:
 
 
 def test_what_an_example_quotes_stands_in_an_observation_of_it() -> None:
-    for example in small().brief.examples:
+    for example in small().engine.prompt_spec.examples:
         seen = ""
         for step in example.steps:
             assert step.thought is not None
@@ -468,7 +467,7 @@ async def test_a_run_goes_on_with_the_variant_that_it_began_with() -> None:
     script = (act("search", query="x"), act("search", query="y"), say("1850"))
     then = Agent(watched(script[0], name=SMALL), TOOLS, prompt=EARLIER)
     now = Agent(watched(*script, name=SMALL), TOOLS)
-    begun = then.setting.parts["variant"], then.resolved_codec.name
+    begun = then.setting.parts["variant"], then.engine.codec.name
     assert begun == ("small, native", "native/3")
     store = MemoryStore()
     with pytest.raises(ModelError):
@@ -488,5 +487,5 @@ async def test_a_replay_needs_no_model_that_tells_its_size() -> None:
     agent = Agent(Sized(info), TOOLS, limits=Limits(steps=1, landing=False))
     result = await run(agent, "When?", store=(store := MemoryStore()))
     unsized = agent.replace(model=Sized(ModelInfo("local:mine.gguf")))
-    assert unsized.resolved_codec.name != agent.resolved_codec.name
+    assert unsized.engine.codec.name != agent.engine.codec.name
     await replay(unsized, result.run_id, store=store)

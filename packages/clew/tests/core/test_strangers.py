@@ -16,8 +16,8 @@ from clew import (
     rule,
     run,
 )
+from clew.agent.runner import start
 from clew.core.journal import wall_clock
-from clew.core.runner import start
 from clew.retention.gc import gc
 from clew.testing import ScriptedModel, act, acts, finish
 from tests.guards import verdict_on

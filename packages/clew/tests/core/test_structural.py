@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 import clew
-from clew.codecs.interface import Constrains, Describes
-from clew.compare import Ranks
-from clew.core.interfaces import Model, Progress
-from clew.interfaces import Audits
+from clew.agent.compare import Ranks
+from clew.core.codec import Constrains, Describes
+from clew.core.interfaces import Audits, Model, Progress
 from clew.models.provider import Downloads
 from clew.stores.interface import Deletes, Locks, Notifies, Placed, Recovers, Witnessed
 from clew.strategies.interface import AnswersByRole, ExtendsLimits

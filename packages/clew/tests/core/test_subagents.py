@@ -31,6 +31,7 @@ from clew import (
     run,
     tool,
 )
+from clew.agent.runner import has_begun, start, take_up
 from clew.core.budget import least
 from clew.core.events import (
     Attempt,
@@ -52,7 +53,6 @@ from clew.core.interfaces import AgentTool, AnyTool, Append, Prompt, SubRun, Tri
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
 from clew.core.replay import replay as replay_record
-from clew.core.runner import has_begun, start, take_up
 from clew.core.steps import sum_of
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import DEFAULT_COST
@@ -437,16 +437,16 @@ def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
     who = Agent(model=ScriptedModel([say("x")]))
     first = Started(text_parts("q"), who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
     so_far = Trajectory("r", [Entry(1, 0, 1, first)])
-    assert who.budget.granted(so_far) is None
+    assert who.engine.budget.granted(so_far) is None
     so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
-    assert who.budget.granted(so_far) == Tripped(
+    assert who.engine.budget.granted(so_far) == Tripped(
         "grant_cost", "grant", "$0.5000 granted, and spent"
     )
     later = Trajectory("r", [Entry(1, 0, 1, first), Entry(2, 59_999, 1, Charged(Usage()))])
-    assert who.budget.granted(later) is None
+    assert who.engine.budget.granted(later) is None
     later.add(Entry(3, 60_000, 1, Charged(Usage())))
     used = Tripped("grant_seconds", "grant", "seconds: 60 granted, and used")
-    assert who.budget.granted(later) == used
+    assert who.engine.budget.granted(later) == used
 
 
 @pytest.mark.parametrize("axis", ["tool_calls", "cost", "tokens"])
@@ -490,7 +490,7 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
     ]
     so_far = await read("r", store=store)
     assert so_far.reserved.tool_calls == 2  # of 4: the call itself, two lent, one kept for `send`
-    left = root.budget.left(so_far)
+    left = root.engine.budget.left(so_far)
     assert (left.tool_calls, left.steps) == (1, 15 - 1 - so_far.reserved.steps)
     assert left.tokens == 1_000_000 - 15 - so_far.reserved.tokens
     await rule("r", "1.2", allow=True, store=store)
@@ -500,7 +500,7 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
     await resume(root, "r", store=store)
     so_far = await read("r", store=store)
     assert (so_far.reserved.tool_calls, so_far.total.tool_calls) == (0, 3)
-    assert root.budget.left(so_far).tool_calls == 1
+    assert root.engine.budget.left(so_far).tool_calls == 1
     await replay(root, "r", store=store)
 
 
@@ -748,7 +748,7 @@ async def test_a_replay_needs_no_record_but_the_run_s_own() -> None:
     assert len(done) == 4
     alone = MemoryStore()
     for agent, run_id in ((root, "r"), (office, "r-1.2"), (clerk, "r-1.2-1.1")):
-        await replay_record(agent, await load(store, run_id), alone)
+        await replay_record(agent.engine, await load(store, run_id), alone)
     assert await alone.runs() == []
     assert len(done) == 4
 
@@ -783,7 +783,7 @@ async def test_a_run_whose_worker_died_over_one_of_two_sub_runs_replays() -> Non
         await run(root, "Do.", store=store, run_id="r", listener=Watch())
     assert (await resume(root, "r", store=store)).answer == "done"
     record = await load(store, "r")
-    replayed = await replay_record(root, record, MemoryStore())
+    replayed = await replay_record(root.engine, record, MemoryStore())
     assert replayed.trajectory.entries == record.entries
 
 
@@ -839,7 +839,7 @@ async def test_a_tool_that_hands_on_no_more_is_told_of() -> None:
         ConfigError, match=r"was begun in a run of its own \(r-1\.1\), and now works"
     ):
         await resume(plain, "r", store=store)
-    await interrupt(plain, await Journal.open(store, "r"), "enough")
+    await interrupt(plain.engine, await Journal.open(store, "r"), "enough")
     seen = observed(await read("r", store=store))
     assert seen.text == (
         "ERROR: unknown: a person interrupted it, and nobody is left to close its run r-1.1"

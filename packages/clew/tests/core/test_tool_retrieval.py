@@ -28,10 +28,10 @@ from clew import (
     run,
 )
 from clew.codecs import Paper
-from clew.compare import changes
 from clew.context.view import plain
 from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought, text_parts
 from clew.core.interfaces import ModelInfo, Prompt, ToolSpec
+from clew.core.spec_changes import changes
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.retrieval import Retrieval

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from clew.agent.runner import start
 from clew.context.view import View, plain
 from clew.core.events import Thought, encode
 from clew.core.interfaces import Prompt
 from clew.core.loop import advance
-from clew.core.runner import start
 from clew.stores import MemoryStore
 from tests.core.scenarios import SCENARIOS, Scenario
 
@@ -28,7 +28,7 @@ async def test_a_dropped_view_comes_back_the_same(scenario: Scenario, tmp_path: 
         agent = scenario.agent(folder)
         journal = await start(agent, scenario.goal, MemoryStore())
         while journal.trajectory.stop is None:
-            await advance(agent, journal)
+            await advance(agent.engine, journal)
             if drop:
                 journal.trajectory.folds.clear()
         entries = journal.trajectory.entries
@@ -42,10 +42,12 @@ async def test_the_prompt_only_grows_between_head_and_tail(
 ) -> None:
     agent = scenario.agent(tmp_path)
     journal = await start(agent, scenario.goal, MemoryStore())
-    view = View(agent.resolved_codec, agent.brief, scenario.goal, agent.resolved_model.info.params)
+    view = View(
+        agent.engine.codec, agent.engine.prompt_spec, scenario.goal, agent.engine.model.info.params
+    )
     before = b"["
     while journal.trajectory.stop is None:
-        await advance(agent, journal)
+        await advance(agent.engine, journal)
         step = journal.trajectory.step
         if step.pending or step.answer is not None or step.thought is None:
             continue

@@ -14,17 +14,17 @@ from typing import Any
 import msgspec
 
 from clew import PROMPT, Agent, Limits, Result, ToolError, resume, tool
+from clew.agent.result import result
+from clew.agent.runner import start
 from clew.core.events import Charged, Entry, Forked, Started, Thought
 from clew.core.interfaces import Listener, Retry, Store
 from clew.core.journal import load
 from clew.core.loop import run
-from clew.core.runner import start
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
-from clew.result import result
 from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.gemini_server import GeminiServer
 from clew.testing.servers.http_server import HttpServer, Say, Turn
@@ -169,7 +169,7 @@ async def talk(model: Any, store: Store, listener: Listener | None = None) -> Re
     """Have the whole conversation, the further word included."""
     who = agent(model)
     journal = await start(who, GOAL, store, run_id="run", listener=listener)
-    result(who, await run(who, journal))
+    result(who, await run(who.engine, journal))
     return await resume(who, "run", say=FURTHER, store=store, listener=listener)
 
 

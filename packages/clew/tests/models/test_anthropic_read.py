@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError, ModelError, TooLongError
 from clew.core.events import RawCall, Reply, Usage
 from clew.core.interfaces import OnText
 from clew.models.anthropic.messages import anthropic_messages
@@ -18,6 +17,7 @@ from clew.models.anthropic.prompt import declare
 from clew.models.anthropic.reply import Draft
 from clew.models.prices import Price
 from clew.models.tool_names import Names, toolbox
+from clew.support.errors import ConfigError, ModelError, TooLongError
 from clew.testing.servers.anthropic_server import (
     AnthropicServer,
     Cut,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError
 from clew.core.events import Image
 from clew.core.interfaces import Part, Prompt, Tool
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.anthropic.prompt import Manner, body, declare, head, write
 from clew.models.tool_names import Names, toolbox
+from clew.support.errors import ConfigError
 from clew.testing.servers.anthropic_rules import check
 from clew.testing.servers.anthropic_server import Fail, Say, Turn
 from tests.models.messages import KEY, QUERY, SEARCH, over, results, talk

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.core.errors import ConfigError, ModelError
 from clew.models.catalog import priced_models, served
 from clew.models.prices import price
 from clew.models.resolve import providers
+from clew.support.errors import ConfigError, ModelError
 
 KEY = "sk-very-secret-0123456789"
 

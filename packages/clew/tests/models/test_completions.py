@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Finish, Image, Usage
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.completions_reply import Draft
 from clew.models.prices import Price
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.completions import Completions
 from clew.testing.servers.http_server import Seen
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn

@@ -8,7 +8,6 @@ import httpx2
 import openai
 import pytest
 
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Wire
 from clew.core.interfaces import Part, Prompt
 from clew.models.anthropic.messages import anthropic_messages
@@ -17,6 +16,7 @@ from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.models.resolve import available, default_model, resolve
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.azure_server import AzureServer
 from clew.testing.servers.openai_server import OpenAIServer, Say, Stall, Turn
 from tests.models.proxy import Proxy

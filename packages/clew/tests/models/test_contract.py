@@ -10,7 +10,6 @@ import anyio.lowlevel
 import msgspec
 import pytest
 
-from clew.core.errors import ModelError
 from clew.core.events import RawCall, Reply, Usage
 from clew.core.interfaces import Model, OnText, Prompt, Retry
 from clew.models.anthropic.messages import anthropic_messages
@@ -23,6 +22,7 @@ from clew.models.openai.chat import openai_chat
 from clew.models.openai.chat_prompt import NAMES as CHAT
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
+from clew.support.errors import ModelError
 from clew.testing.model_contract import (
     BASICS,
     CONTRACT,

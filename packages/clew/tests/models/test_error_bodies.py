@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, ModelError, run
-from clew.core.errors import TooLongError
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
+from clew.support.errors import TooLongError
 from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.gemini_server import GeminiServer
 from clew.testing.servers.http_server import Say, Send, Turn

@@ -10,9 +10,9 @@ import pytest
 from google import genai
 from google.genai import types
 
-from clew.core.errors import ConfigError, ModelError, TooLongError
 from clew.core.interfaces import OnText
 from clew.models.gemini.model import google_gemini
+from clew.support.errors import ConfigError, ModelError, TooLongError
 from clew.testing.servers.gemini_server import GeminiServer
 from clew.testing.servers.http_server import Cut, Drop, Fail, Say, Send, Stall, Turn
 from tests.models.gemini_support import KEY, MODEL, chunk, over

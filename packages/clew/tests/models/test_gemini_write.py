@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Image, RawCall, Wire
 from clew.core.interfaces import Part, Prompt, Role
 from clew.models.gemini.model import fits, google_gemini
@@ -23,6 +22,7 @@ from clew.models.gemini.prompt import (
     pieces,
 )
 from clew.models.tool_names import toolbox
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.gemini_rules import Refused, check
 from clew.testing.servers.http_server import Fail, Say, Turn
 from tests.models.gemini_support import KEY, MODEL, over, step

@@ -9,9 +9,9 @@ import httpcore2
 import httpx2
 import pytest
 
-from clew.core.errors import ModelError
 from clew.models.http.connections import MOST, Lanes
 from clew.models.openai.chat import openai_chat
+from clew.support.errors import ModelError
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.models.support import KEY, ask
 

@@ -89,7 +89,7 @@ async def closed(made: clew.Agent[Any]) -> AsyncGenerator[None]:
         yield
     finally:
         with anyio.CancelScope(shield=True):
-            await cast("LocalModel", made.resolved_model).close()
+            await cast("LocalModel", made.engine.model).close()
 
 
 @pytest.mark.share(4)
@@ -296,7 +296,7 @@ async def test_a_template_without_tools_needs_a_text_format(tmp_path: Path) -> N
     model = local_model(str(plain), take=ROOMY)
     with pytest.raises(clew.ConfigError, match="knows no tools: choose a text codec"):
         clew.Agent(model, [search], codec="native")
-    assert clew.Agent(model, [search]).resolved_codec.name == "json/2"  # by its few weights
+    assert clew.Agent(model, [search]).engine.codec.name == "json/2"  # by its few weights
     base = local_model(str(write_model(tmp_path / "base.gguf", template="")), take=ROOMY)
     with pytest.raises(clew.ConfigError, match="no chat template"):
         clew.Agent(base, [search], codec="json")

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.api import read, replay, resume, run
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
+from clew.agent.api import read, replay, resume, run
+from clew.agent.result import Result
 from clew.core.events import FINISH, Observation, Usage
 from clew.core.interfaces import Tool
 from clew.core.trajectory import Trajectory
@@ -23,7 +24,6 @@ from clew.models.offline import (
     SIGNED,
     OfflineModel,
 )
-from clew.result import Result
 from clew.stores import MemoryStore
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import Library, docs_tools

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
-from clew.core.errors import ConfigError, ModelError
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.response_schema import fit
 from clew.models.openai.responses import openai_responses
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.openai_schemas import complaint
 from clew.testing.servers.openai_server import Fail, Say
 from tests.models.support import ask, over, tool

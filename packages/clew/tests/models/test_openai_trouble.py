@@ -8,10 +8,10 @@ import httpx2
 import openai
 import pytest
 
-from clew.core.errors import ConfigError, ModelError, TooLongError
 from clew.core.interfaces import OnText
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
+from clew.support.errors import ConfigError, ModelError, TooLongError
 from clew.testing.servers.openai_server import (
     Cut,
     Drop,

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError
 from clew.core.events import Wire
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.chat_prompt import NAMES, declare, message
 from clew.models.tool_names import toolbox
+from clew.support.errors import ConfigError
 from clew.testing.servers.openai_rules import check
 from clew.testing.servers.openai_server import Fail, Say, Turn
 from tests.models.support import KEY, ask, call, few, listener, over, tool

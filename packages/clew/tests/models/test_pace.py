@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Usage
 from clew.core.interfaces import Retry
 from clew.models.http.rate_limit import (
@@ -23,6 +22,7 @@ from clew.models.http.rate_limit import (
     read_rate,
 )
 from clew.models.http.retry import Busy
+from clew.support.errors import ConfigError, ModelError
 
 RETRY = Retry(times=5)
 SIZE = 400  # bytes: 100 tokens, as long as no reply said otherwise

@@ -7,9 +7,9 @@ from typing import Any
 import genai_prices
 import pytest
 
-from clew.core.errors import ConfigError
 from clew.core.events import Usage
 from clew.models.prices import FREE, Price, listed, price
+from clew.support.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, batch, run
-from clew.core.errors import ModelError
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Pace, Rate, Ticket, pace_of
 from clew.models.openai.chat import openai_chat
+from clew.support.errors import ModelError
 from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from clew.toolbox.calc import calc
 from tests.models.support import KEY, Waits, ask

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from clew.core.errors import ConfigError
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, pace_of
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
 from clew.models.resolve import available, default_model, providers, resolve
+from clew.support.errors import ConfigError
 from clew.support.extras import install
 from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.openai_server import OpenAIServer, Say, Send
@@ -160,7 +160,7 @@ def test_a_source_that_is_not_installed_says_so(
 MISSING = """
 import sys
 sys.modules[sys.argv[1]] = None
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.models.resolve import resolve
 for name in ("ollama:llama3.2", "openai:gpt-4.1"):
     try:

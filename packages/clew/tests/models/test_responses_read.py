@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
-from clew.core.errors import ModelError
 from clew.core.events import Finish, Reply, Usage
 from clew.models.openai.responses import openai_responses
 from clew.models.openai.responses_reply import Draft
 from clew.models.prices import Price
 from clew.models.tool_names import Names, toolbox
+from clew.support.errors import ModelError
 from clew.testing.servers.http_server import Seen
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
 from clew.testing.servers.openai_service import Access

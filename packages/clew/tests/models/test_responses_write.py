@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Image, RawCall, Reply, Wire
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.responses import openai_responses
 from clew.models.openai.responses_reply import Draft
 from clew.models.tool_names import toolbox
+from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.openai_server import Fail, Say, Turn
 from tests.models.support import KEY, ask, call, few, listener, over, tool
 

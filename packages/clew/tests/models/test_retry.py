@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ModelError
 from clew.core.interfaces import Retry
 from clew.models.http.retry import TryAgain, persist, retry_after
+from clew.support.errors import ModelError
 from tests.models.support import Waits
 
 NOW = 1_800_000_000.0

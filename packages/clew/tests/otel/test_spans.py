@@ -31,12 +31,12 @@ from clew import (
     tool,
 )
 from clew import otel as package
-from clew.core.errors import ClewError
 from clew.core.events import RawCall, Reply, Verdict
 from clew.core.interfaces import ModelInfo
 from clew.core.trajectory import Call
 from clew.otel import Spans, export
 from clew.otel.send import send
+from clew.support.errors import ClewError
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.relay import RELAY
 from tests.otel.collector import Collector, Got, collector

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import clew
+from clew.agent.validate import MOST_TOOLS
 from clew.core.events import Reply
-from clew.validate import MOST_TOOLS
 from recordings import native_runs
 from recordings.data import VARIABLE, document, folder, missing
 from recordings.native_checks import expected, told

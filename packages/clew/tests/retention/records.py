@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from clew.core.errors import StoreError
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -26,6 +25,7 @@ from clew.core.events import (
 from clew.core.interfaces import Base, Line, Store
 from clew.core.journal import Journal, load
 from clew.stores import MemoryStore, SqliteStore
+from clew.support.errors import StoreError
 
 DAY = 86_400_000  # milliseconds, as entries have them
 NOW = 1_800_000_000_000

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from clew.concurrency.portal import wait_for
-from clew.core.errors import ConfigError, FencedError, StoreError
 from clew.core.events import AnyEvent, Attempt, Note, Observation, Spending, encode, text_parts
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
@@ -29,6 +28,7 @@ from clew.retention import (
 )
 from clew.retention.archive_format import Archive, End, Section, encoded, written
 from clew.stores import MemoryStore, SqliteStore
+from clew.support.errors import ConfigError, FencedError, StoreError
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, fork, run, thought
 
 

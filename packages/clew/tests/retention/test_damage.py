@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.concurrency.portal import wait_for
-from clew.core.errors import StoreError
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Base
 from clew.retention import (
@@ -25,6 +24,7 @@ from clew.retention import (
     verify_sync,
 )
 from clew.stores import MemoryStore, SqliteStore
+from clew.support.errors import StoreError
 from clew.testing.store_contract import append, blob
 from tests.retention.records import contents, everything, fork, run
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Base, RunInfo, Store
 from clew.core.journal import Journal
 from clew.retention import Remark, Swept, gc, gc_sync
 from clew.stores import MemoryStore
-from clew.workers.locks import claim
+from clew.stores.locks import claim
+from clew.support.errors import ConfigError, StoreError
 from tests.retention.records import LONG, MAKERS, NOW, Maker, contents, family, fork, run, sqlite
 from tests.stores.bare_store import BareStore
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import Store
 from clew.stores import MemoryStore, SqliteStore
 from clew.stores.file_locks import FileClaims
+from clew.support.errors import ConfigError, StoreError
 from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims, check_claims
 from clew.testing.store_contract import Check, Make
 from tests.stores.makers import memory, sqlite

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 from typing_extensions import override
 
-from clew.core.errors import FencedError, StoreError
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.stores import MemoryStore
+from clew.support.errors import FencedError, StoreError
 from clew.testing.store_contract import CONTRACT, Check, Make, check_store
 from clew.testing.store_prunes import AT_ONCE, check_prunes
 from tests.stores.makers import memory, sqlite

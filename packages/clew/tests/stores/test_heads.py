@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from clew.core.errors import RunNotFoundError, StoreDamagedError, StoreError
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Append, Base, Line
 from clew.core.journal import chain
@@ -16,6 +15,7 @@ from clew.retention import export_runs, import_runs, verify
 from clew.stores import SqliteStore
 from clew.stores.sqlite import heads
 from clew.stores.sqlite.heads import Head, Heads
+from clew.support.errors import RunNotFoundError, StoreDamagedError, StoreError
 
 pytestmark = pytest.mark.anyio
 

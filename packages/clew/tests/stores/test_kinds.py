@@ -23,8 +23,8 @@ from clew import (
     run,
     tool,
 )
+from clew.agent.runner import has_begun, start
 from clew.core.interfaces import Base, Line
-from clew.core.runner import has_begun, start
 from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox.calc import calc

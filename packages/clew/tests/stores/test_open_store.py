@@ -11,10 +11,10 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from clew.core.errors import StoreError
 from clew.core.interfaces import Store
 from clew.stores import MemoryStore, SqliteStore, open_store
 from clew.stores.refusals import failed
+from clew.support.errors import StoreError
 from clew.testing.store_contract import append, numbers
 from tests.cli.shell import clew
 

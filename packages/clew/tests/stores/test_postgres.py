@@ -12,7 +12,6 @@ import anyio
 import psycopg
 import pytest
 
-from clew.core.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.core.interfaces import Append, Line, Store
 from clew.stores import open_store, store_at
 from clew.stores.postgres.address import parse
@@ -20,6 +19,7 @@ from clew.stores.postgres.connection import SESSION
 from clew.stores.postgres.listing import BEGIN, END, LAST, PAGE
 from clew.stores.postgres.schema import STEPS, bring_up
 from clew.stores.postgres.store import PostgresStore
+from clew.support.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
 from clew.testing.store_contract import CONTRACT, Check, append, blob, numbers, refused
 from clew.testing.store_prunes import AT_ONCE

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from clew.core.errors import StoreError
 from clew.stores import has_password, is_address, without_password
 from clew.stores.postgres.address import Address, parse
+from clew.support.errors import StoreError
 from clew.support.extras import install
 
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_not_repeated(given: str) -> None:
 WITHOUT = """
 import sys
 sys.modules[sys.argv[1]] = None
-from clew.core.errors import StoreError
+from clew.support.errors import StoreError
 from clew.stores import open_store
 try:
     open_store("postgresql://h/d")

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 
-from clew.core.errors import StoreError
 from clew.stores.postgres.store import PostgresStore
+from clew.support.errors import StoreError
 from clew.testing.store_contract import append, blob, numbers, text_of
 from tests.patience import PATIENCE
 from tests.postgres import Server

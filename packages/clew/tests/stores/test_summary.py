@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, run
+from clew.agent.runner import start
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import RunInfo
-from clew.core.runner import start
 from clew.stores.listing import summary
 from clew.testing import ScriptedModel, say
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, read, resume, run, tool
-from clew.core.errors import StoreDamagedError, StoreError
 from clew.retention import verify
 from clew.stores import SqliteStore
 from clew.stores.sqlite.heads import FIRST
+from clew.support.errors import StoreDamagedError, StoreError
 from clew.testing import ScriptedModel, act, say
 from tests.stores.killed import agent
 from tests.test_layers import HOUSE

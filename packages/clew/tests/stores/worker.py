@@ -12,8 +12,8 @@ from itertools import count
 
 import anyio
 
-from clew.core.errors import StoreError
 from clew.stores import open_store
+from clew.support.errors import StoreError
 from clew.testing.store_contract import append
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew import Agent, Call, Tool, Trajectory, Verdict, tool
-from clew.core.errors import ToolError
 from clew.interfaces import Json
+from clew.support.errors import ToolError
 from tests.strategies.test_programs import Rules
 
 PLAN = "You plan all tool calls"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, ModelError, Tool, open_run, resume, run
+from clew.agent.reply_parser import with_parser
 from clew.context import Context, Instructions, Rewinds, Variant
 from clew.core.events import Note, text_parts
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, Reply, encode
-from clew.reply_parser import with_parser
 from clew.strategies import (
     Auto,
     EvaluatorOptimizer,
@@ -92,8 +92,8 @@ ROLES: list[Callable[[Agent], Agent]] = [
 @pytest.mark.parametrize(
     ("fields", "kept"),
     [
-        ({"codec": "json"}, lambda role: role.resolved_codec.name.startswith("json")),
-        ({"codec": "labelled"}, lambda role: role.resolved_codec.name.startswith("labelled")),
+        ({"codec": "json"}, lambda role: role.engine.codec.name.startswith("json")),
+        ({"codec": "labelled"}, lambda role: role.engine.codec.name.startswith("labelled")),
         ({"seed": 7}, lambda role: role.seed == 7),
         ({"limits": Limits(part_seconds=3)}, lambda role: role.patience.seconds == 3),
         ({"limits": Limits(tokens=999)}, lambda role: role.limits.tokens == 999),
@@ -104,7 +104,7 @@ ROLES: list[Callable[[Agent], Agent]] = [
         ),
         (
             {"prompt": Instructions(variants=(Variant(name="own", codec="paper"),))},
-            lambda role: role.resolved_codec.name.startswith("paper"),
+            lambda role: role.engine.codec.name.startswith("paper"),
         ),
         ({"prompt": Instructions(thought=False)}, lambda role: not role.brief.thought),
         ({"tries": 5}, lambda role: role.tries == 5),
@@ -122,14 +122,14 @@ def test_a_role_keeps_what_its_agent_was_given(
 @pytest.mark.parametrize("codec", ["code"])
 def test_a_role_without_calls_writes_no_programs(codec: str) -> None:
     agent = Agent(ScriptedModel([], codec), codec=codec)
-    assert solver(agent).resolved_codec.name.startswith("json")
+    assert solver(agent).engine.codec.name.startswith("json")
 
 
 def test_a_parser_reads_the_replies_of_roles_in_their_own_form() -> None:
     agent = with_parser(Agent(ScriptedModel([]), [population]), ScriptedModel([], name="s:parser"))
     role = typed_agent(agent, "You judge the work.", dict)
-    assert role.resolved_model.info.params["parser"] == "s:parser"
-    assert role.resolved_model.brief.tools == ()  # type: ignore[attr-defined]  # it is `WithParser`
+    assert role.engine.model.info.params["parser"] == "s:parser"
+    assert role.engine.model.brief.tools == ()  # type: ignore[attr-defined]  # it is `WithParser`
 
 
 @pytest.mark.parametrize("prompt", ["Answer in French.", Instructions(output="One word.")])

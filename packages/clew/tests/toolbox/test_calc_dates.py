@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.calc import calculate
 
 

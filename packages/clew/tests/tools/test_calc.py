@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.calc import calc, calculate
 
 

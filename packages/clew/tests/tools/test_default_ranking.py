@@ -21,8 +21,8 @@ from clew import (
     resume_sync,
     run_sync,
 )
+from clew.agent.compare import as_begun
 from clew.agent_files import load_agent
-from clew.compare import as_begun
 from clew.support.extras import install
 from clew.testing import ScriptedModel, act, finish
 from clew.tools import retrieval

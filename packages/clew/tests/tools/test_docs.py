@@ -16,9 +16,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Observation
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.docs import IndexReport, Library, docs_tools
 from clew.toolbox.docs.passages import MOST, split
 from tests.patience import PATIENCE

@@ -24,7 +24,7 @@ def agent(codec: str, *tools: Tool) -> Agent:
 @pytest.mark.parametrize("codec", ["labelled", "labelled:conclusion", "json", "code"])
 def test_the_head_says_that_tools_are_found_later(codec: str) -> None:
     made = agent(codec)
-    text = made.resolved_codec.head(made.brief, "Why?")[0].text
+    text = made.engine.codec.head(made.engine.prompt_spec, "Why?")[0].text
     assert "answer at once" not in text
     assert "(none yet: those that fit are shown below)" in text or codec == "json"
 
@@ -34,5 +34,7 @@ def test_the_head_says_that_tools_are_found_later(codec: str) -> None:
 )
 def test_programs_run_where_run_code_is_found_later(code: str) -> None:
     made = agent("code", run_code())
-    parsed = made.resolved_codec.parse(made.brief, Reply(f"Thought: so.\n```python\n{code}\n```"))
+    parsed = made.engine.codec.parse(
+        made.engine.prompt_spec, Reply(f"Thought: so.\n```python\n{code}\n```")
+    )
     assert [action.name for action in parsed.actions] == ["run_code"]

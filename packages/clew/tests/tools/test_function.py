@@ -13,9 +13,9 @@ import msgspec
 import pydantic
 import pytest
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Retry, Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.tools import Key, tool
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import problems

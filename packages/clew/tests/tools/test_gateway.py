@@ -22,7 +22,7 @@ NO_TOOLS = frozenset({
 """What has a `call` and is no tool: an event or an approval names one, a record finds one."""
 
 KNOWN = frozenset({
-    *("approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
+    *("agent/approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
     *("core/pending.py: each", "core/trajectory.py: self", "evidence/support.py: each"),
     *("serve/mcp/approvals.py: each", "serve/mcp/results.py: each"),
     *("cli/audit.py: found", "cli/outcome.py: link", "cli/rulings.py: each"),
@@ -69,7 +69,7 @@ def test_no_tool_is_called_outside_the_gateway() -> None:
 def test_a_new_use_is_found() -> None:
     lines = (
         "tool.call(args, key)",
-        "await agent.by_name[name].call({}, '')",
+        "await agent.engine.tools[name].call({}, '')",
         "context.run(role.call, args)",
         "self.tool.call(args, key)",
         "partial(tools['a'].call, {})",

@@ -1,6 +1,5 @@
 import pytest
 
-from clew.core.errors import ToolError
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -17,6 +16,7 @@ from clew.core.events import (
     text_parts,
 )
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ToolError
 from clew.toolbox.person import HoldQuestions, answered, ask_person
 from clew.tools.schema import problems
 

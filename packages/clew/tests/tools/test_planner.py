@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run
 from clew.agent_files.make import shipped, tool_names
-from clew.core.errors import ConfigError, ToolError
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.docs import docs_tools
 from clew.toolbox.plan import plan

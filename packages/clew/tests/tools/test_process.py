@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.calc import calculate
 from clew.tools.process import load, process_tool
 from clew.tools.schema import problems
@@ -29,7 +29,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.core.events import Evidence, Observation
 from clew.tools import Key, tool
 from clew.tools.process import process_tool

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Effect, Json, Observation
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.program import program
 from clew.tools.run_process import Kept, run_process
 from clew.tools.schema import problems

@@ -167,4 +167,4 @@ def test_what_is_said_of_such_a_type_is_in_its_schema() -> None:
 def test_without_pydantic_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pydantic_types, "installed", lambda _: False)  # annotated_types is alone
     with pytest.raises(ConfigError, match=r"needs pydantic: run pip install"):
-        Agent(ScriptedModel([]), answer=Annotated[int, annotated_types.Gt(1)]).brief  # noqa: B018 - made there
+        Agent(ScriptedModel([]), answer=Annotated[int, annotated_types.Gt(1)]).engine.prompt_spec  # noqa: B018 - made there

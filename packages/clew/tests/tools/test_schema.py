@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import nearest
 from clew.tools import tool
 from clew.tools.explain import MOST_LINES, describe_schema

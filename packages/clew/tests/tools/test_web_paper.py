@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, fork, read, resume, run
-from clew.core.errors import ConfigError
 from clew.core.events import Json, Observation
+from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox.web import Article, KeepPlace, Reach, Trouble, paper_tools
 from clew.toolbox.web.sentences import sentences

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.toolbox.web import Answer, Kind, Reach, Request, Trouble, reach_of_environment
 from clew.toolbox.web.addresses import public
 from clew.toolbox.web.reach import retry_after, status_failure

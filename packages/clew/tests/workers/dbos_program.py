@@ -14,8 +14,8 @@ from typing import Any
 import anyio
 
 from clew import Agent, Tool
-from clew.core.errors import ConfigError
 from clew.stores.postgres.store import PostgresStore
+from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew.workers import WorkerConfig, WorkerEvent, work
 from tests.core.scenarios import Ledger

@@ -21,10 +21,10 @@ from typing import Any
 import anyio
 
 from clew import batch, open_store
-from clew.core.errors import ConfigError
+from clew.agent.runner import start
 from clew.core.interfaces import Store
 from clew.core.journal import load
-from clew.core.runner import start
+from clew.support.errors import ConfigError
 from clew.workers import WorkerConfig, WorkerEvent, status, work
 from clew.workers.ray import End, Progress, RayDriver, fan_out
 from clew.workers.ray.session import session

@@ -11,16 +11,17 @@ import pytest
 from typing_extensions import override
 
 from clew import Agent, ClewError, MemoryStore, ModelError, Verdict, cancel, delegate, resume, tool
+from clew.agent.broken_runs import idle_openings, is_set_aside
+from clew.agent.runner import start
+from clew.codecs.call_spellings import MOST
 from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode, text_parts
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
-from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew.workers import QUEUE
 from clew.workers.agents import KnownAgents
-from clew.workers.broken_runs import MOST, idle_openings, is_set_aside
 from clew.workers.gate import Gate
 from clew.workers.run_one import carry, describe
 from durability.poisoned import POISONS, storm

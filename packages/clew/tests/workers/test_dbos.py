@@ -20,14 +20,14 @@ import anyio.to_thread
 import pytest
 
 from clew import Agent, Verdict, tool
-from clew.approvals import rule
-from clew.core.errors import ConfigError, ModelError, StoreError
+from clew.agent.approvals import rule
+from clew.agent.runner import start
 from clew.core.events import Reply
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
-from clew.core.runner import start
 from clew.core.trajectory import Call, Trajectory
 from clew.stores.postgres.store import PostgresStore
+from clew.support.errors import ConfigError, ModelError, StoreError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox.mcp import mcp_tools
 from clew.workers import WorkerConfig, WorkerEvent, status, work

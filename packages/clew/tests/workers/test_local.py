@@ -31,16 +31,16 @@ from clew import (
     submit_sync,
     tool,
 )
+from clew.agent.runner import start, take_up
 from clew.agent_files import ORIGIN, Spec, make_agent, origin
 from clew.core.events import Cancel, Note, Observation, Stop, encode, text_parts
 from clew.core.interfaces import Append, Prompt, Store, Tool
-from clew.core.runner import start, take_up
 from clew.core.trajectory import Call, Trajectory
+from clew.stores.locks import claim, queue_of
 from clew.testing.models import Line, ScriptedModel, act, say
 from clew.workers import Monitor, WorkerConfig, WorkerEvent, status, work
 from clew.workers.agents import KnownAgents
 from clew.workers.backoff import FIRST, MOST, Pauses
-from clew.workers.locks import claim, queue_of
 from tests.patience import PATIENCE
 from tests.stores.bare_store import BareStore
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.agent_files.imports import imported_function
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.extras import install
 from clew_evals.environments.moves import Game
 from clew_evals.environments.packages import load

@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
+from clew.support.errors import ConfigError
 from clew.toolbox.web.wiki import LANGUAGE, WIKIPEDIA
 from clew_evals.case import Case
 from clew_evals.environments.entries import Entry, chosen, entries, read

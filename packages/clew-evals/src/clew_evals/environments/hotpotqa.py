@@ -11,9 +11,9 @@ from typing import Final, cast
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError
 from clew.toolbox.web import KeepPlace, paper_tools
 from clew.toolbox.web.wiki import LANGUAGE, WIKIPEDIA
 from clew_evals.case import Case

@@ -13,10 +13,10 @@ from typing import Final
 import msgspec
 
 from clew.codecs import by_name
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Fingerprints, Rates, RawCall, Reply, Thought, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.trajectory import Call, Step
+from clew.support.errors import ConfigError, ModelError
 from clew.support.nearest_name import did_you_mean
 from clew.testing.models import Move
 from clew_evals.case import Case

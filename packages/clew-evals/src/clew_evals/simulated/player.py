@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from clew.core.errors import ToolError
 from clew.core.events import Action, encode
+from clew.support.errors import ToolError
 from clew.testing.models import Move
 from clew.toolbox.calc import calculate
 from clew_evals.simulated.profiles import STUBBORN, Profile

@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import Final
 
 from clew.codecs import by_name
-from clew.codecs.interface import PromptSpec
-from clew.core.errors import ModelError
+from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply
 from clew.core.interfaces import Parameters, Part, Prompt, ToolSpec
+from clew.support.errors import ModelError
 from clew.tools.finish import finish_tool
 
 _FORMATS: Final = (

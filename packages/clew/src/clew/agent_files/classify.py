@@ -10,8 +10,8 @@ import msgspec
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import McpTable
 from clew.agent_files.toml_lines import line_of
-from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json
+from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")

@@ -5,12 +5,12 @@ import re
 from typing import Any, Final, cast
 
 from clew.agent_files.spec import PriceTable, Spec, part
-from clew.core.errors import ConfigError
 from clew.core.interfaces import Model
 from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price, is_priced_by
 from clew.models.resolve import resolve
 from clew.models.validate import check_header, check_settings
+from clew.support.errors import ConfigError
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 RECORDED: Final = "would be in the record of every run: name a variable of the environment"

@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
+from clew.agent.critic import Critic
 from clew.agent_files.connection import model_beside
 from clew.agent_files.imports import imported_function
 from clew.agent_files.spec import Spec, part
 from clew.context import Compaction, Context, Rewinds
-from clew.context.critic import Critic
-from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool
+from clew.support.errors import ConfigError
 from clew.tools.retrieval import Embed, Retrieval
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import msgspec
 
 from clew.agent_files.spec import FallbackTable, Spec, part
-from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool, Fallback
+from clew.support.errors import ConfigError
 from clew.tools.fallback import with_fallback
 
 Names = Mapping[str, str | None]

@@ -9,9 +9,9 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, Final, cast
 
-from clew.core.errors import ConfigError
 from clew.core.interfaces import AnyTool, ToolSpec
 from clew.support.error_text import described
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import nearest
 
 _ADDED: Final = set[str]()

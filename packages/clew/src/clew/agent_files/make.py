@@ -8,6 +8,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from clew.agent.agent import Agent
+from clew.agent.reply_parser import with_parser
+from clew.agent.validate import check_cost, check_screens
 from clew.agent_files.connection import model_beside, model_settings
 from clew.agent_files.contexts import context_of
 from clew.agent_files.fallbacks import with_fallbacks
@@ -17,16 +20,14 @@ from clew.agent_files.spec import Connection, PartError, PromptTable, Spec, part
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
-from clew.codecs.arguments import RUN_CODE
-from clew.codecs.interface import Codec
 from clew.context import PROMPT, Instructions, instructions, matching
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
+from clew.core.codec import Codec
+from clew.core.events import RUN_CODE
 from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.models.resolve import OFFLINE, default_model, resolve
-from clew.reply_parser import with_parser
 from clew.support.arguments import check_argument
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew.support.wings import (
     CHECKS,
@@ -44,7 +45,6 @@ from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
 from clew.toolbox.planner import planner
 from clew.tools.finish import answer_schema
 from clew.tools.schema import checked
-from clew.validate import check_cost, check_screens
 
 DOCS: Final = "docs"
 Where: TypeAlias = tuple[str | int, ...]
@@ -152,7 +152,7 @@ def _with_caps(agent: Agent, spec: Spec) -> Agent:
     if not limits.calls_per_tool:
         return agent
     with part("limits", "calls_per_tool"):
-        return agent.replace(limits=limits.among(agent.countable) if spec.planned else limits)
+        return agent.replace(limits=limits.among(agent.parts.countable) if spec.planned else limits)
 
 
 def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:
@@ -168,7 +168,7 @@ def with_examples(agent: Agent, number: int | None) -> Agent:
     """The agent with so many of the worked examples that fit. Raises `ConfigError`."""
     if not number:
         return agent
-    return agent.replace(prompt=agent.instructions.replace(examples=number))
+    return agent.replace(prompt=agent.parts.instructions.replace(examples=number))
 
 
 def make_library(spec: Spec, on_progress: Callable[[int, int, str], None] | None = None) -> Any:

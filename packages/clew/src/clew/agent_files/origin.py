@@ -3,9 +3,9 @@
 import msgspec
 
 from clew.agent_files.spec import ORIGIN, Spec
-from clew.core.errors import ConfigError
 from clew.core.events import Changed, Forked, Json, Started
 from clew.core.trajectory import Trajectory
+from clew.support.errors import ConfigError
 
 
 def origin_of(record: Trajectory) -> dict[str, Json]:

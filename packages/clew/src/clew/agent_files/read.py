@@ -11,9 +11,9 @@ import msgspec
 from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_lines import line_of
-from clew.core.errors import ConfigError
 from clew.models.prices import check_own
 from clew.stores import has_password, scheme_of
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 
 _UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")

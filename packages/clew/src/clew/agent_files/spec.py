@@ -10,9 +10,9 @@ import msgspec
 from clew.agent_files.gone_tools import without_gone_tools
 from clew.agent_files.strategy_table import StrategyTable
 from clew.context.instructions import PROMPT, TellLeft
-from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json
 from clew.guards.limits import Limits, Repeats
+from clew.support.errors import ConfigError
 
 USUAL: Final = ("calc", "planner")
 """The tools of an agent that says nothing of tools."""

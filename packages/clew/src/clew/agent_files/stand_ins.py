@@ -11,15 +11,16 @@ from typing import Any, Final, Self
 
 import msgspec
 
+from clew.agent.agent import Agent
+from clew.agent.reply_parser import with_parser
+from clew.agent.subagents import delegation_spec
 from clew.agent_files.fallbacks import knowing_fallbacks
 from clew.agent_files.make import with_examples
 from clew.agent_files.origin import spec_of
 from clew.agent_files.spec import Spec
 from clew.agent_files.strategies import recorded_strategy
-from clew.codecs.interface import PromptSpec
 from clew.context.prompt_spec import recorded_brief
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError, ModelError
+from clew.core.codec import PromptSpec
 from clew.core.events import (
     AgentSpec,
     Attempt,
@@ -44,8 +45,7 @@ from clew.core.interfaces import (
     ToolSpec,
 )  # fmt: skip
 from clew.core.trajectory import Trajectory
-from clew.reply_parser import with_parser
-from clew.subagents import delegation_spec
+from clew.support.errors import ConfigError, ModelError
 from clew.support.parts import PASSED, short_repr
 from clew.tools.retrieval import Retrieval
 
@@ -104,7 +104,7 @@ def _stand_ins(
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
     if planned is not None:
         parts["guards"] = _strategy_guards(spec, setting, agent)
-        bounds = setting.parts["bounds"][len(agent.replace(bounds=()).all_bounds) :]
+        bounds = setting.parts["bounds"][len(agent.replace(bounds=()).parts.usual_bounds) :]
     apart = {f"tools.{name}" for name in lacking}
     apart |= {"parts.rewinds"} if _has_critic(spec) else set()
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
@@ -112,7 +112,7 @@ def _stand_ins(
     own = [_Bound(name, record) for name in bounds]
     agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
     caps = spec.limits.limits.calls_per_tool
-    limits = replace(agent.limits, calls_per_tool=caps).among(agent.countable)
+    limits = replace(agent.limits, calls_per_tool=caps).among(agent.parts.countable)
     apart |= {"parts.limits"} if len(limits.calls_per_tool) < len(caps) else set()
     return agent.replace(limits=limits) if caps else agent, frozenset(apart)
 
@@ -131,7 +131,7 @@ class _Parser:
 def _with_parser(agent: Agent, setting: AgentSpec) -> Agent:
     """The agent with the parser that the record names, whose model is not opened."""
     name = setting.params.get("parser")
-    if not isinstance(name, str) or "parser" in agent.resolved_model.info.params:
+    if not isinstance(name, str) or "parser" in agent.engine.model.info.params:
         return agent
     return with_parser(agent, _Parser(ModelInfo(name, priced=setting.priced)))
 
@@ -222,7 +222,7 @@ def _strategy_guards(spec: Spec, setting: AgentSpec, agent: Agent) -> list[Guard
 
     Which of them there are depends on the tools that the strategy called, as records tell.
     """
-    usual = {name for name, _ in agent.replace(guards=()).named_guards}
+    usual = {guard.name for guard in agent.replace(guards=()).engine.guards}
     usual |= {repr(guard) for guard in _server_guards(spec).values()}
     return [_Named(name) for name in setting.parts["guards"] if name not in usual]
 

@@ -5,18 +5,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from clew.agent.agent import Agent
+from clew.agent.subagents import reachable, with_limits
+from clew.agent.validate import check_tool_names
 from clew.agent_files.imports import imported_function
 from clew.agent_files.spec import Spec, part
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.tool_tables import inner_spec
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
-from clew.subagents import reachable, with_limits
+from clew.support.errors import ConfigError
 from clew.support.wings import STRATEGIES, find, names, require
-from clew.validate import check_tool_names
 
 _MAKE = "strategy_agent"
 """The entry that makes an agent of a strategy; all others of the group are strategies."""

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from clew.agent.agent import Agent
+from clew.agent.subagents import delegate
 from clew.agent_files.imports import imported_function
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import (
@@ -18,10 +20,8 @@ from clew.agent_files.spec import (
     origin,
     part,
 )
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.interfaces import AgentTool, AnyTool, Model, Tool
-from clew.subagents import delegate
+from clew.support.errors import ConfigError
 from clew.support.wings import MCP, MEMORY, WORKSPACE, require
 from clew.toolbox.program import program
 from clew.tools.process import process_tool

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from clew.agent_files.origin import origin_of
 from clew.agent_files.spec import Spec
-from clew.core.errors import ConfigError
 from clew.core.trajectory import Trajectory
 from clew.stores.seal import begun_here, trust
+from clew.support.errors import ConfigError
 
 
 class ForeignOriginError(ConfigError):

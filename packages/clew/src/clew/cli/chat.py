@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from clew import ClewError, FencedError, OpenRun, PendingApproval, cancel, open_run, read, rule
+from clew.agent.approvals import pending_in
 from clew.agent_files import origin
-from clew.approvals import pending_in
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.approval_prompts import decide
 from clew.cli.errors import ANSWERED, Shell, report_error

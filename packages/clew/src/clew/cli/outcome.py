@@ -10,7 +10,7 @@ import msgspec
 from rich.console import Console
 
 from clew import Entry, Evidence, PendingApproval, Result, Trajectory, Usage
-from clew.approvals import pending_here
+from clew.agent.approvals import pending_here
 from clew.citations import titles
 from clew.cli.approval_prompts import document as approval_document
 from clew.cli.approval_prompts import render_approval

@@ -8,8 +8,8 @@ import anyio
 import click
 
 from clew import Call, ConfigError, PendingApproval, Trajectory, pending_approvals, read
+from clew.agent.approvals import pending_here, pending_in, root_of
 from clew.agent_files import is_foreign
-from clew.approvals import pending_here, pending_in, root_of
 from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruling
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED

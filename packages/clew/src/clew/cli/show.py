@@ -8,7 +8,7 @@ import anyio
 import click
 
 from clew import RenderedPrompt, Trajectory, context_history, prompt_of, read
-from clew.approvals import root_of
+from clew.agent.approvals import root_of
 from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
 from clew.cli.audit import render_audit as tell_audit

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from clew import ConfigError, Entry, Observation, StoreError, Trajectory, read
+from clew.agent.approvals import root_of
 from clew.agent_files import Spec, make_model, origin
-from clew.approvals import root_of
 from clew.cli.agents import VOTES, Assembled, assemble
 from clew.cli.foreground import read_all, run_to_end
 from clew.cli.memory import notes_for

@@ -6,12 +6,12 @@
 from typing import Final
 
 from clew.codecs.code import Code
-from clew.codecs.interface import Codec
 from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
 from clew.codecs.native import Native
 from clew.codecs.paper import Paper
-from clew.core.errors import ConfigError
+from clew.core.codec import Codec
+from clew.support.errors import ConfigError
 
 _SHIPPED: Final[tuple[Codec, ...]] = (
     Native(),
@@ -34,11 +34,6 @@ def by_name(name: str) -> Codec:
     if (codec := _CODECS.get(name)) is None:
         raise ConfigError(f"there is no codec {name!r}; choose one of: {', '.join(_CODECS)}")
     return codec
-
-
-def same_format(one: str, other: str) -> bool:
-    """Whether two names of formats differ in their versions only."""
-    return one.rpartition("/")[0] == other.rpartition("/")[0]
 
 
 __all__ = [

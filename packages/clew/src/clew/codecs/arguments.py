@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
-from clew.core.events import FINISH, Json
+from clew.core.codec import PromptSpec
+from clew.core.events import FINISH, RUN_CODE, Json
 from clew.core.interfaces import Parameters, ToolSpec
 from clew.support.schema_examples import right_form
 from clew.support.short_text import cut
@@ -49,9 +49,6 @@ _PLAIN: Final = frozenset(
 """Keywords that a value of the bare type meets."""
 _OUTER: Final = _PLAIN - {"anyOf", "oneOf"} | {"required", "$defs"}
 
-
-RUN_CODE: Final = "run_code"
-"""The tool that runs a program: the other tools are functions in it."""
 
 _LOOK_UPS: Final = frozenset({"pure", "read"})
 

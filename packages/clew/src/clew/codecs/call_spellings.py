@@ -22,9 +22,9 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 
 from clew.codecs.arguments import fields, matched, object_args, tool_named, typed
-from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
 from clew.codecs.tool_names import QUALIFIED, distinct
+from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, Json
 from clew.support.json_arguments import unfit
 from clew.support.lazy_regex import Lazy

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Final
 
 from clew.codecs.arguments import fields, may_act, tool_named
-from clew.codecs.interface import PromptSpec
 from clew.codecs.tool_names import distinct, named, readable
 from clew.codecs.unread_calls import DATA, EXAMPLE, MEANT, called
+from clew.core.codec import PromptSpec
 from clew.support.lazy_regex import Lazy
 
 SHORT: Final = 240

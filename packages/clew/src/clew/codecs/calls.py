@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from clew.codecs.arguments import bare, fields, matched, may_act, object_args, tool_named
-from clew.codecs.interface import PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
+from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, Action
 from clew.support.surrogates import HALF
 

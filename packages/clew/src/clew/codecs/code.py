@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.codecs import wording
-from clew.codecs.arguments import RUN_CODE, example, may_act, visible_tools
+from clew.codecs.arguments import example, may_act, visible_tools
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.call_traces import trace
 from clew.codecs.functions import (
@@ -26,14 +26,14 @@ from clew.codecs.functions import (
     written,
 )
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.own_literals import is_answer, is_labelled, is_text
 from clew.codecs.scan import INVENTED, Labels
 from clew.codecs.stream_end import StreamEnd
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
-from clew.core.events import FINISH, Action, Json, Reply, encode
+from clew.core.codec import Parsed, PromptSpec
+from clew.core.events import FINISH, RUN_CODE, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Part, ToolSpec
 from clew.support.json_arguments import unfit
 

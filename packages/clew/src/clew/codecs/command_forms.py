@@ -10,9 +10,9 @@ from typing import Final
 from clew.codecs.arguments import typed, types
 from clew.codecs.calls import balanced
 from clew.codecs.mend import UnreadableError, first_value
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
 _FIELD: Final = re.compile(r"\{([A-Za-z_]\w*)\}")

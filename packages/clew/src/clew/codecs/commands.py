@@ -22,15 +22,15 @@ from clew.codecs.command_forms import (
     shaped,
     stands_twice,
 )
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import before_invented_tail
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
-from clew.core.errors import ConfigError
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import OnText, Parameters, Part, ToolSpec
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.support.surrogates import HALF
 

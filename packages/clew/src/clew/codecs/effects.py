@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.codecs.interface import PromptSpec
+from clew.core.codec import PromptSpec
 from clew.core.events import Done, Forked, Rewound
 
 GONE_ON: Final = "A person let the work go on after that: tools can be called again."

@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs.arguments import RUN_CODE, fields, required
-from clew.codecs.interface import PromptSpec
+from clew.codecs.arguments import fields, required
 from clew.codecs.python_types import Types
-from clew.core.events import FINISH, Action, Json
+from clew.core.codec import PromptSpec
+from clew.core.events import FINISH, RUN_CODE, Action, Json
 from clew.core.interfaces import ToolSpec
 from clew.support.json_arguments import unfit
 from clew.support.short_text import one_line

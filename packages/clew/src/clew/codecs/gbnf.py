@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any, Final, cast
 
 from clew.codecs.schema_references import resolved
-from clew.core.errors import ConfigError
 from clew.core.events import encode
 from clew.core.interfaces import Parameters
+from clew.support.errors import ConfigError
 
 _TOKENS: Final = 1_024
 _CHARS: Final = 2.5

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.arguments import visible_tools
-from clew.codecs.interface import PromptSpec
+from clew.core.codec import PromptSpec
 from clew.core.events import Json
 from clew.core.interfaces import Calls, Parameters, ToolSpec
 

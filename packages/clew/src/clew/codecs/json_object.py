@@ -25,11 +25,11 @@ from clew.codecs.arguments import (
 from clew.codecs.call_spellings import check_thought, unclosed
 from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.gbnf import Grammar
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.json_form import step_schema
 from clew.codecs.mend import UnreadableError, Value, first_value
 from clew.codecs.scan import scan, void
 from clew.codecs.thinking import aloud
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step

@@ -24,12 +24,12 @@ from clew.codecs.arguments import (
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.calls import TRAILING, check_alone, read_call, tool_name
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, first_value, whole_value
 from clew.codecs.scan import Labels, stream_filter, void
 from clew.codecs.sections import Sections, sections, unfenced
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Part, ToolSpec
 from clew.support.settings import check_fields

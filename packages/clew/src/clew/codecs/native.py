@@ -14,13 +14,13 @@ import msgspec
 
 from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import DEPTH, deep, repeated_key
 from clew.codecs.quoted_answers import has_no_quotes
 from clew.codecs.schema_references import resolved
 from clew.codecs.text_answer import as_calls, beside_calls
 from clew.codecs.thinking import aloud
 from clew.codecs.wording import incomplete
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import (
     Action,
     Changed,

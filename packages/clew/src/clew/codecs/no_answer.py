@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from clew.codecs.arguments import RUN_CODE
 from clew.codecs.effects import NOT_FOUND
-from clew.codecs.interface import Codec, PromptSpec
 from clew.codecs.own_literals import only_literals
 from clew.codecs.text_answer import as_calls
-from clew.core.events import Compacted, Note, Rewound
+from clew.core.codec import Codec, PromptSpec
+from clew.core.events import RUN_CODE, Compacted, Note, Rewound
 from clew.core.trajectory import Step, Trajectory
 from clew.support.lazy_regex import Lazy
 

@@ -11,12 +11,12 @@ from clew.codecs.arguments import example, fields, text_field, visible_tools
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, check_alone, read_call
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError
 from clew.codecs.scan import Labels, stream_filter
 from clew.codecs.sections import Sections, sections
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Part, ToolSpec
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.schema_references import resolved
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import Parameters
 

@@ -24,13 +24,13 @@ from clew.codecs.call_spellings import (
 )
 from clew.codecs.call_traces import CODE, is_example, only_call, trace, without_code
 from clew.codecs.calls import TRAILING
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import SECOND
 from clew.codecs.schema_references import resolved
 from clew.codecs.sections import Sections, sections
 from clew.codecs.unread_calls import MEANT
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.support.lazy_regex import Lazy
 

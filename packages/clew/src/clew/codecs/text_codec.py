@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from clew.codecs import wording
-from clew.codecs.interface import Parsed, PromptSpec
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, Parameters, Part
 from clew.core.steps import Step

@@ -12,10 +12,10 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from clew.codecs.arguments import RUN_CODE, may_act
-from clew.codecs.interface import Parsed, PromptSpec
+from clew.codecs.arguments import may_act
 from clew.codecs.wording import incomplete
-from clew.core.events import Action, Reply
+from clew.core.codec import Parsed, PromptSpec
+from clew.core.events import RUN_CODE, Action, Reply
 from clew.support.lazy_regex import Lazy
 
 LEFT_OUT: Final = "what stood in thinking kept as thought"

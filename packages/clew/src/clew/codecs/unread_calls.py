@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 
 from clew.codecs.arguments import fields, may_act, required, text_field, tool_named, types
-from clew.codecs.interface import PromptSpec
 from clew.codecs.tool_names import WORD, Named, is_compound
+from clew.core.codec import PromptSpec
 from clew.support.lazy_regex import Lazy
 
 MEANT: Final = frozenset({"tool_call", "tool_calls", "tool_code", "function_call", "tool_use"})

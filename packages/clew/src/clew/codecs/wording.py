@@ -9,10 +9,10 @@ import msgspec
 
 from clew.codecs.arguments import fields, required, types
 from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
-from clew.codecs.interface import Parsed, PromptSpec
 from clew.codecs.mend import UnreadableError, whole_value
 from clew.codecs.scan import Labels
 from clew.codecs.sections import Sections, before_invented_tail
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import (
     FINISH,
     TOO_LONG,

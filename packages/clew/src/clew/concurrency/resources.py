@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, cast
 import anyio
 
 from clew.concurrency.tasks import one_error, spawn
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clew.codecs.interface import Shape
 from clew.context.visible import Seen
+from clew.core.codec import Shape
 from clew.core.events import Compacted, Json, Note, Reply, Rewound, Usage, encode
 from clew.core.interfaces import Prompt
 from clew.core.trajectory import Step, Trajectory

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.draft import CHARACTERS, Draft, earlier_summary, rest, results
-from clew.core.errors import ConfigError
+from clew.core.codec import SHOWN_CHARS, Shape
 from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ConfigError
 from clew.support.parts import stable_name, using, wrong
 from clew.support.settings import check_fields
 from clew.support.short_text import one_line

@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
-from clew.codecs.interface import Example
-from clew.core.errors import ConfigError
+from clew.core.codec import Example
 from clew.core.events import FINISH, Action, Fingerprints, Json, Observation, Reply, Thought
 from clew.core.trajectory import Call, Step
+from clew.support.errors import ConfigError
 
 
 class _Move(msgspec.Struct, frozen=True):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from clew.codecs.interface import Shape
 from clew.context.visible import Seen, effect_line, stays
+from clew.core.codec import Shape
 from clew.core.events import Note, Observation, Reply, Rewound, encode
 from clew.core.trajectory import Call, Step, Trajectory
 

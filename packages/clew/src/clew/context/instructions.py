@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final, Literal, Self, TypeAlias
 
-from clew.codecs.interface import Example
 from clew.context.variants import VARIANTS, Variant, several
+from clew.core.codec import Example
 from clew.core.interfaces import Left, Tail
 from clew.core.trajectory import Trajectory
 from clew.support.parts import stable_name, text_from, using

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs.interface import SHOWN_CHARS
+from clew.core.codec import SHOWN_CHARS
 from clew.core.events import UNMADE, Action, Json, Note, RawCall, Reply, Thought, encode, text_parts
 from clew.core.steps import Call, Notice, Step
 from clew.support.short_text import cut

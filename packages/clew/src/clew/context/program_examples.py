@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from clew.codecs.interface import Example
 from clew.context.demonstrations import acted, example, finished
+from clew.core.codec import Example
 from clew.core.events import Action, Json
 from clew.core.interfaces import ToolSpec
 

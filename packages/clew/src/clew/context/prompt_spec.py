@@ -4,10 +4,10 @@ from typing import Final
 
 import msgspec
 
-from clew.codecs.interface import Example, PromptSpec
-from clew.core.errors import ConfigError
+from clew.core.codec import Example, PromptSpec
 from clew.core.events import Effect, Json, encode
 from clew.core.interfaces import Parameters, ToolSpec
+from clew.support.errors import ConfigError
 
 SWITCHES: Final = ("repeat_question", "strict_landing", "raw_replies", "withhold")
 """Fields of a brief that the record names only where they are not as they usually are."""

@@ -6,20 +6,18 @@ some providers forget what they cached where the choice of tools changes. A repl
 is no summary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import msgspec
 
 from clew.context.compaction import asks_model
 from clew.context.draft import CHARACTERS
-from clew.context.view import view_of
-from clew.core.agent import Agent
-from clew.core.errors import TooLongError
-from clew.core.events import AnyEvent, Compacted, Rewound
-from clew.core.interfaces import Part, Prompt
+from clew.core.engine import Render
+from clew.core.events import AnyEvent, Compacted, Reply, Rewound
+from clew.core.interfaces import OnText, Part, Prompt
 from clew.core.trajectory import Trajectory
-from clew.models.completion import complete
+from clew.support.errors import TooLongError
 from clew.support.short_text import one_line
 
 SUMMARY_CHARS: Final = 4_000
@@ -34,31 +32,37 @@ ASKED: Final = (
 
 
 async def left_out(
-    agent: Agent, so_far: Trajectory, less: Compacted | Rewound | None
+    render: Render,
+    ask: Callable[[Prompt, OnText | None], Awaitable[Reply]],
+    review: Callable[[Trajectory], Awaitable[Sequence[AnyEvent]]],
+    so_far: Trajectory,
+    less: Compacted | Rewound | None,
 ) -> Sequence[AnyEvent]:
     """What to record before the next prompt: what it leaves out, or what a critic says of the run.
 
-    Raises `ModelError` where the agent's model is asked and fails, `PartError` where a critic does.
+    `ask` asks the agent's model and `review` its critic. Raises `ModelError` where the model fails,
+    `PartError` where the critic does.
     """
-    if less is not None:
-        return [await summarised(agent, so_far, less)]
-    return await agent.context.review(so_far, agent.limits.reply_seconds, agent.limits.grace)
+    if less is None:
+        return await review(so_far)
+    if not isinstance(less, Compacted) or not asks_model(less, so_far):
+        return [less]
+    return [await summarised(render, ask, so_far, less)]
 
 
 async def summarised(
-    agent: Agent, so_far: Trajectory, less: Compacted | Rewound
-) -> Compacted | Rewound:
-    """What is to be left out, with a model's summary of it where one is wanted.
+    render: Render,
+    ask: Callable[[Prompt, OnText | None], Awaitable[Reply]],
+    so_far: Trajectory,
+    less: Compacted,
+) -> Compacted:
+    """What is to be left out, with a model's summary of it.
 
     Where the model gives none, or one that is longer than what it is of, there is none. Raises
     `ModelError` where the model fails.
     """
-    if not isinstance(less, Compacted) or not asks_model(less, so_far):
-        return less
-    model, limits = agent.resolved_model, agent.limits
     try:
-        prompt = _prompt(agent, so_far)
-        reply = await complete(model, prompt, None, limits.reply_seconds, limits.grace)
+        reply = await ask(_prompt(render, so_far), None)
     except TooLongError:  # nothing is lost: what is left out is shorter without
         return less
     text = one_line(reply.text)[:SUMMARY_CHARS]
@@ -68,11 +72,9 @@ async def summarised(
     return msgspec.structs.replace(less, summary=text, usage=reply.usage, tokens=tokens)
 
 
-def _prompt(agent: Agent, so_far: Trajectory) -> Prompt:
+def _prompt(render: Render, so_far: Trajectory) -> Prompt:
     """The prompt as it was, and what is asked of it."""
-    params = agent.resolved_model.info.params
-    view = view_of(so_far, agent.resolved_codec, agent.brief, params, agent.seed)
-    prompt, _ = view.prompt(so_far, (), "auto")
+    prompt, _ = render(so_far, (), "auto")
     tail = (Part("user", ASKED),)
     return msgspec.structs.replace(prompt, tail=tail, stop=(), reply_schema=None, grammar="")
 

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clew.codecs.interface import Example
 from clew.context.demonstrations import acted, example, finished
+from clew.core.codec import Example
 from clew.core.events import Action, Json
 from clew.core.interfaces import Parameters, ToolSpec
 

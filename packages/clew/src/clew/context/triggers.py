@@ -21,10 +21,10 @@ from clew.context.branches import (
     shown_call,
 )
 from clew.context.rewind import CRITIC, OWN, REJECTED, REPEATED
-from clew.core.errors import ConfigError
 from clew.core.events import FINISH, AnyEvent, Charged, Rewound, Thought, Usage
 from clew.core.interfaces import Answering
 from clew.core.trajectory import Step, Trajectory
+from clew.support.errors import ConfigError
 from clew.support.parts import Patience, ask, of_kind, stable_name
 
 Trigger: TypeAlias = Callable[[Trajectory, int], Branch | None]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final, Literal, TypeAlias
 
-from clew.codecs.interface import Codec, Shape
-from clew.core.errors import ConfigError
+from clew.core.codec import Codec, Shape
 from clew.core.interfaces import ModelInfo, ToolSpec
+from clew.support.errors import ConfigError
 from clew.support.parts import stable_name
 from clew.support.settings import check_fields
 

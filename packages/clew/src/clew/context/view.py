@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
-from clew.codecs.interface import Codec, Constrains, Describes, PromptSpec
-from clew.context.prompt_parts import Parts
 from clew.context.rewind import OWN
 from clew.context.visible import goal_of, visible_step
+from clew.core.codec import Codec, Constrains, Describes, PromptSpec
 from clew.core.events import EFFECTFUL, Code, Compacted, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
+from clew.core.prompt_parts import Parts
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 
 RESTATE_CHARS: Final = 24_000
@@ -310,11 +310,21 @@ def _earlier_results(so_far: Trajectory, call: Call) -> list[Json]:
     return list(islice(earlier, 1))
 
 
-def view_of(
-    so_far: Trajectory, codec: Codec, brief: PromptSpec, params: Mapping[str, Json], seed: int
-) -> View:
-    """The run's view, kept between steps; made anew whenever it is not there."""
+def next_prompt(
+    codec: Codec,
+    brief: PromptSpec,
+    params: Mapping[str, Json],
+    seed: int,
+    so_far: Trajectory,
+    reminders: Sequence[str],
+    calls: Calls,
+    shown: tuple[str, ...] = (),
+) -> tuple[Prompt, Fingerprints]:
+    """The prompt for the next thought and its fingerprints (`View.prompt`).
+
+    The run's view is kept between steps, and made anew whenever it is not there.
+    """
     view, goal = so_far.folds.get("view"), goal_of(so_far)
     if not isinstance(view, View) or view.brief is not brief or view.goal != goal:
         view = so_far.folds["view"] = View(codec, brief, goal, params, seed)
-    return view
+    return view.prompt(so_far, reminders, calls, shown)

@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from clew.codecs.interface import SHOWN_CHARS, Shape
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.own_words import bounded
+from clew.core.codec import SHOWN_CHARS, Shape
 from clew.core.done import told_effect
 from clew.core.events import FINISH, Asked, Compacted, Forked, Note, Observation, Rewound, Text
 from clew.core.steps import Notice

@@ -1,22 +1,19 @@
 """The one account of a run: what it may take, what it took, and whether the next call still fits.
 
-The numbers that a person sets (`guards/limits.py`) are compared with what a run took since a person
+The numbers that a person sets are compared with what a run took since a person
 last spoke: a further word gives it the same again. Before each thought a call is reserved: its
-prompt and the most it may answer (`context/call_estimate.py`) must fit in what is left, beside a
+prompt and the most it may answer must fit in what is left, beside a
 reserve for a landing. All of it is read from the record, so a replay comes to the same. What a
 provider takes beyond it is excess: then nothing more is begun.
 """
 
-from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
-from clew.context.call_estimate import CallEstimate
 from clew.core.events import EFFECTFUL, BoundCode, Grant, Thought, Usage
 from clew.core.interfaces import Left, Tool, Tripped
 from clew.core.trajectory import Call, Totals, Trajectory
-from clew.guards.limits import Limits
 
 LEAST: Final = 1.0
 """The least time in seconds that a call gets, however little is left."""
@@ -38,7 +35,7 @@ _USED_UP: Final = {
 """The axes that have a bound, and what is said of one that is used up."""
 
 _Axis: TypeAlias = Literal["steps", "tool_calls", "tokens", "seconds", "cost"]
-_AXES: Final[tuple[_Axis, ...]] = ("steps", "tool_calls", "tokens", "seconds", "cost")
+AXES: Final[tuple[_Axis, ...]] = ("steps", "tool_calls", "tokens", "seconds", "cost")
 
 _GRANTED: Final[dict[_Axis, BoundCode]] = {
     "steps": "grant_steps",
@@ -68,14 +65,6 @@ class AtMost(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         """As records name it, such as "ToolCalls(most=30)"."""
         return f"{self.axis.title().replace('_', '')}(most={self.most!r})"
-
-
-def at_most(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
-    """The bounds that the numbers of limits mean; where no price is known, cost has none."""
-    yield AtMost("faults", limits.faults)
-    for axis in _AXES:
-        if priced or axis != "cost":
-            yield AtMost(axis, limits.most_cost if axis == "cost" else getattr(limits, axis))
 
 
 class Allowance(NamedTuple):
@@ -150,11 +139,27 @@ class Account(NamedTuple):
         left, most = self.left(), self.most
         if most.cost is not None and left.cost == 0:
             return Tripped("grant_cost", "grant", f"${most.cost:.4f} granted, and spent")
-        for axis in _AXES[:-1]:
+        for axis in AXES[:-1]:
             if getattr(left, axis) <= 0:
                 detail = f"{axis}: {getattr(most, axis):g} granted, and used"
                 return Tripped(_GRANTED[axis], "grant", detail)
         return None
+
+
+class CallEstimate(Protocol):
+    """What is known beforehand of an agent's model calls.
+
+    `answer` are the tokens that a reply may take by the model's parameters, if they say so.
+    """
+
+    @property
+    def answer(self) -> int | None: ...
+
+    def next_call(
+        self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
+    ) -> Usage:
+        """What the next call is expected to take, or the one after it (`later`)."""
+        ...
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -165,9 +170,9 @@ class Budget(msgspec.Struct, frozen=True):
     """
 
     most: Grant
+    estimate: CallEstimate
     priced: bool = True
     landing: bool = True
-    estimate: CallEstimate = CallEstimate()
 
     def accounts(self, so_far: Trajectory) -> tuple[Account, ...]:
         """For a sub-run, its grant over the whole run; and the limits since a person last spoke."""
@@ -320,7 +325,7 @@ def too_little(grant: Grant) -> str | None:
 
 def _lacking(grant: Grant) -> _Axis | None:
     """The first axis of which nothing is granted."""
-    for axis in _AXES:
+    for axis in AXES:
         value = getattr(grant, axis)
         if value is not None and value <= 0:
             return axis

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from clew.codecs.arguments import RUN_CODE
-from clew.core.events import EFFECTFUL, FINISH, Code, Observation
+from clew.core.events import EFFECTFUL, FINISH, RUN_CODE, Code, Observation
 from clew.core.interfaces import ToolSpec
 from clew.core.received import received_hash
 from clew.core.trajectory import Call, Trajectory

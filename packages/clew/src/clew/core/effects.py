@@ -7,11 +7,11 @@ that is told may ask a sub-agent in other words, or make the sub-agent's call it
 from collections.abc import Iterable
 
 from clew.core.done import described_effect
-from clew.core.errors import RunNotFoundError
 from clew.core.events import Done
 from clew.core.interfaces import STRATEGY, Store
 from clew.core.journal import load
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import RunNotFoundError
 
 
 async def effects_of(store: Store, record: Trajectory, calls: Iterable[Call]) -> dict[str, Done]:

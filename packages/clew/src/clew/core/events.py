@@ -5,9 +5,11 @@ and nothing here knows a run id, a clock or a store.
 """
 
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
+
+from clew.support import json_values
 
 SCHEMA: Final = 1
 """Version of what events mean, in `Started.schema`.
@@ -20,7 +22,13 @@ if what is there already comes to mean something else.
 FINISH: Final = "finish"
 """Name of the tool that ends a run."""
 
-Json: TypeAlias = Any
+RUN_CODE: Final = "run_code"
+"""Name of the tool that runs a program: the other tools are functions in it."""
+
+ACTING: Final = "*"
+"""The cap on all calls with an effect, whatever their tools."""
+
+Json: TypeAlias = json_values.Json
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
 Finish: TypeAlias = Literal["stop", "calls", "declined", "length", "filter", "refusal", "cut"]

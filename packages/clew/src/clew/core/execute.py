@@ -16,8 +16,7 @@ import msgspec
 
 from clew.concurrency.tasks import InThread, TaskResult, run_with_deadline
 from clew.concurrency.uncut import Uncut
-from clew.core.agent import Agent
-from clew.core.errors import ToolError
+from clew.core.engine import Engine
 from clew.core.events import (
     EFFECTFUL,
     Attempt,
@@ -35,6 +34,7 @@ from clew.core.received import handed_hashes, received_hash
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
 from clew.support.error_text import described, message_of, writable
+from clew.support.errors import ToolError
 from clew.support.parts import ask, copied, text_of
 
 IN_DOUBT: Final = (
@@ -48,26 +48,26 @@ _NOT_KEPT: Final = (
 LATE_CHARS: Final = 2_000
 
 
-async def perform(agent: Agent, journal: Journal, call: Call) -> None:
+async def perform(engine: Engine, journal: Journal, call: Call) -> None:
     """Make a judged call, unless it must not be made, and record its observation."""
-    tool = agent.by_name.get(call.action.name)
+    tool = engine.tools.get(call.action.name)
     if tool is None:  # begun by an agent that had it
         text = IN_DOUBT.format(tool=call.action.name)
         await journal.record(refusal(call, "unknown", text))
         return
     if isinstance(tool, AgentTool) or call.child:
-        await run_sub_run(agent, journal, tool, call)
+        await run_sub_run(engine, journal, tool, call)
         return
     whole = journal.with_secrets(call)
-    unmade = await _unmade(agent, journal, tool, call)
+    unmade = await _unmade(engine, journal, tool, call)
     if whole is None or unmade is not None:
         lost = refusal(call, "not_kept", _NOT_KEPT)
         await journal.record(lost if unmade is None else unmade)
         return
-    await _make(agent, journal, tool, call, whole)
+    await _make(engine, journal, tool, call, whole)
 
 
-async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: Call) -> None:
+async def _make(engine: Engine, journal: Journal, tool: Tool, call: Call, whole: Call) -> None:
     """Make the call, repeat it if its effect allows, and record what came of it."""
     number, after = len(call.attempts), ""
     if number:
@@ -81,7 +81,7 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
         task = last.task  # with arguments of which the tool receives others it is another task
     while True:
         number += 1
-        most = agent.budget.deadline(tool, journal.trajectory)
+        most = engine.budget.deadline(tool, journal.trajectory)
         attempt = Attempt(
             call.key, tool.name, call.hash, most, number, after, task=task, received=received
         )
@@ -89,16 +89,16 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
             await uncut.give_way()  # what is cancelled begins nothing
         if uncut is not None or number > 1:
             await journal.record(attempt)
-        came = await _attempt(agent, tool, whole, journal, attempt, uncut)
+        came = await _attempt(engine, tool, whole, journal, attempt, uncut)
         if isinstance(came, Observation):
-            came = await _found(agent, journal, tool, call.key, came)
+            came = await _found(engine, journal, tool, call.key, came)
         if (
             not isinstance(came, Observation)
             or came.ok
             or number > tool.retry.times
             or not _repeatable(tool, came)
         ):
-            await _record(journal, _held_if_unknown(agent, tool, call, came), uncut)
+            await _record(journal, _held_if_unknown(engine, tool, call, came), uncut)
             return
         after, task = came.text, ""
         try:
@@ -112,22 +112,22 @@ async def _make(agent: Agent, journal: Journal, tool: Tool, call: Call, whole: C
 
 
 async def _found(
-    agent: Agent, journal: Journal, tool: Tool, key: str, came: Observation
+    engine: Engine, journal: Journal, tool: Tool, key: str, came: Observation
 ) -> Observation:
     """What the tool's probe says of a call that was late, or else what came of it."""
     if (came.code, came.outcome) != ("timeout", "unknown") or tool.probe is None:
         return came
-    found = await _probe(agent, journal, tool, journal.trajectory.call(key), tool.probe)
+    found = await _probe(engine, journal, tool, journal.trajectory.call(key), tool.probe)
     if found is None or found.outcome == "unknown":  # one that it does not find may come
         return came
     return found
 
 
 def _held_if_unknown(
-    agent: Agent, tool: Tool, call: Call, came: Observation | Judged | Suspended
+    engine: Engine, tool: Tool, call: Call, came: Observation | Judged | Suspended
 ) -> Observation | Judged | Suspended:
     """What came of a call; an unsafe one with an unknown outcome waits for a person by choice."""
-    if agent.limits.unknown == "tell" or tool.effect != "unsafe":
+    if engine.unknown == "tell" or tool.effect != "unsafe":
         return came
     if not isinstance(came, Observation) or came.outcome != "unknown":
         return came
@@ -162,7 +162,7 @@ def _repeatable(tool: Tool, observation: Observation) -> bool:
 
 
 async def _unmade(
-    agent: Agent, journal: Journal, tool: Tool, call: Call
+    engine: Engine, journal: Journal, tool: Tool, call: Call
 ) -> Observation | Judged | None:
     """What there is to say of a call in doubt instead of making it; None if it may be made.
 
@@ -170,11 +170,11 @@ async def _unmade(
     """
     if not call.in_doubt or call.again or call.attempts[-1].task:
         return None
-    return await _settle(agent, journal, tool, call)
+    return await _settle(engine, journal, tool, call)
 
 
 async def _settle(
-    agent: Agent, journal: Journal, tool: Tool, call: Call
+    engine: Engine, journal: Journal, tool: Tool, call: Call
 ) -> Observation | Judged | None:
     """The outcome of a call that was cut off; None means that it may be made again."""
     if _asked(call) and call.ruling is not None and not call.ruling.allow:
@@ -183,13 +183,13 @@ async def _settle(
     if tool.effect != "unsafe" and tool.probe is None:
         return None
     if tool.probe is not None and not _retry_refused(call):
-        found = await _probe(agent, journal, tool, call, tool.probe)
+        found = await _probe(engine, journal, tool, call, tool.probe)
         if found is None or found.outcome != "unknown":
             return found
     if _retry_refused(call):
         return _not_repeated(journal, tool, call)
     text = IN_DOUBT.format(tool=call.attempts[-1].tool)
-    if agent.limits.unknown == "hold":
+    if engine.unknown == "hold":
         return _hold(call, text)
     return failed(tool, call, "unknown", text, "unknown", trust="trusted")
 
@@ -217,7 +217,7 @@ def _retry_refused(call: Call) -> bool:
 
 
 async def _probe(
-    agent: Agent,
+    engine: Engine,
     journal: Journal,
     tool: Tool,
     call: Call,
@@ -231,15 +231,15 @@ async def _probe(
     await anyio.sleep(min(max(0, left), call.attempts[-1].timeout))  # a clock may be set back
     key, what = f"{journal.run_id}:{call.key}", f"the probe of the tool {tool.name}"
     try:
-        found = await ask(what, agent.patience, probe, copied(call.args), key)
+        found = await ask(what, engine.patience, probe, copied(call.args), key)
     except Exception as error:  # noqa: BLE001 - whatever a probe raises, the call stays in doubt
         text = IN_DOUBT.format(tool=tool.name)
         return failed(tool, call, "unknown", text, "unknown", traced(error))
-    return None if found is None else observed(agent, journal.trajectory, tool, call, found)
+    return None if found is None else observed(engine, journal.trajectory, tool, call, found)
 
 
 async def _attempt(
-    agent: Agent, tool: Tool, call: Call, journal: Journal, attempt: Attempt, uncut: Uncut | None
+    engine: Engine, tool: Tool, call: Call, journal: Journal, attempt: Attempt, uncut: Uncut | None
 ) -> Observation | Judged | Suspended:
     """One attempt within its deadline; whatever the tool raises becomes an observation.
 
@@ -253,7 +253,7 @@ async def _attempt(
 
     made = CallContext(
         record=journal.trajectory,
-        left=lambda: agent.budget.left(journal.trajectory),
+        left=lambda: engine.budget.left(journal.trajectory),
         task=attempt.task,
         answer=call.ruling.answer if call.ruling is not None and _asked(call) else None,
         blob=journal.store.blob,
@@ -272,7 +272,7 @@ async def _attempt(
         return _raised(tool, call, error, trust)
     if hasattr(value, "__await__"):
         heard = partial(_report_late_end, post)
-        ended = await run_with_deadline(value, most, agent.limits.grace, heard, context, uncut)
+        ended = await run_with_deadline(value, most, engine.patience.grace, heard, context, uncut)
         if ended.late:
             return _late(tool, call, most, ended, post)
         if ended.error is not None:
@@ -286,7 +286,7 @@ async def _attempt(
         if tool.effect in EFFECTFUL:
             return _raised(tool, call, TypeError("a tool with an effect asks for no call"), trust)
         return msgspec.structs.replace(value, call=call.key)
-    return observed(agent, journal.trajectory, tool, call, value)
+    return observed(engine, journal.trajectory, tool, call, value)
 
 
 def _at_work(journal: Journal, tool: Tool, attempt: Attempt, task: str, by: str) -> Attempt:

@@ -7,19 +7,13 @@ from typing import Any
 
 import msgspec
 
-from clew.compare import changes
-from clew.core.agent import Agent
 from clew.core.done import described_effect, step_of
-from clew.core.effects import with_those_within
-from clew.core.errors import ConfigError
 from clew.core.events import (
     FINISH,
     AnyEvent,
     Done,
     Entry,
     Forked,
-    Grant,
-    Json,
     Note,
     Observation,
     Stop,
@@ -27,16 +21,12 @@ from clew.core.events import (
     Thought,
     text_parts,
 )
-from clew.core.interfaces import Base, Listener, Store
-from clew.core.journal import Journal
+from clew.core.interfaces import Base
 from clew.core.observations import refusal, replaced
 from clew.core.trajectory import Step, Trajectory
-from clew.stores.seal import sealed
-from clew.support.arguments import NONE, check_argument
-from clew.support.redaction import redact, secrets
-from clew.support.run_ids import check_run_id, new_run_id
+from clew.support.arguments import NONE, check_argument, check_number
+from clew.support.errors import ConfigError
 from clew.support.settings import check_text
-from clew.validate import check_number
 
 
 class ForkPoint(msgspec.Struct, frozen=True):
@@ -106,38 +96,6 @@ def find_fork_point(
     hidden = _hidden_effects(record, at, before, changed.keys() | asked_anew)
     replacements = tuple(f"observation {key}" for key in changed)
     return ForkPoint(parent, at, tuple(shared), tuple(again), replacements, hidden)
-
-
-async def start_fork(
-    agent: Agent,
-    point: ForkPoint,
-    store: Store,
-    run_id: str = "",
-    *,
-    listener: Listener | None = None,
-    origin: dict[str, Json] | None = None,
-    call: str = "",
-    grant: Grant | None = None,
-) -> Journal:
-    """Create the fork's record without thinking yet; as a sub-run, it serves `call`.
-
-    It is told of the effects of the point, and of those that sub-runs had within them.
-    """
-    if not call:  # a sub-run has the id of its call
-        check_run_id(run_id)
-    so_far = Trajectory(point.parent, point.shared)
-    what = (*changes(so_far.setting or so_far.started.setting, agent.setting), *point.changed)
-    run_id = run_id or new_run_id()
-    made_of = sealed(run_id, redact(origin)) if origin else {}
-    done = tuple((await with_those_within(store, point.done)).values())
-    first = Forked(
-        point.parent, point.step, agent.setting, what, done, len(point.again), made_of,
-        call, grant,
-    )  # fmt: skip
-    return await Journal.fork(
-        store, point.base, point.shared, (first, *point.again), run_id,
-        secrets=secrets(), listener=listener,
-    )  # fmt: skip
 
 
 def _changed(step: Step, observations: Mapping[str, Any]) -> dict[str, Observation]:

@@ -5,7 +5,6 @@ from contextlib import suppress
 import msgspec
 
 from clew.core.done import described_effect
-from clew.core.errors import ConfigError
 from clew.core.events import (
     AnyEvent,
     Cancel,
@@ -19,6 +18,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Store
 from clew.core.trajectory import Trajectory
+from clew.support.errors import ConfigError
 
 
 async def words_in(store: Store, run_id: str) -> list[AnyEvent]:

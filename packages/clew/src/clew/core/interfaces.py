@@ -1,7 +1,7 @@
 """The interfaces of clew on one page: what a part is given, what it gives back.
 
 Nothing here is to be inherited. A model or store is whatever has these methods; a bound, a guard or
-a check is a function; a tool is one dataclass. That of a format is `clew.codecs.interface`.
+a check is a function; a tool is one dataclass. That of a format is `clew.core.codec`.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 import msgspec
 
 from clew.core.at_work import Sibling
-from clew.core.errors import ConfigError
 from clew.core.events import (
     Adapted,
     BoundCode,
@@ -31,6 +30,7 @@ from clew.core.events import (
     Wire,
 )
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.support.structural import Structural
 
@@ -385,6 +385,19 @@ Screen: TypeAlias = Callable[[str], Answering[Verdict | None]]
 
 Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
 """Returns what is wrong with a (decoded) answer, or None."""
+
+
+@runtime_checkable
+class Audits(Protocol, metaclass=Structural):
+    """A check that can also report its findings in detail, for `Result.audit`."""
+
+    def audit(self, answer: Any, so_far: Trajectory) -> Any:
+        """The findings on an answer, such as a `clew.evidence.Audit`."""
+        ...
+
+
+Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
+"""Rates a run in [0, 1]."""
 
 
 class Listener(Protocol):

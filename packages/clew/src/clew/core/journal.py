@@ -16,15 +16,7 @@ import msgspec
 
 from clew.concurrency.uncut import Uncut
 from clew.core.at_work import AtWork, Sibling
-from clew.core.errors import (
-    ConfigError,
-    PartError,
-    RunExistsError,
-    RunNotFoundError,
-    StoreDamagedError,
-    StoreError,
-    StoreNewerError,
-)
+from clew.core.blobs import split_blobs, with_blobs, without_blobs
 from clew.core.events import (
     SCHEMA,
     AnyEvent,
@@ -43,11 +35,19 @@ from clew.core.events import (
 )
 from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Progress, Store
+from clew.core.redaction import Redaction
 from clew.core.trajectory import Call, Trajectory
-from clew.stores.blobs import split_blobs, with_blobs, without_blobs
 from clew.support.error_text import message_of
+from clew.support.errors import (
+    ConfigError,
+    PartError,
+    RunExistsError,
+    RunNotFoundError,
+    StoreDamagedError,
+    StoreError,
+    StoreNewerError,
+)
 from clew.support.parts import short_repr
-from clew.support.redaction import Redaction
 from clew.support.run_ids import new_run_id
 
 LOG: Final = logging.getLogger("clew")

@@ -12,9 +12,7 @@ import msgspec
 
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
-from clew.context.summary import left_out
-from clew.core.agent import Agent
-from clew.core.errors import TooLongError
+from clew.core.engine import Engine
 from clew.core.events import (
     Charged,
     Compacted,
@@ -37,108 +35,107 @@ from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
 from clew.core.thought import in_time, next_thought
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.errors import TooLongError
 
 
-async def run(agent: Agent, journal: Journal) -> Trajectory:
+async def run(engine: Engine, journal: Journal) -> Trajectory:
     """Advance until the run stops. After `ModelError` or `StoreError` it stays open."""
     async with resources():  # what its tools hold open, unless its owner holds more than this run
         await journal.receive()
         while journal.trajectory.stop is None:
-            await advance(agent, journal)
+            await advance(engine, journal)
     return journal.trajectory
 
 
-async def advance(agent: Agent, journal: Journal) -> None:
+async def advance(engine: Engine, journal: Journal) -> None:
     """Make the next move, then receive messages."""
-    move = next_move(agent, journal.trajectory)
+    move = next_move(engine, journal.trajectory)
     if move.kind == "screen":
-        if judged := await judge_words(agent, journal.trajectory):
+        if judged := await judge_words(engine, journal.trajectory):
             await journal.record(*judged)
         else:
-            move = next_move(agent, journal.trajectory, screened=True)
+            move = next_move(engine, journal.trajectory, screened=True)
     match move.kind:
         case "think":
-            await journal.record(await think(agent, journal))
+            await journal.record(await think(engine, journal))
         case "leave_out" | "review":
-            leave_out = partial(left_out, agent, journal.trajectory, move.less)
-            came = await in_time(agent, journal, leave_out)
+            leave_out = partial(engine.leave_out, journal.trajectory, move.less)
+            came = await in_time(engine, journal, leave_out)
             await journal.record(*([came] if isinstance(came, Charged) else came[0]))
         case "act":
-            await act(agent, journal)
+            await act(engine, journal)
         case "conclude":
-            await conclude(agent, journal)  # a failed check is an observation
+            await conclude(engine, journal)  # a failed check is an observation
         case "land" if move.tripped is not None:
-            await land(agent, journal, move.tripped)
+            await land(engine, journal, move.tripped)
         case "give_up":
-            await give_up(agent, journal)
+            await give_up(engine, journal)
         case "interrupt":
-            await interrupt(agent, journal, move.why)
+            await interrupt(engine, journal, move.why)
         case _:  # done; or a person's words were judged
             pass
     if journal.words or not journal.quiet:
         await journal.receive()
 
 
-async def think(agent: Agent, journal: Journal) -> Thought | Charged | Compacted:
+async def think(engine: Engine, journal: Journal) -> Thought | Charged | Compacted:
     """The next thought; where the provider finds its prompt too long, what to leave out of it."""
     try:
-        return await next_thought(agent, journal)
+        return await next_thought(engine, journal)
     except TooLongError:
-        so_far, compacting = journal.trajectory, agent.compacting
-        expected = agent.budget.expected(so_far).input
-        if compacting is None or (less := compacting.forced(so_far, expected)) is None:
+        if (less := engine.shorten(journal.trajectory)) is None:
             raise
         return less
 
 
-async def act(agent: Agent, journal: Journal) -> None:
+async def act(engine: Engine, journal: Journal) -> None:
     """Judge all pending calls, then perform those that are allowed; held ones wait for a ruling."""
     step = journal.trajectory.step
-    await judge(agent, journal, step.pending)
+    await judge(engine, journal, step.pending)
     ready = [call for call in step.pending if not call.held]
     if ready:
-        await observe(agent, journal, ready)
+        await observe(engine, journal, ready)
     elif step.pending:
         await journal.record(held_stop(*(call.key for call in step.pending)))
 
 
-async def judge(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+async def judge(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None:
     """Record every verdict other than yes; a refused call gets its observation with it."""
     for call in calls:
         new = call.again or not (call.begun or call.suspended)
         if new and not call.held and not call.child:
             given = journal.with_secrets(call) or call
-            if call.action.name in agent.effectful:
-                events = await judged_beside(agent, journal, given)
+            if call.action.name in engine.effectful:
+                events = await judged_beside(engine, journal, given)
             else:
-                events = await judge_call(agent, journal.trajectory, given)
+                events = await judge_call(engine, journal.trajectory, given)
             if events:
                 await journal.record(*events)
 
 
-async def observe(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+async def observe(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None:
     """Perform the calls in parallel; each records its own observation as soon as it has one."""
-    await grant_sub_runs(agent, journal, calls)
+    await grant_sub_runs(engine, journal, calls)
     if len(calls) == 1:
-        await perform(agent, journal, calls[0])
+        await perform(engine, journal, calls[0])
         return
     with one_error():
         async with anyio.create_task_group() as together:
             for call in calls:
-                together.start_soon(perform, agent, journal, call)
+                together.start_soon(perform, engine, journal, call)
 
 
-async def conclude(agent: Agent, journal: Journal) -> None:
+async def conclude(engine: Engine, journal: Journal) -> None:
     """Stop with the answer if it passes the checks; else send it back."""
     so_far, step = journal.trajectory, journal.trajectory.step
-    if (call := step.finish) is not None and not await may_finish(agent, journal, call):
+    if (call := step.finish) is not None and not await may_finish(engine, journal, call):
         return
-    value = _answer(agent, step)
-    problem = None if step.declined else await judge_answer(agent, so_far, value)
+    value = _answer(engine, step)
+    problem = None if step.declined else await judge_answer(engine, so_far, value)
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
         status = "bound" if so_far.landing or so_far.late else status
-        stop = Stop(status, agent.budget.ended(so_far), value, code=so_far.bound)
+        stop = Stop(status, engine.budget.ended(so_far), value, code=so_far.bound)
         await journal.record(*closed_answers(step), stop)
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
@@ -146,7 +143,7 @@ async def conclude(agent: Agent, journal: Journal) -> None:
         await journal.record(Note(text_parts(problem), source="check"))
 
 
-async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
+async def may_finish(engine: Engine, journal: Journal, call: Call) -> bool:
     """Whether the answer may be judged: nothing takes precedence, and no guard objects."""
     step = journal.trajectory.step
     if call.observation is not None:  # it was accepted already
@@ -154,43 +151,43 @@ async def may_finish(agent: Agent, journal: Journal, call: Call) -> bool:
     if (before := comes_before(step)) is not None:
         await journal.record(*closed_answers(step, *before))
         return False
-    await judge(agent, journal, [call])
+    await judge(engine, journal, [call])
     if call.held:
         await journal.record(held_stop(call.key))
     return not call.held and call.observation is None
 
 
-async def give_up(agent: Agent, journal: Journal) -> None:
+async def give_up(engine: Engine, journal: Journal) -> None:
     """Stop with the declared fallback: no answer was acceptable, or the last thought gave none."""
     so_far = journal.trajectory
     why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
-    if (over := agent.budget.exceeded(so_far)) is not None:
+    if (over := engine.budget.exceeded(so_far)) is not None:
         why = f"{why}; {over.reason}"
     if (landing := so_far.landing) is not None:
         why = f"{landing.bound}: {why}"
     status: Status = "failed" if landing is None else "bound"
     code = "" if landing is None else landing.code
-    await journal.record(Stop(status, why, agent.fallback, fallback=True, code=code))
+    await journal.record(Stop(status, why, engine.fallback, fallback=True, code=code))
 
 
-async def land(agent: Agent, journal: Journal, bound: Tripped) -> None:
+async def land(engine: Engine, journal: Journal, bound: Tripped) -> None:
     """A bound tripped: ask for a last thought, or stop if none is wanted or affordable."""
-    if agent.budget.lands(journal.trajectory):
+    if engine.budget.lands(journal.trajectory):
         await journal.record(Landing(bound.name, bound.detail, bound.code))
     else:
         why, own = bound.reason, bound.reason if bound.code == "own" else ""
-        if agent.limits.landing:
+        if engine.budget.landing:
             why = f"{why}; what is left holds no landing"
-        stop = Stop("bound", why, agent.fallback, fallback=True, code=bound.code, detail=own)
+        stop = Stop("bound", why, engine.fallback, fallback=True, code=bound.code, detail=own)
         await journal.record(stop)
 
 
-def _answer(agent: Agent, step: Step) -> Json:
+def _answer(engine: Engine, step: Step) -> Json:
     """The offered answer: finish's argument, or the reply's text, decoded for its type."""
     if step.finish is not None:
         return step.finish.args["answer"]
     text = step.thought.answer if step.thought is not None else None
-    if agent.brief.answers_text or step.declined or text is None:
+    if engine.prompt_spec.answers_text or step.declined or text is None:
         return text
     try:
         return msgspec.json.decode(text)

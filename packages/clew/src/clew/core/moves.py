@@ -1,11 +1,13 @@
-"""What a run does next, or would do: one pure function of the agent and the record."""
+"""What a run does next, or would do: one pure function of the engine and the record."""
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
-from clew.core.agent import Agent
+from clew.core.engine import Engine
 from clew.core.events import Compacted, Rewound
-from clew.core.interfaces import Tripped
+from clew.core.interfaces import AnyBound, Tripped
 from clew.core.trajectory import Trajectory
+from clew.support.parts import PASSED, broken, stable_name, text_from
 
 Kind: TypeAlias = Literal[
     "done",  # the record says stop
@@ -30,7 +32,7 @@ class Move(NamedTuple):
     tripped: Tripped | None = None
 
 
-def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Move:
+def next_move(engine: Engine, so_far: Trajectory, *, screened: bool = False) -> Move:
     """What is next. `screened` says that the screens have nothing against a person's last words.
 
     That is not on record: a screen that does not object writes nothing. Raises `PartError` where
@@ -45,34 +47,54 @@ def next_move(agent: Agent, so_far: Trajectory, *, screened: bool = False) -> Mo
         return Move("act")
     if step.answer is not None:
         return Move("conclude")
-    if so_far.pending_input and not screened and _awaits_screen(agent, so_far):
+    if so_far.pending_input and not screened and _awaits_screen(engine, so_far):
         return Move("screen")
-    if so_far.landed or so_far.cut_landing or len(so_far.rejected) > agent.tries:
+    if so_far.landed or so_far.cut_landing or len(so_far.rejected) > engine.tries:
         return Move("give_up")
     if so_far.landing is None:
-        return _bounded(agent, so_far)
+        return _bounded(engine, so_far)
     # What is left may no longer hold the last thought that a landing allows.
-    lands = agent.budget.lands(so_far) or not agent.limits.landing
-    return _thinks(agent, so_far) if lands else Move("give_up")
+    lands = engine.budget.lands(so_far) or not engine.budget.landing
+    return _thinks(engine, so_far) if lands else Move("give_up")
 
 
-def _bounded(agent: Agent, so_far: Trajectory) -> Move:
+def _bounded(engine: Engine, so_far: Trajectory) -> Move:
     """Land where a bound is reached, else go on."""
-    if (tripped := agent.tripped_bound(so_far)) is None:
-        return _thinks(agent, so_far)
+    if (tripped := tripped_bound(engine.bounds, so_far)) is None:
+        return _thinks(engine, so_far)
     return Move("land", tripped=tripped)
 
 
-def _thinks(agent: Agent, so_far: Trajectory) -> Move:
+def tripped_bound(bounds: Iterable[AnyBound], so_far: Trajectory) -> Tripped | None:
+    """The first bound that is reached, or that the next thought would exceed."""
+    bound = None
+    try:
+        for bound in bounds:
+            if reason := bound(so_far):
+                break
+        else:
+            return None
+    except PASSED:
+        raise
+    except BaseException as error:
+        raise broken(f"the bound {stable_name(bound)}", error) from error
+    if isinstance(reason, Tripped):  # of clew's own bounds
+        return reason
+    said = text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
+    name, _, detail = said.partition(": ")
+    return Tripped("own", name, detail)
+
+
+def _thinks(engine: Engine, so_far: Trajectory) -> Move:
     """Ask the model; where something has to be left out of its prompt, that comes before."""
-    less, rewinds = agent.omission(so_far) if so_far.steps else None, agent.context.rewinds
+    less = engine.omission(so_far) if so_far.steps else None
     if less is not None:
         return Move("leave_out", less=less)
-    return Move("review" if rewinds is not None and rewinds.asks(so_far) else "think")
+    return Move("review" if engine.wants_review(so_far) else "think")
 
 
-def _awaits_screen(agent: Agent, so_far: Trajectory) -> bool:
+def _awaits_screen(engine: Engine, so_far: Trajectory) -> bool:
     """Whether a person's unseen messages are not judged yet, or were held or refused."""
     if (words := so_far.words) is None:
-        return bool(agent.screens)
+        return bool(engine.screens)
     return words.held or (words.ruling is not None and not words.ruling.allow)

@@ -8,8 +8,7 @@ from typing import Any, Final, cast, get_args
 
 import msgspec
 
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
+from clew.core.engine import Engine
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
@@ -25,11 +24,12 @@ from clew.core.events import (
     error_text,
 )
 from clew.core.interfaces import ToolSpec
+from clew.core.pictures import has_pictures, taken_out
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of, writable
+from clew.support.errors import ConfigError
+from clew.support.json_values import plain
 from clew.support.parts import short_repr
-from clew.tools.pictures import has_pictures, taken_out
-from clew.tools.types import plain
 
 DETAIL_CHARS: Final = 8_000
 DETAIL_HEAD: Final = 2_000
@@ -105,7 +105,7 @@ def shortened(detail: str) -> str:
 
 
 def observed(
-    agent: Agent, so_far: Trajectory, tool: ToolSpec, call: Call, value: object
+    engine: Engine, so_far: Trajectory, tool: ToolSpec, call: Call, value: object
 ) -> Observation:
     """A returned value as the call's observation; what JSON or the schema forbids is reported."""
     given = _returned(tool, value)
@@ -119,9 +119,9 @@ def observed(
     except Exception as error:  # noqa: BLE001 - asked what it holds, an object may raise anything
         text = f"{tool.name} returned what JSON cannot carry: {message_of(error)}"
         return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
-    if size > (most := agent.limits.observation_bytes):
+    if size > (most := engine.observation_bytes):
         return _truncate(tool, call, content, size, most)
-    validator = agent.result_validators.get(tool.name) if given.ok else None
+    validator = engine.result_validators.get(tool.name) if given.ok else None
     if validator is not None and (problems := validator(content)):
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return failed(tool, call, "bad_output", text, "done", repr(content))
@@ -139,10 +139,10 @@ def observed(
 
 
 def from_sub_run(
-    agent: Agent, so_far: Trajectory, tool: ToolSpec, call: Call, end: Observation
+    engine: Engine, so_far: Trajectory, tool: ToolSpec, call: Call, end: Observation
 ) -> Observation:
     """The observation of a sub-run, with its spending, even if its content is unusable."""
-    return msgspec.structs.replace(observed(agent, so_far, tool, call, end), spent=end.spent)
+    return msgspec.structs.replace(observed(engine, so_far, tool, call, end), spent=end.spent)
 
 
 def refused_sub_run(tool: ToolSpec, call: Call, why: str, end: Observation) -> Observation:

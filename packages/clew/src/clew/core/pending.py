@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from clew.core.agent import Agent
-from clew.core.errors import RunNotFoundError
+from clew.core.engine import Engine
 from clew.core.events import AnyEvent, Json, Stop, Verdict
 from clew.core.interfaces import Parameters, Store
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal, shortened
 from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import RunNotFoundError
 
 _AGAIN: Final = "To allow it is to make it again: look first whether it happened."
 
@@ -97,7 +97,7 @@ async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, 
     return found
 
 
-async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
+async def interrupt(engine: Engine, journal: Journal, why: str = "") -> None:
     """Close what is pending (not done, or unknown after an attempt) and stop."""
     why = why or "a person interrupted the run"
     closing: list[AnyEvent] = []
@@ -105,7 +105,7 @@ async def interrupt(agent: Agent, journal: Journal, why: str = "") -> None:
         if call.observation is not None:
             continue
         if call.child:
-            closing.append(await close_sub_run(agent, journal, call, why))
+            closing.append(await close_sub_run(engine, journal, call, why))
         elif call.begun:
             text = "a person interrupted it: it may or may not have happened"
             closing.append(refusal(call, "unknown", text))

@@ -4,9 +4,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.agent import OWN_GUARDS, Agent
 from clew.core.call_ids import repeated
-from clew.core.errors import PartError
+from clew.core.engine import Engine, NamedGuard
 from clew.core.events import (
     FINISH,
     Action,
@@ -23,13 +22,20 @@ from clew.core.events import (
 from clew.core.interfaces import Guard, ToolSpec
 from clew.core.observations import refusal
 from clew.core.trajectory import Call, Step, Trajectory
-from clew.guards.caps import AlreadyDone
 from clew.support.error_text import message_of
-from clew.support.nearest_name import did_you_mean, nearest
-from clew.support.parts import ask, broken, copied, of_kind, stable_name, text_from, using, wrong
-from clew.support.schema_parts import keywords
-from clew.tools.schema import example, right_form
-from clew.tools.types import plain
+from clew.support.errors import PartError
+from clew.support.json_values import plain
+from clew.support.parts import (
+    Patience,
+    ask,
+    broken,
+    copied,
+    of_kind,
+    stable_name,
+    text_from,
+    using,
+    wrong,
+)
 
 _NOBODY: Final = frozenset[str]()
 
@@ -54,22 +60,29 @@ def comes_before(step: Step) -> tuple[Code, str] | None:
     return None
 
 
-async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEvent]:
+async def judge_call(engine: Engine, so_far: Trajectory, call: Call) -> list[AnyEvent]:
     """Every verdict on the call other than yes; if it is refused, the last event closes it."""
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
-    if (same := repeated(so_far, call, agent.by_name)) is not None:
+    if (same := repeated(so_far, call, engine.tools)) is not None:
         return [same]
-    if call.action.name != FINISH and (over := agent.budget.exceeded(so_far)) is not None:
+    if call.action.name != FINISH and (over := engine.budget.exceeded(so_far)) is not None:
         why = f"nothing more is begun, for the budget is spent ({over.reason})"
         return [refusal(call, "cap", why, so_far.trust)]
-    tool = agent.by_name.get(call.action.name)
+    tool = engine.tools.get(call.action.name)
     if tool is None:
-        return [refusal(call, "unknown_tool", _unknown(agent, so_far, call.action), so_far.trust)]
+        return [
+            refusal(
+                call,
+                "unknown_tool",
+                engine.advice.unknown_tool(so_far, call.action.name),
+                so_far.trust,
+            )
+        ]
     if call.action.fault:
-        return [_teach(call, tool, call.action.fault, so_far.trust)]
-    most = agent.limits.argument_bytes
+        return [_teach(engine, call, tool, call.action.fault, so_far.trust)]
+    most = engine.argument_bytes
     if (size := len(encode(call.args))) > most:
         text = f"the arguments have {size:,} bytes, and may have {most:,}: give less, or in parts"
         return [refusal(call, "invalid_arguments", text)]
@@ -78,9 +91,9 @@ async def judge_call(agent: Agent, so_far: Trajectory, call: Call) -> list[AnyEv
     if call.ruling is None and (mended := _repaired(tool, args)) is not None:
         args, what = mended
         events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
-    if problems := agent.validators[tool.name](args):
-        return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
-    return [*events, *await _ask_guards(agent, so_far, call, tool, args)]
+    if problems := engine.validators[tool.name](args):
+        return [*events, _teach(engine, call, tool, "; ".join(problems), so_far.trust)]
+    return [*events, *await _ask_guards(engine, so_far, call, tool, args)]
 
 
 def _repaired(tool: ToolSpec, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
@@ -101,7 +114,7 @@ def _repaired(tool: ToolSpec, args: dict[str, Json]) -> tuple[dict[str, Json], s
 
 
 async def _ask_guards(
-    agent: Agent, so_far: Trajectory, call: Call, tool: ToolSpec, args: dict[str, Json]
+    engine: Engine, so_far: Trajectory, call: Call, tool: ToolSpec, args: dict[str, Json]
 ) -> list[AnyEvent]:
     """Ask each guard about the call as amended so far: a refusal ends it, a hold waits for all.
 
@@ -114,17 +127,13 @@ async def _ask_guards(
     events: list[AnyEvent] = []
     held: Judged | None = None
     asked = Call(call.key, Action(call.action.name, args))
-    for name, guard in agent.named_guards:
-        others = guard is not tool.guard and any(guard is each for each in agent.tool_guards)
-        if others or (approved and name in held_by):
+    for guard in engine.guards:
+        name = guard.name
+        if guard.tools is not None and tool.name not in guard.tools:
             continue
-        if isinstance(guard, OWN_GUARDS):
-            verdict = await guard(asked, so_far)
-        else:
-            seen = Call(call.key, Action(call.action.name, copied(args)))
-            verdict = validate_verdict(
-                await ask(f"the guard {name}", agent.patience, guard, seen, so_far), name
-            )
+        if approved and name in held_by:
+            continue
+        verdict = await guard.ask(asked, so_far)
         if verdict is None:
             continue
         match verdict:
@@ -132,8 +141,8 @@ async def _ask_guards(
                 if (hint := Judged(call.key, verdict, by=name)) not in call.hints:
                     events.append(hint)
             case Verdict(kind="amend", args=dict(args)):
-                if problems := agent.validators[tool.name](args):
-                    return [*events, _teach(call, tool, "; ".join(problems), so_far.trust)]
+                if problems := engine.validators[tool.name](args):
+                    return [*events, _teach(engine, call, tool, "; ".join(problems), so_far.trust)]
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case Verdict(kind="hold"):
@@ -147,6 +156,15 @@ async def _ask_guards(
     wanted = asked.args if held.verdict.args is None else held.verdict.args
     verdict = msgspec.structs.replace(held.verdict, args=wanted)
     return [*events, msgspec.structs.replace(held, verdict=verdict)]
+
+
+async def ask_guard(
+    name: str, guard: Guard, patience: Patience, call: Call, so_far: Trajectory
+) -> Verdict | None:
+    """Ask a user's own guard, within its deadline; it gets a copy of the arguments."""
+    seen = Call(call.key, Action(call.action.name, copied(call.args)))
+    said = await ask(f"the guard {name}", patience, guard, seen, so_far)
+    return validate_verdict(said, name)
 
 
 def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
@@ -167,13 +185,13 @@ def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
 
 
 def _asking(
-    call: Call, held: Judged | None, new: Judged, guard: Guard, held_by: frozenset[str]
+    call: Call, held: Judged | None, new: Judged, guard: NamedGuard, held_by: frozenset[str]
 ) -> Judged | None:
     """The first hold, unless a person was asked that; and what the call would repeat, beside it.
 
     What repeats another effect is asked about once for each such effect, whoever held the call.
     """
-    if not isinstance(guard, AlreadyDone):
+    if not guard.repeat:
         return held or (None if new.by in held_by else new)
     if call.ruling and call.verdict and call.verdict.verdict.repeats == new.verdict.repeats:
         return held
@@ -209,7 +227,7 @@ def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict
         raise PartError(message) from error
 
 
-async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
+async def judge_words(engine: Engine, so_far: Trajectory) -> list[AnyEvent]:
     """What screens say, other than a plain yes, of a person's words that no model has seen yet.
 
     Of words that were judged: that they wait for a person, or that one refused them.
@@ -222,8 +240,8 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
     text, key = "\n\n".join(so_far.pending_input), so_far.words_key
     events: list[AnyEvent] = []
     held: list[AnyEvent] = []
-    for name, screen in agent.named_screens:
-        said = await ask(f"the screen {name}", agent.patience, screen, text)
+    for name, screen in engine.screens:
+        said = await ask(f"the screen {name}", engine.patience, screen, text)
         if (verdict := validate_verdict(said, name, "screen")) is None:
             continue
         judged = Judged(key, verdict, by=name)
@@ -243,11 +261,11 @@ async def judge_words(agent: Agent, so_far: Trajectory) -> list[AnyEvent]:
     return [*events, *held]
 
 
-async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | None:
+async def judge_answer(engine: Engine, so_far: Trajectory, value: Json) -> str | None:
     """What is wrong with an answer, by its type and the agent's checks; None if nothing is."""
-    for check in agent.checks or (None,):
+    for check in engine.checks or (None,):
         try:
-            answer: Any = agent.decode(copied(value))  # anew for each: one may change it
+            answer: Any = engine.decode(copied(value))  # anew for each: one may change it
         except ValueError as error:
             return message_of(error)
         except Exception as error:
@@ -255,25 +273,16 @@ async def judge_answer(agent: Agent, so_far: Trajectory, value: Json) -> str | N
         if check is None:
             break
         who = f"the check {stable_name(check)}"
-        problem = await ask(who, agent.patience, check, answer, so_far)
+        problem = await ask(who, engine.patience, check, answer, so_far)
         if problem is None:
             continue
         return text_from(who, problem, "what is wrong with the answer, or None")
     return None
 
 
-def _unknown(agent: Agent, so_far: Trajectory, action: Action) -> str:
-    names = [*(tool.name for tool in agent.brief.tools), *so_far.shown, agent.brief.finish.name]
-    there_are = f"there are: {', '.join(names)}"
-    instead = did_you_mean(action.name, [*names, *agent.brief.later], there_are)
-    return f"unknown_tool({action.name}): {instead}"
-
-
-def _teach(call: Call, tool: ToolSpec, problem: str, trust: Trust) -> Observation:
-    known = keywords(tool.parameters.get("properties"))
-    meant = [nearest(name, known) or "" for name in call.args]
-    of_these = example(tool.parameters, meant)
-    right = tool.examples[0] if tool.examples else right_form(tool.parameters, of_these)
-    shown = "" if right is None else f" The right form: {encode(right).decode()}"
+def _teach(engine: Engine, call: Call, tool: ToolSpec, problem: str, trust: Trust) -> Observation:
+    """What is wrong with the arguments of a call, and a right form of them."""
+    right = engine.advice.right_form(tool, call.args)
+    shown = f" The right form: {right}" if right else ""
     stop = "" if problem.endswith("?") or not shown else "."
     return refusal(call, "invalid_arguments", f"{problem}{stop}{shown}", trust)

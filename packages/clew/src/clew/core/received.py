@@ -14,8 +14,8 @@ import msgspec
 
 from clew.core.events import EFFECTFUL, Action, Done, Json, encode
 from clew.core.interfaces import ToolSpec
+from clew.core.redaction import redact
 from clew.core.trajectory import Call, Trajectory, args_hash
-from clew.support.redaction import redact
 from clew.support.schema_parts import keywords, target
 
 _EXACT: Final = 2**53

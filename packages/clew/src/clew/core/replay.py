@@ -12,6 +12,7 @@ other words for the same are passed over, and said.
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import dropwhile, takewhile
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -19,12 +20,8 @@ from typing import Any, TypeAlias
 import anyio
 import msgspec
 
-from clew.codecs import same_format
-from clew.compare import changes, first_difference
 from clew.concurrency.tasks import one_error
-from clew.context import Context
-from clew.core.agent import Agent
-from clew.core.errors import ReplayError
+from clew.core.engine import Engine, NamedGuard
 from clew.core.events import (
     FINISH,
     INPUTS,
@@ -50,18 +47,18 @@ from clew.core.interfaces import (
     CALL,
     AgentTool,
     AnyTool,
-    ModelInfo,
     OnText,
     Prompt,
     Store,
     SubRun,
-    ToolSpec,
 )
 from clew.core.journal import Journal
 from clew.core.loop import run
+from clew.core.redaction import marked_as
 from clew.core.reworded import as_worded
+from clew.core.spec_changes import changes, first_difference, same_format
 from clew.core.trajectory import Call, Trajectory
-from clew.support.redaction import marked_as
+from clew.support.errors import ReplayError
 
 _AboutACall: TypeAlias = Attempt | Judged | Suspended | Observation
 
@@ -74,7 +71,7 @@ class Replayed(msgspec.Struct, frozen=True):
 
 
 async def replay(
-    agent: Agent, record: Trajectory, store: Store, apart: Collection[str] = ()
+    engine: Engine, record: Trajectory, store: Store, apart: Collection[str] = ()
 ) -> Replayed:
     """Run the agent over the record (`store` is never touched: it only completes the journal).
 
@@ -82,14 +79,14 @@ async def replay(
     compared. Raises `ReplayError` with step and field of the first divergence.
     """
     given, setting, passed_over = _prefix(record)
-    differ = changes(setting, agent.setting)
+    differ = changes(setting, engine.spec)
     if different := [name for name in differ if name not in {"codec", *apart}]:
         message = f"the agent has another {different[0]} than the record"
         raise ReplayError(0, f"setting.{different[0]}", message)
-    same_codec = setting.codec == agent.setting.codec
-    older = not same_codec and same_format(setting.codec, agent.setting.codec)
+    same_codec = setting.codec == engine.spec.codec
+    older = not same_codec and same_format(setting.codec, engine.spec.codec)
     journal = _Replaying(store, record, same_codec=same_codec, older=older)
-    stand_in = _with_recorded_world(agent, journal)
+    stand_in = _with_recorded_world(engine, journal)
     for _ in range(given):
         journal.follow()
     while journal.upcoming is not None:
@@ -322,40 +319,53 @@ async def _watch(journal: _Replaying) -> None:
     raise journal.diverged("event", "the loop never derives this entry")
 
 
-def _with_recorded_world(agent: Agent, journal: _Replaying) -> Agent:
-    """The agent with everything that reaches outside replaced by the record."""
-    model, context = agent.resolved_model, agent.context
-    given = agent.named_guards[: len(agent.guards) + len(agent.tool_guards)]
-    return agent.replace(
-        model=_RecordedModel(model.info, journal),
-        tools=[_recorded_tool(tool, journal) for tool in agent.tools],
-        guards=[_RecordedJudge(name, journal) for name, _ in given],
-        context=_recorded_context(context, journal),
-        screens=[_RecordedJudge(name, journal) for name, _ in agent.named_screens],
-        checks=[_recorded_check(journal)] if agent.checks else [],
+def _with_recorded_world(engine: Engine, journal: _Replaying) -> Engine:
+    """The engine with everything that reaches outside replaced by the record.
+
+    It leaves out nothing by itself: what was left out of a prompt is fed.
+    """
+    asked = [guard if guard.own else _recorded_guard(guard, journal) for guard in engine.guards]
+    return replace(
+        engine,
+        tools={name: _recorded_tool(tool, journal) for name, tool in engine.tools.items()},
+        guards=tuple(asked),
+        screens=tuple((name, _RecordedJudge(name, journal)) for name, _ in engine.screens),
+        checks=[_recorded_check(journal)] if engine.checks else [],
+        complete=partial(_recorded_reply, journal),
+        find_tools=None if engine.find_tools is None else partial(_recorded_tools, journal),
+        omission=_nothing,
+        wants_review=_no_review,
     )
 
 
-def _recorded_context(context: Context, journal: _Replaying) -> Context:
-    """Finds the recorded tools, and leaves out nothing by itself: what was left out is fed."""
-    finder = context.retrieval
-    found = None if finder is None else _RecordedFinder(finder.always, journal)
-    return context.undecided.replace(retrieval=found)
+def _nothing(_: Trajectory) -> None:
+    return None
 
 
-class _RecordedModel(msgspec.Struct, frozen=True):
-    """Returns the recorded replies in order."""
+def _no_review(_: Trajectory) -> bool:
+    return False
 
-    info: ModelInfo
-    journal: _Replaying
 
-    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """The reply of the next recorded thought."""
-        await self.journal.receive()
-        entry = self.journal.upcoming
-        if entry is None or not isinstance(entry.event, Thought):
-            raise self.journal.diverged("event", "the loop thinks here, the record does not")
-        return entry.event.reply
+def _recorded_guard(guard: NamedGuard, journal: _Replaying) -> NamedGuard:
+    return guard._replace(ask=_RecordedJudge(guard.name, journal))
+
+
+async def _recorded_reply(journal: _Replaying, prompt: Prompt, on_text: OnText | None) -> Reply:
+    """The reply of the next recorded thought."""
+    _ = (prompt, on_text)
+    await journal.receive()
+    entry = journal.upcoming
+    if entry is None or not isinstance(entry.event, Thought):
+        raise journal.diverged("event", "the loop thinks here, the record does not")
+    return entry.event.reply
+
+
+async def _recorded_tools(journal: _Replaying, so_far: Trajectory) -> Sequence[str]:
+    """The tools that the next recorded thought was shown; none if no thought follows."""
+    _ = so_far
+    await journal.receive()
+    entry = journal.upcoming
+    return entry.event.shown if entry and isinstance(entry.event, Thought) else ()
 
 
 def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
@@ -418,22 +428,6 @@ class _RecordedJudge(msgspec.Struct, frozen=True):
             if event.by == self.name and (isinstance(judged, str) or event.call == judged.key):
                 return event.verdict
         return None
-
-
-class _RecordedFinder(msgspec.Struct, frozen=True):
-    """Returns the tools that the next recorded thought was shown."""
-
-    always: Sequence[str]
-    journal: _Replaying
-
-    def __repr__(self) -> str:
-        return "recorded"
-
-    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
-        """The recorded names; none if no thought follows."""
-        await self.journal.receive()
-        entry = self.journal.upcoming
-        return entry.event.shown if entry and isinstance(entry.event, Thought) else ()
 
 
 def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from clew.core.agent import Agent
 from clew.core.at_work import AtWork, Begun, Sibling
 from clew.core.done import described_effect
 from clew.core.effects import effects_of, is_strategy
+from clew.core.engine import Engine
 from clew.core.events import Action, AnyEvent, Done, Json, Judged, Note, Observation, text_parts
 from clew.core.interfaces import Store, ToolSpec
 from clew.core.journal import Journal
@@ -38,14 +38,14 @@ def siblings_at(journal: Journal, call: Call) -> tuple[Sibling, ...]:
     return (*journal.among, Sibling(journal.at_work, call.key))
 
 
-async def judged_beside(agent: Agent, journal: Journal, call: Call) -> list[AnyEvent]:
+async def judged_beside(engine: Engine, journal: Journal, call: Call) -> list[AnyEvent]:
     """The verdicts on a call with an effect, with what other runs did or have begun till then.
 
     They are the runs beside this one and, for a call of a strategy's own, those that it asked for.
     """
-    tool = agent.by_name[call.action.name]
+    tool = engine.tools[call.action.name]
     while True:
-        events = await judge_call(agent, journal.trajectory, call)
+        events = await judge_call(engine, journal.trajectory, call)
         told = await _done_by_others(journal, tool, call, events)
         if told is None:
             return events

@@ -10,18 +10,17 @@ from typing import Final
 
 import msgspec
 
-from clew.core.agent import Agent
 from clew.core.budget import least, too_little
-from clew.core.errors import ConfigError, ToolError
-from clew.core.events import EFFECTFUL, AnyEvent, Attempt, Judged, Observation, Verdict
+from clew.core.engine import Engine
+from clew.core.events import ACTING, EFFECTFUL, AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.core.interfaces import AgentTool, SubRun, ToolSpec
 from clew.core.journal import Journal
 from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
 from clew.core.received import received_hash
 from clew.core.siblings import siblings_at
 from clew.core.trajectory import Call, Trajectory
-from clew.guards.caps import ACTING
 from clew.support.error_text import message_of
+from clew.support.errors import ConfigError, ToolError
 
 _ROUNDING: Final = 1e-9
 """Sums of weights are not exact."""
@@ -30,13 +29,13 @@ SUB_RUN: Final = "sub-run"
 """The name under which a held sub-run holds its call."""
 
 
-async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) -> None:
+async def grant_sub_runs(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None:
     """Begin all sub-runs among the calls at once: record what each may take, or that it may not.
 
     Together, so that their shares do not depend on which of them comes first.
     """
     so_far = journal.trajectory
-    tools = ((call, agent.by_name.get(call.action.name)) for call in calls if not call.attempts)
+    tools = ((call, engine.tools.get(call.action.name)) for call in calls if not call.attempts)
     new = [(call, tool) for call, tool in tools if isinstance(tool, AgentTool)]
     if not new:
         return
@@ -44,9 +43,9 @@ async def grant_sub_runs(agent: Agent, journal: Journal, calls: Sequence[Call]) 
         await _refuse_stranger(journal, sub_run_id(journal.run_id, call))
     weights = [float((tool.weight and call.args.get(tool.weight)) or 1) for call, tool in new]
     events: list[AnyEvent] = []
-    capped = _caps(agent, so_far, [tool for _, tool in new], weights)
+    capped = _caps(engine, so_far, [tool for _, tool in new], weights)
     for (call, tool), weight, caps in zip(new, weights, capped, strict=True):
-        share = agent.budget.share(so_far, sum(weights) / weight)
+        share = engine.budget.share(so_far, sum(weights) / weight)
         grant = share if tool.most is None else least(share, tool.most)
         grant = msgspec.structs.replace(grant, caps=caps)
         if (why := too_little(grant)) is not None:
@@ -78,13 +77,13 @@ async def _refuse_stranger(journal: Journal, child: str) -> None:
 
 
 def _caps(
-    agent: Agent, so_far: Trajectory, tools: Sequence[AgentTool], weights: Sequence[float]
+    engine: Engine, so_far: Trajectory, tools: Sequence[AgentTool], weights: Sequence[float]
 ) -> list[dict[str, int]]:
     """The parts of sub-runs in what may still be called; whole calls, so the first get the rest.
 
     Of those with an effect, runs that have none get no part.
     """
-    left = agent.whole_caps.left(so_far, len(so_far.step.all_calls) + 1)
+    left = engine.caps_left(so_far, len(so_far.step.all_calls) + 1)
     parts = [dict[str, int]() for _ in tools]
     for name, most in left.items():
         sizes = [
@@ -99,7 +98,7 @@ def _caps(
     return parts
 
 
-async def run_sub_run(agent: Agent, journal: Journal, tool: ToolSpec, call: Call) -> None:
+async def run_sub_run(engine: Engine, journal: Journal, tool: ToolSpec, call: Call) -> None:
     """Run the sub-run of a call until it ends or waits, and record the call's observation."""
     if call.observation is not None:  # there was nothing left to grant
         return
@@ -109,19 +108,19 @@ async def run_sub_run(agent: Agent, journal: Journal, tool: ToolSpec, call: Call
         return
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
-        closed = await close_sub_run(agent, journal, call, why)
+        closed = await close_sub_run(engine, journal, call, why)
         await journal.record(refused_sub_run(tool, call, why, closed))
         return
     end = await _end(journal, tool, call)
     if isinstance(end, Verdict):
         await journal.record(Judged(call.key, end, by=SUB_RUN))
     else:
-        await journal.record(from_sub_run(agent, journal.trajectory, tool, call, end))
+        await journal.record(from_sub_run(engine, journal.trajectory, tool, call, end))
 
 
-async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) -> Observation:
+async def close_sub_run(engine: Engine, journal: Journal, call: Call, why: str) -> Observation:
     """End the sub-run of a call where it is; returns the call's observation."""
-    tool = agent.by_name.get(call.action.name)
+    tool = engine.tools.get(call.action.name)
     if not isinstance(tool, AgentTool):
         text = f"a person interrupted it, and nobody is left to close its run {call.child}"
         return refusal(call, "unknown", text)
@@ -129,7 +128,7 @@ async def close_sub_run(agent: Agent, journal: Journal, call: Call, why: str) ->
     if isinstance(end, Verdict):
         message = f"{tool.name}: a sub-run that is to be closed cannot be held: mend the tool"
         raise ConfigError(message)
-    return from_sub_run(agent, journal.trajectory, tool, call, end)
+    return from_sub_run(engine, journal.trajectory, tool, call, end)
 
 
 def sub_run_id(run_id: str, call: Call) -> str:

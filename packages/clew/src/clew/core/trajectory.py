@@ -7,7 +7,6 @@ guards ask. It holds nothing that the entries do not say; folding them again giv
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
-from clew.core.errors import StoreError
 from clew.core.events import (
     FINISH,
     Action,
@@ -40,6 +39,7 @@ from clew.core.events import (
     text_parts,
 )
 from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
+from clew.support.errors import StoreError
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""

@@ -1,17 +1,20 @@
 """The audit as a check of an agent's answers, and an entailment model beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal, TypeAlias
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Model, Part, Prompt
 from clew.core.trajectory import Trajectory
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
 from clew.evidence.support import Record
-from clew.interfaces import Entailment, Entails
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
+
+Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
+Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
+"""Whether passages mean what a claim says: a model of your own, beside the audit."""
 
 CANNOT_ANSWER: Final = "I cannot answer this with the evidence at hand."
 """A fallback for agents whose answers must be grounded."""

@@ -3,17 +3,22 @@
 from bisect import bisect_left, insort
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import msgspec
 
-from clew.core.events import FINISH, Action, Attempt, Observation, Suspended, Thought, Verdict
+from clew.core.events import (
+    ACTING,
+    FINISH,
+    Action,
+    Attempt,
+    Observation,
+    Suspended,
+    Thought,
+    Verdict,
+)
 from clew.core.interfaces import ToolSpec
 from clew.core.received import is_certain, repetitions
 from clew.core.trajectory import Call, Totals, Trajectory
-
-ACTING: Final = "*"
-"""The cap on all calls with an effect, whatever their tools."""
 
 
 class Caps(msgspec.Struct, frozen=True):

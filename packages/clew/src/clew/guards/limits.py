@@ -1,17 +1,15 @@
-"""Limits: the numbers that bound a run, and the guard that they mean.
+"""Limits: the numbers that bound a run, and the bounds and the guard that they mean."""
 
-`clew.core.budget` compares them with what a run took.
-"""
-
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Final, Literal, TypeAlias, get_args
 
-from clew.core.errors import ConfigError
+from clew.core.budget import AXES, AtMost
 from clew.core.events import Grant
 from clew.core.interfaces import Guard
 from clew.guards.caps import Caps
 from clew.guards.no_progress import EARLY, NoProgress
+from clew.support.errors import ConfigError
 
 DEFAULT_COST = 1.0
 """US dollars a run may cost where prices are known and nothing else was said."""
@@ -137,3 +135,11 @@ class Limits:
 
 RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)
 """Limits for long searches."""
+
+
+def at_most(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
+    """The bounds that the numbers of limits mean; where no price is known, cost has none."""
+    yield AtMost("faults", limits.faults)
+    for axis in AXES:
+        if priced or axis != "cost":
+            yield AtMost(axis, limits.most_cost if axis == "cost" else getattr(limits, axis))

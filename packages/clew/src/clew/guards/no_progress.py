@@ -18,12 +18,12 @@ from typing import ClassVar, Final, cast
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
 from clew.core.interfaces import Tripped
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields, check_least
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"

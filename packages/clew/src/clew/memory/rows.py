@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from clew.core.errors import ConfigError
 from clew.core.events import Trust
 from clew.memory.alike import key
 from clew.memory.interface import Kind, Memory, Source
 from clew.memory.words import RUN_BITS, indexed
+from clew.support.errors import ConfigError
 
 MOST_CHARS: Final = 2_000
 """A memory is a fact, no document: a longer text stays in its run."""

@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.stores.refusals import NO_DESCRIPTORS, descriptors_spent
+from clew.support.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.support.private_files import make_file, make_folder
 
 VERSION: Final = 1

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-from clew.core.errors import ConfigError
 from clew.core.events import Trust
 from clew.memory import rows
 from clew.memory.interface import Kind, Memory, Source, Tombstone
@@ -16,6 +15,7 @@ from clew.memory.meaning import fused, telling, vectors
 from clew.memory.schema import connect, explain, sweep
 from clew.memory.words import RUN_BITS, ByWords, beside, best_of_runs, find, ordered, weigh
 from clew.stores import default_place
+from clew.support.errors import ConfigError
 from clew.tools.retrieval import Embed
 
 T = TypeVar("T")

@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from anyio import to_thread
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json, Observation, Thought, Trust
 from clew.core.interfaces import CALL, Parameters, Tool
 from clew.core.trajectory import Trajectory
@@ -12,6 +11,7 @@ from clew.memory.interface import Memories, Source
 from clew.memory.rows import MOST_CHARS
 from clew.memory.shown import shown
 from clew.memory.sqlite import open_memory
+from clew.support.errors import ConfigError, ToolError
 
 _REMEMBER: Final = (
     "Remember one fact or preference for later runs: a sentence that can be understood alone, with "

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from clew.core.errors import ConfigError
 from clew.memory.meaning import FIRST, FLOOR, pieces
+from clew.support.errors import ConfigError
 from clew.tools.retrieval import Embed, Lasting
 from clew.tools.retrieval.vectors import embedded, unit
 

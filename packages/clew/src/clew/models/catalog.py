@@ -8,9 +8,9 @@ from typing import Any, Final
 import anyio.to_thread
 import msgspec
 
-from clew.core.errors import ConfigError, ModelError
 from clew.models.prices import listed
 from clew.models.resolve import aliases, host_and_port, is_local, providers
+from clew.support.errors import ConfigError, ModelError
 
 __all__ = ["priced_models", "served"]
 

@@ -7,13 +7,13 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import run_with_deadline
-from clew.core.errors import ModelError, PartError
 from clew.core.events import Reply, encode
 from clew.core.interfaces import Model, OnText, Prompt
 from clew.models.reply_size import within_size
 from clew.models.undercount import size_of, with_size
 from clew.models.usage import estimate, possible
 from clew.support.error_text import described, message_of
+from clew.support.errors import ModelError, PartError
 from clew.support.parts import PASSED, broken, short_repr
 from clew.support.surrogates import HALF, mended
 

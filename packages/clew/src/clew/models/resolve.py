@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import anyio
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.interfaces import Model
 from clew.models.prices import listed
 from clew.models.provider import Provider
 from clew.support.addresses import hidden
+from clew.support.errors import ConfigError
 from clew.support.extras import install, installed
 from clew.support.wings import MODELS, find, missing_package, names
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, cast
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Retry
 from clew.models.prices import Price
 from clew.models.resolve import host_and_port
 from clew.support.addresses import hidden, proxy_problem
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew.support.parts import short_repr
 

@@ -3,11 +3,11 @@
 import logging
 import os
 
-from clew.core.errors import ClewError, ConfigError
 from clew.core.trajectory import Trajectory
 from clew.models.resolve import host_and_port
 from clew.otel import export
 from clew.support.addresses import hidden
+from clew.support.errors import ClewError, ConfigError
 from clew.support.extras import missing_extra
 
 try:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Attempt, Observation
 from clew.core.interfaces import Line
 from clew.core.journal import wall_clock
@@ -15,6 +14,7 @@ from clew.retention.archive_format import VERSION, Archive, End, Missing, Sectio
 from clew.retention.integrity import blobs_of, events, is_blob
 from clew.retention.listing import Listing, OnRun, Readable, Remark, bases, complete, listed
 from clew.stores import Where, store_at
+from clew.support.errors import ConfigError, StoreError
 from clew.support.private_files import opener
 
 

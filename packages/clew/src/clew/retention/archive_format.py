@@ -22,8 +22,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from clew.core.errors import StoreError
 from clew.core.interfaces import Base, Line
+from clew.support.errors import StoreError
 from clew.support.run_ids import wrong_id
 
 VERSION: Final = 1

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
-from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Status
 from clew.core.interfaces import Store
 from clew.core.journal import Clock, wall_clock
@@ -15,7 +14,8 @@ from clew.retention.integrity import blobs_of, events
 from clew.retention.listing import Known, OnRun, Remark, Standing, bases, families, known
 from clew.stores import Where, store_at
 from clew.stores.interface import Deletes, Locks
-from clew.workers.locks import claim
+from clew.stores.locks import claim
+from clew.support.errors import ConfigError, StoreError
 
 STATUSES: Final[tuple[Standing, ...]] = (*get_args(Status), "open")
 """The statuses by which runs can be chosen."""

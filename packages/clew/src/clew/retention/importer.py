@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from clew.core.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
 from clew.core.interfaces import Append, Line, Store
 from clew.retention.archive_format import End, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Remark
 from clew.stores import Where, store_at
+from clew.support.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
 
 MOST_EPOCHS: Final = 10_000
 """More openings than this no run has: an archive that says so was not written by clew."""

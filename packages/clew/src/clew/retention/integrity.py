@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 
-from clew.core.errors import StoreError, StoreNewerError
 from clew.core.events import (
     AnyEvent,
     Changed,
@@ -15,6 +14,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Line
 from clew.core.journal import chain, known_event
+from clew.support.errors import StoreError, StoreNewerError
 
 
 class EntryError(StoreError):

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from clew.core.errors import ConfigError
 from clew.core.events import SCHEMA, Status
 from clew.core.interfaces import Base, Line, RunInfo, Store
 from clew.stores.interface import Recovers
 from clew.stores.listing import summary
+from clew.support.errors import ConfigError
 
 Standing: TypeAlias = Status | Literal["open", "unreadable"]
 """The status of a run: how it ended, "open", or "unreadable"."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from clew.core.errors import StoreError
 from clew.core.events import AnyEvent, Entry, Json, Observation, Stop, Suspended, Thought
 from clew.core.trajectory import Trajectory
+from clew.support.errors import StoreError
 
 
 def trace(record: Trajectory) -> Iterator[dict[str, Json]]:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.errors import StoreError, StoreNewerError
 from clew.core.events import AnyEvent, Attempt, Observation
 from clew.retention.archive_format import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
 from clew.retention.listing import Known, Listing, OnRun, Readable, Remark, bases, listed
 from clew.stores import Where, store_at
 from clew.stores.interface import Witnessed
+from clew.support.errors import StoreError, StoreNewerError
 
 EMPTY: Final = "it has no entry: it was cut off, or its worker died before the first"
 

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, TypeAlias
 
-from clew.core.errors import ConfigError
 from clew.core.events import Verdict
 from clew.screens.combinations import ATTACKS, COMBINATIONS, LEXICON
 from clew.screens.disguises import Form, decoded_views
 from clew.screens.mentions import Context, mentioned, silent
 from clew.screens.phrases import RULES, STEMS
 from clew.screens.signs import combined, outside
+from clew.support.errors import ConfigError
 
 _ADDRESS: Final = frozenset({"you", "your", "your bounds"})
 _BETWEEN: Final = re.compile(r"[\W_]+")

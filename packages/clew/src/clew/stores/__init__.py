@@ -9,13 +9,13 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
 from clew.stores.memory import MemoryStore
 from clew.stores.sqlite.store import SqliteStore
 from clew.stores.user_store import guarded
 from clew.support.arguments import NONE, check_argument
+from clew.support.errors import ConfigError, StoreError
 from clew.support.wings import STORES, find, names
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
-from clew.core.errors import StoreError
+from clew.support.errors import StoreError
 from clew.support.wings import STORES, names
 
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)

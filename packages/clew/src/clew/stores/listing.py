@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
+from clew.core.blobs import stops
 from clew.core.events import Started, Stop, decode
 from clew.core.interfaces import RunInfo
-from clew.stores.blobs import stops
 
 __all__ = [
     "Summary",

@@ -4,7 +4,8 @@ import errno
 import os
 from typing import Final
 
-from clew.core.errors import (
+from clew.core.interfaces import Append, Base
+from clew.support.errors import (
     FencedError,
     RunExistsError,
     RunNotFoundError,
@@ -13,7 +14,6 @@ from clew.core.errors import (
     StoreNewerError,
     StoreUnreachableError,
 )
-from clew.core.interfaces import Append, Base
 
 __all__ = [
     "failed",

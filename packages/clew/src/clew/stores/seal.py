@@ -18,9 +18,9 @@ from typing import Final
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.stores import default_place
+from clew.support.errors import ConfigError
 from clew.support.private_files import make_folder
 
 SEAL: Final = "seal"

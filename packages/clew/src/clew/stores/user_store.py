@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 import anyio
 import msgspec
 
-from clew.core.errors import ClewError
 from clew.core.interfaces import Line, RunInfo, Store
 from clew.stores.interface import Placed
+from clew.support.errors import ClewError
 from clew.support.parts import broken, wrong
 
 _GIVES: Final[Mapping[str, tuple[Any, str]]] = {

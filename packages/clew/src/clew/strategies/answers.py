@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from clew.core.agent import Agent, is_agent
-from clew.core.errors import ConfigError
+from clew.agent.agent import Agent, is_agent
 from clew.core.events import Json
 from clew.strategies.interface import Strategy
+from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords, target
 from clew.tools.types import schema_of
 
@@ -26,10 +26,10 @@ def check_answers(strategy: Strategy) -> None:
     others: Mapping[str, Sequence[type]] = getattr(strategy, "other_answers", {})
     for name, usual in defaults.items():
         given = getattr(strategy, name, None)
-        if not is_agent(given) or usual.brief.answers_text:
+        if not is_agent(given) or usual.engine.prompt_spec.answers_text:
             continue
         wanted: list[Any] = [usual.answer, *others.get(name, ())]
-        has = given.brief.answer
+        has = given.engine.prompt_spec.answer
         if any(_Fit(has, each).all_fit(has, each) for each in map(_schema, wanted)):
             continue
         message = (
@@ -46,7 +46,7 @@ def _schema(kind: Any) -> Json:
 def _called(agent: Agent[Any]) -> str:
     """The type of an agent's answers, as its author wrote it."""
     kind: Any = agent.answer
-    if agent.brief.answers_text:
+    if agent.engine.prompt_spec.answers_text:
         return "text"
     return kind.__name__ if isinstance(kind, type) else str(kind)
 

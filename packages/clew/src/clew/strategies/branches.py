@@ -9,17 +9,17 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
+from clew.agent.runner import has_begun, start_fork
+from clew.agent.subagents import TASK, Delegation, delegate
 from clew.core.done import described_effect
-from clew.core.errors import ConfigError, RunNotFoundError, ToolError
 from clew.core.events import FINISH, Done, Json, Note, Observation, Verdict, encode
-from clew.core.fork import ForkPoint, find_fork_point, start_fork
+from clew.core.fork import ForkPoint, find_fork_point
 from clew.core.interfaces import AgentTool, Bound, Listener, Parameters, Store, SubRun, Tripped
 from clew.core.journal import Journal, load
-from clew.core.runner import has_begun
 from clew.core.trajectory import Step, Trajectory
 from clew.strategies.earlier import done_before
-from clew.subagents import TASK, Delegation, delegate
+from clew.support.errors import ConfigError, RunNotFoundError, ToolError
 from clew.support.short_text import one_line
 
 MAX_CHARS: Final = 200

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits

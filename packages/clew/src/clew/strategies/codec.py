@@ -12,8 +12,8 @@ import msgspec
 
 from clew.codecs import Native
 from clew.codecs.effects import rewound
-from clew.codecs.interface import SHOWN_CHARS, Parsed, PromptSpec
 from clew.context.chat_tokens import without_chat_tokens
+from clew.core.codec import SHOWN_CHARS, Parsed, PromptSpec
 from clew.core.events import (
     FINISH,
     Code,

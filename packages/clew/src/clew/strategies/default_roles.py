@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.agent.agent import Agent
+from clew.agent.reply_parser import WithParser, with_parser
 from clew.codecs import Code
 from clew.codecs.commands import Commands
 from clew.context import PROMPT
-from clew.core.agent import Agent
-from clew.reply_parser import WithParser, with_parser
 from clew.strategies.policy import base_agent
 
 JUDGE: Final = (
@@ -57,13 +57,13 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
     """
     base = base_agent(agent)
     with_one = base.model if isinstance(base.model, WithParser) else None
-    words = base.instructions.replace(
+    words = base.parts.instructions.replace(
         persona=prompt, constraints=(), output="", verbatim=True, examples=None
     )
     role = base.replace(
         model=base.model if with_one is None else with_one.model,
         tools=(),
-        codec="json" if isinstance(base.resolved_codec, Code | Commands) else base.codec,
+        codec="json" if isinstance(base.engine.codec, Code | Commands) else base.codec,
         prompt=words,
         answer=answer,
         checks=(),
@@ -83,7 +83,7 @@ def typed_agent(agent: Agent, prompt: str, answer: type) -> Agent:
 
 def solver(agent: Agent) -> Agent:
     """An agent that answers a task from collected results, as `agent` was told to answer."""
-    own = base_agent(agent).instructions.text
+    own = base_agent(agent).parts.instructions.text
     words = SOLVE if own == PROMPT.text else OWN_WORDS.format(role=SOLVE, own=own)
     return role_of(agent, words, agent.answer)
 

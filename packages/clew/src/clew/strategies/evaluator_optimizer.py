@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
 from clew.core.events import Json
 from clew.guards.limits import Limits
 from clew.strategies.default_roles import JUDGE, Judgement, typed_agent

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from clew.guards.caps import ACTING
+from clew.core.events import ACTING
 from clew.guards.limits import Limits
 
 SHORT_RUN: Final = 5

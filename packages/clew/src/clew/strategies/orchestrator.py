@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
 from clew.core.events import Json
 from clew.guards.limits import Limits
 from clew.strategies.default_roles import solver, tool_list, typed_agent, worker

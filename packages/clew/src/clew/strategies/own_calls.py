@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from clew.agent.agent import Agent
 from clew.context.branches import branch_steps
-from clew.core.agent import Agent
 from clew.core.done import described_effect, step_of
 from clew.core.events import EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec

@@ -14,9 +14,10 @@ from typing import Any, Final, TypeAlias, get_args
 
 import anyio.lowlevel
 
+from clew.agent.agent import Agent
+from clew.agent.subagents import reachable
+from clew.agent.validate import check_named
 from clew.context import Context, Instructions
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, encode
 from clew.core.interfaces import STRATEGY, AgentTool, ModelInfo, OnText, Prompt, Tool
 from clew.guards.limits import Limits
@@ -36,12 +37,11 @@ from clew.strategies.interface import (
 from clew.strategies.limits import whole_caps
 from clew.strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
 from clew.strategies.roles import Role, answers_text, tool_of
-from clew.subagents import reachable
 from clew.support.arguments import NONE, check_argument
 from clew.support.error_text import described
+from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.parts import short_repr
-from clew.validate import check_named
 
 REJECTED: Final = "Your last answer was rejected: {answer}\n{why}"
 """What the role that gives the answer is told of one that did not pass."""

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
+from clew.agent.agent import Agent
 from clew.core.events import Json, encode
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
@@ -22,6 +21,7 @@ from clew.strategies.policy import base_agent
 from clew.strategies.references import NoValueError, is_id, referred, replaced, unread
 from clew.strategies.roles import Role
 from clew.strategies.transcript import short
+from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
 from clew.tools.schema import problems
@@ -225,7 +225,7 @@ def _args_error(tool: AnyTool, call: Planned, ids: Collection[str]) -> str:
 
 def _finder(agent: Agent) -> Agent:
     """The agent that looks for a value; worked examples end in an answer of another type."""
-    words = agent.instructions.replace(examples=None)
+    words = agent.parts.instructions.replace(examples=None)
     return worker(agent).replace(answer=Found, prompt=words)
 
 

@@ -6,14 +6,14 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
+from clew.agent.runner import has_begun
+from clew.agent.subagents import TASK, Delegation, delegate
 from clew.core.events import Json, Observation, Verdict
 from clew.core.interfaces import AgentTool, AnyTool, Parameters, SubRun, Tool
-from clew.core.runner import has_begun
 from clew.strategies.branches import Branches, branching, load_sub_run
 from clew.strategies.earlier import done_before
 from clew.strategies.transcript import transcript
-from clew.subagents import TASK, Delegation, delegate
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _task(args: dict[str, Json]) -> str:
 def answers_text(role: Role) -> bool:
     """Whether its answers are text, even where they look like JSON."""
     agent = role.agent if isinstance(role, Reader) else role
-    return isinstance(agent, Agent) and agent.brief.answers_text
+    return isinstance(agent, Agent) and agent.engine.prompt_spec.answers_text
 
 
 @dataclass(frozen=True, slots=True)

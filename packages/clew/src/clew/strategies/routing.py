@@ -6,14 +6,14 @@ from typing import Final
 
 import msgspec
 
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
+from clew.agent.agent import Agent
 from clew.core.events import Json
 from clew.guards.limits import Limits
 from clew.strategies.default_roles import typed_agent
 from clew.strategies.interface import NoAnswerError, Runs
 from clew.strategies.limits import scaled_limits
 from clew.strategies.roles import Role
+from clew.support.errors import ConfigError
 from clew.support.settings import check_by_name
 
 CHOOSE: Final = (

@@ -14,8 +14,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
+from clew.agent.agent import Agent
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
@@ -23,6 +22,7 @@ from clew.strategies.branches import MAX_CHARS, Branch, Branches
 from clew.strategies.default_roles import Judgement, typed_agent
 from clew.strategies.interface import NoAnswerError, Request, RoleResult, Runs
 from clew.strategies.roles import Reader, Role
+from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
 from clew.support.short_text import one_line

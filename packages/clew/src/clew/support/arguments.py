@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.parts import short_repr
 
 NONE: Final = type(None)
@@ -21,3 +21,11 @@ def check_callable(name: str, value: object, wanted: str) -> None:
     if value is not None and not callable(value):
         message = f"{name} is {short_repr(value)}: give {wanted}, or None"
         raise ConfigError(message, field=name)
+
+
+def check_number(name: str, value: object, least: int | None = None) -> None:
+    """Raise `ConfigError` for what is no whole number, or less than `least`."""
+    if type(value) is not int or (least is not None and value < least):
+        wanted = "a whole number" if least is None else f"{least} or more"
+        message = f"{name} is {value!r}: give {wanted}"
+        raise ConfigError(message)

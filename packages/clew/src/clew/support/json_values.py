@@ -1,11 +1,18 @@
-"""Values of a user's own types as the plain ones that JSON has."""
+"""JSON values, and values of a user's own types as the plain ones that JSON has."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
-from clew.core.events import Json, encode
+Json: TypeAlias = Any
+"""A JSON value: None, bool, int, float, str, list or dict with str keys."""
+
+DEEPEST: Final = 256
+"""Levels of a result: a record is also read where the stack is half full."""
+
+_encode: Final = msgspec.json.Encoder().encode
 
 _BASES: Final[Mapping[type, Callable[[Any], object]]] = {
     str: str.__str__,
@@ -39,4 +46,62 @@ def encode_other(value: Any) -> Any:
 
 def text_or_json(value: Json) -> str:
     """A text unchanged, any other value as JSON."""
-    return value if isinstance(value, str) else encode(value).decode()
+    return value if isinstance(value, str) else _encode(value).decode()
+
+
+def plain(value: Any) -> Json:
+    """A result as JSON: dataclasses, structs and pydantic models as objects, sets as lists.
+
+    Keys become strings, dates ISO 8601, bytes base64. Raises `ValueError` with one line for what a
+    record cannot carry: other objects, NaN and infinity, halves of surrogate pairs, and keys that
+    are the same as text.
+    """
+    if type(value) is str and value.isascii():  # as most results: nothing can be wrong with it
+        return value
+    try:
+        keyed: Json = msgspec.to_builtins(value, enc_hook=encode_other)
+        found: Json = msgspec.to_builtins(keyed, str_keys=True)
+        _refuse(found, DEEPEST)
+        _encode(found)
+        _refuse_same_keys(keyed)
+    except RecursionError:
+        message = "it holds itself, or is nested too deeply"
+        raise ValueError(message) from None
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return found
+
+
+def _refuse(value: Json, levels: int) -> None:
+    """Raise for numbers that JSON does not have, and for more levels than these."""
+    if not levels:
+        raise RecursionError
+    if isinstance(value, float) and not math.isfinite(value):
+        message = f"JSON has no {value}: return None, or say it in words"
+        raise ValueError(message)
+    inside: Iterable[Json] = ()
+    if isinstance(value, dict):
+        inside = cast("dict[str, Json]", value).values()
+    elif isinstance(value, (list, tuple)):
+        inside = cast("list[Json]", value)
+    for inner in inside:
+        _refuse(inner, levels - 1)
+
+
+def _refuse_same_keys(value: Json) -> None:
+    """Raise where two keys of a dict become one as text: 1 and "1"."""
+    inside: Iterable[Json] = ()
+    if isinstance(value, dict):
+        known = cast("dict[object, Json]", value)
+        texts: list[object] = []
+        if any(type(key) is not str for key in known):
+            texts = [next(iter(msgspec.to_builtins({key: None}, str_keys=True))) for key in known]
+        if len(set(texts)) < len(texts):
+            same = next(text for text in texts if texts.count(text) > 1)
+            message = f"two keys of a dict are {same!r} as text: give each key once"
+            raise ValueError(message)
+        inside = known.values()
+    elif isinstance(value, (list, tuple)):
+        inside = cast("list[Json]", value)
+    for inner in inside:
+        _refuse_same_keys(inner)

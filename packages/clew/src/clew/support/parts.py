@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from clew.concurrency.tasks import run_with_deadline
-from clew.core.errors import ConfigError, ModelError, PartError, StoreError
-from clew.core.events import Json
 from clew.support.error_text import described, writable
+from clew.support.errors import ConfigError, ModelError, PartError, StoreError
+from clew.support.json_values import Json
 from clew.support.nearest_name import did_you_mean
 from clew.support.short_text import one_line
 

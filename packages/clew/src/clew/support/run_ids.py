@@ -5,7 +5,7 @@ import re
 import time
 from typing import Final
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 
 LAST: Final = "last"
 """What people write for the newest run, whose id they need not know."""

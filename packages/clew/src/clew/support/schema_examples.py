@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from clew.core.events import Json
+from clew.support.json_values import Json
 from clew.support.schema_parts import keywords, target
 
 _DEEPEST: Final = 8

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from clew.core.events import Json
+from clew.support.json_values import Json
 
 
 def at(root: Json, path: Sequence[str | int]) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, Final, Literal, Union
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.json_arguments import unfit
 from clew.support.nearest_name import did_you_mean
 

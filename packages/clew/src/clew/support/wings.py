@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Final
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.extras import install, install_package
 from clew.support.street import PACKAGES, package_of
 

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from clew.codecs.interface import Codec, Parsed, PromptSpec
+from clew.core.codec import Codec, Parsed, PromptSpec
 from clew.core.events import (
     FINISH,
     Action,

@@ -1,6 +1,6 @@
 """What a text codec must do that can describe tools in the midst of a run."""
 
-from clew.codecs.interface import Codec, Describes
+from clew.core.codec import Codec, Describes
 from clew.testing.codec_samples import ACTIONS, TOOLS, brief, replies, step
 from clew.testing.expect import expect, require
 

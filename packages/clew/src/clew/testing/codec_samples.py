@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clew.codecs.interface import Codec, Example, PromptSpec
+from clew.core.codec import Codec, Example, PromptSpec
 from clew.core.events import (
     Action,
     Effect,

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo
 from clew.stores import MemoryStore
+from clew.support.errors import StoreError
 
 CUT: Final = "the power was cut"
 

@@ -34,9 +34,9 @@ import anyio.to_thread
 import msgspec
 
 from clew.concurrency.tasks import one_error
-from clew.core.errors import ModelError
 from clew.core.events import Fingerprints, Image, Thought, Usage, Wire, decode, encode
 from clew.core.interfaces import Part
+from clew.support.errors import ModelError
 from clew.testing.expect import expect, require
 from clew.testing.model_samples import (
     MORE,

@@ -16,8 +16,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from clew.codecs import by_name, native, wording
-from clew.codecs.interface import PromptSpec
-from clew.core.errors import ModelError
+from clew.core.codec import PromptSpec
 from clew.core.events import (
     FINISH,
     Action,
@@ -32,6 +31,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.errors import ModelError
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema, finish_tool
 

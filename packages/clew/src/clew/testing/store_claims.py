@@ -12,10 +12,10 @@ from typing import Final, Protocol, cast
 
 import anyio
 
-from clew.core.errors import ConfigError
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.stores import open_store
 from clew.stores.interface import Locks
+from clew.support.errors import ConfigError
 from clew.testing.expect import expect
 from clew.testing.store_lines import Check, Make, append
 

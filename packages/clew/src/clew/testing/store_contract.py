@@ -19,8 +19,8 @@ from typing import Final
 
 import anyio
 
-from clew.core.errors import FencedError, RunExistsError, RunNotFoundError, StoreError
 from clew.core.interfaces import Append, Line
+from clew.support.errors import FencedError, RunExistsError, RunNotFoundError, StoreError
 from clew.testing.expect import expect
 from clew.testing.store_forks import FORKS
 from clew.testing.store_lines import Check, Make, append, blob, bodies, numbers, refused, text_of

@@ -17,13 +17,13 @@ on what it is given, and on nothing else. It takes as many runs as the whole wri
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from clew.core.agent import Agent
-from clew.core.errors import StoreError
+from clew.agent.agent import Agent
+from clew.agent.runner import drive, has_begun, start, take_up
 from clew.core.events import Json, encode
 from clew.core.journal import load
 from clew.core.replay import replay
-from clew.core.runner import drive, has_begun, start, take_up
 from clew.core.trajectory import Trajectory
+from clew.support.errors import StoreError
 from clew.testing.cut_store import CUT, CutStore
 from clew.testing.expect import expect, require
 
@@ -38,7 +38,7 @@ async def check_strategy(make: Make, task: str) -> None:
     It comes to an end; the same results lead to the same requests; a process that dies after any
     entry loses nothing, and the next one comes to the same end; a replay comes to the same.
     """
-    require(encode(make().resolved_model.info.params), "its settings must be JSON")
+    require(encode(make().engine.model.info.params), "its settings must be JSON")
     whole = CutStore()
     wanted = await _run(make(), task, whole)
     require(wanted.stop is not None, "it must come to an end")
@@ -51,7 +51,7 @@ async def check_strategy(make: Make, task: str) -> None:
         after = await _run(make(), task, store)
         expect(_asked(after), _asked(wanted), f"after a cut at write {writes} of {whole.written}")
         expect(_end(after), _end(wanted), f"its end after a cut at write {writes}")
-    replayed = await replay(make(), wanted, whole)
+    replayed = await replay(make().engine, wanted, whole)
     expect(_end(replayed.trajectory), _end(wanted), "the end of its replay")
 
 

@@ -3,9 +3,9 @@
 from typing import Final
 
 from clew.context.rewind import BACKTRACK, MODEL, VERSION
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Json
 from clew.core.interfaces import CALL, Tool
+from clew.support.errors import ConfigError, ToolError
 
 LESSON_CHARS: Final = 500
 

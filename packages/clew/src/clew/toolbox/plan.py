@@ -16,8 +16,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from clew.core.errors import ToolError
 from clew.core.events import Json
+from clew.support.errors import ToolError
 from clew.support.short_text import one_line
 
 MOST_CHARACTERS: Final = 1_000

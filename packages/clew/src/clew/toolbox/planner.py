@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import AnyTool, Tool
+from clew.support.errors import ConfigError
 from clew.toolbox.plan import plan
 
 _DOCS: Final = "docs"

@@ -7,9 +7,9 @@ from pathlib import Path
 from string import Formatter
 from typing import Final
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import EFFECTFUL, Effect, Json, Observation
 from clew.core.interfaces import Parameters, Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.support.json_values import text_or_json
 from clew.tools.run_process import SLACK, Ran, check_variables, environment, run_process
 from clew.tools.schema import checked

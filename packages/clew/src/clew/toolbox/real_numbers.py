@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 
 Number: TypeAlias = Fraction | Decimal
 """Exact as a fraction; a decimal was rounded to the precision of its context."""

@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Effect, Json, Trust, encode
 from clew.core.interfaces import Parameters, Tool
+from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import checked
 from clew.tools.schema_cost import MOST_WAYS, ways

@@ -9,15 +9,15 @@ from typing import Any, Final, cast
 import anyio
 import msgspec
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdict
 from clew.core.interfaces import CALL, AnyTool, Fallback, Guard, Parameters, Tool, ToolSpec
+from clew.core.pictures import has_pictures, taken_out
 from clew.core.trajectory import Call, Trajectory
 from clew.support.error_text import described, message_of
+from clew.support.errors import ConfigError, ToolError
+from clew.support.json_values import plain
 from clew.support.parts import copied
-from clew.tools.pictures import has_pictures, taken_out
 from clew.tools.schema import checked, problems
-from clew.tools.types import plain
 
 Names = Mapping[str, str | None]
 """Parameter names of the other tool that differ; None means it lacks the parameter."""

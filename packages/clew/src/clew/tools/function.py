@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from clew.concurrency.tasks import Threaded
-from clew.core.errors import ConfigError
 from clew.core.events import Effect, Json, Observation, Trust, Verdict
 from clew.core.interfaces import CALL, Parameters, Retry, Tool
 from clew.support.error_text import described
+from clew.support.errors import ConfigError
 from clew.support.parts import text_of
 from clew.support.settings import check_options
 from clew.tools.callables import as_function

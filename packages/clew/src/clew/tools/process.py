@@ -17,9 +17,9 @@ from typing import Any, Final, Literal, Unpack, overload
 
 import msgspec
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome, encode
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.support.settings import check_options
 from clew.tools.function import Options, settings
 from clew.tools.run_process import SLACK, check_variables, environment, run_process

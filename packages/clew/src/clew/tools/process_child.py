@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 import anyio
 import msgspec
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Observation, encode
 from clew.support.error_text import described, message_of
+from clew.support.errors import ConfigError, ToolError
 from clew.tools.process import Asked, ChildReply, Last, load
 from clew.tools.signature import arguments_refused, read, returned
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Final, Union, cast
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Parameters
+from clew.support.errors import ConfigError
 from clew.support.extras import install, installed
 
 _FOREIGN: Final = frozenset({"pydantic", "annotated_types"})

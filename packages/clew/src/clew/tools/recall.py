@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from clew.codecs.interface import Codec, Describes
-from clew.core.errors import ToolError
+from clew.core.codec import Codec, Describes
 from clew.core.events import FINISH, Json, Observation, Trust
 from clew.core.interfaces import CALL, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ToolError
 from clew.support.text_folding import caseless
 from clew.tools.retrieval.words import grams, terms
 

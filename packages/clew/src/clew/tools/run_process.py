@@ -13,7 +13,7 @@ from typing import Final, cast
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 
 GRACE: Final = 1.0
 """Seconds a process has to end after SIGTERM, and a pipe to run dry after the process."""

@@ -14,9 +14,9 @@ from typing import Final, TypeAlias, TypeVar, cast
 import jsonschema_rs
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters, Retry, Tool, ToolSpec
+from clew.support.errors import ConfigError
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
 from clew.tools.explain import error_lines

@@ -9,9 +9,9 @@ from typing import Final, cast
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
+from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import compile_schema, subschemas
 

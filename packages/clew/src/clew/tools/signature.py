@@ -9,13 +9,15 @@ from typing import Annotated, Any, Final, NewType, Union
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Image, Json, Observation, Verdict, encode
 from clew.core.interfaces import CALL, Parameters
+from clew.core.pictures import has_pictures
 from clew.support.error_text import described
-from clew.tools.pictures import has_pictures, mentions_pictures
+from clew.support.errors import ConfigError
+from clew.support.json_values import plain
+from clew.tools.picture_types import mentions_pictures
 from clew.tools.pydantic_types import adapted, refuse_default
-from clew.tools.types import from_json, plain, schema_of, schemas, with_description
+from clew.tools.types import from_json, schema_of, schemas, with_description
 
 _SHOWN: Final = 200
 """How much of the arguments of an earlier attempt a person is shown."""

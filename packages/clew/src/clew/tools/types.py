@@ -4,18 +4,16 @@ The types are those of msgspec (https://jcristharif.com/msgspec/supported-types.
 pydantic: its models, which are known by their methods, and what a stand-in reads as one.
 """
 
-import math
 import re
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
-from clew.support.json_values import encode_other
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import fold
 from clew.support.schema_parts import keywords
 from clew.support.short_text import one_line
@@ -24,9 +22,6 @@ from clew.tools.schema import subschemas
 from clew.tools.times import completed
 
 Mode: TypeAlias = Literal["validation", "serialization"]
-
-DEEPEST: Final = 256
-"""Levels of a result: a record is also read where the stack is half full."""
 
 _REF: Final = "#/$defs/{name}"
 _MODEL_REF: Final = "#/$defs/{model}"
@@ -82,29 +77,6 @@ def from_json(kind: Any, value: Json) -> Any:
 
 def _converted(kind: Any, value: Json) -> Any:
     return msgspec.convert(value, kind, strict=True, str_keys=True, dec_hook=_decode)
-
-
-def plain(value: Any) -> Json:
-    """A result as JSON: dataclasses, structs and pydantic models as objects, sets as lists.
-
-    Keys become strings, dates ISO 8601, bytes base64. Raises `ValueError` with one line for what a
-    record cannot carry: other objects, NaN and infinity, halves of surrogate pairs, and keys that
-    are the same as text.
-    """
-    if type(value) is str and value.isascii():  # as most results: nothing can be wrong with it
-        return value
-    try:
-        keyed: Json = msgspec.to_builtins(value, enc_hook=encode_other)
-        found: Json = msgspec.to_builtins(keyed, str_keys=True)
-        _refuse(found, DEEPEST)
-        encode(found)
-        _refuse_same_keys(keyed)
-    except RecursionError:
-        message = "it holds itself, or is nested too deeply"
-        raise ValueError(message) from None
-    except TypeError as error:
-        raise ValueError(str(error)) from error
-    return found
 
 
 class _Hoist(msgspec.Struct):
@@ -204,41 +176,6 @@ def _one_line(text: str) -> str:
     found = _WHERE.match(text)
     place, what = (found["path"].lstrip("$."), found["what"]) if found else ("", text)
     return f"{place or 'value'}: {one_line(what)}"
-
-
-def _refuse(value: Json, levels: int) -> None:
-    """Raise for numbers that JSON does not have, and for more levels than these."""
-    if not levels:
-        raise RecursionError
-    if isinstance(value, float) and not math.isfinite(value):
-        message = f"JSON has no {value}: return None, or say it in words"
-        raise ValueError(message)
-    inside: Iterable[Json] = ()
-    if isinstance(value, dict):
-        inside = cast("dict[str, Json]", value).values()
-    elif isinstance(value, (list, tuple)):
-        inside = cast("list[Json]", value)
-    for inner in inside:
-        _refuse(inner, levels - 1)
-
-
-def _refuse_same_keys(value: Json) -> None:
-    """Raise where two keys of a dict become one as text: 1 and "1"."""
-    inside: Iterable[Json] = ()
-    if isinstance(value, dict):
-        known = cast("dict[object, Json]", value)
-        texts: list[object] = []
-        if any(type(key) is not str for key in known):
-            texts = [next(iter(msgspec.to_builtins({key: None}, str_keys=True))) for key in known]
-        if len(set(texts)) < len(texts):
-            same = next(text for text in texts if texts.count(text) > 1)
-            message = f"two keys of a dict are {same!r} as text: give each key once"
-            raise ValueError(message)
-        inside = known.values()
-    elif isinstance(value, (list, tuple)):
-        inside = cast("list[Json]", value)
-    for inner in inside:
-        _refuse_same_keys(inner)
 
 
 def with_description(kind: Any, description: str) -> Any:

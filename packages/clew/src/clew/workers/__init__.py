@@ -5,7 +5,8 @@ DBOS, or Ray. A driver keeps no log of its own, because the records contain ever
 that is killed, or replaced by another kind, continues from them.
 """
 
-from clew.workers.broken_runs import is_set_aside
+from clew.agent.broken_runs import is_set_aside
+from clew.stores.locks import queue_of
 from clew.workers.config import (
     QUEUE,
     Driver,
@@ -14,7 +15,6 @@ from clew.workers.config import (
     WorkerEvent,
     work,
 )
-from clew.workers.locks import queue_of
 from clew.workers.monitor import Monitor, RunStatus, Standing, status
 from clew.workers.run_one import Agents, carry
 

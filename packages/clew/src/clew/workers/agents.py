@@ -5,6 +5,8 @@ from typing import Final
 
 import msgspec
 
+from clew.agent.agent import Agent, is_agent
+from clew.agent.compare import as_begun
 from clew.agent_files import (
     Spec,
     is_foreign,
@@ -16,12 +18,11 @@ from clew.agent_files import (
     with_model,
 )
 from clew.agent_files.imports import imported
-from clew.compare import as_begun, changes_to_accept
-from clew.core.agent import Agent, is_agent
-from clew.core.errors import ConfigError
 from clew.core.events import AgentSpec, Json, encode
+from clew.core.redaction import redact
+from clew.core.spec_changes import changes_to_accept
 from clew.core.trajectory import Trajectory
-from clew.support.redaction import redact
+from clew.support.errors import ConfigError
 from clew.workers.config import WorkerConfig
 from clew.workers.run_one import Agents
 

@@ -9,10 +9,10 @@ from typing import Final, Literal, Protocol, TypeAlias
 import anyio
 import msgspec
 
+from clew.agent.agent import Agent
 from clew.concurrency.tasks import one_error
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.stores import Where
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.support.wings import WORKERS, require
 from clew.workers.run_one import Agents

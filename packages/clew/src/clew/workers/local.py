@@ -10,10 +10,10 @@ from clew.core.interfaces import RunInfo
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores import store_at
+from clew.stores.locks import Shared, shared
 from clew.workers.agents import agents_for
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.gate import Gate
-from clew.workers.locks import Shared, shared
 from clew.workers.run_one import Agents, Outcome, carry_claimed
 from clew.workers.worker import Worker
 

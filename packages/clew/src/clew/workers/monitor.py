@@ -4,14 +4,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from clew.core.errors import StoreError
 from clew.core.events import Status
 from clew.core.interfaces import RunInfo, Store
 from clew.core.journal import load
 from clew.stores import Where, store_at
 from clew.stores.interface import Locks
 from clew.stores.listing import summary
-from clew.workers.locks import claim, queue_of, shared
+from clew.stores.locks import claim, queue_of, shared
+from clew.support.errors import StoreError
 
 Standing: TypeAlias = Literal["waiting", "working"] | Status
 """The state of a run: waiting for a worker, being worked on, or how it stopped."""

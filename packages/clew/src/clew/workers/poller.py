@@ -9,12 +9,12 @@ from typing import Final
 import anyio
 
 from clew.concurrency.tasks import one_error
-from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import RunInfo
 from clew.stores.interface import Notifies
+from clew.stores.locks import Shared, queue_of, release_quietly
+from clew.support.errors import ConfigError, StoreError
 from clew.workers.backoff import Pauses
 from clew.workers.config import WorkerConfig
-from clew.workers.locks import Shared, queue_of, release_quietly
 from clew.workers.worker_log import WorkerLog
 
 LOG: Final = logging.getLogger("clew")

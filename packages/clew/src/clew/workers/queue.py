@@ -8,20 +8,20 @@ from typing import Final
 
 import anyio
 
+from clew.agent.agent import Agent
+from clew.agent.runner import start
 from clew.concurrency.portal import twin, wait_for
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import Entry, Json
 from clew.core.interfaces import Store
 from clew.core.journal import catch_up
-from clew.core.runner import start
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.interface import Notifies
+from clew.stores.locks import shared
 from clew.support.arguments import check_argument
+from clew.support.errors import ConfigError
 from clew.support.settings import check_text
 from clew.workers.config import QUEUE
-from clew.workers.locks import shared
 
 _LOOK: Final = 0.1  # seconds between two looks at a store that does not tell what was written
 _WAIT: Final = 1.0  # the same where it does, and that may get lost

@@ -8,19 +8,19 @@ from typing import Final, Literal, TypeAlias
 
 import anyio
 
+from clew.agent.agent import Agent
+from clew.agent.broken_runs import idle_openings, too_often
+from clew.agent.runner import leave, record_failure, take_up
 from clew.concurrency.resources import resources
-from clew.core.agent import Agent
-from clew.core.errors import ClewError, ConfigError, FencedError, ModelError, StoreError
 from clew.core.events import Entry, Stop, Thought
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import advance
-from clew.core.runner import leave, record_failure, take_up
 from clew.core.trajectory import Trajectory
+from clew.stores.locks import Shared, release_quietly
 from clew.support.error_text import described, message_of
-from clew.workers.broken_runs import idle_openings, too_often
+from clew.support.errors import ClewError, ConfigError, FencedError, ModelError, StoreError
 from clew.workers.gate import Gate, Place
-from clew.workers.locks import Shared, release_quietly
 
 LOG: Final = logging.getLogger("clew")
 
@@ -177,7 +177,7 @@ async def _carry(
 
 async def _advanced(agent: Agent, journal: Journal, place: Place, leaving: Leaving) -> None:
     while (so_far := journal.trajectory).stop is None and (so_far.step.pending or not leaving()):
-        await advance(agent, journal)
+        await advance(agent.engine, journal)
         if not so_far.step.pending:
             await place.between_steps(got_on=idle_openings(so_far, journal.epoch) == 0)
 

@@ -9,12 +9,12 @@ import anyio.abc
 
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
-from clew.core.errors import StoreError
+from clew.core.blobs import stops
 from clew.core.interfaces import RunInfo
-from clew.stores.blobs import stops
+from clew.stores.locks import Shared, claim, fingerprint_of, release_quietly
+from clew.support.errors import StoreError
 from clew.workers.backoff import Pauses
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.locks import Shared, claim, fingerprint_of, release_quietly
 from clew.workers.poller import Poller
 from clew.workers.run_one import Outcome
 from clew.workers.worker_log import WorkerLog

@@ -211,8 +211,8 @@ def test_an_agent_file_with_a_workspace(tmp_path: Path) -> None:
     file.write_text(
         f'{head}only = ["grep", "read_file"]\nreadable = ["."]\n[workspace.limits]\ncpu = 5\n'
     )
-    assert {"grep", "read_file"} <= set(load_agent(file).agent.by_name)
-    assert "run_command" not in load_agent(file).agent.by_name
+    assert {"grep", "read_file"} <= set(load_agent(file).agent.engine.tools)
+    assert "run_command" not in load_agent(file).agent.engine.tools
     for line, said in {
         'only = ["read"]': "there is no workspace tool 'read'",
         "limits = { ram = 1 }": "there is no sandbox limit 'ram'",

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters, ToolSpec
+from clew.support.errors import ConfigError
 
 _TOP: Final = ("oneOf", "anyOf", "allOf")
 _PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")

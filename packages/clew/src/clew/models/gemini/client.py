@@ -20,12 +20,12 @@ import httpx2
 from google.auth.exceptions import GoogleAuthError
 from google.genai import Client, errors, types
 
-from clew.core.errors import ModelError
 from clew.models.gemini.reply import read_error
 from clew.models.http.endpoint import TIMEOUT, Incoming, Settings
 from clew.models.http.failures import Source, StatusError
 from clew.models.http.server import http_client
 from clew.models.http.stream import whole_body
+from clew.support.errors import ModelError
 
 MakeClient = Callable[[types.HttpOptions], Client]
 """Makes an official client over the connections in the options it is given."""

@@ -16,7 +16,6 @@ from functools import lru_cache
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
 from clew.models.gemini.prompt import NAMES, STOPS, Writing, body, contents, declare, pieces, split
@@ -28,6 +27,7 @@ from clew.models.http.server import address, find_key, through
 from clew.models.tool_names import Boxes, Toolbox
 from clew.models.tool_schema import LEVELS
 from clew.models.validate import params_of
+from clew.support.errors import ConfigError
 
 __all__ = ["google_gemini"]
 

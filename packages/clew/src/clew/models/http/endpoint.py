@@ -19,7 +19,6 @@ import anyio.lowlevel
 import httpx2
 import msgspec
 
-from clew.core.errors import ModelError, TooLongError
 from clew.core.events import Json, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Retry
 from clew.models.complaints import (
@@ -51,6 +50,7 @@ from clew.models.undercount import with_size
 from clew.models.usage import estimate
 from clew.models.validate import check_options, check_settings
 from clew.models.windows import window
+from clew.support.errors import ModelError, TooLongError
 
 __all__ = [
     "PATIENCE", "RETRIES", "TIMEOUT", "TOTAL", "Api", "Ask", "BadReplyError", "Carrier", "Draft",

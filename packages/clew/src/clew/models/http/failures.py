@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from clew.core.errors import ModelError, TooLongError
+from clew.core.redaction import blots_out
 from clew.models.complaints import REFUSED, unreadable
 from clew.models.http.error_body import all_said, message_in, unwrapped, wait_in
 from clew.models.http.retry import Busy, TryAgain, retry_after
-from clew.support.redaction import blots_out
+from clew.support.errors import ModelError, TooLongError
 from clew.support.short_text import one_line
 
 PASSING: Final = frozenset({408, 409, 425, 429})

@@ -20,10 +20,10 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import Usage
 from clew.core.interfaces import Retry
 from clew.models.http.retry import Busy, Sleep, backoff
+from clew.support.errors import ConfigError, ModelError
 from clew.support.parts import short_repr
 from clew.support.settings import check_fields
 from clew.support.short_text import one_line

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Prompt
 from clew.models.tool_names import Toolbox
+from clew.support.errors import ConfigError
 
 _CHOICE: Final = (
     ": an agent says by itself whether a reply may call (not in a landing). A server that forces "

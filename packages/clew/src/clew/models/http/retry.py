@@ -6,8 +6,8 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias, TypeVar
 
-from clew.core.errors import ModelError
 from clew.core.interfaces import Retry
+from clew.support.errors import ModelError
 
 T = TypeVar("T")
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]

@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx2
 
-from clew.core.errors import ModelError
 from clew.models.http.endpoint import Incoming, LostError, SilentError, StatusError
 from clew.models.http.failures import Source, read_trouble
 from clew.models.http.stream import whole_body
+from clew.support.errors import ModelError
 
 
 @dataclass(frozen=True)

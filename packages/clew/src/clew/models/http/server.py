@@ -8,12 +8,12 @@ from typing import Any, Final, cast
 import httpcore2
 import httpx2
 
-from clew.core.errors import ConfigError
 from clew.models.http.connections import MOST, Lanes
 from clew.models.resolve import is_local
 from clew.models.validate import check_address
 from clew.support.addresses import hidden
 from clew.support.error_text import message_of
+from clew.support.errors import ConfigError
 from clew.support.proxies import environment_proxies, proxy_before
 
 IDLE: Final = 5.0

@@ -22,10 +22,10 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "local") from missing
 
-from clew.core.errors import ConfigError
 from clew.models.http.endpoint import Settings
 from clew.models.provider import Offered
 from clew.models.validate import check_options
+from clew.support.errors import ConfigError
 
 __all__ = [
     "LISTED",

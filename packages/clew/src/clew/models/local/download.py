@@ -10,8 +10,8 @@ import httpx2
 import huggingface_hub
 import msgspec
 
-from clew.core.errors import ConfigError, ModelError
 from clew.support.error_text import message_of
+from clew.support.errors import ConfigError, ModelError
 
 LISTED_ON: Final = "2026-11-23"
 """When the list was written."""

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 
 _MAGIC: Final = b"GGUF"
 _SCALARS: Final = {

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from clew.core.errors import ConfigError, TooLongError
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.models.http.endpoint import Endpoint, Settings
@@ -11,6 +10,7 @@ from clew.models.local.weights import Weights
 from clew.models.openai.chat import ChatApi
 from clew.models.openai.client import openai_endpoint
 from clew.models.prices import Price
+from clew.support.errors import ConfigError, TooLongError
 
 MAX_TOKENS: Final = 1_024
 """The length of a reply where the parameters name none."""

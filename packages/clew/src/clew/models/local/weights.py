@@ -17,10 +17,10 @@ import anyio.to_thread
 import psutil
 import xllamacpp  # type: ignore[import-untyped] # it has no types
 
-from clew.core.errors import ConfigError
 from clew.models.local.gguf_header import GgufHeader, read_header
 from clew.models.local.prompt_cache import PromptCache
 from clew.models.local.settings import CONTEXT, SPARE, LocalSettings
+from clew.support.errors import ConfigError
 
 _LLAMA: Final = cast("Any", xllamacpp)
 

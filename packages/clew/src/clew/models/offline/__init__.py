@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import anyio.lowlevel
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Finish, Json, RawCall, Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
 from clew.core.trajectory import WITHHELD
 from clew.models.offline import english
+from clew.support.errors import ConfigError
 
 MOST_CHARACTERS: Final = 1_000
 NO_OBJECT: Final = (

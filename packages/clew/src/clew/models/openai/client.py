@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import openai
 
-from clew.core.errors import ConfigError
 from clew.models.http.endpoint import TIMEOUT, Api, Endpoint, Settings
 from clew.models.http.failures import Source
 from clew.models.http.sdk_client import Errors, Posting
 from clew.models.http.server import address, find_key, http_client, through
+from clew.support.errors import ConfigError
 
 BASE_URL: Final = "https://api.openai.com/v1"
 ERRORS: Final = Errors(

@@ -14,7 +14,6 @@ except ModuleNotFoundError as missing:
 
 from collections.abc import Sequence
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
 from clew.models.http.endpoint import Endpoint, Settings
@@ -24,6 +23,7 @@ from clew.models.openai.chat_prompt import STOPS, with_image_captions
 from clew.models.openai.client import openai_endpoint
 from clew.models.openai.completions_reply import Draft
 from clew.models.validate import params_of
+from clew.support.errors import ConfigError
 
 __all__ = ["openai_completions"]
 

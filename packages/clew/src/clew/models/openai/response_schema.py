@@ -10,9 +10,9 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, encode
 from clew.core.interfaces import ToolSpec
+from clew.support.errors import ConfigError
 
 Fit: TypeAlias = Literal["strict", "object", "objects", "other"]
 """What a schema is to OpenAI: held to word by word; taken as a hint; not taken, for it is several

@@ -12,9 +12,9 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "openai") from missing
 
-from clew.context.prompt_parts import joined
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
+from clew.core.prompt_parts import joined
 from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, Settings
 from clew.models.http.failures import Trouble

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, RawCall, Wire, encode
 from clew.core.interfaces import Part, ToolSpec
 from clew.models.http.request import refuse_ours
 from clew.models.openai.chat_prompt import data_url, with_image_captions
 from clew.models.openai.response_schema import openai_tool
 from clew.models.tool_names import Ids, Toolbox, arguments, described
+from clew.support.errors import ConfigError
 
 OURS: Final = frozenset(
     {

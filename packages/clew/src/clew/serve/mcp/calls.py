@@ -13,8 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from clew.api import result_of
-from clew.core.errors import ConfigError
+from clew.agent.api import result_of
 from clew.core.events import Entry, Thought
 from clew.core.pending import PendingApproval
 from clew.core.trajectory import Trajectory
@@ -28,6 +27,7 @@ from clew.serve.mcp.approvals import (
 from clew.serve.mcp.results import error_result, failure_result, result_of_run
 from clew.serve.mcp.runs import ClientRuns
 from clew.serve.mcp.tasks import RELATED, TASKS_IN_CORE, declares_tasks, state_of
+from clew.support.errors import ConfigError
 
 Context: TypeAlias = ServerRequestContext[ClientRuns]
 _Key: TypeAlias = tuple[int, types.RequestId]

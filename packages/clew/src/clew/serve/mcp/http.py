@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
 
 from clew.concurrency.tasks import one_error
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
 LOG: Final = logging.getLogger("clew")

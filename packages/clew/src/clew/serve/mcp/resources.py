@@ -10,11 +10,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from clew.core.errors import ConfigError
 from clew.core.interfaces import RunInfo
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.serve.mcp.runs import ClientRuns, tool_of
 from clew.stores.listing import status_of, summary
+from clew.support.errors import ConfigError
 from clew.support.short_text import one_line
 
 Context: TypeAlias = ServerRequestContext[ClientRuns]

@@ -11,15 +11,15 @@ from typing import Final
 
 import anyio
 
-from clew.api import read
-from clew.approvals import cancel
+from clew.agent.api import read
+from clew.agent.approvals import cancel
 from clew.concurrency.tasks import one_error
-from clew.core.errors import ConfigError, StoreError
 from clew.core.events import Cancel, Entry, Started, decode
 from clew.core.inbox import words_in
 from clew.core.interfaces import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.serve.mcp.agents import ServedAgent
+from clew.support.errors import ConfigError, StoreError
 from clew.support.run_ids import new_run_id
 from clew.workers import WorkerEvent, queue_of
 from clew.workers.queue import follow, submit

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import override
 
+from clew.agent.agent import Agent
 from clew.concurrency.tasks import one_error
-from clew.core.agent import Agent
 from clew.core.trajectory import Trajectory
 from clew.serve.mcp.agents import ServedAgent, by_name
 from clew.serve.mcp.calls import Calls, wait_for_result

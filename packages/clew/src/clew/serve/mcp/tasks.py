@@ -14,8 +14,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from clew.api import result_of
-from clew.core.errors import ConfigError
+from clew.agent.api import result_of
 from clew.core.interfaces import RunInfo
 from clew.core.pending import PendingApproval, pending_in
 from clew.core.trajectory import Trajectory
@@ -23,6 +22,7 @@ from clew.serve.mcp.approvals import apply_responses, input_requests
 from clew.serve.mcp.results import held_text, result_of_run
 from clew.serve.mcp.runs import ClientRuns
 from clew.stores.listing import status_of
+from clew.support.errors import ConfigError
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 RELATED: Final = "io.modelcontextprotocol/related-task"

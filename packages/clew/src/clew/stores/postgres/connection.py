@@ -14,11 +14,11 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from clew.core.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew.stores.postgres.address import Address
 from clew.stores.postgres.schema import bring_up
 from clew.stores.refusals import NO_ROOM
 from clew.support.error_text import message_of
+from clew.support.errors import StoreBusyError, StoreError, StoreUnreachableError
 
 T = TypeVar("T")
 Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]

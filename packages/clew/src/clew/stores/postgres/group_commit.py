@@ -13,11 +13,11 @@ from typing import Any, Final
 import psycopg
 
 from clew.concurrency.uncut import Uncut
-from clew.core.errors import StoreError
+from clew.core.blobs import stops
 from clew.core.interfaces import Append, Line
-from clew.stores.blobs import stops
 from clew.stores.postgres.connection import Connection, Link, Packed, can_retry, explain, lost
 from clew.stores.refusals import refusal, unknown_run
+from clew.support.errors import StoreError
 
 MOST: Final = 500
 """Appends in a group."""

@@ -16,9 +16,9 @@ import anyio
 import msgspec
 import psycopg
 
-from clew.core.errors import StoreError
 from clew.stores.postgres.connection import Connection, Link, explain, lost
 from clew.stores.postgres.schema import key
+from clew.support.errors import StoreError
 
 LOG: Final = logging.getLogger("clew")
 

@@ -8,9 +8,9 @@ import psycopg
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege, UndefinedColumn
 
-from clew.core.errors import StoreError
 from clew.stores.postgres.address import Address
 from clew.stores.refusals import newer
+from clew.support.errors import StoreError
 
 # `head` is the number of a run's last line and `stopped` whether that is a stop: an append changes
 # both in the row that it locks, so that a look at one row settles whether it may be made, and the

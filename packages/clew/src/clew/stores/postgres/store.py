@@ -16,7 +16,6 @@ from typing import Any, Final, LiteralString
 
 from psycopg.errors import UniqueViolation
 
-from clew.core.errors import StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo
 from clew.stores.postgres.address import Address, parse
 from clew.stores.postgres.connection import Connection, Link
@@ -25,6 +24,7 @@ from clew.stores.postgres.listing import BEGIN, DUE, END, LAST, PAGE, RUNS
 from clew.stores.postgres.locks import Locks, NotificationListener, listening
 from clew.stores.postgres.schema import key
 from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
+from clew.support.errors import StoreError
 from clew.support.settings import check_fields
 
 # From a run to the one that wrote a line, and the new run after it, unless the line is not there.

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from clew.core.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.stores.refusals import (
     LOCKED,
     NO_DESCRIPTORS,
@@ -23,6 +22,7 @@ from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
 from clew.stores.sqlite.mounts import mount_table, network_type
 from clew.stores.sqlite.page_reader import rebuilt, unreadable
+from clew.support.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")

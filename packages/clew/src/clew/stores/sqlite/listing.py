@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
+from clew.core.blobs import stops
 from clew.core.interfaces import Base, Line, RunInfo
-from clew.stores.blobs import stops
 from clew.stores.listing import OPEN, page, status_of
 
 OPEN_RUNS: Final = "CREATE TABLE IF NOT EXISTS open_runs (number INTEGER PRIMARY KEY)"

@@ -16,12 +16,12 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.errors import StoreError
+from clew.core.blobs import stops
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
-from clew.stores.blobs import stops
 from clew.stores.listing import matching, page
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
 from clew.stores.sqlite.file import error_code, log_of
+from clew.support.errors import StoreError
 from clew.support.short_text import one_line
 
 Tell: TypeAlias = Callable[[Callable[[], Any]], Any]

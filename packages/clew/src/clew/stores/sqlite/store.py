@@ -19,7 +19,6 @@ from typing import Final, Literal, TypeVar
 import anyio
 
 from clew.concurrency.uncut import Uncut
-from clew.core.errors import StoreDamagedError, StoreError
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
 from clew.stores.listing import matching
@@ -48,6 +47,7 @@ from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_o
 from clew.stores.sqlite.salvage import salvaged
 from clew.stores.sqlite.witness import Witness
 from clew.support.arguments import check_argument
+from clew.support.errors import StoreDamagedError, StoreError
 
 LOG: Final = logging.getLogger("clew")
 

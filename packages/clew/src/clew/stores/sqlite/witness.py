@@ -18,7 +18,6 @@ from typing import Final
 
 import msgspec
 
-from clew.core.errors import StoreDamagedError
 from clew.core.events import (
     AnyEvent,
     Attempt,
@@ -33,6 +32,7 @@ from clew.core.events import (
 from clew.stores.sqlite.file import SQLITE_ERRORS, log_of
 from clew.stores.sqlite.heads import MARK, Head, Heads
 from clew.stores.sqlite.log import ends_torn, frames_of
+from clew.support.errors import StoreDamagedError
 
 LOG: Final = logging.getLogger("clew")
 

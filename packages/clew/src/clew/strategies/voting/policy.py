@@ -10,9 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from clew.agent.agent import Agent
 from clew.context import Instructions
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Trajectory
@@ -26,6 +25,7 @@ from clew.strategies.voting.decision import (
     decide,
     declined,
 )
+from clew.support.errors import ConfigError
 
 RUN: Final = "run"
 VERIFY: Final = "verify"

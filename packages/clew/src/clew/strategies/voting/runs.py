@@ -7,18 +7,18 @@ from typing import Final, TypeAlias
 import anyio
 import msgspec
 
-from clew.core.agent import Agent
-from clew.core.errors import ModelError, ToolError
+from clew.agent.agent import Agent
+from clew.agent.runner import drive, has_begun, start_or_take_up
 from clew.core.events import Json, Note, Verdict
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.pending import interrupt
-from clew.core.runner import drive, has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.strategies.voting.decision import Ballot, Choice, ballot, certain
 from clew.strategies.voting.policy import RUN, ballots_in
 from clew.strategies.voting.verifier import Verify, verifier_prompt
+from clew.support.errors import ModelError, ToolError
 from clew.support.parts import Patience, ask, of_kind, stable_name, using
 
 Watch: TypeAlias = Callable[[int], Listener | None]
@@ -110,13 +110,13 @@ class VoteRuns:
             self._settle()
             await self._drive(agent, journal, number)
         if scope.cancelled_caught:
-            await interrupt(agent, journal, NOT_NEEDED)
+            await interrupt(agent.engine, journal, NOT_NEEDED)
         return ballot(number, journal.trajectory)
 
     async def _drive(self, agent: Agent, journal: Journal, number: int) -> None:
         """Complete the run; if it must wait, sleep until the other runs settle the vote."""
         try:
-            so_far = await run(agent, journal)
+            so_far = await run(agent.engine, journal)
         except ModelError as error:
             self.waiting[number] = error
         else:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from clew.core.agent import Agent
+from clew.agent.agent import Agent
 from clew.core.interfaces import Model
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits

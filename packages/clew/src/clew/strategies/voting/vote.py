@@ -11,18 +11,20 @@ from typing import Generic
 
 import msgspec
 
+from clew.agent.agent import A_co, Agent, is_agent
+from clew.agent.result import Result, result
+from clew.agent.runner import has_begun, start, take_up
+from clew.agent.subagents import with_limits
+from clew.agent.validate import tool_grants
 from clew.concurrency.portal import twin
-from clew.core.agent import A_co, Agent, is_agent
-from clew.core.errors import ConfigError, RunExistsError
 from clew.core.events import EFFECTFUL, Changed, Json, Note, Usage
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run
-from clew.core.runner import has_begun, start, take_up
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
-from clew.result import Result, result
 from clew.stores import Where, store_at
+from clew.stores.locks import at_work
 from clew.strategies.policy import base_agent
 from clew.strategies.voting.decision import Ballot, Choice, Count, Decision, How, ballot
 from clew.strategies.voting.policy import (
@@ -36,11 +38,9 @@ from clew.strategies.voting.policy import (
 )
 from clew.strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
 from clew.strategies.voting.verifier import Verifier
-from clew.subagents import with_limits
+from clew.support.errors import ConfigError, RunExistsError
 from clew.support.parts import stable_name
 from clew.support.run_ids import new_run_id
-from clew.validate import tool_grants
-from clew.workers.locks import at_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
     set is divided.
     """
     below = tool_grants(agent.tools).values()
-    priced = agent.resolved_model.info.priced and all(most.cost is not None for most in below)
+    priced = agent.engine.model.info.priced and all(most.cost is not None for most in below)
     cost = whole.most_cost if priced else whole.cost
     calls = {"tool_calls": whole.tool_calls}
     calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
@@ -229,7 +229,7 @@ async def _vote(
     journal = await _open_vote(own, goal, store, run_id, listener, runs.origin)
     runs.load(journal.trajectory)
     with runs.scope:
-        await run(own, journal)
+        await run(own.engine, journal)
     if runs.error is not None:
         raise runs.error
     if journal.trajectory.stop is None:
@@ -252,11 +252,11 @@ async def _open_vote(
     except RunExistsError:
         pass
     so_far = await load(store, run_id)
-    if (was := vote_settings(so_far)) != own.resolved_model.info.params or so_far.goal != goal:
+    if (was := vote_settings(so_far)) != own.engine.model.info.params or so_far.goal != goal:
         named = [
             name
-            for name in own.resolved_model.info.params
-            if was.get(name) != own.resolved_model.info.params[name]
+            for name in own.engine.model.info.params
+            if was.get(name) != own.engine.model.info.params[name]
         ]
         message = f"vote {run_id} was begun with another {(named or ['question'])[0]}: vote anew"
         raise ConfigError(message)

@@ -19,8 +19,8 @@ import anyio
 import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from clew.core.errors import ToolError
 from clew.support import json_arguments
+from clew.support.errors import ToolError
 from clew.support.settings import check_fields
 from clew.toolbox.code import child_process
 from clew.toolbox.code.interface import (

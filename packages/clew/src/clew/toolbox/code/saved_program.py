@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from clew.core.errors import StoreError
 from clew.core.interfaces import CallContext
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import StoreError
 
 CHANGED: Final = "what the record kept of it was changed after it was written"
 

@@ -8,12 +8,11 @@ after a crash, or after days, where it was.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from clew.codecs.arguments import RUN_CODE
 from clew.codecs.functions import functions
-from clew.core.errors import ToolError
-from clew.core.events import Action, Json, Observation, Suspended
+from clew.core.events import RUN_CODE, Action, Json, Observation, Suspended
 from clew.core.interfaces import CALL, AnyTool, CallContext, Tool, ToolSpec
 from clew.core.trajectory import Call
+from clew.support.errors import ToolError
 from clew.toolbox.code.bare_calls import with_printed_calls
 from clew.toolbox.code.functions import action, result, same
 from clew.toolbox.code.interface import (

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from anyio import to_thread
 
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Evidence, Json, Observation
 from clew.core.interfaces import Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.docs.library import IndexReport, Library, OnProgress
 from clew.toolbox.docs.search import Found, Stretch
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.toolbox.docs.filing import forget, refresh
 from clew.toolbox.docs.index import open_index, usual_place
 from clew.toolbox.docs.search import Found, Stretch, read_on, search

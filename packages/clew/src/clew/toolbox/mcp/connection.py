@@ -15,9 +15,9 @@ from mcp.shared.inbound import mcp_param_headers
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from clew.core.errors import ClewError, ToolError
 from clew.core.events import Json
 from clew.support.error_text import described
+from clew.support.errors import ClewError, ToolError
 from clew.toolbox.mcp.http import open_http
 from clew.toolbox.mcp.listing import Listing, list_tools
 from clew.toolbox.mcp.outcomes import SESSION_OVER, Broken, ConnectionLost

@@ -6,9 +6,9 @@ from typing import Final
 
 import anyio
 
-from clew.core.errors import ToolError
 from clew.core.events import Effect, Verdict
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ToolError
 from clew.toolbox.mcp.pinned_server import PinnedServer
 
 _PATIENCE: Final = 10.0

@@ -28,9 +28,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Usage
 from clew.core.interfaces import CallContext, Model
+from clew.support.errors import ToolError
 from clew.toolbox.mcp.outcomes import (
     LOST,
     NOT_REACHED,

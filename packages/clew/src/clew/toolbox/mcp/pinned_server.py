@@ -13,7 +13,6 @@ import anyio
 import msgspec
 
 from clew.concurrency.resources import hold_open
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import (
     EFFECTFUL,
     Effect,
@@ -27,6 +26,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import CALL, CallContext, Model
 from clew.core.trajectory import Trajectory
+from clew.support.errors import ConfigError, ToolError
 from clew.support.schema_parts import keywords
 from clew.toolbox.mcp.outcomes import ConnectionLost, SessionOver
 from clew.toolbox.mcp.pin_changes import changes

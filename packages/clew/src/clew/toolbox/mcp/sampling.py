@@ -4,8 +4,8 @@ from typing import Final
 
 import mcp_types as types
 
-from clew.core.errors import ModelError
 from clew.core.interfaces import Part, Prompt, Role
+from clew.support.errors import ModelError
 from clew.toolbox.mcp.pending_requests import PendingRequest
 
 REFUSED: Final = types.INVALID_REQUEST

@@ -17,7 +17,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.mcp.frames import Message
 from clew.toolbox.mcp.lines import MOST_BYTES, Lines
 from clew.toolbox.mcp.outcomes import Broken

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Model, Tool
+from clew.support.errors import ConfigError
 from clew.toolbox.mcp.pins import pin_file
 from clew.toolbox.mcp.settings import McpServer, server_from
 from clew.toolbox.mcp.tools import tools_of

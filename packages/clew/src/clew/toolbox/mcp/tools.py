@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from clew.concurrency.portal import twin
-from clew.core.errors import ConfigError, ToolError
 from clew.core.events import Effect, Json, Trust
 from clew.core.interfaces import Model, Parameters, Tool
+from clew.support.errors import ConfigError, ToolError
 from clew.support.extras import install, installed
 from clew.toolbox.mcp.guard import PinGuard
 from clew.toolbox.mcp.pinned_server import PinnedServer, sdk_module

@@ -20,7 +20,7 @@ from anyio import (
 )
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.toolbox.sandbox.kernel import LAUNCH, Kernel, kernel
 from clew.toolbox.sandbox.script import script

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 import anyio
 
 from clew.concurrency.tasks import one_error
-from clew.core.errors import ConfigError
 from clew.core.events import Json
 from clew.core.interfaces import Tool
 from clew.support.error_text import described
+from clew.support.errors import ConfigError
 from clew.toolbox.web.baidu import baidu
 from clew.toolbox.web.engines import brave, searxng, serper, tavily
 from clew.toolbox.web.reach import Reach, reach_of_environment

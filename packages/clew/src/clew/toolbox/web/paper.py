@@ -13,10 +13,10 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.errors import ConfigError
 from clew.core.events import Json, Observation, Verdict
 from clew.core.interfaces import Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ConfigError
 from clew.support.text_folding import caseless
 from clew.toolbox.web.reach import Reach, reach_of_environment
 from clew.toolbox.web.results import LONGEST, Piece, doc_id, observation, shortened

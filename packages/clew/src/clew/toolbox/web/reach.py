@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 import anyio
 import httpx2
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.hop import MOVED, TryAgain, hop, port, read_url

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.core.events import Json
 from clew.core.interfaces import Tool
-from clew.support.redaction import blots_out
+from clew.core.redaction import blots_out
 from clew.support.short_text import one_line
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.hop import port, read_url

@@ -15,10 +15,10 @@ from typing import Final, TypeAlias
 import msgspec
 from anyio import to_thread
 
-from clew.core.errors import ToolError
 from clew.core.events import Observation, encode
 from clew.core.interfaces import CALL, CallContext
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ToolError
 from clew.toolbox.workspace import gate
 from clew.toolbox.workspace.root import File, Root, digest, version
 

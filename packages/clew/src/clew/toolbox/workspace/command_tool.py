@@ -8,9 +8,9 @@ from typing import Final
 
 from anyio import to_thread
 
-from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Trust
 from clew.core.interfaces import Guard, Tool
+from clew.support.errors import ToolError
 from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxError
 from clew.toolbox.workspace.display import head_and_tail
 from clew.toolbox.workspace.gate import Watch, watch_changes

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Final
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.workspace.nearest_match import excerpt, nearest
 from clew.toolbox.workspace.text import Text
 

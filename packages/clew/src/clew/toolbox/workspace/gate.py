@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 import anyio
 from anyio import to_thread
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.workspace.root import Root
 
 if sys.platform != "win32":  # where there is no workspace

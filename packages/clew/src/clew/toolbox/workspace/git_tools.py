@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Trust
 from clew.core.interfaces import CALL, Guard, Parameters, Tool
+from clew.support.errors import ToolError
 from clew.toolbox.sandbox import CommandResult, Sandbox, SandboxError
 from clew.toolbox.workspace import gate
 from clew.toolbox.workspace.changes import DONE

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.workspace.display import is_minified, truncate_line
 from clew.toolbox.workspace.folded_pattern import FoldedPattern
 from clew.toolbox.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk

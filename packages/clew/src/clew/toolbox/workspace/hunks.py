@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.workspace.edit import not_found_error
 from clew.toolbox.workspace.nearest_match import excerpt, nearest
 from clew.toolbox.workspace.patch import FilePatch, Hunk

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from clew.core.errors import ToolError
+from clew.support.errors import ToolError
 from clew.toolbox.workspace.root import Entry, Root
 from clew.toolbox.workspace.safe_path import GIT_FOLDER
 

@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 from anyio import to_thread
 
-from clew.core.errors import ToolError
 from clew.core.events import Json, Observation, Trust, encode
 from clew.core.interfaces import Parameters, Tool
+from clew.support.errors import ToolError
 from clew.toolbox.sandbox.script import script
 from clew.toolbox.workspace.display import is_minified, number_lines, size
 from clew.toolbox.workspace.ignore import Looked, glob, walk

@@ -10,10 +10,10 @@ from typing import Final
 
 from anyio import to_thread
 
-from clew.core.errors import ConfigError
 from clew.core.events import Trust, Verdict
 from clew.core.interfaces import Guard, Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ConfigError
 from clew.toolbox.sandbox import Sandbox, SandboxLimits, kernel
 from clew.toolbox.workspace.command_tool import command_tool
 from clew.toolbox.workspace.git_tools import Git, git_tools

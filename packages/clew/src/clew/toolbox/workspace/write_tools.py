@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection
 from typing import Final
 
-from clew.core.errors import ToolError
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Parameters, Tool
+from clew.support.errors import ToolError
 from clew.toolbox.workspace.changes import Change, Paths, Plan, apply_plan
 from clew.toolbox.workspace.edit import replace_text
 from clew.toolbox.workspace.hunks import apply_hunks

@@ -9,10 +9,10 @@ from typing import Final, Self
 import anyio
 from anyio import to_thread
 
-from clew.core.errors import ConfigError
 from clew.core.events import Note
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Trajectory
+from clew.support.errors import ConfigError
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.index import Kept
 from clew.tools.retrieval.meaning import (

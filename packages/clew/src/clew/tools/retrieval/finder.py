@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.codecs.interface import PromptSpec
+from clew.core.codec import PromptSpec
 from clew.core.interfaces import Finder
 from clew.core.trajectory import Trajectory
 from clew.support.parts import Patience, ask, stable_name, wrong

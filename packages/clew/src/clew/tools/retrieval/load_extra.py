@@ -5,7 +5,7 @@ import importlib.util
 from collections.abc import Sequence
 from typing import Any, Final
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.extras import install
 from clew.tools.retrieval.embedding import Embed
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.extras import install
 from clew.tools.retrieval.embedding import Embed
 from clew.tools.retrieval.load_extra import embed_by_name, load, missing, shipped

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.support.extras import install
 from clew.tools.retrieval.load_extra import load
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from clew.core.errors import ConfigError
+from clew.support.errors import ConfigError
 from clew.tools.retrieval.embedding import Embed, Lasting
 from clew.tools.retrieval.vector_store import VectorStore
 

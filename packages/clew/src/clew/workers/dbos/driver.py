@@ -17,11 +17,11 @@ import anyio
 import anyio.to_thread
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
+from clew.agent.agent import Agent
 from clew.concurrency.resources import resources
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError
 from clew.stores import store_at
 from clew.stores.postgres.store import PostgresStore
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.workers.agents import KnownAgents, agents_for
 from clew.workers.config import OnWorkerEvent, WorkerConfig

@@ -16,8 +16,8 @@ import psycopg.errors
 import sqlalchemy.exc
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions, WorkflowStatus
 
-from clew.core.errors import StoreError
 from clew.stores.postgres.address import parse
+from clew.support.errors import StoreError
 
 APPLICATION: Final = "clew"
 WORKFLOW: Final = "advance"

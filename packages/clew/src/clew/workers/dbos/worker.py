@@ -15,16 +15,16 @@ import anyio
 
 from clew.concurrency.resources import Resources
 from clew.concurrency.tasks import one_error
-from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import RunInfo
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
+from clew.stores.locks import claim
 from clew.stores.postgres.store import PostgresStore
+from clew.support.errors import ConfigError, StoreError
 from clew.workers.backoff import FIRST, MOST, Pauses
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.dbos.tickets import Ticket, Tickets
 from clew.workers.gate import Gate
-from clew.workers.locks import claim
 from clew.workers.poller import Pace, Poller
 from clew.workers.run_one import Agents, Outcome, carry_claimed, describe
 from clew.workers.worker_log import WorkerLog

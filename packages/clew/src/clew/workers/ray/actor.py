@@ -7,14 +7,14 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from clew.concurrency.resources import Resources
-from clew.core.errors import ConfigError
 from clew.core.events import Json, Usage
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
+from clew.stores.locks import Shared, claim, shared
+from clew.support.errors import ConfigError
 from clew.workers.agents import KnownAgents, agent_named
 from clew.workers.gate import Gate
-from clew.workers.locks import Shared, claim, shared
 from clew.workers.monitor import Standing
 from clew.workers.run_one import Agents, carry_claimed, describe
 

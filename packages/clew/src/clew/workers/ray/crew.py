@@ -10,8 +10,8 @@ import anyio
 import msgspec
 from ray.exceptions import RayError
 
-from clew.core.errors import ClewError, ConfigError
 from clew.support.error_text import message_of
+from clew.support.errors import ClewError, ConfigError
 from clew.workers.ray.actor import Actor, ActorConfig, End
 from clew.workers.ray.session import RAY, session
 

@@ -12,14 +12,14 @@ from typing import Any, Protocol
 
 import anyio
 
-from clew.core.errors import ConfigError
 from clew.core.interfaces import RunInfo
 from clew.stores import store_at
 from clew.stores.listing import summary
+from clew.stores.locks import Shared, release_quietly, shared
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.workers.agents import agent_named
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.locks import Shared, release_quietly, shared
 from clew.workers.ray.actor import ActorConfig, End, named_from
 from clew.workers.ray.crew import Cast, crew
 from clew.workers.ray.fan_out import shared_place

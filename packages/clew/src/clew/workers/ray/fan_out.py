@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from clew.core.agent import Agent
-from clew.core.errors import ConfigError, RunExistsError
+from clew.agent.agent import Agent
+from clew.agent.runner import start
 from clew.core.events import Json
 from clew.core.interfaces import Store
 from clew.core.journal import load
-from clew.core.runner import start
 from clew.stores import Where, default_place, store_at
+from clew.support.errors import ConfigError, RunExistsError
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.workers.agents import agent_named
 from clew.workers.ray.actor import ActorConfig, End, named_from

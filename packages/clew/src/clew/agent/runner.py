@@ -2,16 +2,17 @@
 
 from typing import Final
 
-from clew.compare import changes, changes_to_accept
+from clew.agent.agent import A_co, Agent
+from clew.agent.result import Result, whole_result
 from clew.context.compaction import asks_model
-from clew.core.agent import A_co, Agent
-from clew.core.errors import ConfigError, RunNotFoundError
+from clew.core.effects import with_those_within
 from clew.core.events import (
     SCHEMA,
     AnyEvent,
     Changed,
     Charged,
     Done,
+    Forked,
     Grant,
     Json,
     Started,
@@ -19,15 +20,17 @@ from clew.core.events import (
     Usage,
     text_parts,
 )
+from clew.core.fork import ForkPoint
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
+from clew.core.redaction import redact, secrets
+from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
-from clew.result import Result, whole_result
 from clew.stores.seal import sealed
-from clew.support.redaction import redact, secrets
+from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
 
@@ -119,13 +122,45 @@ async def take_up(
     events: list[AnyEvent] = []
     different = _changes(agent, so_far, accepted=accept_change)
     if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
-        events.append(Charged(agent.budget.expected(so_far), "lost_reply", _LOST))
+        events.append(Charged(agent.engine.budget.expected(so_far), "lost_reply", _LOST))
     if different:
         made_of = sealed(run_id, redact(origin)) if origin else {}
         events.append(Changed(agent.setting, different, made_of))
     if events:
         await journal.record(*events)
     return journal
+
+
+async def start_fork(
+    agent: Agent,
+    point: ForkPoint,
+    store: Store,
+    run_id: str = "",
+    *,
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+    call: str = "",
+    grant: Grant | None = None,
+) -> Journal:
+    """Create the fork's record without thinking yet; as a sub-run, it serves `call`.
+
+    It is told of the effects of the point, and of those that sub-runs had within them.
+    """
+    if not call:  # a sub-run has the id of its call
+        check_run_id(run_id)
+    so_far = Trajectory(point.parent, point.shared)
+    what = (*changes(so_far.setting or so_far.started.setting, agent.setting), *point.changed)
+    run_id = run_id or new_run_id()
+    made_of = sealed(run_id, redact(origin)) if origin else {}
+    done = tuple((await with_those_within(store, point.done)).values())
+    first = Forked(
+        point.parent, point.step, agent.setting, what, done, len(point.again), made_of,
+        call, grant,
+    )  # fmt: skip
+    return await Journal.fork(
+        store, point.base, point.shared, (first, *point.again), run_id,
+        secrets=secrets(), listener=listener,
+    )  # fmt: skip
 
 
 async def start_or_take_up(
@@ -169,7 +204,7 @@ async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:
 
     Raises `ModelError`, `PartError` or `StoreError`; then its record is open.
     """
-    return await whole_result(agent, await run(agent, journal), journal.store)
+    return await whole_result(agent, await run(agent.engine, journal), journal.store)
 
 
 async def leave(agent: Agent, journal: Journal) -> None:
@@ -182,7 +217,7 @@ async def leave(agent: Agent, journal: Journal) -> None:
 async def record_failure(agent: Agent, journal: Journal) -> None:
     """Record that the worker is alive, and charge what it may have requested in vain."""
     pays = _pays_next(agent, journal.trajectory)
-    usage = agent.budget.expected(journal.trajectory) if pays else Usage()
+    usage = agent.engine.budget.expected(journal.trajectory) if pays else Usage()
     await journal.record(Charged(usage, "failed", _FAILED))
 
 
@@ -191,9 +226,9 @@ def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
     """
-    if agent.resolved_model.info.unmetered:
+    if agent.engine.model.info.unmetered:
         return False
-    move = next_move(agent, so_far, screened=so_far.words is None)
+    move = next_move(agent.engine, so_far, screened=so_far.words is None)
     asks = move.kind in {"think", "review"} or asks_model(move.less, so_far)
     return asks or (other and move.kind == "land")
 

@@ -12,8 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.codecs.arguments import tool_named
-from clew.codecs.interface import Parsed, PromptSpec
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Action, Json, Reply
 from clew.core.interfaces import Parameters
 from clew.tools.schema import problems
@@ -41,7 +40,8 @@ def with_all_digits(brief: PromptSpec, reply: Reply, parsed: Parsed) -> Parsed:
 
 
 def _whole(brief: PromptSpec, action: Action, lossy: dict[float, str]) -> Action:
-    tool = tool_named(brief, action.name)
+    declared = (*brief.tools, brief.finish, *brief.more)
+    tool = next((tool for tool in declared if tool.name == action.name), None)
     if tool is None:
         return action
     for path, value in _floats(action.args):

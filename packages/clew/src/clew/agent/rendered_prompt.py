@@ -6,13 +6,13 @@ from typing import Final
 import msgspec
 
 from clew.codecs import by_name
-from clew.codecs.interface import Codec, PromptSpec, Shape
 from clew.context import SHAPES, View, goal_of
 from clew.context.prompt_spec import recorded_brief
-from clew.core.errors import ConfigError
+from clew.core.codec import Codec, PromptSpec, Shape
 from clew.core.events import AgentSpec, Thought
 from clew.core.interfaces import Calls, Prompt, Store
 from clew.core.trajectory import Trajectory
+from clew.support.errors import ConfigError
 
 SECTIONS: Final = {
     "head": "the head",

@@ -14,12 +14,12 @@ from clew.context.branches import branch_steps
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.triggers import Review
 from clew.context.visible import goal_of
-from clew.core.errors import ConfigError, ModelError
 from clew.core.events import FINISH, Json, Note, encode
 from clew.core.interfaces import Model, Part, Prompt
 from clew.core.trajectory import Step, Trajectory
 from clew.models.completion import complete
 from clew.models.resolve import resolve
+from clew.support.errors import ConfigError, ModelError
 from clew.support.settings import check_fields
 from clew.support.short_text import cut
 

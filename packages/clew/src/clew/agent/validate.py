@@ -8,14 +8,12 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs.arguments import RUN_CODE
-from clew.codecs.interface import Codec, Describes, Example
 from clew.codecs.scan import void
 from clew.context import DEMONSTRATIONS, Compaction, Instructions
 from clew.context.program_examples import program_examples
 from clew.context.tool_examples import tool_examples
-from clew.core.errors import ConfigError
-from clew.core.events import FINISH, Action, Grant, encode
+from clew.core.codec import Codec, Describes, Example
+from clew.core.events import FINISH, RUN_CODE, Action, Grant, encode
 from clew.core.interfaces import (
     AgentTool,
     AnyTool,
@@ -28,7 +26,9 @@ from clew.core.interfaces import (
 )
 from clew.guards import NoProgress
 from clew.guards.limits import Limits
+from clew.support.arguments import check_number
 from clew.support.error_text import described
+from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.parts import PASSED, short_repr
 from clew.tools.function import tool
@@ -347,14 +347,6 @@ def check_kind(name: str, value: object, kind: type) -> None:
     """Raise `ConfigError` for a setting that is not of its type."""
     if not isinstance(value, kind):
         message = f"{name} is {short_repr(value)}: give {kind.__name__}(…)"
-        raise ConfigError(message)
-
-
-def check_number(name: str, value: object, least: int | None = None) -> None:
-    """Raise `ConfigError` for what is no whole number, or less than `least`."""
-    if type(value) is not int or (least is not None and value < least):
-        wanted = "a whole number" if least is None else f"{least} or more"
-        message = f"{name} is {value!r}: give {wanted}"
         raise ConfigError(message)
 
 

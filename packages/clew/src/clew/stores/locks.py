@@ -14,12 +14,12 @@ import anyio
 import msgspec
 
 from clew.concurrency.turns import IfBusy, TurnTakenError, turn
-from clew.core.errors import ConfigError, StoreError
 from clew.core.interfaces import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Locks
 from clew.stores.refusals import being_worked_on
 from clew.stores.user_store import place_of
+from clew.support.errors import ConfigError, StoreError
 
 LOG: Final = logging.getLogger("clew")
 

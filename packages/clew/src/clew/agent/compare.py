@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
-from clew.codecs import same_format
-from clew.core.agent import A_co, Agent
+from clew.agent.agent import A_co, Agent
 from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Rewound, Thought
 from clew.core.interfaces import Finder
+from clew.core.redaction import redact
+from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Step, Trajectory
 from clew.support.arguments import check_argument
-from clew.support.redaction import redact
 from clew.support.structural import Structural
 
 Fact: TypeAlias = tuple[int, str, Json]
@@ -119,32 +119,6 @@ def _of_step(step: Step) -> Iterator[Fact]:
             yield step.number, f"rewind to step {notice.to}", notice.lesson
 
 
-def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
-    """The names of what differs between two settings, such as "model" or "tools.search"."""
-    found = [
-        name
-        for name in ("model", "codec", "prompt", "params")
-        if getattr(old, name) != getattr(new, name)
-    ]
-    for group in ("tools", "parts"):
-        was, now = getattr(old, group), getattr(new, group)
-        found += [
-            f"{group}.{name}" for name in sorted({*was, *now}) if was.get(name) != now.get(name)
-        ]
-    return tuple(found)
-
-
-def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
-    """What differs between two settings, as far as that is for a person to accept.
-
-    Another version of the same format is not: clew was updated. It takes nothing back either, so
-    alone it is no change of the run.
-    """
-    found = changes(old, new)
-    updated = same_format(old.codec, new.codec)
-    return tuple(name for name in found if name != "codec") if updated else found
-
-
 def as_begun(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
     """The agent with the variant and the ranking of tools that the record names, where that is
     nearer to the record's and the agent leaves them open.
@@ -164,9 +138,9 @@ def as_begun(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
 
 def _with_variant(agent: Agent[A_co], setting: AgentSpec) -> Agent[A_co]:
     name = setting.parts.get("variant")
-    variants = [one for one in agent.instructions.variants if one.name == name]
+    variants = [one for one in agent.parts.instructions.variants if one.name == name]
     forced = [replace(one, match=("*",), below=None, native=None) for one in variants]
-    return agent.replace(prompt=agent.instructions.replace(variants=forced))
+    return agent.replace(prompt=agent.parts.instructions.replace(variants=forced))
 
 
 def _with_ranking(agent: Agent[A_co], setting: AgentSpec) -> Agent[A_co]:
@@ -183,21 +157,3 @@ class Ranks(Finder, Protocol, metaclass=Structural):
     def as_recorded(self, name: str) -> Finder:
         """The same with the ranking that a record names, or itself where that was not left open."""
         ...
-
-
-_GONE: Final = object()
-
-
-def first_difference(old: Json, new: Json, path: str = "") -> str | None:
-    """The dotted path of the first field in which two JSON values differ, or None."""
-    kinds: set[type] = {type(old), type(new)}
-    if kinds == {dict}:
-        names = {name: f"{path}.{name}" if path else name for name in (*old, *new)}
-        pairs = [(at, old.get(name, _GONE), new.get(name, _GONE)) for name, at in names.items()]
-    elif kinds == {list} and len(old) == len(new):
-        both = enumerate(zip(old, new, strict=True))
-        pairs = [(f"{path}[{place}]", was, now) for place, (was, now) in both]
-    else:
-        return None if old == new else path
-    found = (first_difference(was, now, at) for at, was, now in pairs)
-    return next((at for at in found if at is not None), None)

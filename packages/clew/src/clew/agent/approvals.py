@@ -8,20 +8,20 @@ import contextlib
 import logging
 from typing import Final
 
+from clew.agent.runner import has_begun
 from clew.codecs.arguments import tool_named
 from clew.concurrency.portal import twin
 from clew.context.prompt_spec import recorded_brief
-from clew.core.errors import ConfigError, RunNotFoundError, StoreError
 from clew.core.events import Cancel, Json, Ruling, encode
 from clew.core.inbox import encode_message, words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import PendingApproval, ancestors, pending_here, pending_in, waits_below
-from clew.core.runner import has_begun
+from clew.core.redaction import Redaction, secrets
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
+from clew.support.errors import ConfigError, RunNotFoundError, StoreError
 from clew.support.json_arguments import REFUSED, unfit
-from clew.support.redaction import Redaction, secrets
 from clew.tools.schema import compile_schema
 
 __all__ = [

@@ -2,14 +2,14 @@
 
 from clew.concurrency.portal import twin
 from clew.core.effects import effects_after
-from clew.core.errors import ConfigError
 from clew.core.events import Rewound
 from clew.core.inbox import encode_message
 from clew.core.journal import load
 from clew.stores import Where, store_at
+from clew.support.arguments import check_number
+from clew.support.errors import ConfigError
 from clew.support.settings import check_text
 from clew.support.short_text import one_line
-from clew.validate import check_number
 
 
 async def rewind(

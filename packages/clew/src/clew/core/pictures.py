@@ -1,7 +1,6 @@
 """Pictures in what a tool returns: wherever they stand, a model is shown them as pictures."""
 
 import dataclasses
-import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
@@ -31,18 +30,6 @@ def taken_out(value: Any) -> tuple[Any, tuple[Image, ...]]:
     """The value with captions in the place of its pictures, and the pictures, in order."""
     images: list[Image] = []
     return _captioned(value, images), tuple(images)
-
-
-def mentions_pictures(kind: Any, seen: frozenset[Any] = frozenset()) -> bool:
-    """Whether values of the type may have pictures in them."""
-    if kind is Image:
-        return True
-    bare: Any = kind
-    if isinstance(kind, type) and bare not in seen:
-        seen |= {bare}
-        if any(mentions_pictures(each, seen) for each in _fields_of(bare)):
-            return True
-    return any(mentions_pictures(each, seen) for each in typing.get_args(kind))
 
 
 def _inner(value: Any) -> list[Any]:
@@ -83,14 +70,3 @@ def _object_fields(value: Any) -> dict[str, Any]:
     if isinstance(named, dict):
         return {name: getattr(value, name) for name in cast("dict[str, Any]", named)}
     return {}
-
-
-def _fields_of(kind: Any) -> list[Any]:
-    """The types of the fields of a class."""
-    known = issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind)
-    if not (known or hasattr(kind, "model_fields") or typing.is_typeddict(kind)):
-        return []
-    try:
-        return list(typing.get_type_hints(kind).values())
-    except (NameError, TypeError):  # told where its schema is made
-        return []

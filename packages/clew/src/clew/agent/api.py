@@ -21,30 +21,29 @@ from typing import Any, Generic, TypeAlias
 
 import anyio
 
-from clew.codecs.interface import Codec, Shape
-from clew.compare import as_begun
+from clew.agent.agent import A_co, Agent
+from clew.agent.broken_runs import is_set_aside
+from clew.agent.compare import as_begun
+from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
+from clew.agent.result import Result, whole_result
+from clew.agent.runner import drive, start, start_fork, take_up
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import OwnTask, one_error
-from clew.context.rendered_prompt import RenderedPrompt, render_prompt
-from clew.core.agent import A_co, Agent
-from clew.core.errors import ConfigError, ModelError
+from clew.core.codec import Codec, Shape
 from clew.core.events import Changed, Entry, Json, Note, text_parts
-from clew.core.fork import find_fork_point, start_fork
+from clew.core.fork import find_fork_point
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
-from clew.core.runner import drive, start, take_up
 from clew.core.trajectory import Trajectory
-from clew.result import Result, whole_result
 from clew.stores import MemoryStore, Where, store_at
-from clew.support.arguments import check_argument, check_callable
+from clew.stores.locks import at_work
+from clew.support.arguments import check_argument, check_callable, check_number
+from clew.support.errors import ConfigError, ModelError
 from clew.support.run_ids import new_run_id
 from clew.support.settings import check_text
-from clew.validate import check_number
-from clew.workers.broken_runs import is_set_aside
-from clew.workers.locks import at_work
 
 __all__ = [
     "OpenRun", "Stream", "StreamSync", "Token", "batch", "batch_sync", "fork", "fork_sync",
@@ -253,7 +252,7 @@ async def replay(
     """
     _check_agent(agent)
     record = await read(run_id, store=store)
-    return await replay_record(as_begun(agent, record), record, MemoryStore(), stand_ins)
+    return await replay_record(as_begun(agent, record).engine, record, MemoryStore(), stand_ins)
 
 
 async def read(run_id: str, *, at: int | None = None, store: Where = None) -> Trajectory:

@@ -11,8 +11,10 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.agent import Agent, is_agent
-from clew.core.errors import ConfigError, StoreError, ToolError
+from clew.agent.agent import Agent, is_agent
+from clew.agent.result import result
+from clew.agent.runner import has_begun, start_or_take_up
+from clew.agent.validate import tool_grants
 from clew.core.events import (
     EFFECTFUL,
     Cancel,
@@ -35,14 +37,12 @@ from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
-from clew.core.runner import has_begun, start_or_take_up
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
-from clew.result import result
 from clew.support.arguments import NONE, check_argument, check_callable
 from clew.support.error_text import message_of
+from clew.support.errors import ConfigError, StoreError, ToolError
 from clew.tools.schema import checked
-from clew.validate import tool_grants
 
 Goal: TypeAlias = Callable[[dict[str, Json]], str]
 """Writes the goal of a sub-run from the arguments of its call."""
@@ -120,7 +120,7 @@ def reachable(agent: Agent) -> frozenset[str]:
     """The names of the tools that runs of an agent call, those of their sub-runs with them."""
     runs = (each.run for each in agent.tools if isinstance(each, AgentTool))
     below = (getattr(run, "agent", None) for run in runs)
-    return agent.countable.union(*(reachable(each) for each in below if is_agent(each)))
+    return agent.parts.countable.union(*(reachable(each) for each in below if is_agent(each)))
 
 
 def with_limits(agent: Agent, limits: Limits) -> Agent:
@@ -150,7 +150,7 @@ def _task(args: dict[str, Json]) -> str:
 def _most(agent: Agent) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
     below = tool_grants(agent.tools).values()
-    priced = agent.resolved_model.info.priced and all(most.cost is not None for most in below)
+    priced = agent.engine.model.info.priced and all(most.cost is not None for most in below)
     most = agent.limits.allowance
     return most if priced else msgspec.structs.replace(most, cost=None)
 
@@ -206,9 +206,9 @@ class Delegation(msgspec.Struct, frozen=True):
         if why := sub.close or await _cancelled(sub.store, sub.parent.rpartition(":")[0]):
             stop = journal.trajectory.stop
             if stop is None or stop.status == "held":
-                await interrupt(self.agent, journal, why)
+                await interrupt(self.agent.engine, journal, why)
             return journal.trajectory
-        return await go(self.agent, journal)
+        return await go(self.agent.engine, journal)
 
     async def _open(self, sub: SubRun) -> Journal:
         """Its record, opened for work. Whoever resumed the root accepted how its agents changed."""
@@ -250,7 +250,7 @@ class Delegation(msgspec.Struct, frozen=True):
 def _spending(agent: Agent, so_far: Trajectory) -> Spending:
     """What it took, with its calls by the caps that were granted."""
     granted = {} if so_far.grant is None else so_far.grant.caps
-    calls = {name: agent.whole_caps.made(so_far.total, name) for name in granted}
+    calls = {name: agent.parts.whole_caps.made(so_far.total, name) for name in granted}
     made = {name: number for name, number in calls.items() if number}
     return msgspec.structs.replace(so_far.total.spending, made=made)
 

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
+from clew.agent.agent import A_co, Agent
 from clew.citations import Reference, citations, numbered, references
-from clew.core.agent import A_co, Agent
-from clew.core.errors import ConfigError
 from clew.core.events import Evidence, Json, Status, Usage
-from clew.core.interfaces import Store
+from clew.core.interfaces import Audits, Store
 from clew.core.pending import PendingApproval, pending_here, pending_in
 from clew.core.trajectory import Trajectory
 from clew.guards.links import OutsideLink, links_from_outside
-from clew.interfaces import Audits
+from clew.support.errors import ConfigError
 from clew.support.parts import short_repr, stable_name, using
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})

@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from clew.codecs.interface import Codec, Parsed, PromptSpec
+from clew.agent.agent import A_co, Agent
 from clew.context.summary import ASKED
-from clew.core.agent import A_co, Agent
+from clew.core.codec import Codec, Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, Model, ModelInfo, OnText, Part, Prompt
 from clew.guards.limits import Limits
@@ -36,9 +36,9 @@ def with_parser(agent: Agent[A_co], parser: Model | str) -> Agent[A_co]:
     record, as its `reasoning`. Raises `ConfigError` where there is no such model.
     """
     check_argument("agent", agent, Agent, "an Agent")
-    model = agent.resolved_model
+    model = agent.engine.model
     second = resolve(parser) if isinstance(parser, str) else parser
-    codec, brief = agent.resolved_codec, agent.brief
+    codec, brief = agent.engine.codec, agent.engine.prompt_spec
     return agent.replace(model=WithParser(model, second, codec, brief, agent.limits))
 
 

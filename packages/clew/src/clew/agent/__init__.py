@@ -1,0 +1,1 @@
+"""The agent that people write, and the engine that it is made into."""

@@ -1,0 +1,175 @@
+"""The agent: a frozen bundle of parts, checked when it is made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Generic, Self, cast, overload
+
+from typing_extensions import TypeForm, TypeIs, TypeVar
+
+from clew.agent.compile import compile_engine
+from clew.agent.composition import Composition
+from clew.agent.validate import (
+    Tools,
+    check_codec,
+    check_compaction,
+    check_cost,
+    check_finder,
+    check_function,
+    check_functions,
+    check_json,
+    check_kind,
+    check_model,
+    check_named,
+    check_names,
+    check_prompt,
+    check_retrieval,
+    check_screens,
+    check_shown,
+    check_tools,
+    fitting,
+    guards_among,
+)
+from clew.context import CONTEXT, PROMPT, Context, Instructions
+from clew.context.view import first_prompt
+from clew.core.codec import Codec
+from clew.core.engine import Engine
+from clew.core.events import AgentSpec, Json
+from clew.core.interfaces import Bound, Check, Guard, Model, Screen
+from clew.guards.limits import Limits
+from clew.support.arguments import check_number
+from clew.tools.finish import decode_answer
+
+A_co = TypeVar("A_co", covariant=True, default=Any)
+"""The type of an agent's answer."""
+
+B = TypeVar("B")
+
+
+@dataclass(frozen=True)
+class Agent(Generic[A_co]):
+    """The agent: model, tools, codec, prompt, limits, guards and checks.
+
+    `tools` may be plain functions; they count as unsafe unless `@tool` says otherwise. `model` and
+    `codec` may be names ("openai:gpt-4o", "paper"); without a codec it is that of the variant that
+    fits the model, else native. `prompt` is one text or `Instructions`. `screens` judge a person's
+    messages before the model sees them. `context` says what a model sees of many tools, and of a
+    long run.
+
+    `answer` is the type of the answer, any type annotation; an `Agent[Life]` gives a
+    `Result[Life]`. An answer that fails a check goes back to the model `tries` times; then
+    `fallback` is the answer. `seed` is recorded, and passed to models that take one. Raises
+    `ConfigError` if the parts do not fit.
+    """
+
+    model: Model | str
+    tools: Tools = Tools()  # noqa: RUF009 - a descriptor, which holds nothing itself
+    _: KW_ONLY
+    codec: Codec | str | None = None
+    prompt: Instructions | str = PROMPT
+    answer: TypeForm[A_co] = cast("Any", str)  # noqa: RUF009 - it calls nothing
+    checks: Sequence[Check] = ()
+    tries: int = 2
+    fallback: Json = None
+    limits: Limits = field(default_factory=Limits)
+    bounds: Sequence[Bound] = ()
+    guards: Sequence[Guard] = ()
+    screens: Sequence[Screen] = ()
+    context: Context = CONTEXT
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Make the parts now, so that what does not fit is said before the first model call."""
+        check_tools(self.tools)
+        check_kind("limits", self.limits, Limits)
+        check_kind("context", self.context, Context)
+        check_prompt(self.prompt)
+        for kind in ("guard", "check", "screen", "bound"):
+            check_functions(kind, getattr(self, f"{kind}s"))
+        check_screens(self.screens)
+        check_model(self.model)
+        check_codec(self.codec)
+        check_finder(self.context.retrieval)
+        check_compaction(self.context.compaction)
+        parts = self.parts
+        spec, codec, info = parts.prompt_spec, parts.codec, parts.model.info
+        if spec.shape is not None:
+            check_function("shape", spec.shape)
+        check_number("tries", self.tries, least=0)
+        check_number("seed", self.seed)
+        check_cost(self.limits.cost, self.tools, priced=info.priced)
+        check_json("fallback", self.fallback)
+        check_json("the model's params", dict(info.params))
+        if self.context.retrieval is not None:
+            check_retrieval(self.context.retrieval, self.tools, codec)
+        check_shown(spec.tools)
+        with fitting(f"the codec {codec.name}"):
+            first = parts.first_prompt
+        check_named(self.limits, self.guards, parts.countable)
+        _ = self.engine
+        info.validate(first)
+        if more := spec.more:
+            info.validate(first_prompt(codec, replace(spec, tools=more)))
+
+    def __repr__(self) -> str:
+        """Its model, its codec and its tools; `setting` has all of it."""
+        tools = ", ".join(tool.name for tool in self.tools) or "none"
+        return f"<Agent {self.parts.model.info.name}, {self.parts.codec.name}, tools: {tools}>"
+
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        """Raise `ConfigError` for a setting that an agent does not have: the name may be near."""
+        check_names(given, [each.name for each in fields(cls)], modelled=bool(args))
+        return super().__new__(cls)
+
+    @overload
+    def replace(self, *, answer: TypeForm[B], **changes: Any) -> "Agent[B]": ...
+
+    @overload
+    def replace(self, **changes: Any) -> Self: ...
+
+    def replace(self, **changes: Any) -> Any:
+        """Return a copy with some fields changed.
+
+        Where its tools are changed, what its limits and guards say of tools that it has no more is
+        left out. Raises `ConfigError` if the parts do not fit.
+        """
+        if "tools" in changes:
+            changes = {**self._for_tools(changes), **changes}
+        return replace(self, **changes)
+
+    def _for_tools(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """What becomes of limits and guards that name tools, where others take their place."""
+        bare = {"limits": self.limits.among(()), "guards": guards_among(self.guards, ())}
+        if bare == {"limits": self.limits, "guards": self.guards}:
+            return {}
+        names = replace(self, **{**bare, **changes}).parts.countable
+        return {"limits": self.limits.among(names), "guards": guards_among(self.guards, names)}
+
+    @cached_property
+    def parts(self) -> Composition:
+        """What its parts come to: names resolved, the variant chosen, clew's own parts added."""
+        return Composition(self)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """All that the loop runs with."""
+        return compile_engine(self.parts, self.decode)
+
+    @property
+    def setting(self) -> AgentSpec:
+        """What the record must contain for a replay, and its fingerprint."""
+        return self.engine.spec
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings about settings that are rarely wise: many tools, tools that look alike."""
+        return self.parts.warnings
+
+    def decode(self, value: Json) -> A_co:
+        """Convert an answer to the answer type. Raises `ValueError` with advice."""
+        return cast("A_co", decode_answer(self.answer, value))
+
+
+def is_agent(value: object) -> TypeIs[Agent]:
+    """Whether this is an agent, of whatever answers: `isinstance` leaves their type unknown."""
+    return isinstance(value, Agent)

@@ -1,0 +1,288 @@
+"""What the parts of an agent come to: names resolved, its variant chosen, clew's parts added."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Final, Protocol
+
+from clew.agent.validate import worked_examples
+from clew.codecs import by_name as codec_by_name
+from clew.context import Context, Instructions, Variant, described, instructions, matching
+from clew.context.call_estimate import CallEstimate, most_answered, opening
+from clew.context.compaction import Compacting, shown_characters
+from clew.context.view import first_prompt
+from clew.core.budget import Budget
+from clew.core.codec import Codec, PromptSpec
+from clew.core.engine import NamedGuard, Validator
+from clew.core.events import ACTING, EFFECTFUL, FINISH, Json
+from clew.core.interfaces import (
+    STRATEGY,
+    AgentTool,
+    AnyBound,
+    AnyTool,
+    Bound,
+    Check,
+    Guard,
+    Model,
+    Prompt,
+    Screen,
+    Tool,
+)
+from clew.core.policy import ask_guard
+from clew.guards import AlreadyDone, NoProgress
+from clew.guards.caps import Caps, WholeCaps
+from clew.guards.limits import Limits, at_most
+from clew.guards.no_progress import Stuck
+from clew.models.resolve import resolve
+from clew.support.parts import Patience, names_of
+from clew.tools.finish import answer_schema, finish_tool
+from clew.tools.recall import fitting_recalls
+from clew.tools.schema import compile_schema, shown_problems
+
+_OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress)
+"""Guards that are clew's: they answer at once, and need no watching."""
+
+
+class AgentFields(Protocol):
+    """An agent as it was written: the fields of `Agent`."""
+
+    @property
+    def model(self) -> Model | str: ...
+    @property
+    def tools(self) -> tuple[AnyTool, ...]: ...
+    @property
+    def codec(self) -> Codec | str | None: ...
+    @property
+    def prompt(self) -> Instructions | str: ...
+    @property
+    def answer(self) -> Any: ...
+    @property
+    def checks(self) -> Sequence[Check]: ...
+    @property
+    def tries(self) -> int: ...
+    @property
+    def fallback(self) -> Json: ...
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def bounds(self) -> Sequence[Bound]: ...
+    @property
+    def guards(self) -> Sequence[Guard]: ...
+    @property
+    def screens(self) -> Sequence[Screen]: ...
+    @property
+    def context(self) -> Context: ...
+    @property
+    def seed(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The parts of one agent, each made when it is first asked for."""
+
+    agent: AgentFields
+
+    @cached_property
+    def model(self) -> Model:
+        """The model itself, where it was given by name."""
+        return resolve(self.agent.model) if isinstance(self.agent.model, str) else self.agent.model
+
+    @cached_property
+    def codec(self) -> Codec:
+        """The codec: the agent's own, else its variant's, else native."""
+        varied = None if self.variant is None else self.variant.codec
+        return _codec(varied if self.agent.codec is None else self.agent.codec)
+
+    @cached_property
+    def instructions(self) -> Instructions:
+        """The instructions; a prompt given as one text is converted."""
+        return instructions(self.agent.prompt)
+
+    @cached_property
+    def variant(self) -> Variant | None:
+        """The first variant that fits the model and the codec, or None."""
+        native = None if self.agent.codec is None else _codec(self.agent.codec).native
+        return matching(self.instructions.variants, self.model.info, native=native)
+
+    @cached_property
+    def prompt_spec(self) -> PromptSpec:
+        """What the codec may know about the agent."""
+        schema, variant = answer_schema(self.agent.answer), self.variant
+        finish, said = finish_tool(schema), self.instructions.settled(variant)
+        exact = self.instructions.examples is not None  # a variant takes as many as there are
+        shown = [described(tool, variant) for tool in self.agent.tools if not tool.hidden]
+        finder = self.agent.context.retrieval
+        first = {tool.name for tool in shown} if finder is None else finder.always
+        return PromptSpec(
+            prompt=said.text,
+            tools=tuple(tool for tool in shown if tool.name in first),
+            finish=finish,
+            answer=schema,
+            known=frozenset(tool.name for tool in (*self.agent.tools, *self.recalls)),
+            thought=bool(said.thought),
+            examples=worked_examples(said.examples or (), (*self.agent.tools, finish), exact=exact),
+            shape=None if variant is None else variant.shape,
+            more=(*(tool for tool in shown if tool.name not in first), *self.recalls),
+            shown=self.shown,
+            withhold=self.no_progress is not None and self.no_progress.withhold,
+            **said.switches,
+        )
+
+    @cached_property
+    def first_prompt(self) -> Prompt:
+        """What a run begins with, but for its question."""
+        return first_prompt(self.codec, self.prompt_spec)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings about settings that are rarely wise: many tools, tools that look alike."""
+        return tuple(shown_problems(self.prompt_spec.tools))
+
+    @cached_property
+    def usual_bounds(self) -> tuple[AnyBound, ...]:
+        """The bounds of the limits and the user's own."""
+        usual = at_most(self.agent.limits, priced=self.model.info.priced)
+        return (
+            *usual,
+            *(() if self.agent.limits.no_progress is None else (Stuck(),)),
+            *self.agent.bounds,
+        )
+
+    @cached_property
+    def no_progress(self) -> NoProgress | None:
+        """The guard against repetition: of the limits, or as the variant has it."""
+        varied = None if self.variant is None else self.variant.no_progress
+        return self.agent.limits.repetition(varied)
+
+    @cached_property
+    def guards(self) -> tuple[Guard, ...]:
+        """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
+        stuck = () if self.no_progress is None else (self.no_progress,)
+        usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.whole_caps)
+        return (*self.agent.guards, *self.tool_guards, *stuck, *usual)
+
+    @cached_property
+    def effectful(self) -> frozenset[str]:
+        """The names of its tools with an effect."""
+        found = (it for it in self.agent.tools if isinstance(it, Tool) and it.effect in EFFECTFUL)
+        return frozenset(it.name for it in found)
+
+    @cached_property
+    def whole_caps(self) -> WholeCaps:
+        """The guard of what holds over all runs of a strategy."""
+        caps = {
+            name: most
+            for tool in self.agent.tools
+            if isinstance(tool, AgentTool)
+            for name, most in tool.caps.items()
+        }
+        return WholeCaps(self.effectful, caps)
+
+    @cached_property
+    def tool_guards(self) -> tuple[Guard, ...]:
+        """The guards that tools bring, each of which judges the calls of its tools only."""
+        found = {id(tool.guard): tool.guard for tool in self.agent.tools if tool.guard is not None}
+        return tuple(found.values())
+
+    @cached_property
+    def named_guards(self) -> tuple[NamedGuard, ...]:
+        """All guards by their names in the record; a second guard of a name is `name#2`."""
+        return tuple(self._named(name, guard) for name, guard in names_of(self.guards))
+
+    def _named(self, name: str, guard: Guard) -> NamedGuard:
+        brought = {id(each) for each in self.tool_guards}
+        tools = None
+        if id(guard) in brought:
+            tools = frozenset(tool.name for tool in self.agent.tools if tool.guard is guard)
+        if isinstance(guard, _OWN_GUARDS):
+            repeat = isinstance(guard, AlreadyDone)
+            return NamedGuard(name, guard, tools, own=True, repeat=repeat)
+        return NamedGuard(name, partial(ask_guard, name, guard, self.patience), tools)
+
+    @cached_property
+    def named_screens(self) -> tuple[tuple[str, Screen], ...]:
+        """The screens by their names in the record, as for guards."""
+        return names_of(self.agent.screens)
+
+    @cached_property
+    def budget(self) -> Budget:
+        """What its runs may spend, and what is known beforehand about its model calls."""
+        model = self.model
+        most = most_answered(model.info.params)
+        brief = self.prompt_spec
+        estimate = CallEstimate(opening(self.first_prompt), most, brief.shape, brief.shown)
+        limits = self.agent.limits
+        return Budget(limits.allowance, estimate, model.info.priced, limits.landing)
+
+    @cached_property
+    def window(self) -> int | None:
+        """Tokens that the model's prompt and reply may take together, where that is known."""
+        usual, settings = self.model.info.window, self.agent.context.compaction
+        return None if settings is None else settings.window or usual
+
+    @cached_property
+    def compacting(self) -> Compacting | None:
+        """What leaves out parts of a long run; None where all of it is shown."""
+        first, brief, settings = (
+            opening(self.first_prompt),
+            self.prompt_spec,
+            self.agent.context.compaction,
+        )
+        if settings is None:
+            return None
+        return Compacting(settings, self.window, first, brief.shape, brief.shown)
+
+    @cached_property
+    def bounds(self) -> tuple[AnyBound, ...]:
+        """All that ends a run, in the order in which it is asked."""
+        budget, strategy = self.budget, self.model.info.name.partition(":")[0] == STRATEGY
+        handed_out = (budget.handed_out,) if strategy else ()
+        own = (budget.granted, *handed_out, budget.shortfall)
+        return (budget.exceeded, *self.usual_bounds, *own)
+
+    @cached_property
+    def patience(self) -> Patience:
+        """The deadlines of its parts."""
+        return Patience(self.agent.limits.part_seconds, self.agent.limits.grace)
+
+    @cached_property
+    def tools(self) -> dict[str, AnyTool]:
+        """All tools by name, including hidden ones and finish."""
+        own = (*self.recalls, finish_tool(self.prompt_spec.answer))
+        return {tool.name: tool for tool in (*self.agent.tools, *own)}
+
+    @cached_property
+    def countable(self) -> frozenset[str]:
+        """The names of calls that its limits and guards judge: its tools, and those of its roles.
+
+        These are the tools that runs of a strategy call under its caps.
+        """
+        roles = (
+            name for each in self.agent.tools if isinstance(each, AgentTool) for name in each.caps
+        )
+        return frozenset((*self.tools, *roles)) - {FINISH, ACTING}
+
+    @cached_property
+    def recalls(self) -> tuple[Tool, ...]:
+        """The tools that read on in what the view leaves out."""
+        return fitting_recalls(self.agent.tools, self.codec, self.shown)
+
+    @cached_property
+    def shown(self) -> int | None:
+        """How much of one observation is shown, where more of it can be read on."""
+        return None if self.agent.context.compaction is None else shown_characters(self.window)
+
+    @cached_property
+    def validators(self) -> dict[str, Validator]:
+        """By the name of each tool: what is wrong with arguments, in lines that say what to do."""
+        return {name: compile_schema(tool.parameters) for name, tool in self.tools.items()}
+
+    @cached_property
+    def result_validators(self) -> dict[str, Validator]:
+        """The same for the results of tools that have a schema for them."""
+        return {t.name: compile_schema(t.result, "field") for t in self.agent.tools if t.result}
+
+
+def _codec(codec: Codec | str | None) -> Codec:
+    """The codec itself, where it was given by name; native where none was."""
+    return codec_by_name(codec or "native") if codec is None or isinstance(codec, str) else codec

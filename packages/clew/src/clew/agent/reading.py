@@ -1,0 +1,81 @@
+"""Reading a reply: what the codec parses, and what of it can be an answer."""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Final
+
+import msgspec
+
+from clew.codecs.no_answer import no_answer
+from clew.codecs.quoted_answers import without_quotes
+from clew.core.codec import Codec, Parsed, PromptSpec
+from clew.core.events import FINISH, Action, RawCall, Reply, encode
+from clew.core.interfaces import Model
+from clew.core.trajectory import Trajectory
+from clew.models.completion import invalid_reply
+from clew.support.parts import PASSED, broken, of_kind
+from clew.tools.lost_digits import LONG_NUMBER, with_all_digits
+
+_ARGUMENTS: Final[Callable[[RawCall], str | None]] = attrgetter("arguments")
+
+
+def read_reply(
+    model: Model,
+    codec: Codec,
+    spec: PromptSpec,
+    so_far: Trajectory,
+    reply: Reply,
+    *,
+    text_only: bool,
+) -> Parsed:
+    """Parse a reply; an error of the codec names the codec.
+
+    `text_only` says that the answer may be any text. Raises `ModelError` for a reply that no record
+    can hold, `PartError` where the codec fails.
+    """
+    who = f"the codec {codec.name}"
+    try:
+        return _parsed(who, codec, spec, so_far, reply, text_only=text_only)
+    except PASSED:
+        raise
+    except BaseException as error:
+        try:  # the reply may be that which cannot be read
+            msgspec.json.decode(encode(reply), type=Reply)
+        except Exception as wrong:
+            raise invalid_reply(model, wrong) from wrong
+        raise broken(who, error) from error
+
+
+def _parsed(
+    who: str, codec: Codec, spec: PromptSpec, so_far: Trajectory, reply: Reply, *, text_only: bool
+) -> Parsed:
+    """The parsed reply; a text that cannot be an answer becomes a fault."""
+    if reply.finish == "declined":  # nothing in such a text is a call
+        return Parsed(answer=reply.text)
+    found = codec.parse(spec, reply)
+    parsed = of_kind(who, found, Parsed, "what it read (clew.interfaces.Parsed)")
+    if not text_only:
+        parsed = without_quotes(spec, parsed)
+    if any(map(LONG_NUMBER.search, filter(None, (reply.text, *map(_ARGUMENTS, reply.calls))))):
+        parsed = with_all_digits(spec, reply, parsed)
+    if reply.mended:
+        repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
+        parsed = msgspec.structs.replace(parsed, repairs=repairs)
+    if parsed.answer is not None:
+        why = no_answer(codec, spec, so_far, parsed.answer)
+        return Parsed(text=parsed.answer, fault=why) if why else parsed
+    if not any(action.name == FINISH for action in parsed.actions):
+        return parsed
+    actions = tuple(_finished(codec, spec, so_far, action) for action in parsed.actions)
+    if len(actions) == 1 and actions[0].fault and not parsed.actions[0].fault and not reply.calls:
+        return Parsed(text=parsed.text, fault=actions[0].fault)
+    return msgspec.structs.replace(parsed, actions=actions)
+
+
+def _finished(codec: Codec, spec: PromptSpec, so_far: Trajectory, action: Action) -> Action:
+    """A call of finish, refused if its argument cannot be an answer."""
+    answer = action.args.get("answer")
+    if action.name != FINISH or action.fault or not isinstance(answer, str):
+        return action
+    why = no_answer(codec, spec, so_far, answer)
+    return Action(FINISH, fault=why) if why else action

@@ -1,0 +1,29 @@
+"""What a model is told of a call that cannot be made: the tools there are, or a right form."""
+
+from collections.abc import Mapping
+
+from clew.core.codec import PromptSpec
+from clew.core.events import Json, encode
+from clew.core.interfaces import ToolSpec
+from clew.core.trajectory import Trajectory
+from clew.support.nearest_name import did_you_mean, nearest
+from clew.support.schema_parts import keywords
+from clew.tools.schema import example
+from clew.tools.schema import right_form as form_of
+
+
+def unknown_tool(brief: PromptSpec, so_far: Trajectory, name: str) -> str:
+    """A name that no tool has: the nearest one, or all that there are."""
+    names = [*(tool.name for tool in brief.tools), *so_far.shown, brief.finish.name]
+    there_are = f"there are: {', '.join(names)}"
+    instead = did_you_mean(name, [*names, *brief.later], there_are)
+    return f"unknown_tool({name}): {instead}"
+
+
+def right_form(tool: ToolSpec, args: Mapping[str, Json]) -> str:
+    """Arguments that the tool takes, like those that were given, as JSON; "" if none is known."""
+    known = keywords(tool.parameters.get("properties"))
+    meant = [nearest(name, known) or "" for name in args]
+    of_these = example(tool.parameters, meant)
+    right = tool.examples[0] if tool.examples else form_of(tool.parameters, of_these)
+    return "" if right is None else encode(right).decode()
