@@ -15,6 +15,7 @@ from clew.retention.listing import Known, OnRun, Remark, Standing, bases, famili
 from clew.stores import Where, store_at
 from clew.stores.interface import Deletes, Locks
 from clew.stores.locks import claim
+from clew.stores.user_store import unguarded
 from clew.support.errors import ConfigError, StoreError
 
 STATUSES: Final[tuple[Standing, ...]] = (*get_args(Status), "open")
@@ -62,7 +63,8 @@ async def gc(
         raise ConfigError(message)
     async with store_at(store) as place:
         if not isinstance(place, Deletes):
-            message = f"{type(place).__name__} cannot forget runs: it has no `forget` and `size`"
+            name = type(unguarded(place)).__name__
+            message = f"{name} cannot forget runs: it has no `forget` and `size`"
             raise ConfigError(message)
         runs = {info.run_id: known(info) for info in await place.runs()}
         before = float("inf") if older is None else clock() - older * 1000

@@ -32,9 +32,14 @@ def guarded(store: Store) -> Store:
     return cast("Store", _Guarded(store))
 
 
+def unguarded(store: Store) -> Store:
+    """The user's own store."""
+    return store.store if isinstance(store, _Guarded) else store
+
+
 def place_of(store: Store) -> Hashable:
     """What tells where a store keeps its runs, whatever object of this process has it open."""
-    store = store.store if isinstance(store, _Guarded) else store
+    store = unguarded(store)
     return store.place if isinstance(store, Placed) else id(store)
 
 
