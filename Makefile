@@ -9,7 +9,6 @@ PYTHON ?= python3
 JOBS   ?= $(shell expr 2 + $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
 
 WITH   ?=
-comma  := ,
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -34,7 +33,8 @@ ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
 
 install: $(BIN)/python  ## Install clew, and packages beside it: make install WITH=evals,mcp
 	@$(PIP) hatchling editables
-	@$(PIP) --no-build-isolation $(foreach each,clew[documents] $(patsubst %,clew-%,$(subst $(comma), ,$(WITH))),--editable 'packages/$(each)')
+	@wanted=$$($(BIN)/python scripts/packages.py $(WITH)) && \
+	$(PIP) --no-build-isolation 'pypdf>=5.1' $$(printf -- '--editable packages/%s ' $$wanted)
 
 wheels: $(BIN)/python  ## Build the wheels of all packages: pip install --find-links dist clew
 	@$(PIP) hatchling
@@ -153,7 +153,7 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
 
 CLEW := packages/clew[documents]
-ALL  := packages/clew[anthropic,code,dbos,documents,embeddings,google,local,mcp,openai,otel,postgres,pydantic,ray,web] packages/clew-evals[reports]
+ALL  := packages/clew[anthropic,code,dbos,documents,embeddings,google,local,mcp,openai,otel,postgres,pydantic,ray,web] packages/clew-evals[reports] packages/clew-strategies
 
 $(VENV)/.core: wanted = $(CLEW)
 $(VENV)/.local: wanted = packages/clew[documents,local]

@@ -21,7 +21,7 @@ import anyio
 from clew import Agent, Limits, open_store, run, tool
 from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store, Tool
-from clew.strategies import (
+from clew_strategies import (
     EvaluatorOptimizer,
     Orchestrator,
     PlanAndSolve,

@@ -22,8 +22,8 @@ from clew.core.events import Reply
 from clew.core.interfaces import OnText, Prompt, Store
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
-from clew.strategies import Choice, vote
 from clew.testing.models import ScriptedModel, act, say
+from clew_strategies import Choice, vote
 
 LATENCY: Final = 0.2
 LOOKUPS: Final = 3

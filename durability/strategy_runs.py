@@ -15,7 +15,7 @@ from clew import Agent, Limits, Trajectory, open_store
 from clew.agent.runner import has_begun
 from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt
-from clew.strategies import (
+from clew_strategies import (
     Chaining,
     EvaluatorOptimizer,
     Orchestrator,
@@ -30,8 +30,8 @@ from clew.strategies import (
     verifying,
     vote,
 )
-from clew.strategies.branches import Branches
-from clew.strategies.roles import Reader, Role
+from clew_strategies.branches import Branches
+from clew_strategies.roles import Reader, Role
 from durability import world
 from durability.entries import Mortal
 from durability.entries import Orders as Deaths

@@ -18,10 +18,10 @@ import clew
 from clew.agent.runner import has_begun
 from clew.core.events import Json, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Tool
-from clew.strategies import Judgement, Reflexion, strategy_agent
 from clew.testing import say
 from clew.testing.models import Line, Move, ScriptedModel
 from clew_evals.texts import normal
+from clew_strategies import Judgement, Reflexion, strategy_agent
 from recordings.data import records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count

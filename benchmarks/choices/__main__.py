@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from clew.strategies import GOOD_FOR, choose
+from clew_strategies import GOOD_FOR, choose
 from recordings.data import missing, records
 
 TASKS: Final = Path(__file__).with_name("tasks.tsv")

@@ -14,7 +14,7 @@ from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.models.local import LocalModel, LocalSettings, local_model
 from clew.models.local.weights import weights_of
-from clew.strategies import vote
+from clew_strategies import vote
 from live.ask import machine
 from live.outcomes import sum_of
 from live.strategies.configurations import Form

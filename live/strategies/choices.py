@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from clew.strategies import GOOD_FOR, choose
+from clew_strategies import GOOD_FOR, choose
 from live.strategies.tasks import Task, listed, task
 
 CHOICES: Final = Path(__file__).with_name("choices.jsonl")

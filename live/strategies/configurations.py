@@ -10,7 +10,8 @@ import msgspec
 from clew import Agent, Limits
 from clew.core.events import Json
 from clew.core.interfaces import Model
-from clew.strategies import (
+from clew.toolbox.code import run_code
+from clew_strategies import (
     Auto,
     PlanAndSolve,
     Reflexion,
@@ -19,8 +20,7 @@ from clew.strategies import (
     TreeSearch,
     strategy_agent,
 )
-from clew.strategies.roles import Reader
-from clew.toolbox.code import run_code
+from clew_strategies.roles import Reader
 from live.strategies.settled import Settled
 from live.strategies.tasks import Task
 

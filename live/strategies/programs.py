@@ -19,9 +19,9 @@ from typing import Any, Final
 from clew import ConfigError, tool
 from clew.core.interfaces import Check, Tool
 from clew.core.trajectory import Trajectory
-from clew.strategies import Judgement
 from clew.toolbox.sandbox import Sandbox, SandboxLimits
 from clew_evals import Case
+from clew_strategies import Judgement
 
 VARIABLE: Final = "CLEW_QUIXBUGS"
 LONGEST: Final = 520

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from clew import Agent, Limits
 from clew.core.events import Json
-from clew.strategies import Auto, Role, Runs
+from clew_strategies import Auto, Role, Runs
 
 
 @dataclass(frozen=True)

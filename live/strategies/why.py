@@ -8,7 +8,7 @@ from typing import Final
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.program_examples import program_examples
 from clew.core.trajectory import Step
-from clew.strategies import normalise
+from clew_strategies import normalise
 from live.strategies.compared import by_task, of, sent_and_written
 from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered

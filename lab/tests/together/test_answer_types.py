@@ -14,9 +14,9 @@ from clew.core.events import Evidence, Json, Observation
 from clew.core.trajectory import Trajectory
 from clew.evidence import Grounded, audit
 from clew.otel import Spans
-from clew.strategies import vote
 from clew.testing import ScriptedModel, act, finish
 from clew_evals import Case, Configuration, Plan, World, evaluate
+from clew_strategies import vote
 
 
 class Model(pydantic.BaseModel):

@@ -18,8 +18,8 @@ from tests.shares import ranked
 TESTS: Final = Path(__file__).parent
 ABOVE: Final = frozenset(
     {
-        *("benchmarks", "cli", "durability", "live", "matrix", "otel", "recordings"),
-        *("serve", "strategies", "workers"),
+        *("benchmarks", "cli", "durability", "live", "otel", "recordings"),
+        *("serve", "workers"),
     }
 )
 """Folders of tests of layer 6 and above."""

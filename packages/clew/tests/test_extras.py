@@ -68,8 +68,9 @@ def test_what_a_package_of_clew_adds_is_told_to_need_it(
 ) -> None:
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     short = package.removeprefix("clew-")
-    for adds in PACKAGES[package]:
-        group, name = adds.split()
+    added = [(group, name) for group, some in PACKAGES[package].items() for name in some.split()]
+    assert added
+    for group, name in added:
         for look in (find, require):
             with pytest.raises(ConfigError) as told:
                 look(group, name)

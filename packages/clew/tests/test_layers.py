@@ -32,7 +32,7 @@ FLOORS = (
     {"context", "evidence", "otel", "tools"},
     {"memory", "toolbox"},  # tools that ship
     {"agent"},  # the agent that people write, and what is done with one
-    {"agent_files", "strategies", "testing"},
+    {"agent_files", "testing"},
     {"workers"},
     {"retention"},
     {"clew"},  # the doors: `clew` and `clew.interfaces`

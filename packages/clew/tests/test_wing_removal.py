@@ -34,7 +34,6 @@ WINGS = (
     "screens",
     "serve",
     "stores.postgres",
-    "strategies",
     "testing.servers",
     "toolbox.code",
     "toolbox.docs",

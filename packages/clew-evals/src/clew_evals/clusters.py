@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from clew.core.events import Value
-from clew.strategies import normalise
 from clew.support.short_text import one_line
 from clew_evals.mistakes import KINDS
 from clew_evals.outcome import Kind, Outcome
+from clew_strategies import normalise
 
 MOST: Final = 160
 """So many characters of a text are compared, and told."""

@@ -8,7 +8,7 @@ from clew.evidence.units import SYMBOLS, TWOFOLD, WORDS, Unit
 
 
 class Exact(Value, frozen=True):
-    """The answer is this value, compared as `clew.strategies.normalise` writes both."""
+    """The answer is this value, compared as `clew_strategies.normalise` writes both."""
 
     exact: Json
 

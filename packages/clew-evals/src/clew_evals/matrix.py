@@ -11,13 +11,13 @@ from clew.agent_files.read import misfit, read_toml, with_absolute_paths
 from clew.agent_files.spec import Part
 from clew.agent_files.strategies import strategy_named
 from clew.core.events import Json, encode
-from clew.strategies import REACT
 from clew_evals.dataset import read_dataset
 from clew_evals.environments import world
 from clew_evals.gold import FOREIGN, NOTES, foreign, gold
 from clew_evals.matrix_agents import STRATEGY, JudgeTable, Maker, Source, Varied
 from clew_evals.plan import APART, Plan, wrong_seed
 from clew_evals.world import World, quiet
+from clew_strategies import REACT
 
 GOLD: Final = "gold"
 """The default dataset."""

@@ -18,7 +18,6 @@ from clew.core.events import Json, encode
 from clew.core.interfaces import Model
 from clew.models.prices import FREE, Price, price
 from clew.models.resolve import OFFLINE
-from clew.strategies import Verifier, verifying
 from clew.support.errors import ConfigError
 from clew.toolbox.docs import Library
 from clew_evals.judge import Judge, judging
@@ -26,6 +25,7 @@ from clew_evals.plan import Configuration
 from clew_evals.simulated import simulated
 from clew_evals.table import SIMULATED
 from clew_evals.world import World, quiet
+from clew_strategies import Verifier, verifying
 
 CLI: Final = "cli"
 VOTES: Final = "votes"

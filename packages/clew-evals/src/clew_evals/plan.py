@@ -15,8 +15,6 @@ from clew.core.events import Json, encode
 from clew.core.interfaces import Audits
 from clew.evidence import Grounded
 from clew.models.prices import Price
-from clew.strategies import Verifier
-from clew.strategies.voting.vote import plan as planned_vote
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew.support.parts import stable_name
@@ -27,6 +25,8 @@ from clew_evals.golds import needs_judge, needs_reward
 from clew_evals.judge import Judge
 from clew_evals.outcome import About
 from clew_evals.world import Episode, World, quiet
+from clew_strategies import Verifier
+from clew_strategies.voting.vote import plan as planned_vote
 
 APART: Final = 100
 """So far apart are the seeds of repetitions: the runs of a vote take those in between."""

@@ -17,7 +17,6 @@ from clew.evidence.facts import figure
 from clew.evidence.structured import as_text
 from clew.evidence.words import flat, words
 from clew.interfaces import Scorer
-from clew.strategies import normalise
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
@@ -50,6 +49,7 @@ from clew_evals.gold_forms import (
 from clew_evals.golds import read_gold, texts_of
 from clew_evals.outcome import Judgement, Mark
 from clew_evals.texts import answer_text, em, f1
+from clew_strategies import normalise
 
 SHOWN: Final = 160
 """So many characters of an answer or a gold stand in a mark's line."""

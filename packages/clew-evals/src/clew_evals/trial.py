@@ -15,8 +15,6 @@ from clew.core.loop import run as go
 from clew.core.trajectory import Trajectory
 from clew.evidence import Audit
 from clew.stores.locks import at_work
-from clew.strategies import vote
-from clew.strategies.voting.runs import run_id_of
 from clew.support.errors import ModelError, ReplayError
 from clew_evals.measures import counted
 from clew_evals.outcome import Judgement, Outcome
@@ -25,6 +23,8 @@ from clew_evals.results import Row
 from clew_evals.scoring import Seen, hotpot, mean, right, score
 from clew_evals.table import is_simulated
 from clew_evals.world import Episode
+from clew_strategies import vote
+from clew_strategies.voting.runs import run_id_of
 
 JUDGE: Final = ".judge"
 """What stands behind a trial's run id in that of its judge's run."""

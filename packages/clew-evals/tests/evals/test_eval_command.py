@@ -153,3 +153,8 @@ def test_a_cost_that_nobody_knows_is_not_told_as_nothing(usage: dict[str, Any], 
         )
     assert f"· {told}" in done.err.splitlines()[-1]
     assert done.out.splitlines()[-1].startswith(f"{told} · clew eval report")
+
+
+def test_the_group_shows_what_there_is() -> None:
+    done = clew("eval")
+    assert (done.code, "report" in done.err) == (2, True)

@@ -13,10 +13,10 @@ from clew.core.events import Json, RawCall, Reply, Usage
 from clew.core.trajectory import Trajectory
 from clew.evidence import Grounded, audit
 from clew.guards.limits import Limits
-from clew.strategies import vote
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from clew_evals.measures import Tally, counted, kind, paired
 from clew_evals.outcome import Counted, Kind, Outcome
+from clew_strategies import vote
 
 pytestmark = pytest.mark.anyio
 

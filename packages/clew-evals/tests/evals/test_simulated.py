@@ -26,12 +26,12 @@ from clew.core.events import Action, Json, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Trajectory
 from clew.evidence import CANNOT_ANSWER, Grounded
-from clew.strategies import vote
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import docs_tools
 from clew.toolbox.planner import planner
 from clew_evals.case import Case
 from clew_evals.simulated import NAMES, PROFILES, Profile, Simulated, simulated
+from clew_strategies import vote
 
 NOTES = {
     "mill.md": "# The mill\n\nThe paper mill of Orsk was built in 1911 by Ada Thorne.\n",

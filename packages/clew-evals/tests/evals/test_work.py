@@ -16,7 +16,6 @@ from clew.core.interfaces import Guard, ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.models.prices import Price
 from clew.stores import SqliteStore
-from clew.strategies import verifying
 from clew.testing.models import ScriptedModel, act, finish, place, say
 from clew_evals.case import Case
 from clew_evals.judge import Judge, judging
@@ -25,6 +24,7 @@ from clew_evals.plan import Configuration, Plan
 from clew_evals.results import Results
 from clew_evals.runner import HOPELESS, Evaluation, Progress, evaluate, foreseen
 from clew_evals.world import Episode, World
+from clew_strategies import verifying
 
 PAID = Usage(input=1000, output=100, cost=0.01)
 CASES = tuple(Case(f"c{n}", f"How much is {n} and {n}?", str(2 * n)) for n in range(1, 5))

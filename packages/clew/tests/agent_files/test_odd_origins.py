@@ -10,7 +10,6 @@ from clew.agent.runner import start
 from clew.agent_files import Spec, make_agent, spec_of, stand_ins
 from clew.cli.votes import vote_request_of
 from clew.core.journal import load
-from clew.strategies import agent_of
 from clew.testing.models import ScriptedModel, finish
 
 pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -67,5 +66,3 @@ async def test_what_is_no_vote_is_refused(said: Any) -> None:
     else:
         with pytest.raises(ConfigError, match="says that it is a vote"):
             vote_request_of(record)
-    with pytest.raises(ConfigError):
-        agent_of(make_agent(Spec(model="offline")), record)

@@ -15,9 +15,6 @@ from tests.cli.shell import clew
 def private(body: Mapping[str, Any]) -> Say:
     """A server of one's own, where all models are."""
     text = str(body["messages"])
-    if "You judge the work" in text or "Say whether it is right" in text:
-        said = '{"answer": {"passed": true, "why": "it is"}}'
-        return Say(calls=[("finish", said)])
     if "whether the last steps" in text:
         return Say('{"wrong": false, "to": 0, "lesson": ""}')
     if body["model"] == "judge":
@@ -29,15 +26,9 @@ FILES: dict[str, Callable[[Path], str]] = {
     "parser": lambda folder: 'parser = "openai:judge"\n',
     "parser of another format": lambda folder: 'parser = "openai-completions:judge"\n',
     "critic": lambda folder: '[rewinds]\ncritic = "openai:judge"\n',
-    "evaluator": lambda folder: _other(
-        folder,
-        'prompt = "Say whether it is right."\n',
-        '[strategy]\nname = "reflexion"\nevaluator = "other.toml"\n',
-    ),
     "agents": lambda folder: _other(
         folder, "", '[[agents]]\nname = "other"\nfile = "other.toml"\ndescription = "It helps."\n'
     ),
-    "strategy": lambda folder: 'strategy = "evaluator_optimizer"\n',
 }
 
 
@@ -46,7 +37,7 @@ def _other(folder: Path, said: str, table: str) -> str:
     return table
 
 
-@pytest.mark.parametrize("key", ["parser", "evaluator", "strategy"])
+@pytest.mark.parametrize("key", ["parser"])
 def test_all_of_them_are_asked_at_the_server_that_the_file_names(key: str, tmp_path: Path) -> None:
     file = tmp_path / "agent.toml"
     with OpenAIServer(private) as own, OpenAIServer(lambda body: Say("public")) as public:
@@ -88,23 +79,3 @@ def test_another_provider_is_not_reached_there(
     file.write_text(f'model = "openai:own"\nparser = "anthropic:claude-x"\n{local}')
     with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
         load_agent(file)
-
-
-def test_the_verifier_of_a_vote_is_asked_there_too(tmp_path: Path) -> None:
-    answers = iter(["Ulm", "Graz", "Bern"])
-
-    def reply(body: Mapping[str, Any]) -> Say:
-        if body["model"] == "judge":
-            return Say(calls=[("finish", '{"answer": {"run": 1, "why": "it fits"}}')])
-        return Say(next(answers))
-
-    file = tmp_path / "agent.toml"
-    with OpenAIServer(reply) as own, OpenAIServer(lambda body: Say("public")) as public:
-        file.write_text(f'model = "openai:own"\n[connection]\nbase_url = "{own.base_url}"\n')
-        done = clew(
-            *("ask", "Which?", "--agent", str(file), "--votes", "3", "--verifier", "openai:judge"),
-            env={"OPENAI_BASE_URL": public.base_url, "OPENAI_API_KEY": "sk-secret"},
-        )
-        assert done.code == 0
-        assert len(public.requests) == 0
-        assert [each.body["model"] for each in own.requests].count("judge") == 1

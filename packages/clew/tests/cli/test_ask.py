@@ -102,7 +102,6 @@ SIGNED = "answered by clew's offline rules, not by a language model"
     [
         ("What is 17 * 23?", [], "answered"),
         ("When was Mary Shelley born?", [], "answered"),
-        ("When was Mary Shelley born?", ["--votes", "2"], "answered"),
         ("What is 17 * 23?", ["--steps", "1"], "bound"),
         ("When did Mary Shelley sell the house?", [], "declined"),
         ("hello", [], "answered"),
@@ -116,10 +115,9 @@ def test_what_is_said_beside_an_answer_is_no_part_of_it(
     assert (found["status"], found["note"]) == (status, SIGNED)
     assert SIGNED not in found["answer"]
     assert f"\n  ({SIGNED})\n" in clew(*asked, "--quiet").out
-    if "--votes" not in options:
-        shown = clew("show", "last").out
-        assert re.search(rf"^Note \d: {SIGNED}$", shown, re.MULTILINE)
-        assert shown.count(SIGNED) == 1
+    shown = clew("show", "last").out
+    assert re.search(rf"^Note \d: {SIGNED}$", shown, re.MULTILINE)
+    assert shown.count(SIGNED) == 1
 
 
 def test_quiet_shows_the_end_only() -> None:

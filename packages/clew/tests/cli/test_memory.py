@@ -109,10 +109,6 @@ def test_a_question_is_told_what_fits_it() -> None:
     assert "Ada keeps bees in Bonn" in note["text"]
     assert "sails" not in note["text"]
     assert note.get("trust", "trusted") == "trusted"
-    assert clew(*ask, "--memory", "notes", "--votes", "3").code == 0
-    voted = clew(*bees, "--memory", "notes", "--votes", "2", "--json").document
-    for number in (1, 2):
-        assert "Ada keeps bees in Bonn" in clew("show", f"{voted['run_id']}.{number}").out
 
 
 def test_a_chat_is_told_what_fits_each_question() -> None:

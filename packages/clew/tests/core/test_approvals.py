@@ -23,14 +23,12 @@ from clew import (
     resume,
     rule,
     run,
-    tool,
 )
 from clew.agent.runner import refuse_sub_run, start, start_or_take_up, take_up
 from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
 from clew.core.interfaces import Append, Line
 from clew.core.journal import chain, load
 from clew.stores import MemoryStore
-from clew.strategies import vote
 from clew.testing.cut_store import CutStore
 from clew.testing.models import act, acts, say
 from clew.workers import carry
@@ -390,33 +388,6 @@ async def test_what_cannot_be_read_waits_for_nobody_here() -> None:
     line = Line(last.seq + 1, last.at, 1, body, chain(last.hash, last.seq + 1, last.at, 1, body))
     await store.append(Append("w", 1, (line,)))
     assert await pending_approvals(store=store) == ()
-
-
-async def test_a_run_of_a_vote_is_named_with_the_vote() -> None:
-    @tool(effect="read")
-    def look(what: str) -> str:
-        """Look something up.
-
-        Args:
-            what: What.
-        """
-        return what
-
-    async def hold(_call: Call, _so_far: Trajectory) -> Verdict:
-        return Verdict("hold", "ask first")
-
-    store = MemoryStore()
-    agent = Agent(model=scripted(act("look", what="x"), say("x")), tools=[look], guards=[hold])
-    waiting = await vote(agent, "What?", 2, store=store, run_id="v")
-    assert waiting.result.status == "held"
-    assert {(each.run_id, each.root) for each in await pending_approvals(store=store)} == {
-        ("v.1", "v"),
-        ("v.2", "v"),
-    }
-    for each in await pending_approvals(store=store):
-        await rule(each.run_id, each.call, allow=True, store=store)
-    assert await store.inbox("v") == []  # a vote listens to its runs itself
-    assert (await vote(agent, "What?", 2, store=store, run_id="v")).answer == "x"
 
 
 async def test_a_run_whose_root_is_gone_is_named_and_not_ruled_on() -> None:

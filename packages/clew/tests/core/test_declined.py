@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, Result, batch, read, replay, resume, run, tool
+from clew import Agent, MemoryStore, Result, read, replay, resume, run, tool
 from clew.agent.subagents import delegate
 from clew.core.events import Reply
 from clew.core.trajectory import Trajectory
@@ -63,13 +63,6 @@ async def test_a_decline_under_a_bound_is_what_the_bound_left() -> None:
     agent = Agent(model=model, tools=(erase,), limits=Limits(steps=1))
     result = await run(agent, "Why?", store=MemoryStore())
     assert (result.status, result.answer) == ("bound", LOST)
-
-
-async def test_a_batch_and_a_vote_show_it() -> None:
-    store = MemoryStore()
-    agent = Agent(model=ScriptedModel([DECLINE]))
-    done = await batch(agent, ["Why?", "How?"], store=store)
-    assert [one.status for one in done] == ["declined", "declined"]
 
 
 async def test_a_sub_run_that_declines_says_so_to_its_parent() -> None:

@@ -1,7 +1,6 @@
 """A call that a person lets be made again is no further one for what bounds the calls."""
 
 import datetime as dt
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,9 +19,7 @@ from clew import (
     run,
     tool,
 )
-from clew.strategies import Chaining, ReWOO, strategy_agent
-from clew.strategies.rewoo import Calls
-from clew.testing import ScriptedModel, act, finish, say
+from clew.testing import ScriptedModel, act, say
 
 DAY = "2026-01-01"
 CAPS = [Limits(unknown="hold", tool_calls=1), Limits(unknown="hold", calls_per_tool={"book": 1})]
@@ -67,26 +64,13 @@ def plain(diary: Diary, limits: Limits) -> Agent:
     return Agent(ScriptedModel(script), [diary.tool], guards=[diary.first], limits=limits)
 
 
-def chained(diary: Diary, limits: Limits) -> Agent:
-    agent = plain(diary, limits)
-    return strategy_agent(Chaining({"one": agent}), agent)
-
-
-def planned(diary: Diary, limits: Limits) -> Agent:
-    agent = plain(diary, limits)
-    call = {"id": "E1", "tool": "book", "args": {"day": DAY}}
-    planner = Agent(ScriptedModel([finish({"calls": [call]})]), answer=Calls)
-    return strategy_agent(ReWOO(agent, planner=planner), agent)
-
-
 @pytest.mark.parametrize("limits", CAPS, ids=["tool_calls", "calls_per_tool"])
 @pytest.mark.parametrize("way", ["lost", "asks", "refused"])
-@pytest.mark.parametrize("make", [plain, chained, planned])
 async def test_a_call_may_be_made_again_under_a_cap_that_it_has_used_up(
-    make: Callable[[Diary, Limits], Agent], way: str, limits: Limits
+    way: str, limits: Limits
 ) -> None:
     diary, store = Diary(way), MemoryStore()
-    agent = make(diary, limits)
+    agent = plain(diary, limits)
     result = await run(agent, "?", store=store, run_id="r")
     bad = [{"day": "soon"}, {"day": DAY}] if way == "refused" else [None]
     for args in bad:
@@ -96,7 +80,7 @@ async def test_a_call_may_be_made_again_under_a_cap_that_it_has_used_up(
         await rule(waiting.run_id, waiting.call, allow=True, args=args, answer=answer, store=store)
         result = await resume(agent, "r", store=store)
     assert diary.booked == [dt.date(2026, 1, 1)]
-    if make is plain and "book" in limits.calls_per_tool:  # the next one is over the cap
+    if "book" in limits.calls_per_tool:  # the next one is over the cap
         seen = (await read("r", store=store)).call("2.1").observation
         assert seen is not None
         assert seen.code == "cap"

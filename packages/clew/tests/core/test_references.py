@@ -7,7 +7,6 @@ import pytest
 from clew import Agent, ConfigError, MemoryStore, Result, Trajectory, delegate, read, run
 from clew.core.events import Evidence, Observation
 from clew.evidence import Grounded
-from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import tool
 
@@ -93,16 +92,3 @@ async def test_who_asked_an_agent_gets_its_own_ids() -> None:
     assert seen is not None
     assert seen.content == "Ada [1.1/doc_7]."
     assert result.with_references().startswith("Ada [1].\n\nReferences:\n[1] ada.md")
-
-
-async def test_a_vote_gives_them_with_the_answer_that_was_taken() -> None:
-    model = ScriptedModel(
-        [act("look"), act("look"), finish("Ada [doc_7]."), finish("Ada [doc_7].")]
-    )
-    agent = Agent(model=model, tools=[look])
-    voted = await vote(agent, "Who?", 2, store=MemoryStore())
-    assert (
-        voted.result.with_references()
-        == "Ada [1].\n\nReferences:\n[1] ada.md · Ada Holm (score 0.50)"
-    )
-    assert voted.counts[0].answer == "Ada [doc_7]."

@@ -28,9 +28,7 @@ from clew import (
 )
 from clew.core.events import Attempt, Forked
 from clew.core.interfaces import Store
-from clew.strategies import Orchestrator, strategy_agent
-from clew.strategies.orchestrator import Parts
-from clew.testing import ScriptedModel, act, finish, say
+from clew.testing import ScriptedModel, act, say
 from tests.core.play import copy
 from tests.guards import verdict_on
 
@@ -199,27 +197,3 @@ async def test_an_effect_in_doubt_is_told_with_its_own_arguments_whatever_was_re
     told = [it.event for it in (await read("other", store=second)).entries]
     (done,) = [done for event in told if isinstance(event, Forked) for done in event.done]
     assert (done.outcome, done.text) == ("unknown", 'book({"day":"2026-01-01"})')
-
-
-@pytest.mark.parametrize("times", [1, 2, 3])
-async def test_workers_at_once_are_told_of_no_booking_that_was_refused(times: int) -> None:
-    got, store = list[dt.date](), MemoryStore()
-    worker = booking(got)
-    divided = finish({"parts": [{"task": "one"}, {"task": "two"}]})
-    divider = Agent(ScriptedModel([divided]), answer=Parts)
-    whole = strategy_agent(Orchestrator(worker, divider=divider), worker)
-    await run(whole, "?", store=store, run_id="run")
-    for _ in range(times):
-        for waiting in await pending_approvals(store=store):  # one after the other
-            args = {"day": BAD[0]}
-            await rule(waiting.run_id, waiting.call, allow=True, args=args, store=store)
-            assert (await resume(whole, "run", store=store)).status == "held"
-        told = [each.why for each in await pending_approvals(store=store)]
-        assert ["and nothing was called" in why for why in told] == [True, True]
-    asked = await pending_approvals(store=store)
-    for waiting, day in zip(asked, (GOOD, None), strict=True):
-        better = None if day is None else {"day": day}
-        await rule(waiting.run_id, waiting.call, allow=day is not None, args=better, store=store)
-    assert (await resume(whole, "run", store=store)).status == "answered"
-    ends = [(await seen_of(store, waiting.run_id)).outcome for waiting in asked]
-    assert (ends, len(got)) == (["done", "not_done"], 1)

@@ -23,7 +23,9 @@ from clew import (
 )
 from clew.interfaces import CALL
 from clew.serve.mcp import ServedAgent, server
-from clew.strategies import (
+from clew.testing import ScriptedModel, act, finish
+from clew.toolbox import HoldQuestions, ask_person
+from clew_strategies import (
     Auto,
     EvaluatorOptimizer,
     PlanAndSolve,
@@ -32,8 +34,6 @@ from clew.strategies import (
     TreeSearch,
     strategy_agent,
 )
-from clew.testing import ScriptedModel, act, finish
-from clew.toolbox import HoldQuestions, ask_person
 from tests.serve.served import CORE, ERAS, STATELESS, Letters, Person, keeper, look, words, writer
 
 

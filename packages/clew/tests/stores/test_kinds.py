@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from clew import (
     RunExistsError,
     RunNotFoundError,
     SqliteStore,
-    StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreUnreachableError,
@@ -25,7 +23,6 @@ from clew import (
 )
 from clew.agent.runner import has_begun, start
 from clew.core.interfaces import Base, Line
-from clew.strategies import vote
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox.calc import calc
 from tests.cli.shell import clew
@@ -33,25 +30,6 @@ from tests.cli.shell import clew
 pytestmark = pytest.mark.both_loops
 
 AGENT = Agent(model=ScriptedModel([say("4")]))
-
-
-@pytest.fixture
-def locked(tmp_path: Path) -> Generator[SqliteStore]:
-    """A store whose file another program has locked, and does not let go of."""
-    store = SqliteStore(tmp_path / "runs.sqlite", patience=0.01)
-    with closing(sqlite3.connect(tmp_path / "runs.sqlite", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield store
-
-
-async def test_a_locked_file_is_busy_whoever_writes(locked: SqliteStore) -> None:
-    """A new run with an id of its own, as a fan-out and a vote begin them: it was never there."""
-    with pytest.raises(StoreBusyError, match="kept locked by another process"):
-        await start(AGENT, "2 + 2?", locked, run_id="storm-26")
-    with pytest.raises(StoreBusyError, match="kept locked by another process"):
-        await vote(AGENT, "2 + 2?", 3, store=locked, run_id="vote")
-    with pytest.raises(StoreBusyError, match="kept locked by another process"):
-        await run(AGENT, "2 + 2?", store=locked)
 
 
 class Damaged(MemoryStore):

@@ -6,7 +6,7 @@ import msgspec
 
 
 class StrategyTable(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The table `strategy`: a name, and those settings that the strategy has (`clew.strategies`).
+    """The table `strategy`: a name, and those settings that the strategy has (`clew_strategies`).
 
     `name` is that of a strategy that ships, or `module:name` of one's own: what it names takes the
     agent and the settings, and gives a `Strategy`. Who else takes part (`evaluator`, `planner`

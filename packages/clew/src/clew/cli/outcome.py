@@ -22,7 +22,6 @@ from clew.cli.render import WIDE, Block, dollars
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put, watching
 from clew.interfaces import Json, Landing
-from clew.strategies import Ballot, Vote
 from clew.support.json_values import text_or_json
 from clew.support.short_text import one_line
 
@@ -45,7 +44,7 @@ class Outcome:
     why: str = ""
     reason: str = ""
     error: BaseException | None = None
-    vote: Vote | None = None
+    vote: Any = None  # a `Vote`, of the package that has votes
     references: bool = False
 
     @property
@@ -129,7 +128,7 @@ def document(end: Outcome) -> dict[str, Json]:
     }
 
 
-def vote_document(vote: Vote) -> dict[str, Json]:
+def vote_document(vote: Any) -> dict[str, Json]:
     """How a vote was decided, and the runs it was decided from."""
     return {
         "how": vote.how,
@@ -208,7 +207,7 @@ def voted(end: Outcome) -> Iterator[Block]:
         yield Block(f"Run {run.run}", said, "dim")
 
 
-def _answer_line(run: Ballot) -> str:
+def _answer_line(run: Any) -> str:
     """A run's answer in a line; without one, why."""
     if not run.form:
         return inert(run.reason) or "no answer"

@@ -16,7 +16,7 @@ from clew.cli.safe_text import say
 from clew.cli.settings import RecordCommand, Settings, settings_option
 from clew.cli.votes import root, vote_request_of
 from clew.interfaces import Json, Store
-from clew.strategies import agent_of
+from clew.support.wings import VOTES, require
 
 
 @click.command(cls=RecordCommand)
@@ -45,9 +45,9 @@ async def _replay(run: str, store: str | None, keys: dict[str, Json]) -> Replaye
         record = await read(run_id, store=place)
         agent, apart = await _agent(record, keys, place)
         if vote_request_of(record) is not None:
-            agent = agent_of(agent, record)
+            agent = require(VOTES, "agent_of")(agent, record)
         elif served := root(record):
-            agent = agent_of(agent, record, await read(served, store=place))
+            agent = require(VOTES, "agent_of")(agent, record, await read(served, store=place))
         return await replay_record(agent, run_id, store=place, stand_ins=apart)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -18,7 +18,7 @@ from clew.cli.render import Block, render_event
 from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
 from clew.interfaces import FINISH, Json, Store, Thought
-from clew.strategies import Vote, verifying, vote, vote_status
+from clew.support import wings
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
 
@@ -134,7 +134,9 @@ async def carry_vote(
     done, error, reason = await run_to_end(work, run_id, store)
     try:
         record = await read(run_id, store=place)
-        stands = done or await vote_status(made.agent, run_id, store=place)
+        stands = done or await wings.require(wings.VOTES, "vote_status")(
+            made.agent, run_id, store=place
+        )
     except StoreError:
         if error is None:
             raise
@@ -146,14 +148,15 @@ async def carry_vote(
 
 async def _go(
     wish: VoteRequest, question: str, made: Assembled, run_id: str, screen: Screen, place: Store
-) -> Vote:
+) -> Any:
     await read_all(made.docs, screen)
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
     same = wish.verifier.partition(":")[0] == made.spec.model.partition(":")[0]
     reached = made.spec.connection if same else Spec().connection
     verifier = Spec(model=wish.verifier, tools=(), connection=reached)
     notes = notes_for(made.spec.memory, question) if made.spec.memory else ()
-    return await vote(
+    verifying = wings.require(wings.VOTES, "verifying")
+    return await wings.require(wings.VOTES, "vote")(
         made.agent,
         question,
         wish.k,

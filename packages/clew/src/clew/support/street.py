@@ -6,13 +6,18 @@ A package that is not named here adds what it likes by entry points all the same
 from collections.abc import Mapping
 from typing import Final
 
-PACKAGES: Final[Mapping[str, frozenset[str]]] = {
-    "clew-evals": frozenset({"clew.commands eval"}),
+PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "clew-evals": {"clew.commands": "eval"},
+    "clew-strategies": {
+        "clew.strategies": "strategy_agent auto evaluator_optimizer orchestrator plan_and_solve"
+        " reflexion rewoo tree_search",
+        "clew.votes": "agent_of verifying vote vote_status",
+    },
 }
-"""By package: groups of entry points with a name in them."""
+"""The names of each package, by group of entry points."""
 
 
 def package_of(group: str, name: str) -> str:
     """The package of clew that adds this name; "" where none does."""
-    found = (package for package, adds in PACKAGES.items() if f"{group} {name}" in adds)
+    found = (package for package, adds in PACKAGES.items() if name in adds.get(group, "").split())
     return next(found, "")

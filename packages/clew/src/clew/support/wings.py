@@ -38,6 +38,9 @@ MCP: Final = "clew.mcp"
 STRATEGIES: Final = "clew.strategies"
 """`strategy` of an agent file: takes an agent and settings, and gives a `Strategy`; and
 `strategy_agent`, which makes an agent of one."""
+VOTES: Final = "clew.votes"
+"""`clew ask --votes K`: `vote`, `vote_status`, `agent_of` and `verifying` of the package that has
+them."""
 WORKSPACE: Final = "clew.workspace"
 """`workspace`, of an agent file; `tools`: a function from a folder and its settings to tools."""
 COMMANDS: Final = "clew.commands"

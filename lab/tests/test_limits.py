@@ -1,0 +1,57 @@
+"""docs/limits.md says the numbers that the code has."""
+
+from pathlib import Path
+
+import pytest
+
+from clew import Limits, Retry
+from clew.codecs import mend, wording
+from clew.context import call_estimate, variants, view
+from clew.core import blobs, budget, observations
+from clew.models.http import endpoint
+from clew.models.resolve import PROBE
+from clew.toolbox import HoldQuestions, real_numbers
+from clew.toolbox.calc import MOST_CHARACTERS, MOST_LEVELS, SHOWN_DIGITS
+from clew.toolbox.docs import extract, passages
+from clew.tools import process, run_process
+from clew_strategies import transcript
+
+PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text("utf-8")
+MEBIBYTE = 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        f"and 1 token for {call_estimate.CHARACTERS} characters observed",
+        f"(an image: {call_estimate.IMAGE:,})",
+        f"where none is set {call_estimate.ANSWER:,} tokens",
+        f"though it gets {budget.LEAST:.0f} second at least",
+        f"waits from {Retry().delay} s, doubling, to {Retry().most:.0f} s |",
+        f"| retries of a failed call (`Retry.times`) | {Retry().times};",
+        f"(`HoldQuestions.most`) | {HoldQuestions().most} questions",
+        f"| `calc` | {MOST_CHARACTERS:,} characters, {MOST_LEVELS} levels",
+        f"levels, {real_numbers.MAX_DIGITS:,} digits; {SHOWN_DIGITS} digits shown",
+        f"| `docs`: a passage | {passages.LEAST} to {passages.MOST:,} characters |",
+        f"HTML to {extract.MOST_HTML // 1_000_000} MB, PDF to {extract.MOST_PDF // 1_000_000} MB",
+        f"what is kept of what was printed | {process.LIMIT // MEBIBYTE} MiB |",
+        f"| a process's time to end after SIGTERM | {run_process.GRACE:.0f} s |",
+        f"| tries after the first failed one | {endpoint.RETRIES.times} |",
+        f"| {endpoint.RETRIES.delay} s, doubling, to {endpoint.RETRIES.most:.0f} s, less up to",
+        f"refuses everybody | {endpoint.PATIENCE:.0f} s |",
+        f"next event of a streamed one; bytes and comments are none | {endpoint.TIMEOUT:.0f} s |",
+        f"but for a stream that has begun | {endpoint.TOTAL:.0f} s |",
+        f"| looking for a local server | {PROBE} s |",
+        f"goes to a blob | over {blobs.BLOB_BYTES // 1024} KiB |",
+        f"{observations.DETAIL_CHARS:,} characters: the first {observations.DETAIL_HEAD:,} and",
+        f"over {view.RESTATE_CHARS:,} characters since they were last said; of more than",
+        f"{view.RESTATED_CHARS:,} characters the first and the last {view.RESTATED_CHARS // 2}",
+        f"its first {variants.FIRST:,} and last {variants.LAST:,} characters",
+        f"(text formats) | {wording.FAULTY_CHARS} characters |",
+        f"in text formats | {mend.DEPTH} levels |",
+        f"its first and last {transcript.MAX_CHARS // 2:,} characters",
+        f"| `steps` | {Limits().steps} |",
+    ],
+)
+def test_the_page_of_limits_says(row: str) -> None:
+    assert row in PAGE

@@ -1,0 +1,89 @@
+"""What a wrapper passes on by `__getattr__` it can do, on every Python: all protocols ask alike."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.agent.compare import Ranks
+from clew.core.codec import Constrains, Describes
+from clew.core.interfaces import Audits, Model, Progress
+from clew.models.provider import Downloads
+from clew.stores.interface import Deletes, Locks, Notifies, Placed, Recovers, Witnessed
+from clew.tools.retrieval.embedding import Lasting
+from clew_strategies.interface import AnswersByRole, ExtendsLimits
+
+ASKED: dict[Any, str] = {
+    AnswersByRole: "answering",
+    Audits: "audit",
+    Constrains: "grammar",
+    Deletes: "forget size",
+    Describes: "describe",
+    Downloads: "offered download",
+    ExtendsLimits: "extended_limits",
+    Lasting: "model __call__",
+    Locks: "claim release due",
+    Model: "info complete",
+    Notifies: "wakes",
+    Placed: "place",
+    Progress: "token entry progress",
+    Ranks: "always find as_recorded",
+    Recovers: "salvage",
+    Witnessed: "remarks",
+}
+"""All protocols that may be asked for with `isinstance`, and what each asks for."""
+ALL = pytest.mark.parametrize(("kind", "names"), ASKED.items(), ids=[k.__name__ for k in ASKED])
+
+
+class Wrapper:
+    """What somebody writes around a part."""
+
+    def __init__(self, part: object) -> None:
+        self._part = part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._part, name)
+
+    def __call__(self, *args: Any) -> Any:
+        """As the part."""
+        return self._part(*args)  # type: ignore[operator]  # where it can be called
+
+
+def part(names: str, **more: Any) -> Any:
+    """An object of a class that has these members."""
+    return type("Part", (), {**dict.fromkeys(names.split(), id), **more})()
+
+
+@ALL
+def test_a_part_and_a_wrapper_of_it_can_do_the_same(kind: Any, names: str) -> None:
+    made = part(names)
+    assert isinstance(made, kind)
+    assert isinstance(Wrapper(made), kind)
+    assert isinstance(Wrapper(Wrapper(made)), kind)
+
+
+@ALL
+def test_what_lacks_a_member_or_has_none_in_its_place_cannot(kind: Any, names: str) -> None:
+    for name in names.split():
+        rest = names.replace(name, "").strip()
+        assert not isinstance(part(rest), kind)
+        assert not isinstance(part(names, **{name: None}), kind)
+        if name != "__call__":  # the wrapper has that itself
+            assert not isinstance(Wrapper(part(rest)), kind)
+
+
+@ALL
+def test_who_inherits_from_a_protocol_is_one(kind: Any, names: str) -> None:
+    heir = type("Heir", (kind,), {})
+    other = type("Other", (kind,), {})
+    assert isinstance(heir(), kind)
+    assert not isinstance(heir(), other)
+    assert not isinstance(part(names), heir)
+
+
+def test_the_table_has_all_of_them() -> None:
+    found = set[str]()
+    for path in Path(__file__).parents[3].glob("packages/*/src/**/*.py"):
+        found |= {*re.findall(r"@runtime_checkable\nclass (\w+)", path.read_text("utf-8"))}
+    assert found == {kind.__name__ for kind in ASKED}

@@ -1,0 +1,168 @@
+"""What an agent forbids, where a strategy calls its tools itself.
+
+A strategy's record holds two kinds of calls: runs of its roles, and calls of tools. A run is judged
+within its own record. A call of a tool is judged here as in a plain run of the agent whose tool it
+is: by that agent's guards, and by its limits on calls.
+"""
+
+from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from clew.agent.agent import Agent
+from clew.context.branches import branch_steps
+from clew.core.done import described_effect, step_of
+from clew.core.events import EFFECTFUL, FINISH, Verdict
+from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec
+from clew.core.received import is_certain, repetitions
+from clew.core.trajectory import Call, Trajectory
+from clew.guards.caps import counted
+from clew.support.parts import stable_name
+from clew_strategies.branches import Branches
+from clew_strategies.roles import Reader, Role
+
+
+@dataclass(frozen=True)
+class OwnCalls:
+    """A guard of an agent that is asked only about calls of these tools."""
+
+    guard: Guard
+    names: frozenset[str]
+
+    def __call__(
+        self, call: Call, so_far: Trajectory
+    ) -> Verdict | Awaitable[Verdict | None] | None:
+        """What the guard says of a call of a tool; nothing about a run of a role."""
+        return self.guard(call, so_far) if call.action.name in self.names else None
+
+    def __repr__(self) -> str:
+        """Its name in the record is that of the guard."""
+        return stable_name(self.guard)
+
+
+@dataclass(frozen=True)
+class OwnCaps:
+    """A guard: an agent's limits on its calls, where runs of roles do not count as calls."""
+
+    total: int
+    per_step: int
+    names: frozenset[str]
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Deny with code "cap"; calls of this step that were let through count as made."""
+        if call.action.name not in self.names or counted(so_far, call):
+            return None
+        before = [
+            each
+            for each in so_far.step.all_calls
+            if each.action.name in self.names and each.place < call.place
+        ]
+        waiting = sum(each.observation is None and not each.attempts for each in before)
+        made = sum(so_far.spent.calls[name] for name in self.names)
+        if made + waiting >= self.total:
+            text = f"all {self.total} tool calls are used: answer with what is known"
+            return Verdict("deny", text, code="cap")
+        let_through = sum(each.observation is None or each.observation.made for each in before)
+        if let_through >= self.per_step:
+            text = f"only {self.per_step} call(s) a step: make this one in the next step"
+            return Verdict("deny", text, code="cap")
+        return None
+
+
+@dataclass(frozen=True)
+class OwnRepetitions:
+    """A guard: holds a call of a tool that was made before a person last spoke, or rewound.
+
+    Whoever planned it saw no more of the earlier one than what it was told. A run of a role that
+    repeats an effect is held in the same way (`clew_strategies.earlier`).
+    """
+
+    names: frozenset[str]
+    tools: Mapping[str, ToolSpec] = field(repr=False, compare=False)
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Hold the call for a person, who knows whether it is to happen twice."""
+        if call.action.name not in self.names:
+            return None
+        tool = self.tools.get(call.action.name)
+        in_view = {step.number for step in branch_steps(so_far)}
+        gone = (each for each in so_far.effects if step_of(each) not in in_view)
+        effects = [described_effect(so_far, each) for each in gone]
+        for done, _ in repetitions(so_far, call, tool, effects):
+            was = "was" if is_certain(so_far, call, tool, done) else "may be"
+            key = done.key.rpartition(":")[2]
+            reason = f"this {was} done already, in {key}: allow it if it is to happen twice"
+            return Verdict("hold", reason)
+        return None
+
+
+def tool_names(roles: Mapping[str, Role]) -> dict[str, str]:
+    """By each role that is a tool: the name of its calls in the record.
+
+    That is the tool's own name, which guards and limits know it by; the role's, if another role or
+    another tool has that name.
+    """
+    tools = {role: tool for role, tool in roles.items() if isinstance(tool, Tool | AgentTool)}
+    named = [tool.name for tool in tools.values()]
+    return {
+        role: role
+        if named.count(tool.name) > 1 or (tool.name in roles and roles[tool.name] is not tool)
+        else tool.name
+        for role, tool in tools.items()
+    }
+
+
+def own_guards(
+    like: Agent, agents: Iterable[Agent], roles: Mapping[str, Role]
+) -> tuple[Guard, ...]:
+    """The guards of a strategy's record: of `like` and of the roles' agents, about their tools.
+
+    `like` judges all tools, also those that no agent has, such as an evaluator; of these its limits
+    count what has an effect, since how often the others judge is for the strategy to say. Where its
+    own tools are called, it judges the answer too: no run of the agent has had that judged.
+    """
+    names = tool_names(roles)
+    called = frozenset(names.values())
+    owned = any(roles[role] in like.tools for role in names)
+    judged = called | {FINISH} if owned else called
+    guards = [OwnCalls(guard, judged) for guard in like.guards]
+    counted = frozenset(
+        name for role, name in names.items() if roles[role] in like.tools or _acts(roles[role])
+    )
+    caps = [OwnCaps(like.limits.tool_calls, like.limits.calls_per_step, counted)]
+    for agent in agents:
+        theirs = frozenset(name for role, name in names.items() if roles[role] in agent.tools)
+        if not theirs:
+            continue
+        known = {id(each.guard) for each in guards}
+        guards += [OwnCalls(guard, theirs) for guard in agent.guards if id(guard) not in known]
+        if (agent.limits.tool_calls, agent.limits.calls_per_step) != (
+            like.limits.tool_calls,
+            like.limits.calls_per_step,
+        ):
+            caps.append(OwnCaps(agent.limits.tool_calls, agent.limits.calls_per_step, theirs))
+    acting = {name: tool for role, name in names.items() if _acts(tool := roles[role])}
+    twice = [OwnRepetitions(frozenset(acting), acting)] if acting else []
+    return (*guards, *twice, *dict.fromkeys(caps)) if called else tuple(guards)
+
+
+def _acts(role: Role) -> TypeGuard[Tool | AgentTool]:
+    return isinstance(role, Tool | AgentTool) and role.effect in EFFECTFUL
+
+
+def own_bounds(
+    like: Agent, agents: Iterable[Agent], roles: Mapping[str, Role]
+) -> tuple[Bound, ...]:
+    """The bounds of a strategy's record: those of `like`, and of agents whose tools it calls."""
+    names = tool_names(roles)
+    bounds = [*like.bounds]
+    for agent in agents:
+        if any(roles[role] in agent.tools for role in names):
+            bounds += [one for one in agent.bounds if not any(one is each for each in bounds)]
+    return tuple(bounds)
+
+
+def role_agents(roles: Mapping[str, Role]) -> list[Agent]:
+    """The agents of the roles."""
+    found = [role.agent if isinstance(role, Reader | Branches) else role for role in roles.values()]
+    return [each for each in found if isinstance(each, Agent)]

@@ -1,0 +1,329 @@
+"""Self-consistency: several runs of one agent answer the same question, and the answers decide.
+
+Wang et al., arXiv 2203.11171, over whole runs with tools. The vote's record contains everything it
+was decided from; each run has its own record.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic
+
+import msgspec
+
+from clew.agent.agent import A_co, Agent, is_agent
+from clew.agent.result import Result, result
+from clew.agent.runner import has_begun, start, take_up
+from clew.agent.subagents import with_limits
+from clew.agent.validate import tool_grants
+from clew.concurrency.portal import twin
+from clew.core.events import EFFECTFUL, Changed, Json, Note, Usage
+from clew.core.interfaces import Listener, Store
+from clew.core.journal import Journal, load
+from clew.core.loop import run
+from clew.core.trajectory import Trajectory
+from clew.guards.limits import Limits
+from clew.stores import Where, store_at
+from clew.stores.locks import at_work
+from clew.support.errors import ConfigError, RunExistsError
+from clew.support.parts import stable_name
+from clew.support.run_ids import new_run_id
+from clew_strategies.policy import base_agent
+from clew_strategies.voting.decision import Ballot, Choice, Count, Decision, How, ballot
+from clew_strategies.voting.policy import (
+    RUN,
+    VERIFY,
+    ToolFunction,
+    ballots_in,
+    choice_in,
+    vote_agent,
+    vote_settings,
+)
+from clew_strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
+from clew_strategies.voting.verifier import Verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Vote(Generic[A_co]):
+    """The result of a vote.
+
+    `result` is the result of the whole: the vote's id, summed usage and steps, the evidence and
+    audit of the chosen run. `how` says how it was decided, and `words` in a sentence. `counts` are
+    the answers with the numbers of their runs, `runs` the result of each run, `chosen` the number
+    of the chosen run (0: none), `choice` the verifier's choice.
+    """
+
+    result: Result[A_co]
+    how: How
+    words: str
+    chosen: int
+    counts: tuple[Count, ...]
+    runs: tuple[Ballot, ...]
+    choice: Choice | None = None
+
+    @property
+    def answer(self) -> A_co:
+        """The answer of the whole."""
+        return self.result.answer
+
+
+async def vote(
+    agent: Agent[A_co],
+    goal: str,
+    k: int = 3,
+    *,
+    verifier: Verifier | None = None,
+    limits: Limits | None = None,
+    store: Where = None,
+    run_id: str = "",
+    listener: Listener | None = None,
+    watch: Watch | None = None,
+    origin: dict[str, Json] | None = None,
+    notes: Sequence[Note] = (),
+) -> Vote[A_co]:
+    """Answer with `k` runs of the agent at once; decide by agreement, verifier or majority.
+
+    `limits` (by default the agent's) apply to the whole: tokens, cost and calls are divided among
+    the runs, and a verifying agent. With the `run_id` of an existing vote, the vote continues, and
+    finished runs are not paid again; while another call of it is at work, this one waits.
+    `listener` observes the vote's record, `watch` returns a listener for each run. `notes`, such as
+    memories, are told to each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records
+    remain.
+    """
+    planned = plan(agent, k, verifier, limits)
+    run_id = run_id or new_run_id()
+    async with store_at(store) as place, at_work(place, run_id):
+        runs = VoteRuns(planned.agent, k, verifier is not None, place, watch, origin or {}, notes)
+        return await _vote(planned, goal, runs, run_id, listener)
+
+
+@dataclass(frozen=True, slots=True)
+class VotePlan:
+    """The agents of a vote, each with its share of the limits."""
+
+    agent: Agent
+    k: int
+    verifier: Verifier | None
+
+    @property
+    def params(self) -> dict[str, Json]:
+        """The settings that the vote's record keeps."""
+        verifier = self.verifier
+        named = verifier.setting.fingerprint if is_agent(verifier) else stable_name(verifier)
+        return {
+            "k": self.k,
+            "verifier": named,
+            "payers": _payers(self.k, verifier),
+            "agent": run_agent(self.agent, 1).setting.fingerprint,
+        }
+
+    def own(self, runs: VoteRuns) -> Agent:
+        """The agent of the vote's own record."""
+        verify: ToolFunction | None = None
+        if is_agent(self.verifier):
+            verify = partial(runs.verify, self.verifier)
+        elif self.verifier is not None:
+            verify = partial(runs.verify_by_function, self.verifier)
+        return vote_agent(self.agent, self.k, self.params, runs.run, verify)
+
+
+def plan(
+    agent: Agent, k: int, verifier: Verifier | None = None, limits: Limits | None = None
+) -> VotePlan:
+    """The agents of a vote's runs and verifier, each with its share of the limits.
+
+    Raises `ConfigError` if the limits are too small for `k` runs, or a tool has side effects.
+    """
+    if type(k) is not int or k < 1:
+        message = f"k is {k!r}: give a whole number of runs, 1 or more"
+        raise ConfigError(message)
+    if acting := [tool.name for tool in agent.tools if tool.effect in EFFECTFUL]:
+        inner = [tool.name for tool in base_agent(agent).tools if tool.effect in EFFECTFUL]
+        message = (
+            f"{k} runs would each do what {', '.join(inner or acting)} does: leave it out of the "
+            'vote and act on its answer, or declare effect="read" if it changes nothing'
+        )
+        raise ConfigError(message)
+    whole = agent.limits if limits is None else limits
+    payers = _payers(k, verifier)
+    if is_agent(verifier):
+        verifier = verifier.replace(
+            limits=_verifier_limits(verifier, share(whole, k, payers, verifier))
+        )
+    return VotePlan(with_limits(agent, share(whole, k, payers, agent)), k, verifier)
+
+
+def _payers(k: int, verifier: Verifier | None) -> int:
+    """How many share tokens and cost: the runs, and the verifier if it is an agent."""
+    return k + is_agent(verifier)
+
+
+def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
+    """One run's share: tokens, cost and calls are divided; steps and time are not.
+
+    Where the price of the model or of a sub-agent is not known, only a limit on cost that somebody
+    set is divided.
+    """
+    below = tool_grants(agent.tools).values()
+    priced = agent.engine.model.info.priced and all(most.cost is not None for most in below)
+    cost = whole.most_cost if priced else whole.cost
+    calls = {"tool_calls": whole.tool_calls}
+    calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
+    for name, number in (*calls.items(), ("tokens", whole.tokens)):
+        if number < (heads := payers if name == "tokens" else k):
+            message = f"limit {name} is {number}, too few for {heads} runs: raise it, or lower k"
+            raise ConfigError(message)
+    return replace(
+        whole,
+        tool_calls=whole.tool_calls // k,
+        calls_per_tool={name: most // k for name, most in whole.calls_per_tool.items()},
+        tokens=whole.tokens // payers,
+        cost=None if cost is None else cost / payers,
+    )
+
+
+def _verifier_limits(verifier: Agent, part: Limits) -> Limits:
+    """The verifier's own limits, or its share of the whole if that is smaller."""
+    own = verifier.limits
+    costs = [cost for cost in (own.cost, part.cost) if cost is not None]
+    return replace(own, tokens=min(own.tokens, part.tokens), cost=min(costs, default=None))
+
+
+def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Agent:
+    """The agent for replaying a vote's record, or the record of one of its runs.
+
+    `agent` is the one the vote began with, before its limits were divided. For the record of a
+    run, `of` is the record of its vote. Raises `ConfigError` where a record is none of a vote.
+    """
+    try:
+        return _agent_of(agent, record, of)
+    except (KeyError, TypeError, ValueError) as error:
+        name = (record if of is None else of).run_id
+        raise ConfigError(f"run {name} has not the settings of a vote: {error!r}") from error
+
+
+def _agent_of(agent: Agent, record: Trajectory, of: Trajectory | None) -> Agent:
+    if of is None:
+        params, tools = vote_settings(record), record.started.setting.tools
+        return vote_agent(
+            agent, params["k"], params, _nothing, _nothing if VERIFY in tools else None
+        )
+    params, call = vote_settings(of), of.call(record.started.parent.rpartition(":")[2])
+    part = share(agent.limits, params["k"], params["payers"], agent)
+    return run_agent(agent.replace(limits=part), call.args["run"], tuple(of.screen_notes))
+
+
+async def _nothing(args: dict[str, Json], key: str) -> Json:
+    """Placeholder tool: a replay calls none."""
+    del args, key
+
+
+async def _vote(
+    planned: VotePlan,
+    goal: str,
+    runs: VoteRuns,
+    run_id: str,
+    listener: Listener | None,
+) -> Vote:
+    own, store = planned.own(runs), runs.store
+    journal = await _open_vote(own, goal, store, run_id, listener, runs.origin)
+    runs.load(journal.trajectory)
+    with runs.scope:
+        await run(own.engine, journal)
+    if runs.error is not None:
+        raise runs.error
+    if journal.trajectory.stop is None:
+        for error in filter(None, runs.waiting.values()):
+            raise error
+    return await _read(planned.agent, journal.trajectory, store)
+
+
+async def _open_vote(
+    own: Agent,
+    goal: str,
+    store: Store,
+    run_id: str,
+    listener: Listener | None,
+    origin: dict[str, Json],
+) -> Journal:
+    """Create the vote's record, or continue it if it has the same settings."""
+    try:
+        return await start(own, goal, store, run_id=run_id, listener=listener, origin=origin)
+    except RunExistsError:
+        pass
+    so_far = await load(store, run_id)
+    if (was := vote_settings(so_far)) != own.engine.model.info.params or so_far.goal != goal:
+        named = [
+            name
+            for name in own.engine.model.info.params
+            if was.get(name) != own.engine.model.info.params[name]
+        ]
+        message = f"vote {run_id} was begun with another {(named or ['question'])[0]}: vote anew"
+        raise ConfigError(message)
+    journal = await take_up(own, run_id, store, listener=listener)
+    if (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
+        await journal.record(Changed(own.setting))  # a repeated call means: continue
+    return journal
+
+
+async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Vote[A_co]:
+    """The state of a vote, read from its records; nothing is continued."""
+    async with store_at(store) as place:
+        return await _read(agent, await load(place, run_id), place)
+
+
+async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
+    """The state of a vote: ended runs from its record, the others from their own records."""
+    texts: dict[str, list[str]] = {RUN: [], VERIFY: []}
+    for call in so_far.calls:
+        if call.observation is not None and call.action.name in texts:
+            texts[call.action.name].append(call.observation.text)
+    ballots, lost = {each.run: each for each in ballots_in(texts[RUN])}, Usage()
+    for number in range(1, vote_settings(so_far)["k"] + 1):
+        run = await _load_if_begun(store, run_id_of(so_far.run_id, number))
+        if run is None:
+            continue
+        lost += run.total.lost
+        if number not in ballots:
+            ballots[number] = ballot(number, run)
+    runs = tuple(ballots[number] for number in sorted(ballots))
+    verifying = await _load_if_begun(store, run_id_of(so_far.run_id, 0))
+    spent = [each.usage for each in runs]
+    if verifying is not None:
+        spent.append(verifying.usage)
+        lost += verifying.total.lost
+    decision, base = _decision(so_far), _result(agent, so_far, runs)
+    if decision.run:
+        chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
+        names = ("evidence", "cited", "references", "audit", "note")
+        base = replace(base, **{name: getattr(chosen, name) for name in names})
+    steps = sum(each.steps for each in runs)
+    whole = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)
+    choice = choice_in(texts[VERIFY])
+    return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
+
+
+async def _load_if_begun(store: Store, run_id: str) -> Trajectory | None:
+    """The record, or None if nothing was recorded."""
+    return await load(store, run_id) if await has_begun(store, run_id) else None
+
+
+def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:
+    """The result of the vote's record; an open one is held, or has not ended."""
+    if so_far.stop is not None:
+        return result(agent, so_far)
+    waiting = [each.run_id for each in runs if each.status == "held"]
+    reason = f"waiting for a ruling in {', '.join(waiting)}" if waiting else "not at its end"
+    return Result(so_far.run_id, "held" if waiting else "failed", reason, None, so_far.usage, 0)
+
+
+def _decision(so_far: Trajectory) -> Decision:
+    """The decision in the last thought that has one."""
+    for step in reversed(so_far.steps):
+        if step.thought is not None and (wire := step.thought.reply.wire) is not None:
+            return msgspec.convert(wire.items, Decision)
+    return Decision("none")
+
+
+vote_sync = twin(vote)
+vote_status_sync = twin(vote_status)
