@@ -34,7 +34,7 @@ ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
 install: $(BIN)/python  ## Install clew, and packages beside it: make install WITH=evals,mcp
 	@$(PIP) hatchling editables
 	@wanted=$$($(BIN)/python scripts/packages.py $(WITH)) && \
-	$(PIP) --no-build-isolation 'pypdf>=5.1' $$(printf -- '--editable packages/%s ' $$wanted)
+	$(PIP) --no-build-isolation $$(printf -- '--editable packages/%s ' $$wanted)
 
 wheels: $(BIN)/python  ## Build the wheels of all packages: pip install --find-links dist clew
 	@$(PIP) hatchling

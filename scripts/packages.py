@@ -2,8 +2,8 @@
 
     python scripts/packages.py evals,mcp
 
-Prints the folders of clew and of these packages, with those that they require: pip has to be given
-all of them at once, since none of them is on an index.
+Prints the folders of clew, with what reads documents, of these packages, and of those that they
+require: pip has to be given all of them at once, since none of them is on an index.
 """
 
 import re
@@ -30,4 +30,5 @@ def required(package: str) -> list[str]:
 
 if __name__ == "__main__":
     asked = [f"clew-{name}" for name in re.findall(r"[\w-]+", " ".join(sys.argv[1:]))]
-    print(*dict.fromkeys(one for name in ["clew", *asked] for one in required(name)))
+    found = dict.fromkeys(one for name in ["clew", *asked] for one in required(name))
+    print("clew[documents]", *[name for name in found if name != "clew"])
