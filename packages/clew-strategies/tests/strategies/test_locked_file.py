@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from clew.core.runner import start
+from clew.agent.runner import start
 
 from clew import (
     Agent,

@@ -95,7 +95,7 @@ ROLES: list[Callable[[Agent], Agent]] = [
         ({"codec": "json"}, lambda role: role.engine.codec.name.startswith("json")),
         ({"codec": "labelled"}, lambda role: role.engine.codec.name.startswith("labelled")),
         ({"seed": 7}, lambda role: role.seed == 7),
-        ({"limits": Limits(part_seconds=3)}, lambda role: role.patience.seconds == 3),
+        ({"limits": Limits(part_seconds=3)}, lambda role: role.engine.patience.seconds == 3),
         ({"limits": Limits(tokens=999)}, lambda role: role.limits.tokens == 999),
         ({"limits": Limits(reply_seconds=4)}, lambda role: role.limits.reply_seconds == 4),
         (
@@ -106,7 +106,7 @@ ROLES: list[Callable[[Agent], Agent]] = [
             {"prompt": Instructions(variants=(Variant(name="own", codec="paper"),))},
             lambda role: role.engine.codec.name.startswith("paper"),
         ),
-        ({"prompt": Instructions(thought=False)}, lambda role: not role.brief.thought),
+        ({"prompt": Instructions(thought=False)}, lambda role: not role.engine.prompt_spec.thought),
         ({"tries": 5}, lambda role: role.tries == 5),
     ],
 )
