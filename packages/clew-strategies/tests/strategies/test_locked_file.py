@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from clew.agent.runner import start
 
 from clew import (
     Agent,
@@ -14,6 +13,7 @@ from clew import (
     StoreBusyError,
     run,
 )
+from clew.agent.runner import start
 from clew.testing.models import ScriptedModel, say
 from clew_strategies import vote
 
