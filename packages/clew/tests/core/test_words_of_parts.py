@@ -31,7 +31,7 @@ ASKED: list[tuple[Callable[[Any, Any], Any], str]] = [
     (lambda call, so_far: call.observations, "did you mean observation?"),
     (lambda call, so_far: so_far.total.token, "did you mean tokens?"),
     (lambda call, so_far: so_far.spent.money, "cost, "),
-    (lambda call, so_far: so_far.started.goal, "question, "),
+    (lambda call, so_far: so_far.started.asked, "question, "),
 ]
 
 
