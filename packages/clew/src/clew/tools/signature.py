@@ -15,6 +15,7 @@ from clew.core.pictures import has_pictures
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.json_values import plain
+from clew.support.short_text import one_line
 from clew.tools.picture_types import mentions_pictures
 from clew.tools.pydantic_types import adapted, refuse_default
 from clew.tools.types import from_json, schema_of, schemas, with_description
@@ -91,7 +92,7 @@ def read(function: Callable[..., Any]) -> Signature:
         raise ConfigError(message)
     hints = _hints(function, name)
     doc = importlib.import_module("docstring_parser").parse(inspect.getdoc(function) or "")
-    words = {one.arg_name: " ".join((one.description or "").split()) for one in doc.params}
+    words = {one.arg_name: one_line(one.description or "") for one in doc.params}
     kinds: dict[str, Any] = {}
     keys: list[str] = []
     parameters = inspect.signature(function).parameters

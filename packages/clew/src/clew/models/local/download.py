@@ -13,9 +13,6 @@ import msgspec
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError, ModelError
 
-LISTED_ON: Final = "2026-11-23"
-"""When the list was written."""
-
 _HUB: Final = cast("Any", huggingface_hub)  # of its types a part is unknown
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")

@@ -14,6 +14,7 @@ import anyio
 import httpx2
 import msgspec
 
+from clew.support.short_text import one_line
 from clew.toolbox.web.addresses import Address, check, public, resolve
 from clew.toolbox.web.asking import Answer, Request
 from clew.toolbox.web.trouble import Trouble
@@ -195,4 +196,4 @@ def _cause(error: BaseException) -> str:
     behind: BaseException | None = error
     while behind is not None and not str(behind):
         behind = behind.__cause__ or behind.__context__
-    return " ".join(str(behind or type(error).__name__).split())[:160]
+    return one_line(str(behind or type(error).__name__))[:160]

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import trafilatura
 
+from clew.support.short_text import one_line
 from clew.support.text_encoding import decoded
 from clew.toolbox.docs.extract import Unreadable, extract, lacking, markdown, too_large
 from clew.toolbox.docs.html import read_html
@@ -79,7 +80,7 @@ def _html(name: str, text: str, note: str) -> Readable:
     if tree is None or not (main := _main_text(tree)):
         why = "no text is found on this page, which may be made by scripts: try another page"
         raise Trouble("not_readable", why)
-    title = " ".join((tree.findtext(".//title") or "").split())
+    title = one_line(tree.findtext(".//title") or "")
     return _in_passages(title or name, markdown(iter(main.splitlines(keepends=True))), note)
 
 
