@@ -13,12 +13,10 @@ import msgspec
 
 from clew.agent.agent import Agent
 from clew.agent.result import result
-from clew.agent.runner import has_begun, start_or_take_up
+from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.context import instructions
 from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
 from clew.core.interfaces import Model, Store
-from clew.core.journal import load
-from clew.core.loop import run as go
 from clew.core.spec_changes import changes
 from clew.core.trajectory import Step, Trajectory
 from clew.guards.limits import Limits
@@ -152,13 +150,12 @@ class Judge:
     async def _run(self, question: str, store: Store, run_id: str) -> Trajectory:
         """The judge's run to its end; what has stopped is only read."""
         async with at_work(store, run_id):
-            if await has_begun(store, run_id):
-                so_far = await load(store, run_id)
+            if (so_far := await load_if_begun(store, run_id)) is not None:
                 same = not changes(so_far.setting or so_far.started.setting, self.agent.setting)
                 if so_far.stop is not None and so_far.goal == question and same:
                     return so_far
             journal = await start_or_take_up(self.agent, question, store, run_id)
-            return await go(self.agent.engine, journal)
+            return await complete(self.agent, journal)
 
 
 # ------------------------------------------------------------------------- what a judge is shown

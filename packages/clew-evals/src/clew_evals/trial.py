@@ -7,11 +7,10 @@ from typing import Final
 import msgspec
 
 from clew.agent.agent import Agent
-from clew.agent.runner import has_begun, start_or_take_up
+from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.core.events import Json, Status, StopCode
 from clew.core.interfaces import Store
 from clew.core.journal import load
-from clew.core.loop import run as go
 from clew.core.trajectory import Trajectory
 from clew.evidence import Audit
 from clew.stores.locks import at_work
@@ -77,14 +76,13 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
 async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
     """One run, begun or taken up."""
     run_id, origin = trial.run_id, trial.configuration.origin
-    so_far = await load(store, run_id) if await has_begun(store, run_id) else None
+    so_far = await load_if_begun(store, run_id)
     if so_far is not None:
         await episode.catch_up(so_far)
     if so_far is None or so_far.stop is None or so_far.stop.status == "held":  # ruled on since?
         question = trial.case.question
-        so_far = await go(
-            agent.engine, await start_or_take_up(agent, question, store, run_id, origin=origin)
-        )
+        journal = await start_or_take_up(agent, question, store, run_id, origin=origin)
+        so_far = await complete(agent, journal)
     assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
     return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason, so_far.stop.code)
 
@@ -111,9 +109,8 @@ async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> 
 
 async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
     """Those that a trial is made of, as far as they are there."""
-    return [
-        await load(store, name) for name in _names(trial, first) if await has_begun(store, name)
-    ]
+    records = [await load_if_begun(store, name) for name in _names(trial, first)]
+    return [record for record in records if record is not None]
 
 
 def _names(trial: Trial, first: int) -> Iterator[str]:
@@ -219,8 +216,8 @@ async def _cost(trial: Trial, records: Sequence[Trajectory], store: Store) -> fl
 
     The prices of simulated models are invented, and nobody pays them.
     """
-    judge = trial.run_id + JUDGE
-    paid = [*records, *([await load(store, judge)] if await has_begun(store, judge) else [])]
+    judged = await load_if_begun(store, trial.run_id + JUDGE)
+    paid = [*records, judged] if judged is not None else records
     known = [cost for cost in map(_paid, paid) if cost is not None]
     return sum(known) if known else None
 

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.agent.agent import Agent
-from clew.agent.runner import has_begun, start_fork
+from clew.agent.runner import load_if_begun, start_fork
 from clew.agent.subagents import TASK, Delegation, delegate
 from clew.core.done import described_effect
 from clew.core.events import FINISH, Done, Json, Note, Observation, Verdict, encode
@@ -115,9 +115,10 @@ class _BranchRun:
         """The branch's result, or the verdict that holds it."""
         begin = _begin_fork if "of" in sub.args else None
         end = await Delegation(self.agent, _task, begin=begin, earlier=done_before)(sub)
-        if isinstance(end, Verdict) or not await has_begun(sub.store, sub.run_id):
+        if isinstance(end, Verdict):
             return end
-        return _branch_observation(end, await load(sub.store, sub.run_id))
+        record = await load_if_begun(sub.store, sub.run_id)
+        return end if record is None else _branch_observation(end, record)
 
 
 def _branch_observation(end: Observation, record: Trajectory) -> Observation:

@@ -8,11 +8,10 @@ import anyio
 import msgspec
 
 from clew.agent.agent import Agent
-from clew.agent.runner import drive, has_begun, start_or_take_up
+from clew.agent.runner import complete, drive, has_begun, start_or_take_up
 from clew.core.events import Json, Note, Verdict
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
-from clew.core.loop import run
 from clew.core.pending import interrupt
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ModelError, ToolError
@@ -116,7 +115,7 @@ class VoteRuns:
     async def _drive(self, agent: Agent, journal: Journal, number: int) -> None:
         """Complete the run; if it must wait, sleep until the other runs settle the vote."""
         try:
-            so_far = await run(agent.engine, journal)
+            so_far = await complete(agent, journal)
         except ModelError as error:
             self.waiting[number] = error
         else:
@@ -130,11 +129,10 @@ class VoteRuns:
         """Create the record of a run, or continue it."""
         listener = None if self.watch is None else self._listener(self.watch, number)
         origin = self.origin if number else {}
-        begun = await has_begun(self.store, run_id)
         journal = await start_or_take_up(
             agent, goal, self.store, run_id, parent=key, listener=listener, origin=origin
         )
-        if self.notes and number and not begun:
+        if self.notes and number and len(journal.trajectory.entries) == 1:
             await journal.record(*self.notes)
         return journal
 

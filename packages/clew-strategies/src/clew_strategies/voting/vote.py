@@ -13,14 +13,13 @@ import msgspec
 
 from clew.agent.agent import A_co, Agent, is_agent
 from clew.agent.result import Result, result
-from clew.agent.runner import has_begun, start, take_up
+from clew.agent.runner import complete, load_if_begun, start, take_up
 from clew.agent.subagents import with_limits
 from clew.agent.validate import tool_grants
 from clew.concurrency.portal import twin
 from clew.core.events import EFFECTFUL, Changed, Json, Note, Usage
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
-from clew.core.loop import run
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.stores import Where, store_at
@@ -229,7 +228,7 @@ async def _vote(
     journal = await _open_vote(own, goal, store, run_id, listener, runs.origin)
     runs.load(journal.trajectory)
     with runs.scope:
-        await run(own.engine, journal)
+        await complete(own, journal)
     if runs.error is not None:
         raise runs.error
     if journal.trajectory.stop is None:
@@ -280,14 +279,14 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
             texts[call.action.name].append(call.observation.text)
     ballots, lost = {each.run: each for each in ballots_in(texts[RUN])}, Usage()
     for number in range(1, vote_settings(so_far)["k"] + 1):
-        run = await _load_if_begun(store, run_id_of(so_far.run_id, number))
+        run = await load_if_begun(store, run_id_of(so_far.run_id, number))
         if run is None:
             continue
         lost += run.total.lost
         if number not in ballots:
             ballots[number] = ballot(number, run)
     runs = tuple(ballots[number] for number in sorted(ballots))
-    verifying = await _load_if_begun(store, run_id_of(so_far.run_id, 0))
+    verifying = await load_if_begun(store, run_id_of(so_far.run_id, 0))
     spent = [each.usage for each in runs]
     if verifying is not None:
         spent.append(verifying.usage)
@@ -301,11 +300,6 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     whole = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)
     choice = choice_in(texts[VERIFY])
     return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
-
-
-async def _load_if_begun(store: Store, run_id: str) -> Trajectory | None:
-    """The record, or None if nothing was recorded."""
-    return await load(store, run_id) if await has_begun(store, run_id) else None
 
 
 def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:

@@ -47,6 +47,11 @@ async def has_begun(store: Store, run_id: str) -> bool:
         return False
 
 
+async def load_if_begun(store: Store, run_id: str) -> Trajectory | None:
+    """The record of the run; None where it has no entry."""
+    return await load(store, run_id) if await has_begun(store, run_id) else None
+
+
 async def start(
     agent: Agent,
     goal: str,
@@ -182,12 +187,12 @@ async def start_or_take_up(
     Raises `ConfigError` where the record is another's: it serves another call, or, where no call
     is served, answers another question.
     """
-    if not await has_begun(store, run_id):
+    so_far = await load_if_begun(store, run_id)
+    if so_far is None:
         return await start(
             agent, goal, store, run_id=run_id, parent=parent,
             listener=listener, origin=origin, grant=grant, trust=trust, done=done,
         )  # fmt: skip
-    so_far = await load(store, run_id)
     served = so_far.parent_call or so_far.started.parent
     if served != parent or (not parent and so_far.goal != goal):
         message = f"run {run_id} is another's: give this one an id of its own"
@@ -199,12 +204,17 @@ async def start_or_take_up(
     )  # fmt: skip
 
 
-async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:
-    """Advance the run until it stops; what it came to, with what waits in its sub-runs.
+async def complete(agent: Agent, journal: Journal) -> Trajectory:
+    """Advance the run until it stops, or waits for a person: how every face does it.
 
     Raises `ModelError`, `PartError` or `StoreError`; then its record is open.
     """
-    return await whole_result(agent, await run(agent.engine, journal), journal.store)
+    return await run(agent.engine, journal)
+
+
+async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:
+    """As `complete`: what the run came to, with what waits in its sub-runs."""
+    return await whole_result(agent, await complete(agent, journal), journal.store)
 
 
 async def leave(agent: Agent, journal: Journal) -> None:

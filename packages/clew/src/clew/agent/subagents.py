@@ -13,7 +13,7 @@ import msgspec
 
 from clew.agent.agent import Agent, is_agent
 from clew.agent.result import result
-from clew.agent.runner import has_begun, start_or_take_up
+from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.agent.validate import tool_grants
 from clew.core.events import (
     EFFECTFUL,
@@ -34,8 +34,7 @@ from clew.core.events import (
 )
 from clew.core.inbox import words_in
 from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
-from clew.core.journal import Journal, load
-from clew.core.loop import run as go
+from clew.core.journal import Journal
 from clew.core.pending import interrupt
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
@@ -193,14 +192,14 @@ class Delegation(msgspec.Struct, frozen=True):
         One that was not begun yet is begun, to be closed: a worker that is frozen, and was just
         about to begin it, then finds that it is over.
         """
-        if await has_begun(sub.store, sub.run_id):
-            so_far = await load(sub.store, sub.run_id)
+        so_far = await load_if_begun(sub.store, sub.run_id)
+        if so_far is not None:
             _check(so_far, sub)
             if so_far.stop is not None and so_far.stop.status != "held":
                 return so_far
         elif sub.close and sub.waited:
             return None
-        journal = await self._open(sub)
+        journal = await self._open(sub, begun=so_far is not None)
         journal.among = sub.among
         await journal.receive()
         if why := sub.close or await _cancelled(sub.store, sub.parent.rpartition(":")[0]):
@@ -208,12 +207,11 @@ class Delegation(msgspec.Struct, frozen=True):
             if stop is None or stop.status == "held":
                 await interrupt(self.agent.engine, journal, why)
             return journal.trajectory
-        return await go(self.agent.engine, journal)
+        return await complete(self.agent, journal)
 
-    async def _open(self, sub: SubRun) -> Journal:
+    async def _open(self, sub: SubRun, *, begun: bool) -> Journal:
         """Its record, opened for work. Whoever resumed the root accepted how its agents changed."""
         listener = sub.listener if self.watch is None else self.watch(sub.run_id)
-        begun = await has_begun(sub.store, sub.run_id)
         if sub.waited and not begun:
             message = f"run {sub.run_id}, which serves {sub.parent}, is gone: bring it back"
             raise StoreError(message)

@@ -18,9 +18,8 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from clew.agent.agent import Agent
-from clew.agent.runner import drive, has_begun, start, take_up
+from clew.agent.runner import complete, start_or_take_up
 from clew.core.events import Json, encode
-from clew.core.journal import load
 from clew.core.replay import replay
 from clew.core.trajectory import Trajectory
 from clew.support.errors import StoreError
@@ -64,12 +63,7 @@ async def _until_cut(agent: Agent, task: str, store: CutStore) -> None:
 
 async def _run(agent: Agent, task: str, store: CutStore) -> Trajectory:
     """The record of the run, begun or taken up."""
-    if await has_begun(store, RUN):
-        journal = await take_up(agent, RUN, store)
-    else:
-        journal = await start(agent, task, store, run_id=RUN)
-    await drive(agent, journal)
-    return await load(store, RUN)
+    return await complete(agent, await start_or_take_up(agent, task, store, RUN))
 
 
 def _asked(record: Trajectory) -> list[tuple[str, Json]]:
