@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from clew.stores import SqliteStore
-from clew.stores.sqlite import mounts
-from clew.stores.sqlite.mounts import mount_table, network_type
+from clew.stores.sqlite import file
+from clew.stores.sqlite.file import mount_table, network_type
 
 LOCAL = """\
 /dev/sda1 / ext4 rw,relatime 0 0
@@ -47,11 +47,11 @@ async def test_a_store_there_is_named_once_and_opens(
 ) -> None:
     table = tmp_path / "mounts"
     table.write_text(f"{LOCAL}host:/x {tmp_path} nfs4 rw 0 0\n")
-    monkeypatch.setattr(mounts, "MOUNTS", table)
+    monkeypatch.setattr(file, "MOUNTS", table)
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             await SqliteStore(tmp_path / "far.sqlite").close()
     assert len(caplog.messages) == 1
     assert "is on a network file system (nfs4)" in caplog.text
-    monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "none")
+    monkeypatch.setattr(file, "MOUNTS", tmp_path / "none")
     assert mount_table() == ""

@@ -12,7 +12,7 @@ from clew.core.interfaces import Append, Line
 from clew.core.journal import Journal, chain
 from clew.retention import verify
 from clew.stores import SqliteStore
-from clew.stores.sqlite.log import ends_torn
+from clew.stores.sqlite.witness import ends_torn
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 STRIDE = int(os.environ.get("CLEW_TORN_STRIDE", "997"))

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sqlite3
 import time
 from contextlib import closing, suppress
@@ -20,7 +21,6 @@ from clew.stores.refusals import (
 from clew.stores.sqlite.delete import find_uses
 from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
-from clew.stores.sqlite.mounts import mount_table, network_type
 from clew.stores.sqlite.page_reader import rebuilt, unreadable
 from clew.support.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.support.private_files import make_file, make_folder
@@ -340,3 +340,37 @@ def _make(connection: sqlite3.Connection, path: Path, version: int) -> None:
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
     row: tuple[int] = connection.execute(f"PRAGMA {pragma}").fetchone()
     return row[0]
+
+
+MOUNTS: Final = Path("/proc/self/mounts")
+
+_NETWORK: Final = re.compile(
+    r"(nfs|smb|cifs|ncp|afs|9p|ceph|gluster|lustre|beegfs|gpfs|orangefs|pvfs|davfs|coda|gfs)\w*"
+    r"|fuse\.(sshfs|glusterfs\S*|ceph\S*|davfs\S*|s3fs|rclone|gcsfuse|goofys|mount-s3|smb\S*|nfs\S*"
+    r"|curlftpfs|juicefs|moosefs|mfs|seaweedfs|lizardfs|blobfuse\S*|onedriver|google-drive\S*)"
+)
+"""Types of network file systems as the kernel names them."""
+
+
+def network_type(path: Path, table: str) -> str:
+    """The type of the network file system that holds an absolute path; "" for a local one.
+
+    `table` is the text of the kernel's mount table: device, mount point, type, options.
+    """
+    found, depth = "", -1
+    for line in table.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = Path(re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[1]))
+        if path.is_relative_to(point) and len(point.parts) >= depth:
+            found, depth = fields[2], len(point.parts)  # a later mount covers an earlier one
+    return found if _NETWORK.fullmatch(found) else ""
+
+
+def mount_table() -> str:
+    """The kernel's mount table; "" where there is none."""
+    try:
+        return MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
