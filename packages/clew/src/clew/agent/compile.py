@@ -1,22 +1,36 @@
-"""From an agent's parts to the engine that the loop runs."""
+"""From an agent's parts to the engine that the loop runs, and to its spec in the record."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from clew.agent.composition import Composition
 from clew.agent.reading import read_reply
-from clew.agent.spec import agent_spec
+from clew.agent.validate import tool_grants
+from clew.context import CONTEXT, PROMPT, described
+from clew.context.prompt_spec import SWITCHES, brief_document
 from clew.context.rewind import way_back
 from clew.context.summary import left_out
-from clew.context.view import next_prompt
+from clew.context.view import digest, next_prompt
 from clew.context.visible import leaves_out
+from clew.core.codec import PromptSpec
 from clew.core.engine import Advice, Engine
-from clew.core.events import Compacted, Json, Rewound
+from clew.core.events import AgentSpec, Compacted, Json, Rewound, ToolSetting
+from clew.core.interfaces import AgentTool
 from clew.core.trajectory import Trajectory
+from clew.guards import AlreadyDone
+from clew.guards.caps import WholeCaps
+from clew.guards.limits import Limits
 from clew.models.completion import complete
+from clew.support.parts import differing, name_of, names_of, stable_name
 from clew.tools.advice import right_form, unknown_tool
 from clew.tools.retrieval.finder import found_names
+from clew.tools.schema import schema_hash
+
+_UNNAMED: Final = (AlreadyDone, WholeCaps)
+"""Guards that follow from other parts of an agent: its spec does not name them."""
 
 
 def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
@@ -34,6 +48,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         validators=parts.validators,
         result_validators=parts.result_validators,
         effectful=parts.effectful,
+        delegates=any(isinstance(tool, AgentTool) for tool in parts.tools.values()),
         seed=agent.seed,
         bounds=parts.bounds,
         budget=parts.budget,
@@ -106,3 +121,49 @@ def _reviewing(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[
     """What asks the critic."""
     limits = parts.agent.limits
     return partial(parts.agent.context.review, seconds=limits.reply_seconds, grace=limits.grace)
+
+
+def agent_spec(parts: Composition) -> AgentSpec:
+    """What the record must contain for a replay, and its fingerprint."""
+    agent = parts.agent
+    shown = [described(tool, parts.variant) for tool in agent.tools]
+    tools = {t.name: ToolSetting(t.version, t.effect, schema_hash(t)) for t in shown}
+    guards = names_of(parts.guards)
+    named: dict[str, Json] = {
+        "answer": parts.prompt_spec.answer,
+        "tries": agent.tries,
+        "fallback": agent.fallback,
+        "limits": repr(agent.limits),
+        "bounds": [stable_name(bound) for bound in parts.usual_bounds],
+        "guards": [name for name, guard in guards if not isinstance(guard, _UNNAMED)],
+        "checks": [stable_name(check) for check in agent.checks],
+        "examples": len(parts.prompt_spec.examples),
+        "thought": parts.prompt_spec.thought,
+        "landing": agent.limits.landing,
+        "unknown": agent.limits.unknown,
+        **_optional_parts(parts),
+    }
+    model, spec = parts.model.info, parts.prompt_spec
+    fields = (model.name, parts.codec.name, spec.prompt, dict(model.params), tools, named)
+    document = brief_document(spec, name_of(spec.shape) or "")
+    return AgentSpec(digest(*fields), *fields, document, rates=model.rates, priced=model.priced)
+
+
+def _optional_parts(parts: Composition) -> dict[str, Json]:
+    """Parts that are named in the record only where they are not as usual."""
+    agent = parts.agent
+    context, brief, said = agent.context, parts.prompt_spec, parts.instructions
+    long = differing(context, CONTEXT, ("compaction", "rewinds"))
+    named = {
+        "retrieval": name_of(context.retrieval),
+        "granted": msgspec.to_builtins(tool_grants(agent.tools)) or None,
+        **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),
+        "screens": [name for name, _ in parts.named_screens] or None,
+        "variant": None if parts.variant is None else parts.variant.name,
+        **differing(brief, PromptSpec, SWITCHES),
+        "shape": name_of(brief.shape),
+        "tail": name_of(said.tail),
+        **differing(said, PROMPT, ("tell_left",)),
+        **{name: name_of(part) for name, part in long.items()},
+    }
+    return {name: part for name, part in named.items() if part is not None}

@@ -16,7 +16,7 @@ from clew.cli.errors import debugging
 from clew.cli.render import Block, render_event
 from clew.cli.safe_text import inert, shown
 from clew.interfaces import Attempt, Stop, Thought
-from clew.models import aliases, available
+from clew.models import provider_of
 from clew.toolbox.docs import IndexReport
 
 TAIL: Final = 6
@@ -227,9 +227,5 @@ def _address(model: str, base_url: str) -> str:
     if base_url:
         scheme, mark, rest = base_url.rpartition("://")
         return f"at {scheme}{mark}{rest.rpartition('@')[2]}, by the agent file"
-    asked = model.partition(":")[0]
-    name = aliases().get(asked, asked)
-    for info in available(os.environ):
-        if info.custom and (name == info.name or name.rpartition("-")[0] == info.name):
-            return f"at {info.shown_url}, by {info.variable}"
-    return ""
+    info = provider_of(model, os.environ)
+    return f"at {info.shown_url}, by {info.variable}" if info is not None and info.custom else ""

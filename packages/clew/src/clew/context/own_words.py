@@ -36,11 +36,8 @@ def shortened(text: str, most: int) -> str:
     return f"{text[: most - tail]} [… {left} characters are left out here …] {text[-tail:]}"
 
 
-def bounded(step: Step) -> Step:
-    """The step with what the model wrote in it shortened where it is long."""
-    thought = step.thought
-    if thought is None:
-        return step
+def bounded(step: Step, thought: Thought) -> Step:
+    """The step with what the model wrote in it, and in its thought, shortened where it is long."""
     if _size(step, thought) <= REFUSED_CHARS:
         return step
     refused = [call for call in step.calls if _refused(call)]

@@ -98,7 +98,8 @@ def visible_step(
     seen_as = Seen(shape, shown)
     if so_far.omitted.compactions or so_far.omitted.rewinds:
         step = _remaining(step, so_far)
-    step = bounded(step)
+    if step.thought is not None:
+        step = bounded(step, step.thought)
 
     def visible_call(call: Call, seen: Observation) -> Call:
         text, finish = seen.text, call.action.name == FINISH

@@ -96,6 +96,8 @@ class Engine:
     validators: Mapping[str, Validator]
     result_validators: Mapping[str, Validator]
     effectful: frozenset[str]
+    delegates: bool
+    """Whether some of the tools work in a run of their own."""
     seed: int
 
     # What may happen, and for how long

@@ -115,7 +115,8 @@ async def judge(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None
 
 async def observe(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None:
     """Perform the calls in parallel; each records its own observation as soon as it has one."""
-    await grant_sub_runs(engine, journal, calls)
+    if engine.delegates:
+        await grant_sub_runs(engine, journal, calls)
     if len(calls) == 1:
         await perform(engine, journal, calls[0])
         return

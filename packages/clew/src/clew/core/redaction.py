@@ -24,7 +24,6 @@ from clew.core.events import (
     encode,
 )
 from clew.core.steps import Call
-from clew.support.lazy_regex import Lazy
 
 LOG: Final = logging.getLogger("clew")
 
@@ -54,14 +53,14 @@ _MARKS: Final = (
 
 _SHAPED: Final = re.compile(_SHAPES.encode(), re.IGNORECASE)
 
-SECRET_NAMES: Final = Lazy(
+SECRET_NAMES: Final = re.compile(
     r"(?:^|.*_)(?:API_?KEY|(?:SECRET|ACCESS|PRIVATE|ACCOUNT)_?KEY|AUTH|TOKEN|SECRET|PASSWORD|PASSWD|PASS"
     r"|PASSPHRASE|CREDENTIALS)$|^PGPASSWORD$|.*_KEY_SECRET$|^AWS_SECRET_ACCESS_KEY$",
     re.IGNORECASE,
 )
 """Names of variables whose values are secrets; so are passwords in addresses, of any name."""
 
-_PASSWORD: Final = Lazy(r"://[^\s/:@]*:([^\s/@]+)@")
+_PASSWORD: Final = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
 
 T = TypeVar("T")
 

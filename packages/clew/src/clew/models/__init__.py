@@ -8,7 +8,15 @@ its extra.
 from clew.models.http.rate_limit import Rate
 from clew.models.prices import Price, price
 from clew.models.provider import Downloads, Offered, Provider
-from clew.models.resolve import OFFLINE, ProviderInfo, aliases, available, default_model, resolve
+from clew.models.resolve import (
+    OFFLINE,
+    ProviderInfo,
+    aliases,
+    available,
+    default_model,
+    provider_of,
+    resolve,
+)
 
 __all__ = [
     "OFFLINE",
@@ -22,5 +30,6 @@ __all__ = [
     "available",
     "default_model",
     "price",
+    "provider_of",
     "resolve",
 ]

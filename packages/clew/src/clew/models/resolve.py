@@ -188,20 +188,28 @@ def _common(env: Mapping[str, str]) -> dict[str, Any]:
 
 def available(env: Mapping[str, str]) -> list[ProviderInfo]:
     """All providers, and what is installed and set for them."""
-    return [
-        ProviderInfo(
-            name=name,
-            extra=provider.extra,
-            installed=installed(provider.library),
-            key=provider.variable(env),
-            key_set=bool(env.get(provider.variable(env))),
-            base_url=env.get(provider.address) or provider.base_url,
-            variable=provider.address,
-            model=provider.model,
-            custom=bool(env.get(provider.address)),
-        )
-        for name, provider in providers().items()
-    ]
+    return [_info(provider, env) for provider in providers().values()]
+
+
+def provider_of(model: str, env: Mapping[str, str]) -> ProviderInfo | None:
+    """The provider of a model, by the model's name; None for a model that is no provider's."""
+    found = _find(model.partition(":")[0])
+    return _info(found.provider, env) if isinstance(found, _Asked) else None
+
+
+def _info(provider: Provider, env: Mapping[str, str]) -> ProviderInfo:
+    key = provider.variable(env)
+    return ProviderInfo(
+        name=provider.name,
+        extra=provider.extra,
+        installed=installed(provider.library),
+        key=key,
+        key_set=bool(env.get(key)),
+        base_url=env.get(provider.address) or provider.base_url,
+        variable=provider.address,
+        model=provider.model,
+        custom=bool(env.get(provider.address)),
+    )
 
 
 async def default_model(env: Mapping[str, str]) -> tuple[str, str]:

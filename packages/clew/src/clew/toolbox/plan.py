@@ -18,7 +18,6 @@ from typing import Final
 
 from clew.core.events import Json
 from clew.support.errors import ToolError
-from clew.support.short_text import one_line
 
 MOST_CHARACTERS: Final = 1_000
 MOST_STEPS: Final = 24
@@ -146,7 +145,7 @@ def plan(question: str, search: str = "docs", sums: str = "calc") -> dict[str, J
     `sums`: `tool` is empty where there is none of that name. Raises `ToolError` for a question that
     is empty, has over 1,000 characters or takes over 24 steps.
     """
-    text = one_line(question).strip(_AROUND)
+    text = " ".join(question.split()).strip(_AROUND)
     if not text:
         raise ToolError("the question is empty: give the whole question")
     if len(question) > MOST_CHARACTERS:
