@@ -414,7 +414,7 @@ async def test_what_the_parent_did_after_the_cut_stays_in_view(tmp_path: Path) -
     ]
     assert [done.text for done in forked.done] == [
         'send({"text":"hello"})',
-        f'put({{"text":"{text}'[:DONE_CHARS] + "…",
+        f'put({{"text":"{text}'[: DONE_CHARS - 1] + "…",
     ]
     assert (
         "by the run this one was forked from (do not do it again unless it is to happen twice):\n"

@@ -17,7 +17,7 @@ async def test_runs_agents_and_tools_print_as_a_line() -> None:
     agent = Agent(model=model, tools=[population])
     store = MemoryStore()
     await run(agent, "How big is Vienna, " + "really " * 20 + "?", store=store, run_id="r")
-    goal = "How big is Vienna, really really really really really really…"
+    goal = "How big is Vienna, really really really really really reall…"
     assert repr(await read("r", store=store)) == (
         f"<Trajectory r {goal!r}: answered, 2 steps, 5 entries>"
     )

@@ -4,6 +4,7 @@ from typing import Final
 
 from clew.core.events import Done, Json, Outcome, encode
 from clew.core.trajectory import Call, Trajectory, args_hash
+from clew.support.short_text import cut
 
 DONE_CHARS: Final = 200
 """How much of a side effect's call the model is told; its hash covers all of it."""
@@ -59,5 +60,4 @@ def _words(call: Call, args: dict[str, Json], before: dict[str, str]) -> str:
 
 
 def _line(call: Call, args: dict[str, Json]) -> str:
-    text = f"{call.action.name}({encode(args).decode()})"
-    return text if len(text) <= DONE_CHARS else f"{text[:DONE_CHARS]}…"
+    return cut(f"{call.action.name}({encode(args).decode()})", DONE_CHARS)

@@ -36,6 +36,7 @@ from clew.core.trajectory import Call
 from clew.support.error_text import described, message_of, writable
 from clew.support.errors import ToolError
 from clew.support.parts import ask, copied, text_of
+from clew.support.short_text import one_line
 
 IN_DOUBT: Final = (
     "{tool} was begun, but nobody saw how it ended: it may or may not have happened. "
@@ -313,7 +314,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 def _post_late_result(journal: Journal, tool: Tool, call: Call, text: str) -> None:
     """Pass the result of a call that ended after its deadline to the journal, from any thread."""
-    short = " ".join(writable(text).split())[:LATE_CHARS]
+    short = one_line(writable(text))[:LATE_CHARS]
     journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 

@@ -40,6 +40,7 @@ from clew.core.events import (
 )
 from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
 from clew.support.errors import StoreError
+from clew.support.short_text import cut, one_line
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""
@@ -113,7 +114,7 @@ class Trajectory:
     def __repr__(self) -> str:
         """The run at a glance; `for step in trajectory` has all of it."""
         status = "open" if self.stop is None else self.stop.status
-        goal = repr(self.goal if len(self.goal) <= GLANCE else f"{self.goal[:GLANCE]}…")
+        goal = repr(cut(self.goal, GLANCE))
         size = f"{len(self.steps)} steps, {len(self.entries)} entries"
         return f"<Trajectory {self.run_id} {goal}: {status}, {size}>"
 
@@ -344,7 +345,7 @@ class Trajectory:
                 self.screen_notes.append(event.verdict.reason)
         else:
             call.verdict = event
-            why = " ".join(event.verdict.reason.split())
+            why = one_line(event.verdict.reason)
             call.revise(event.verdict.args, f": {why}", redacted=event.verdict.redacted)
             if event.verdict.kind == "hold":
                 call.ruling = None

@@ -14,6 +14,7 @@ from clew.screens.mentions import Context, mentioned, silent
 from clew.screens.phrases import RULES, STEMS
 from clew.screens.signs import combined, outside
 from clew.support.errors import ConfigError
+from clew.support.short_text import one_line
 
 _ADDRESS: Final = frozenset({"you", "your", "your bounds"})
 _BETWEEN: Final = re.compile(r"[\W_]+")
@@ -52,8 +53,7 @@ class Match:
     @property
     def reason(self) -> str:
         """The match in one line."""
-        words = " ".join(self.words.split())
-        words = words if len(words) <= SHOWN else f"{words[: SHOWN - 1]}…"
+        words = one_line(self.words, SHOWN)
         seen = f", seen through {' and '.join(self.how)}" if self.how else ""
         place = f"characters {self.start + 1} to {self.end}{seen}"
         return f'{self.rule}: {WHAT[self.rule]} ("{words}", {place})'

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from clew.screens.disguises import fold
+from clew.support.short_text import one_line
 
 _SEPARATOR: Final = r"[^\w\n]{0,3}[^\w]"
 _BREAK: Final = r"[\x20._*/~-]?"
@@ -31,13 +32,13 @@ def one_of(*words: str) -> str:
 
 def listed(words: str) -> str:
     """Any of the words of a list with commas."""
-    return one_of(*re.split(r", ", re.sub(r"(?<=\|) ", "", " ".join(words.split()))))
+    return one_of(*re.split(r", ", re.sub(r"(?<=\|) ", "", one_line(words))))
 
 
 def stems(words: str) -> tuple[str, ...]:
     """For each word of a list some letters that stand in all its forms; "" where there are none."""
     found: list[str] = []
-    for word in re.split(r", ", fold(" ".join(words.split()))):
+    for word in re.split(r", ", fold(one_line(words))):
         bare = _INNER.sub(" ", _INNER.sub(" ", _INNER.sub(" ", word)))
         runs = _LITERAL.findall(_MAYBE.sub(" ", bare))
         found.append(max(runs, key=len, default=""))
