@@ -16,8 +16,8 @@ import anyio
 
 from clew import Agent, open_store
 from clew.agent.runner import start
-from clew.core.blobs import stops
 from clew.core.interfaces import Store
+from clew.stores.listing import stops
 from clew.workers import QUEUE
 from durability import world
 from durability.audit import Audit, audit

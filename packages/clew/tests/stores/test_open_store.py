@@ -2,10 +2,9 @@
 
 import errno
 import os
-import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
@@ -195,22 +194,3 @@ def test_an_empty_file_in_a_read_only_folder_is_no_store(shared: Path) -> None:
     (shared / "runs.sqlite").touch()
     with read_only(shared), pytest.raises(StoreError, match="change its rights or name another"):
         SqliteStore(shared / "runs.sqlite")
-
-
-async def test_an_older_file_that_may_only_be_read_is_listed_all_the_same(shared: Path) -> None:
-    """It has no table to list runs by, and none can be made."""
-    place = shared / "runs.sqlite"
-    store = SqliteStore(place)
-    for at, run_id in enumerate("abc"):
-        await store.append(append(run_id, await store.create(run_id), 1, at=at))
-    await store.close()
-    with closing(sqlite3.connect(place)) as connection, connection:
-        connection.execute("DROP TABLE stopped_runs")
-        connection.execute("PRAGMA user_version = 3")
-    with read_only(shared):
-        store = SqliteStore(place)
-        assert [run.run_id for run in await store.runs(2)] == ["c", "b"]
-        assert [run.run_id for run in await store.runs(0, (await store.runs(1))[0])] == ["b", "a"]
-        assert await store.runs(status="held") == []
-        assert await store.ids("b") == ["b"]
-        await store.close()

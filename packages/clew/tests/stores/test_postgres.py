@@ -14,7 +14,6 @@ import pytest
 
 from clew.core.interfaces import Append, Line, Store
 from clew.stores import open_store, store_at
-from clew.stores.postgres.address import parse
 from clew.stores.postgres.connection import SESSION
 from clew.stores.postgres.listing import BEGIN, END, LAST, PAGE
 from clew.stores.postgres.schema import STEPS, bring_up
@@ -465,32 +464,8 @@ async def test_an_older_store_is_brought_up_once_and_a_newer_one_refused(address
         await asyncio.gather(*(upgrade() for _ in range(4)))
         assert await store.append(append("r", 1, 2)), "who has it open goes on"
     async with stores(address) as (again,):
-        with pytest.raises(StoreError, match=r"newer clew \(store version 3, this one knows 2\)"):
+        with pytest.raises(StoreError, match=r"newer clew \(store version 2, this one knows 1\)"):
             await again.read("r")
-
-
-async def test_a_store_of_the_first_version_learns_how_its_runs_stopped(address: str) -> None:
-    """And whoever had it open with the clew of that version goes on."""
-    place = parse(address)
-    stop = b'{"event":"stop","status":"held","reason":"waiting"}'
-    held = Append("held", 1, (Line(1, 1_790_000_000_005, 1, stop, b"h"),))
-    async with await psycopg.AsyncConnection.connect(
-        place.conninfo, autocommit=True, options=f"-csearch_path={place.schema}"
-    ) as connection:
-        await bring_up(connection, place, STEPS[:1])
-        await connection.execute(
-            "INSERT INTO runs (run_id, head, stopped) VALUES ('old', 1, true), ('open', 1, false)"
-        )
-        await connection.execute(
-            "INSERT INTO entries SELECT number, 1, 1790000000000 + number, 1, '', %s FROM runs",
-            (stop,),
-        )
-    async with stores(address) as (store,):
-        assert [run.run_id for run in await store.runs(status="held")] == ["old"]
-        await store.create("held")
-        await store.append(held)
-        assert [run.run_id for run in await store.runs(2)] == ["held", "open"]
-        assert [run.run_id for run in await store.runs(status="held")] == ["held", "old"]
 
 
 async def test_a_page_costs_the_same_however_many_runs_have_stopped(

@@ -5,7 +5,7 @@ import sqlite3
 import struct
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import anyio
 import anyio.to_thread
@@ -19,7 +19,7 @@ from clew.stores import SqliteStore
 from clew.stores.sqlite.file import VERSION
 from clew.support.errors import FencedError, StoreError
 from clew.testing.models import ScriptedModel, say
-from clew.testing.store_contract import append, blob, numbers, text_of
+from clew.testing.store_contract import append, blob, numbers
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 
@@ -359,44 +359,6 @@ def test_making_a_store_leaves_no_half_made_one(place: Path) -> None:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
-async def made_by_the_first_version(place: Path) -> None:
-    """A file as it was before there were forks."""
-    store = SqliteStore(place)
-    await store.append(append("r", await store.create("r"), 1, 2))
-    await store.close()
-    make(place, "DROP TABLE forks", "DROP TABLE uses", "PRAGMA user_version = 1")
-
-
-async def test_a_file_of_the_first_version_is_brought_up(place: Path) -> None:
-    await made_by_the_first_version(place)
-    store, other = SqliteStore(place), SqliteStore(place)
-    await store.append(append("f", await other.create("f", Base("r", 1)), 2))
-    assert await numbers(other, "f") == [1, 2]
-    assert [run.run_id for run in await other.runs()] == ["f", "r"]
-    await store.close()
-    await other.close()
-    with closing(sqlite3.connect(place)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
-
-
-async def test_an_older_file_learns_which_run_has_which_blob(place: Path) -> None:
-    store = SqliteStore(place)
-    (mine, my_digest), (ours, our_digest) = blob("mine"), blob("ours")
-    for run_id, blobs in (("a", {my_digest: mine, our_digest: ours}), ("b", {our_digest: ours})):
-        names = b"[%s]" % b",".join(b'"%s"' % digest.encode() for digest in blobs)
-        line = Line(1, 1, 1, names, b"h")
-        await store.create(run_id)
-        await store.append(Append(run_id, 1, (line,), blobs=blobs))
-    await store.close()
-    make(place, "DROP TABLE uses", "PRAGMA user_version = 2")
-    store = SqliteStore(place)
-    await store.forget("a")
-    assert await store.blob(our_digest) == ours
-    with pytest.raises(StoreError, match="is not in this store"):
-        await store.blob(my_digest)
-    await store.close()
-
-
 async def test_what_is_forgotten_is_forgotten_whole(place: Path) -> None:
     store = SqliteStore(place)
     body, digest = blob("x" * 100_000)
@@ -416,50 +378,3 @@ async def test_what_is_forgotten_is_forgotten_whole(place: Path) -> None:
             "runs", "entries", "blobs", "uses", "inbox", "forks", "open_runs", "stopped_runs",
         ):  # fmt: skip
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
-
-
-@pytest.mark.parametrize("version", [1, 2])
-async def test_a_damaged_file_of_an_older_version_is_read_as_it_is(
-    version: int, place: Path
-) -> None:
-    store = SqliteStore(place)
-    body, digest = blob("x")
-    for run_id in "ab":
-        await store.create(run_id)
-        await store.append(append(run_id, 1, *range(1, 1000), blobs={digest: body}))
-    await store.close()
-    make(place, *["DROP TABLE forks"][version - 1 :], "DROP TABLE uses")
-    make(place, "DROP TABLE open_runs", f"PRAGMA user_version = {version}")
-    data = bytearray(place.read_bytes())
-    at = data.rindex(text_of("b", 900))
-    page = at // 16384 * 16384
-    data[page : page + 16384] = b"\xff" * 16384
-    place.write_bytes(data)
-    store = SqliteStore(place)
-    assert len(await store.read("a")) == 999
-    with pytest.raises(StoreError, match="damaged"):
-        await store.read("b")
-    with pytest.raises(StoreError, match="cannot be opened for writing"):
-        await store.open("a")
-    await store.close()
-    assert place.read_bytes() == data
-
-
-async def test_a_file_of_the_first_version_that_may_only_be_read_is_read(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await made_by_the_first_version(place)
-    before = place.read_bytes()
-    connect = sqlite3.connect
-
-    def read_only(place: str, **options: Any) -> Any:
-        return connect(f"{place.partition('?')[0]}?mode=ro&immutable=1", **options)
-
-    monkeypatch.setattr(sqlite3, "connect", read_only)  # whoever runs this may be the superuser
-    store = SqliteStore(place)
-    assert await numbers(store, "r") == [1, 2]
-    assert [(run.run_id, run.base) for run in await store.runs()] == [("r", None)]
-    with pytest.raises(StoreError, match="cannot be opened for writing"):
-        await store.create("f", Base("r", 1))
-    await store.close()
-    assert place.read_bytes() == before

@@ -11,9 +11,8 @@ import pytest
 from typing_extensions import override
 
 from clew import Agent, ClewError, MemoryStore, ModelError, Verdict, cancel, delegate, resume, tool
-from clew.agent.broken_runs import idle_openings, is_set_aside
+from clew.agent.broken_runs import MOST, idle_openings, is_set_aside
 from clew.agent.runner import start
-from clew.codecs.call_spellings import MOST
 from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode, text_parts
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load

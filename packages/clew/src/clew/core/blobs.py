@@ -21,14 +21,6 @@ BLOB_BYTES: Final = 16_384
 """Contents of observations and arguments that are longer lie in a blob, once per content."""
 
 
-_STOP: Final = b'{"event":"stop"'
-
-
-def stops(body: bytes) -> bool:
-    """Whether a line's event is a stop: an event's encoding begins with what it is."""
-    return body.startswith(_STOP)
-
-
 def put(data: bytes, blobs: dict[str, bytes]) -> str:
     """Add a blob, and give its digest."""
     digest = hashlib.sha256(data).hexdigest()

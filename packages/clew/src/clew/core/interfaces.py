@@ -440,6 +440,8 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     With `barrier`, it and everything before it are on disk when `append` returns. `blobs` are kept
     once per content, by hex SHA-256; `taken` are ids of inbox messages that the same commit
     removes. `alone` says that no other append of the run is waiting that could share the commit.
+    `status` is that of the run with these lines: how it stopped, or "open"; who moves lines of
+    which nothing is known leaves it out, and the last line tells (`clew.stores.listing.status_of`).
     """
 
     run_id: str
@@ -449,6 +451,7 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     blobs: Mapping[str, bytes] = msgspec.field(default_factory=dict[str, bytes])
     taken: tuple[int, ...] = ()
     alone: bool = False
+    status: str = ""
 
 
 class Base(msgspec.Struct, frozen=True):

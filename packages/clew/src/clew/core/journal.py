@@ -376,7 +376,10 @@ class Journal:
                 entries.append(Entry(seq, at, self._epoch, kept, before))
                 urgent = urgent or barrier(event)
         step = self.trajectory.step
-        append = Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, step.alone)
+        status = event.status if isinstance(event := entries[-1].event, Stop) else "open"
+        append = Append(
+            self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, step.alone, status
+        )
         try:
             self.quiet = await self.store.append(append)
         except anyio.get_cancelled_exc_class() as cancelled:

@@ -9,14 +9,14 @@ from typing import Final
 
 import msgspec
 
-from clew.core.blobs import stops
 from clew.core.events import Started, Stop, decode
-from clew.core.interfaces import RunInfo
+from clew.core.interfaces import Append, RunInfo
 
 __all__ = [
     "Summary",
     "matching",
     "page",
+    "status_after",
     "status_of",
     "summary",
 ]
@@ -24,11 +24,14 @@ __all__ = [
 OPEN: Final = "open"
 
 
-class _Stop(msgspec.Struct):
+class _End(msgspec.Struct):
+    """What says of a last line whether it is a stop, and which."""
+
+    event: str = ""
     status: str = ""
 
 
-_stop: Final = msgspec.json.Decoder(_Stop)
+_end: Final = msgspec.json.Decoder(_End)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +55,21 @@ def summary(info: RunInfo) -> Summary | None:
 
 def status_of(body: bytes) -> str:
     """The status of a run whose last line this is: `open`, or the status of its stop."""
-    if not stops(body):
-        return OPEN
     try:
-        return _stop.decode(body).status
-    except (ValueError, RecursionError):  # of a newer clew, or damaged
-        return ""
+        end = _end.decode(body)
+    except (ValueError, TypeError, RecursionError):  # damaged, or no line at all
+        return OPEN
+    return end.status if end.event == "stop" else OPEN
+
+
+def stops(body: bytes) -> bool:
+    """Whether a line is a stop."""
+    return status_of(body) != OPEN
+
+
+def status_after(append: Append) -> str:
+    """The status of a run after an append: what that says, or else its last line."""
+    return append.status or (status_of(append.lines[-1].body) if append.lines else OPEN)
 
 
 def page(

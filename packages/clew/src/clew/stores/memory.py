@@ -2,9 +2,8 @@
 
 import msgspec
 
-from clew.core.blobs import stops
 from clew.core.interfaces import Append, Base, Line, RunInfo
-from clew.stores.listing import matching, page
+from clew.stores.listing import matching, page, stops
 from clew.stores.refusals import (
     known_run,
     missing_blob,

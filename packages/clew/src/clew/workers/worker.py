@@ -9,8 +9,8 @@ import anyio.abc
 
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
-from clew.core.blobs import stops
 from clew.core.interfaces import RunInfo
+from clew.stores.listing import stops
 from clew.stores.locks import Shared, claim, fingerprint_of, release_quietly
 from clew.support.errors import StoreError
 from clew.workers.backoff import Pauses

@@ -13,8 +13,8 @@ from typing import Any, Final
 import psycopg
 
 from clew.concurrency.uncut import Uncut
-from clew.core.blobs import stops
 from clew.core.interfaces import Append, Line
+from clew.stores.listing import status_after
 from clew.stores.postgres.connection import Connection, Link, Packed, can_retry, explain, lost
 from clew.stores.refusals import refusal, unknown_run
 from clew.support.errors import StoreError
@@ -26,12 +26,12 @@ _BYTES: Final = 16 << 20  # of a group's lines and blobs, about
 _TRIES: Final = 5
 _WAKE: Final = 7_900  # bytes of a notification; the server takes fewer than 8,000
 
-_CALL: Final = "SELECT append(%b,%b,%b,%b,%b, %b,%b,%b,%b,%b,%b, %b,%b,%b, %b,%b, %b,%b,%b)"
+_CALL: Final = "SELECT append(%b,%b,%b,%b,%b,%b, %b,%b,%b,%b,%b,%b, %b,%b,%b, %b,%b, %b,%b,%b)"
 _PLACE: Final = """
     SELECT runs.epoch, runs.head, seq, at, entries.epoch, body, hash FROM runs
     LEFT JOIN entries ON entries.number = runs.number AND seq = %s WHERE run_id = %s"""
 
-_TEXT, _BYTEA, _INT, _BOOL = 25, 17, 20, 16  # the server's numbers of its types
+_TEXT, _BYTEA, _INT = 25, 17, 20  # the server's numbers of its types
 
 
 class _Waiting:
@@ -209,9 +209,8 @@ def _arguments(appends: Sequence[Append], channel: str) -> tuple[Packed, ...]:
         _numbers([one.epoch for one in appends]),
         _numbers(heads),
         _numbers([head + len(one.lines) for head, one in zip(heads, appends, strict=True)]),
-        _array(
-            _BOOL, [b"\1" if one.lines and stops(one.lines[-1].body) else b"\0" for one in appends]
-        ),
+        _array(_TEXT, [status_after(one).encode() for one in appends]),
+        _numbers([one.lines[-1].at if one.lines else 0 for one in appends]),
         _numbers([place for place, _ in lines]),
         _numbers([line.seq for _, line in lines]),
         _numbers([line.at for _, line in lines]),

@@ -1,4 +1,4 @@
-"""The tables of a PostgreSQL store, and how an older or an empty schema is brought up to them."""
+"""The tables of a PostgreSQL store, and how a schema is brought up to them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,10 +14,12 @@ from clew.support.errors import StoreError
 
 # `head` is the number of a run's last line and `stopped` whether that is a stop: an append changes
 # both in the row that it locks, so that a look at one row settles whether it may be made, and the
-# runs that are due lie in an index of their own. A fork shares its first lines, up to `shared`,
-# with `base`, the run that wrote the last of them; `root` has line 1. `refs` says which run has
-# which blob. The foreign keys are there where two transactions may race: a run that gets a fork, a
-# message or a blob's reference is not forgotten, nor the blob, in the same moment.
+# runs that are due lie in an index of their own. `status` and `stopped_at` say how and when a run
+# stopped, so that no listing passes all that did; the usual append touches no index of `runs`. A
+# fork shares its first lines, up to `shared`, with `base`, the run that wrote the last of them;
+# `root` has line 1. `refs` says which run has which blob. The foreign keys are there where two
+# transactions may race: a run that gets a fork, a message or a blob's reference is not forgotten,
+# nor the blob, in the same moment.
 _TABLES: Final = """
 CREATE TABLE runs (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -25,11 +27,16 @@ CREATE TABLE runs (
     epoch bigint NOT NULL DEFAULT 1,
     head bigint NOT NULL DEFAULT 0,
     stopped boolean NOT NULL DEFAULT false,
+    status text NOT NULL DEFAULT '',
+    stopped_at bigint NOT NULL DEFAULT 0,
     base bigint REFERENCES runs (number),
     shared bigint NOT NULL DEFAULT 0,
     root bigint
 ) WITH (fillfactor = 70);
 CREATE INDEX runs_open ON runs (number) WHERE NOT stopped;
+CREATE INDEX runs_stopped ON runs (stopped_at, number) WHERE stopped;
+CREATE INDEX runs_status ON runs (status, stopped_at, number) WHERE stopped;
+CREATE INDEX runs_end ON runs (reverse(run_id));
 CREATE INDEX runs_base ON runs (base) WHERE base IS NOT NULL;
 CREATE TABLE entries (
     number bigint NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, epoch bigint NOT NULL,
@@ -52,12 +59,12 @@ CREATE INDEX inbox_run ON inbox (number);
 """
 
 # All appends of a group in one call: the server never waits for the client while it holds a lock,
-# so that a client which is frozen in the middle stops nobody. `ids` to `stops` have a place for
+# so that a client which is frozen in the middle stops nobody. `ids` to `ends` have a place for
 # each append, what follows names the place it belongs to. It returns for each place whether
 # something waits in the run's inbox, or null where the append was refused.
 _APPEND: Final = """
 CREATE FUNCTION append(
-    ids text[], epochs bigint[], heads bigint[], uptos bigint[], stops boolean[],
+    ids text[], epochs bigint[], heads bigint[], uptos bigint[], statuses text[], ends bigint[],
     line_places bigint[], seqs bigint[], ats bigint[], eras bigint[], hashes bytea[],
     bodies bytea[],
     blob_places bigint[], digests text[], contents bytea[],
@@ -67,13 +74,17 @@ CREATE FUNCTION append(
 DECLARE
     numbers bigint[];
     found bigint;
+    ended boolean;
     waiting boolean[];
 BEGIN
     IF NOT durable THEN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     FOR place IN 1 .. cardinality(ids) LOOP
-        UPDATE runs SET head = uptos[place], stopped = stops[place]
+        ended := statuses[place] <> 'open';
+        UPDATE runs SET head = uptos[place], stopped = ended,
+            status = CASE WHEN ended THEN statuses[place] ELSE '' END,
+            stopped_at = CASE WHEN ended THEN ends[place] ELSE 0 END
         WHERE run_id = ids[place] AND epoch = epochs[place] AND head = heads[place]
         RETURNING number INTO found;
         numbers[place] := found;
@@ -134,41 +145,7 @@ END
 $$;
 """
 
-# How a run stopped, and when, so that no listing passes all that did. Both change with a stop:
-# the usual append touches no index of `runs`. The function reads them off the lines: who has
-# the store open with an older clew goes on.
-_STATUS: Final = """coalesce(substring(
-    encode(substring(line.body FROM 1 FOR 60), 'escape') FROM '"status":"([a-z]+)"'), '')"""
-_STOPS: Final = f"""
-ALTER TABLE runs ADD COLUMN status text NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN stopped_at bigint NOT NULL DEFAULT 0;
-UPDATE runs SET stopped_at = line.at, status = {_STATUS}
-FROM entries AS line
-WHERE runs.stopped AND line.number = runs.number AND line.seq = runs.head;
-CREATE INDEX runs_stopped ON runs (stopped_at, number) WHERE stopped;
-CREATE INDEX runs_status ON runs (status, stopped_at, number) WHERE stopped;
-CREATE INDEX runs_end ON runs (reverse(run_id));
-"""  # noqa: S608 - it is put together from constants
-_APPEND_2: Final = (
-    _APPEND.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION")
-    .replace("    found bigint;\n", "    found bigint;\n    how text;\n    ended bigint;\n")
-    .replace(
-        "        UPDATE runs SET head = uptos[place], stopped = stops[place]\n",
-        f"""
-        how := '';
-        ended := 0;
-        IF stops[place] THEN
-            SELECT line.at, {_STATUS} INTO ended, how
-            FROM unnest(line_places, seqs, ats, bodies) AS line (of, seq, at, body)
-            WHERE line.of = place ORDER BY line.seq DESC LIMIT 1;
-        END IF;
-        UPDATE runs
-        SET head = uptos[place], stopped = stops[place], status = how, stopped_at = ended
-""",  # noqa: S608 - the same
-    )
-)
-
-STEPS: Final[Sequence[LiteralString]] = (_TABLES + _APPEND + _FORGET, _STOPS + _APPEND_2)
+STEPS: Final[Sequence[LiteralString]] = (_TABLES + _APPEND + _FORGET,)
 """What brings the tables from each version to the next. A step that was released never changes."""
 
 

@@ -42,14 +42,3 @@ def size(connection: sqlite3.Connection) -> int:
         "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
     ).fetchone()
     return row[0]
-
-
-def find_uses(connection: sqlite3.Connection) -> None:
-    """Note which run has which blob where an older file does not say: its lines name them."""
-    known = {digest for (digest,) in connection.execute("SELECT digest FROM blobs")}
-    if not known:
-        return
-    for key, body in connection.execute("SELECT key, body FROM entries"):
-        named = _DIGEST.findall(body if isinstance(body, bytes) else str(body).encode())
-        for digest in {found.decode() for found in named} & known:
-            connection.execute(USE, (key >> 32, digest))

@@ -18,19 +18,16 @@ from clew.stores.refusals import (
     failed,
     newer,
 )
-from clew.stores.sqlite.delete import find_uses
 from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
-from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS, find_open, find_stopped
+from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS
 from clew.stores.sqlite.page_reader import rebuilt, unreadable
 from clew.support.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")
 
-VERSION: Final = 4
+VERSION: Final = 1
 """Version of the tables, kept in the file as `user_version`."""
-
-_WITH_FORKS: Final = 2  # the first version that has the table `forks`
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
 
@@ -47,15 +44,9 @@ SQLite's default, which counts pages and has pages of 4 KiB in mind."""
 
 # `entries` is a rowid table: one WITHOUT ROWID would move bodies over a quarter page to overflow
 # pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
-# IF NOT EXISTS: another process may have been faster, and an older file has some of them. Version 2
-# brought `forks`: which run a fork shares its first lines with, how many, and which run has line 1.
-# Version 3 brought `uses`, which run has which blob, and `open_runs`, those that did not stop.
-# Version 4 brought `stopped_runs`, those that did, when and how.
-_FORKS: Final = """
-CREATE {}TABLE IF NOT EXISTS forks (
-    number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL,
-    root INTEGER NOT NULL
-)"""
+# IF NOT EXISTS: another process may have been faster. `forks` says which run a fork shares its
+# first lines with, how many, and which run has line 1; `uses`, which run has which blob;
+# `open_runs` has those that did not stop, and `stopped_runs` those that did, when and how.
 _TABLES: Final = f"""
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
@@ -69,7 +60,10 @@ CREATE TABLE IF NOT EXISTS inbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS inbox_of_run ON inbox (number);
-{_FORKS.format("")};
+CREATE TABLE IF NOT EXISTS forks (
+    number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL,
+    root INTEGER NOT NULL
+);
 CREATE TABLE IF NOT EXISTS uses (
     number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest)
 ) WITHOUT ROWID;
@@ -116,11 +110,6 @@ _KIND: Final = {
 # What SQLite says where it may not make the two files that stand beside an open store. It then
 # reads one that is `immutable`: nobody is writing to a store that has no log.
 _MAYBE_READABLE: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
-
-
-# Why an older file is not brought up: it may only be read, a page of it is broken, or (an error of
-# the binding itself) a text in it is none.
-_AS_IT_IS: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, 0})
 
 
 def connect(path: Path, patience: float) -> sqlite3.Connection:
@@ -271,8 +260,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
     while True:
         try:
             _check(connection, path)
-            if (version := _number(connection, "user_version")) != VERSION:
-                _bring_up(connection, path, version)
+            if _number(connection, "user_version") != VERSION:
+                _make(connection, path)
             elif _columns() - set(connection.execute(_COLUMNS)):
                 raise sqlite3.OperationalError("no schema of a store")
             break
@@ -307,33 +296,15 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise newer(path, version, VERSION)
 
 
-def _bring_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Make the tables that are missing; a file that may only be read, or is damaged, is read as it
-    is.
-    """
-    try:
-        _make(connection, path, version)
-    except sqlite3.DatabaseError as error:
-        connection.rollback()
-        if not version or error_code(error) not in _AS_IT_IS:
-            raise
-        if version < _WITH_FORKS:
-            connection.execute(_FORKS.format("TEMP "))
-        connection.execute("PRAGMA query_only = ON")
-
-
-def _make(connection: sqlite3.Connection, path: Path, version: int) -> None:
+def _make(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the tables of an empty file."""
     connection.execute(_PAGE)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     for statement in _TABLES.split(";"):
         connection.execute(statement)
-    if not version and Heads(sibling(path, SUFFIX), path).begin():
+    if Heads(sibling(path, SUFFIX), path).begin():
         connection.execute(MARK)
-    if version:
-        find_uses(connection)
-        find_open(connection)
-        find_stopped(connection)
     connection.execute("COMMIT")
 
 

@@ -10,9 +10,8 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from clew.core.blobs import stops
-from clew.core.interfaces import Base, Line, RunInfo
-from clew.stores.listing import OPEN, page, status_of
+from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew.stores.listing import OPEN, status_after
 
 OPEN_RUNS: Final = "CREATE TABLE IF NOT EXISTS open_runs (number INTEGER PRIMARY KEY)"
 STOPPED_RUNS: Final = """
@@ -34,9 +33,6 @@ _RUNS: Final = """
         SELECT max(key) FROM entries
         WHERE key BETWEEN runs.number << 32 AND (runs.number << 32) + 4294967295
     )"""
-
-_INDEXED: Final = 4
-"""The first version of the tables that has both."""
 
 LAST: Final = (1 << 32) - 1
 """The highest number of a line; the keys of a run's lines are (its number << 32) + theirs."""
@@ -68,18 +64,6 @@ _PAGE: Final = """
 
 _NUMBER: Final = "SELECT number FROM runs WHERE run_id = ?"
 
-_ENDS: Final = """
-    SELECT number, at, body FROM runs JOIN entries ON key = (
-        SELECT max(key) FROM entries
-        WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
-    )"""
-_FIND: Final = """
-    INSERT OR IGNORE INTO open_runs (number)
-    SELECT number FROM runs WHERE coalesce((
-        SELECT substr(body, 1, 15) FROM entries
-        WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
-        ORDER BY key DESC LIMIT 1
-    ), x'') <> CAST('{"event":"stop"' AS BLOB)"""
 _STOP: Final = "INSERT OR REPLACE INTO stopped_runs (number, at, status) VALUES (?, ?, ?)"
 
 _WRITTEN: Final = """
@@ -94,27 +78,16 @@ _END: Final = f"""
     ORDER BY run_id LIMIT :most"""  # noqa: S608 - the same
 
 
-def find_open(connection: sqlite3.Connection) -> None:
-    """Fill the table, in a file that did not have it."""
-    connection.execute(_FIND)
-
-
-def find_stopped(connection: sqlite3.Connection) -> None:
-    """Fill the other one."""
-    rows = [(n, at, status_of(body)) for n, at, body in connection.execute(_ENDS) if stops(body)]
-    connection.executemany(_STOP, rows)
-
-
 def add_run(connection: sqlite3.Connection, number: int) -> None:
     """A run was made: it has no stop."""
     connection.execute("INSERT OR IGNORE INTO open_runs (number) VALUES (?)", (number,))
 
 
-def ended(connection: sqlite3.Connection, number: int, last: Line) -> None:
-    """A run got lines, the last of them this one."""
-    if stops(last.body):
+def ended(connection: sqlite3.Connection, number: int, append: Append) -> None:
+    """A run got lines."""
+    if (status := status_after(append)) != OPEN:
         connection.execute("DELETE FROM open_runs WHERE number = ?", (number,))
-        connection.execute(_STOP, (number, last.at, status_of(last.body)))
+        connection.execute(_STOP, (number, append.lines[-1].at, status))
     else:
         connection.execute("DELETE FROM stopped_runs WHERE number = ?", (number,))
         add_run(connection, number)
@@ -145,9 +118,6 @@ def page_of(
     connection: sqlite3.Connection, most: int, after: RunInfo | None, status: str
 ) -> list[RunInfo]:
     """A page of the runs with a status, the last written first; see the protocol `Store`."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version < _INDEXED:  # of an older clew, and may only be read
-        return page(listing(connection, f"ORDER BY {_ORDER}"), most, after, status)
     if not (most or after or status):
         return listing(connection, f"ORDER BY {_ORDER}")
     at = number = FIRST

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from clew.core.blobs import stops
+from clew.stores.listing import stops
 
 # By the first byte of a page: what stands in a cell before its length, and whether it has a number.
 # A page with rows of a table, and two of an index: that of the ids tells them as well.

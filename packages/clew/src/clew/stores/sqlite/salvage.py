@@ -16,9 +16,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.blobs import stops
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
-from clew.stores.listing import matching, page
+from clew.stores.listing import matching, page, stops
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
 from clew.stores.sqlite.file import error_code, log_of
 from clew.support.errors import StoreError
@@ -69,7 +68,7 @@ _CHECKS: Final = (
             SELECT max(key) FROM entries
             WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
         )
-        WHERE substr(body, 1, 15) <> CAST('{"event":"stop"' AS BLOB)
+        WHERE NOT stops(body)
         AND number NOT IN (SELECT number FROM open_runs) LIMIT 1""",
         "run {!r} has lost its end",
     ),
@@ -103,8 +102,8 @@ def damage(connection: sqlite3.Connection) -> str:
         return found[0]
     try:
         (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        ours = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'open_runs'").fetchone()
-        for sql, what in _CHECKS if said == "ok" and ours else ():  # not of an older file
+        connection.create_function("stops", 1, stops, deterministic=True)
+        for sql, what in _CHECKS if said == "ok" else ():
             row: tuple[object] | None = connection.execute(sql).fetchone()
             if row is not None:
                 return what.format(row[0])
@@ -320,7 +319,7 @@ class Salvaged(msgspec.Struct):
 
     def _may_end(self, number: int, key: int) -> bool:
         """Whether the line may be the last one: it is a stop, or the run is known to be open."""
-        with suppress(sqlite3.Error):  # an older file, or a page that is broken
+        with suppress(sqlite3.Error):  # a page that is broken
             query = "SELECT number FROM open_runs WHERE number = ?"
             if self.connection.execute(query, (number,)).fetchone() is None:
                 query = "SELECT body FROM entries WHERE key = ?"

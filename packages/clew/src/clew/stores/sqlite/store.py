@@ -21,7 +21,7 @@ import anyio
 from clew.concurrency.uncut import Uncut
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
-from clew.stores.listing import matching
+from clew.stores.listing import OPEN, matching, status_after
 from clew.stores.refusals import (
     doubtful_end,
     file_replaced,
@@ -65,13 +65,12 @@ _FORK: Final = "SELECT base, shared, root FROM forks WHERE number = ?"
 _SHARE: Final = "INSERT INTO forks (number, base, shared, root) VALUES (?, ?, ?, ?)"
 _INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?, ?, ?, ?)"
 # The usual append in one statement, which takes half the time of a transaction around three: a line
-# that follows the last of its run, in its epoch, with no stop among the two, while nothing waits in
+# that follows the last of its run, in its epoch, which is open and stays so, while nothing waits in
 # the inbox. Whatever it does not take goes the long way, which says why.
 _NEXT: Final = """
     INSERT OR IGNORE INTO entries (key, at, epoch, hash, body)
     SELECT (number << 32) + :seq, :at, :epoch, :hash, :body FROM runs
     WHERE run_id = :run_id AND epoch = :own
-        AND substr(:body, 1, 15) <> CAST('{"event":"stop"' AS BLOB)
         AND EXISTS (SELECT 1 FROM entries WHERE key = (number << 32) + :seq - 1)
         AND EXISTS (SELECT 1 FROM open_runs WHERE open_runs.number = runs.number)
         AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.number = runs.number)"""
@@ -488,6 +487,8 @@ class SqliteStore:
         """Commit an append of one line and nothing else; False where `_NEXT` does not take it."""
         if len(append.lines) != 1 or append.blobs or append.taken:
             return False
+        if status_after(append) != OPEN:
+            return False
         self._sync("FULL" if append.barrier else "NORMAL")
         (line,) = append.lines
         row = {
@@ -520,5 +521,5 @@ class SqliteStore:
             connection.execute(USE, (number, digest))
         for message in append.taken:
             connection.execute("DELETE FROM inbox WHERE id = ? AND number = ?", (message, number))
-        ended(connection, number, append.lines[-1])
+        ended(connection, number, append)
         return None

@@ -239,7 +239,7 @@ class Witness:
         return said
 
     def _mark(self) -> None:
-        """Note in a store of before that it has heads, and of all its runs."""
+        """Note in a store that had no heads so far that it has them, and of all its runs."""
         self._heads.begin()
         self._add_missing(MARK)
 
