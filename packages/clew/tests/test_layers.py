@@ -301,7 +301,7 @@ def written(folder: Path, files: dict[str, str]) -> list[Path]:
     ("file", "text"),
     [
         pytest.param("core/budget.py", "import clew.agent.agent", id="up"),
-        pytest.param("tools/calc.py", "from ..core.loop import run", id="up, relative"),
+        pytest.param("tools/calc.py", "from ..agent.runner import start", id="up, relative"),
         pytest.param("core/budget.py", "from clew.agent import agent", id="up, as a name"),
         pytest.param("core/budget.py", "from clew import Agent", id="the package itself"),
         pytest.param("core/budget.py", "def f():\n    import clew.agent.agent", id="up, inside"),

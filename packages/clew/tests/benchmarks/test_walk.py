@@ -22,7 +22,7 @@ def test_each_stretch_of_a_question_is_counted() -> None:
     assert all(map(le, files, (84, 31, 19))), (  # docs/decisions/0080-limits-by-count.md
         "a step got longer to follow: `python -m benchmarks.walk --list`"
     )
-    assert {"cli/ask.py", "core/runner.py", "core/loop.py"} <= {*question["files"]}
+    assert {"cli/ask.py", "agent/runner.py", "core/loop.py"} <= {*question["files"]}
     assert {"core/execute.py", "core/observations.py"} <= {*reply["files"]}
     assert {"context/view.py", "core/thought.py"} <= {*observation["files"]}
     assert all(
