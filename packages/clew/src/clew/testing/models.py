@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
@@ -178,46 +178,16 @@ def recorded(record: Trajectory) -> ScriptedModel:
     return ScriptedModel(replies, name=setting.model, params=setting.params)
 
 
-Fault: TypeAlias = Literal[
-    "empty",
-    "cut",
-    "refused",
-    "bad json",
-    "no arguments",
-    "wrong type",
-    "extra argument",
-    "unknown tool",
-    "many calls",
-    "same ids",
-    "native and text",
-    "prose",
-    "fence",
-    "several pairs",
-    "none action",
+_NativeFault: TypeAlias = Literal[
+    "empty", "cut", "refused", "bad json", "no arguments", "wrong type", "extra argument",
+    "unknown tool", "many calls", "same ids", "native and text",
+]  # fmt: skip
+_TextFault: TypeAlias = Literal[
+    "empty", "cut", "refused", "unknown tool", "prose", "fence", "several pairs", "none action"
 ]
-NATIVE_FAULTS: Final[tuple[Fault, ...]] = (
-    "empty",
-    "cut",
-    "refused",
-    "bad json",
-    "no arguments",
-    "wrong type",
-    "extra argument",
-    "unknown tool",
-    "many calls",
-    "same ids",
-    "native and text",
-)
-TEXT_FAULTS: Final[tuple[Fault, ...]] = (
-    "empty",
-    "cut",
-    "refused",
-    "unknown tool",
-    "prose",
-    "fence",
-    "several pairs",
-    "none action",
-)
+Fault: TypeAlias = _NativeFault | _TextFault
+NATIVE_FAULTS: Final[tuple[Fault, ...]] = get_args(_NativeFault)
+TEXT_FAULTS: Final[tuple[Fault, ...]] = get_args(_TextFault)
 
 
 @dataclass(frozen=True)

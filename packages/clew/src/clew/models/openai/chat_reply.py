@@ -5,7 +5,7 @@ without ids, indices or arguments, whole calls in one chunk, the older `function
 pieces, and keys of their own that they want back with the next request.
 """
 
-from typing import Any, Final, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
@@ -38,6 +38,9 @@ _JOINED: Final = frozenset({"text", "summary", "data"})
 _CALL: Final = frozenset({"id", "type", "function", "custom", "index"})
 
 
+C = TypeVar("C")
+
+
 class Choice(msgspec.Struct):
     """A choice of a body (`message`) or of a chunk (`delta`); only the first, 0, is wanted."""
 
@@ -53,10 +56,10 @@ class Choice(msgspec.Struct):
         return CHAT.explains(self.finish_reason)
 
 
-class Body(msgspec.Struct):
-    """A reply's body, or one chunk of a stream."""
+class Body(msgspec.Struct, Generic[C]):
+    """A reply's body, or one chunk of a stream, with choices of the API's own kind."""
 
-    choices: list[Choice] | None = None
+    choices: list[C] | None = None
     usage: Any = None
     model: str | None = None
     error: Any = None
@@ -104,7 +107,7 @@ class Piece(msgspec.Struct):
         return self.function or Function()
 
 
-_decoder = msgspec.json.Decoder(Body)
+_decoder = msgspec.json.Decoder(Body[Choice])
 
 
 class _Call(msgspec.Struct):

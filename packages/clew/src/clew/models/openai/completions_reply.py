@@ -9,7 +9,7 @@ from clew.core.events import Reply
 from clew.models.endings import COMPLETIONS
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
-from clew.models.openai.chat_reply import read_usage
+from clew.models.openai.chat_reply import Body, read_usage
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.usage import merged
 
@@ -28,16 +28,7 @@ class Choice(msgspec.Struct):
         return COMPLETIONS.explains(self.finish_reason)
 
 
-class Body(msgspec.Struct):
-    """A reply's body, or one chunk of a stream."""
-
-    choices: list[Choice] | None = None
-    usage: Any = None
-    model: str | None = None
-    error: Any = None
-
-
-_decoder = msgspec.json.Decoder(Body)
+_decoder = msgspec.json.Decoder(Body[Choice])
 
 
 @dataclass(slots=True)
