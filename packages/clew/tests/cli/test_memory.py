@@ -106,7 +106,7 @@ def test_a_question_is_told_what_fits_it() -> None:
     assert "Ada keeps bees in Bonn" in clew("show", "last").out
     events = clew("show", "last", "--json").document["entries"]
     (note,) = [event for event in events if event.get("source") == "memory"]
-    assert "Ada keeps bees in Bonn" in note["text"]
+    assert "Ada keeps bees in Bonn" in note["parts"][0]["text"]
     assert "sails" not in note["text"]
     assert note.get("trust", "trusted") == "trusted"
 
@@ -117,7 +117,7 @@ def test_a_chat_is_told_what_fits_each_question() -> None:
     said = "What is 2 + 3 bees?\nWhat does Grace?\n"
     clew("chat", "--model", "offline", "--memory", "notes", stdin=said)
     events = clew("show", "last", "--json").document["entries"]
-    notes = [event["text"] for event in events if event.get("source") == "memory"]
+    notes = [event["parts"][0]["text"] for event in events if event.get("source") == "memory"]
     assert ["bees" in note for note in notes] == [True, False]
     assert ["sails" in note for note in notes] == [False, True]
 
