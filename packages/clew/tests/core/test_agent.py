@@ -105,9 +105,9 @@ def test_a_cost_limit_without_a_known_price_is_refused() -> None:
     with pytest.raises(ConfigError, match="known price"):
         Agent(model=Unpriced(), limits=Limits(cost=1.0))
     assert not any(
-        repr(bound) == "Cost(most=1.0)" for bound in Agent(model=Unpriced()).parts.usual_bounds
+        repr(bound) == "Cost(most=1.0)" for bound in Agent(model=Unpriced()).parts.bounds
     )
-    assert any(repr(bound) == "Cost(most=1.0)" for bound in Agent(model=MODEL).parts.usual_bounds)
+    assert any(repr(bound) == "Cost(most=1.0)" for bound in Agent(model=MODEL).parts.bounds)
 
 
 def test_a_plain_agent_is_named_in_records_as_it_always_was() -> None:

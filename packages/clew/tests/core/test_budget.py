@@ -151,14 +151,14 @@ class TestReserving:
 
     async def test_what_a_view_shortens_is_counted_as_it_is_shown(self) -> None:
         budget, so_far = replaced(shape=lambda text: text[:40]), await long_one()
-        whole = replaced().expected(so_far).input
-        assert budget.expected(so_far).input == whole - (4_000 - 40) // 4
+        whole = replaced().standing(so_far).expected.input
+        assert budget.standing(so_far).expected.input == whole - (4_000 - 40) // 4
 
     async def test_a_reply_without_a_count_is_estimated_by_its_words(self) -> None:
         so_far = await long_one(Usage())
         budget = replaced(opening=300)
         said = len("What?") + len("lookup") + len('{"key":"x"}') + 4_000
-        assert budget.expected(so_far) == Usage(300 + said // 4, ANSWER, estimated=True)
+        assert budget.standing(so_far).expected == Usage(300 + said // 4, ANSWER, estimated=True)
 
     async def test_the_most_a_reply_may_take_is_reserved_where_it_is_known(self) -> None:
         model = ScriptedModel(SCRIPT, params={"max_tokens": 6_000})
@@ -245,7 +245,7 @@ class TestCost:
         who = Agent(model=model, tools=TOOLS)
         found, record = await played(who)
         assert (found.status, found.usage.cost) == ("answered", None)
-        assert who.engine.budget.expected(record).cost is None
+        assert who.engine.budget.standing(record).expected.cost is None
 
     def test_models_behind_http_tell_their_rates(self) -> None:
         with_price = openai_chat("m", api_key="k", prices={"m": Price(1.0, 2.0, 0.5)})
@@ -341,9 +341,14 @@ class TestTime:
     def test_what_a_call_is_given(self, effect: Any, left: float, given: float) -> None:
         so_far, one = Trajectory("run"), replace(lookup, effect=effect)
         so_far.spent.active_ms = so_far.total.active_ms = 1_000_000
-        assert Budget(Grant(1, 1, 1, 1_000 + left), CallEstimate()).deadline(one, so_far) == given
+        assert (
+            Budget(Grant(1, 1, 1, 1_000 + left), CallEstimate()).standing(so_far).deadline(one)
+            == given
+        )
         so_far.grant = Grant(1, 1, 1, 1_000 + left)
-        assert Budget(Grant(1, 1, 1, 9_999.0), CallEstimate()).deadline(one, so_far) == given
+        assert (
+            Budget(Grant(1, 1, 1, 9_999.0), CallEstimate()).standing(so_far).deadline(one) == given
+        )
 
     async def test_a_call_is_cut_where_the_time_of_the_run_ends(self) -> None:
         tries = 0
@@ -407,7 +412,7 @@ class TestLost:
         assert found.status == "bound"
         assert found.usage.tokens + found.lost.tokens <= 20_000
         assert found.steps < 5
-        left = self.who.engine.budget.left(record)
+        left = self.who.engine.budget.standing(record).left
         assert left.tokens == 20_000 - found.usage.tokens - found.lost.tokens
 
     async def test_a_landing_that_it_leaves_no_room_for_is_not_made(self) -> None:
@@ -560,7 +565,7 @@ def kept(who: Agent, record: Trajectory) -> None:
         passed = passed or dollars(before.spent) > (who.limits.cost or 0.0)
         if isinstance(event, Thought):
             assert not passed
-            expected = who.engine.budget.expected(before)
+            expected = who.engine.budget.standing(before).expected
             assert tokens(before.spent) + expected.tokens <= who.limits.tokens
             spent = dollars(before.spent) + (expected.cost or 0.0)
             assert spent <= (who.limits.cost or 0.0) + 1e-9
@@ -605,7 +610,7 @@ def test_a_sub_run_gets_the_time_that_two_thoughts_like_the_last_one_leave(
     who = Agent(model=ScriptedModel([say("x")]))
     thought = Thought(Reply(), Fingerprints("h", "t", "p", "s"))
     entries = [Entry(1, 0, 1, Started(text_parts("q"), who.setting)), Entry(2, took, 1, thought)]
-    assert who.engine.budget.share(Trajectory("r", entries), 1).seconds == left
+    assert who.engine.budget.standing(Trajectory("r", entries)).share(1).seconds == left
 
 
 async def test_a_worker_that_leaves_where_a_thought_is_due_says_that_it_asked_for_none() -> None:

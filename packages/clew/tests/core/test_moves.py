@@ -76,8 +76,8 @@ async def test_what_is_next(agent: Agent, kinds: str, status: str) -> None:
 
 async def test_why_it_is_next_is_said_where_a_person_or_a_bound_wants_it() -> None:
     found, stop = await moves(scripted(), cancelled=True)
-    assert found == [Move("interrupt", "enough"), Move("done")]
+    assert [(move.kind, move.why) for move in found] == [("interrupt", "enough"), ("done", "")]
     assert (stop.status, stop.reason) == ("interrupted", "enough")
     found, _ = await moves(scripted(act("look"), say("ok"), limits=Limits(steps=1)))
     reached = Tripped("steps", "steps", "1 of 1 used")
-    assert [move for move in found if move.tripped] == [Move("land", tripped=reached)]
+    assert [(move.kind, move.tripped) for move in found if move.tripped] == [("land", reached)]

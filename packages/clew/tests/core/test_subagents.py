@@ -437,16 +437,16 @@ def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
     who = Agent(model=ScriptedModel([say("x")]))
     first = Started(text_parts("q"), who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
     so_far = Trajectory("r", [Entry(1, 0, 1, first)])
-    assert who.engine.budget.granted(so_far) is None
+    assert who.engine.budget.standing(so_far).unaffordable is None
     so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
-    assert who.engine.budget.granted(so_far) == Tripped(
+    assert who.engine.budget.standing(so_far).unaffordable == Tripped(
         "grant_cost", "grant", "$0.5000 granted, and spent"
     )
     later = Trajectory("r", [Entry(1, 0, 1, first), Entry(2, 59_999, 1, Charged(Usage()))])
-    assert who.engine.budget.granted(later) is None
+    assert who.engine.budget.standing(later).unaffordable is None
     later.add(Entry(3, 60_000, 1, Charged(Usage())))
     used = Tripped("grant_seconds", "grant", "seconds: 60 granted, and used")
-    assert who.engine.budget.granted(later) == used
+    assert who.engine.budget.standing(later).unaffordable == used
 
 
 @pytest.mark.parametrize("axis", ["tool_calls", "cost", "tokens"])
@@ -490,7 +490,7 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
     ]
     so_far = await read("r", store=store)
     assert so_far.reserved.tool_calls == 2  # of 4: the call itself, two lent, one kept for `send`
-    left = root.engine.budget.left(so_far)
+    left = root.engine.budget.standing(so_far).left
     assert (left.tool_calls, left.steps) == (1, 15 - 1 - so_far.reserved.steps)
     assert left.tokens == 1_000_000 - 15 - so_far.reserved.tokens
     await rule("r", "1.2", allow=True, store=store)
@@ -500,7 +500,7 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
     await resume(root, "r", store=store)
     so_far = await read("r", store=store)
     assert (so_far.reserved.tool_calls, so_far.total.tool_calls) == (0, 3)
-    assert root.engine.budget.left(so_far).tool_calls == 1
+    assert root.engine.budget.standing(so_far).left.tool_calls == 1
     await replay(root, "r", store=store)
 
 

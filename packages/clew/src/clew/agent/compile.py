@@ -112,7 +112,7 @@ def _shortening(parts: Composition) -> Callable[[Trajectory], Compacted | None]:
     def shorten(trajectory: Trajectory) -> Compacted | None:
         if compacting is None:
             return None
-        return compacting.forced(trajectory, budget.expected(trajectory).input)
+        return compacting.forced(trajectory, budget.standing(trajectory).expected.input)
 
     return shorten
 
@@ -134,7 +134,7 @@ def agent_spec(parts: Composition) -> AgentSpec:
         "tries": agent.tries,
         "fallback": agent.fallback,
         "limits": repr(agent.limits),
-        "bounds": [stable_name(bound) for bound in parts.usual_bounds],
+        "bounds": [stable_name(bound) for bound in parts.bounds],
         "guards": [name for name, guard in guards if not isinstance(guard, _UNNAMED)],
         "checks": [stable_name(check) for check in agent.checks],
         "examples": len(parts.prompt_spec.examples),

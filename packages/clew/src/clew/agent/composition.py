@@ -139,7 +139,7 @@ class Composition:
         return tuple(shown_problems(self.prompt_spec.tools))
 
     @cached_property
-    def usual_bounds(self) -> tuple[AnyBound, ...]:
+    def bounds(self) -> tuple[AnyBound, ...]:
         """The bounds of the limits and the user's own."""
         usual = at_most(self.agent.limits, priced=self.model.info.priced)
         return (
@@ -212,7 +212,8 @@ class Composition:
         brief = self.prompt_spec
         estimate = CallEstimate(opening(self.first_prompt), most, brief.shape, brief.shown)
         limits = self.agent.limits
-        return Budget(limits.allowance, estimate, model.info.priced, limits.landing)
+        strategy = model.info.name.partition(":")[0] == STRATEGY
+        return Budget(limits.allowance, estimate, model.info.priced, limits.landing, strategy)
 
     @cached_property
     def window(self) -> int | None:
@@ -231,14 +232,6 @@ class Composition:
         if settings is None:
             return None
         return Compacting(settings, self.window, first, brief.shape, brief.shown)
-
-    @cached_property
-    def bounds(self) -> tuple[AnyBound, ...]:
-        """All that ends a run, in the order in which it is asked."""
-        budget, strategy = self.budget, self.model.info.name.partition(":")[0] == STRATEGY
-        handed_out = (budget.handed_out,) if strategy else ()
-        own = (budget.granted, *handed_out, budget.shortfall)
-        return (budget.exceeded, *self.usual_bounds, *own)
 
     @cached_property
     def patience(self) -> Patience:

@@ -127,7 +127,7 @@ async def take_up(
     events: list[AnyEvent] = []
     different = _changes(agent, so_far, accepted=accept_change)
     if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
-        events.append(Charged(agent.engine.budget.expected(so_far), "lost_reply", _LOST))
+        events.append(Charged(agent.engine.budget.standing(so_far).expected, "lost_reply", _LOST))
     if different:
         made_of = sealed(run_id, redact(origin)) if origin else {}
         events.append(Changed(agent.setting, different, made_of))
@@ -227,7 +227,7 @@ async def leave(agent: Agent, journal: Journal) -> None:
 async def record_failure(agent: Agent, journal: Journal) -> None:
     """Record that the worker is alive, and charge what it may have requested in vain."""
     pays = _pays_next(agent, journal.trajectory)
-    usage = agent.engine.budget.expected(journal.trajectory) if pays else Usage()
+    usage = agent.engine.budget.standing(journal.trajectory).expected if pays else Usage()
     await journal.record(Charged(usage, "failed", _FAILED))
 
 

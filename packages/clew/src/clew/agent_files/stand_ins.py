@@ -104,7 +104,7 @@ def _stand_ins(
     bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
     if planned is not None:
         parts["guards"] = _strategy_guards(spec, setting, agent)
-        bounds = setting.parts["bounds"][len(agent.replace(bounds=()).parts.usual_bounds) :]
+        bounds = setting.parts["bounds"][len(agent.replace(bounds=()).parts.bounds) :]
     apart = {f"tools.{name}" for name in lacking}
     apart |= {"parts.rewinds"} if _has_critic(spec) else set()
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}

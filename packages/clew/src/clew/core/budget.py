@@ -125,7 +125,7 @@ class Account(NamedTuple):
         seconds = max(0.0, most.seconds - took.seconds)
         return Grant(steps, tool_calls, tokens, seconds, cost, most.depth)
 
-    def tripped(self, estimate: Usage = _NOTHING) -> Allowance | None:
+    def tripped(self, estimate: Usage) -> Allowance | None:
         """What would be exceeded if this much more were spent."""
         most, took = self.most, self.took
         if took.tokens + estimate.tokens > most.tokens:
@@ -167,23 +167,35 @@ class Budget(msgspec.Struct, frozen=True):
 
     `most` are its limits; without a known price (`priced`) their cost bounds nothing. `landing`
     says whether a reserve is kept for one, and `estimate` what a model call is expected to take.
+    A run that `hands_out` ends where too little is left to hand on to another run.
     """
 
     most: Grant
     estimate: CallEstimate
     priced: bool = True
     landing: bool = True
+    hands_out: bool = False
 
-    def accounts(self, so_far: Trajectory) -> tuple[Account, ...]:
-        """For a sub-run, its grant over the whole run; and the limits since a person last spoke."""
+    def standing(self, so_far: Trajectory) -> "Standing":
+        """How a run stands: its grant over the whole run, its limits since a person last spoke."""
         own = Account(self.most, so_far.spent, so_far.reserved, priced=self.priced)
         if so_far.grant is None:
-            return (own,)
-        return Account(so_far.grant, so_far.total, so_far.reserved, granted=True), own
+            return Standing(self, so_far, (own,))
+        granted = Account(so_far.grant, so_far.total, so_far.reserved, granted=True)
+        return Standing(self, so_far, (granted, own))
 
-    def left(self, so_far: Trajectory) -> Left:
+
+class Standing(msgspec.Struct, frozen=True):
+    """What a run may still take, as its record stands: asked once for each move."""
+
+    budget: Budget
+    so_far: Trajectory
+    accounts: tuple[Account, ...]
+
+    @property
+    def left(self) -> Left:
         """What may still be spent; for a sub-run, also of its grant."""
-        *grants, own = self.accounts(so_far)
+        *grants, own = self.accounts
         left = own.left()
         for grant in grants:
             left = least(left, grant.left())
@@ -191,66 +203,57 @@ class Budget(msgspec.Struct, frozen=True):
             left.steps, left.tool_calls, left.tokens, left.seconds, left.cost or 0.0, left.depth
         )
 
-    def exceeded(self, so_far: Trajectory) -> Tripped | None:
+    @property
+    def exceeded(self) -> Tripped | None:
         """What was exceeded, if anything; after that nothing more starts."""
-        if (passed := self._tripped(so_far)) is None:
+        if (passed := self._tripped(_NOTHING)) is None:
             return None
-        lost = so_far.spent.lost.tokens
+        lost = self.so_far.spent.lost.tokens
         more = f", {lost:,} tokens of it an estimate of calls nobody saw the end of"
         excess = passed.text(passed.used - passed.most)
         return passed.tripped(f", {excess} over{more if lost else ''}")
 
-    def ended(self, so_far: Trajectory) -> str:
+    @property
+    def end(self) -> str:
         """The reason of a run with an answer: the bound it landed for, and what was exceeded."""
-        bound = "seconds" if so_far.late else ""
-        bound = bound if so_far.landing is None else so_far.landing.bound
-        if (over := self.exceeded(so_far)) is None:
+        bound = "seconds" if self.so_far.late else ""
+        bound = bound if self.so_far.landing is None else self.so_far.landing.bound
+        if (over := self.exceeded) is None:
             return bound
         return ": ".join(filter(None, (bound, over.detail if over.name == bound else over.reason)))
 
-    def granted(self, so_far: Trajectory) -> Tripped | None:
-        """What a sub-run has used up of its grant over the whole run; no message raises it."""
-        return None if so_far.grant is None else self.accounts(so_far)[0].used_up()
+    @property
+    def unaffordable(self) -> Tripped | None:
+        """Why nothing more can be paid: a grant is used up, or the next thought does not fit."""
+        if self.so_far.grant is not None and (used := self.accounts[0].used_up()) is not None:
+            return used
+        if self.budget.hands_out and (handed := self._handed_out()) is not None:
+            return handed
+        return self._shortfall()
 
-    def handed_out(self, so_far: Trajectory) -> Tripped | None:
-        """Why a strategy's last runs failed, if too little is left to hand on to another one.
-
-        A model would be told, and answer with what it knows. A strategy only makes of it that it
-        has no answer: what it has so far is its landing, as where a bound is reached.
-        """
-        if not (failed := [call for call in so_far.step.calls if _failed(call)]):
-            return None
-        refused = sum(_granted_nothing(call) for call in failed)
-        share = self.share(so_far, max(1, refused))
-        depth, calls = max(0, share.depth), share.tool_calls - refused
-        axis = _lacking(msgspec.structs.replace(share, depth=depth, tool_calls=calls))
-        return None if axis is None else Tripped(axis, axis, "too little is left to hand on")
-
-    def shortfall(self, so_far: Trajectory) -> Tripped | None:
-        """Why the next thought does not fit into what is left, or None."""
-        call = self.estimate.next_call(so_far, self.estimate.answer)
-        reserve = self.estimate.next_call(so_far, later=True) if self.landing else _NOTHING
-        if (lacking := self._tripped(so_far, call + reserve)) is None:
-            return None
-        need, more = lacking.of(call), lacking.of(reserve)
-        why = f" and the next call needs about {lacking.text(need)}"
-        if need <= lacking.most - lacking.used:
-            why += f", beside {lacking.text(more)} for a landing"
-        return lacking.tripped(why)
-
-    def lands(self, so_far: Trajectory) -> bool:
+    @property
+    def lands(self) -> bool:
         """Whether a landing is wanted, and what is left suffices for it."""
-        if not self.landing:
-            return False
-        call = self.estimate.next_call(so_far)
-        return all(account.tripped(call) is None for account in self.accounts(so_far))
+        return self.budget.landing and self._tripped(self._next_call) is None
 
-    def expected(self, so_far: Trajectory) -> Usage:
+    @property
+    def expected(self) -> Usage:
         """What the next call is expected to take."""
-        call = self.estimate.next_call(so_far)
-        return call if self.priced else msgspec.structs.replace(call, cost=None)
+        call = self._next_call
+        return call if self.budget.priced else msgspec.structs.replace(call, cost=None)
 
-    def deadline(self, tool: Tool, so_far: Trajectory) -> float:
+    @property
+    def thinking(self) -> float:
+        """Seconds that the next reply may take, from the last entry on.
+
+        That of a landing gets a share of its own, also where no time is left.
+        """
+        if self.so_far.landing is None:
+            return max(0.0, self._seconds)
+        whole = min(each.most.seconds for each in self.accounts)
+        return max(self._seconds, LEAST, whole * LANDING_SHARE)
+
+    def deadline(self, tool: Tool) -> float:
         """Seconds that a call may take, where the run's time may end before.
 
         An effect keeps the whole of its tool's timeout: cut short it would be in doubt, which is
@@ -259,43 +262,67 @@ class Budget(msgspec.Struct, frozen=True):
         """
         if tool.effect in EFFECTFUL:
             return float(tool.timeout)
-        left = min(each.most.seconds - each.took.seconds for each in self.accounts(so_far))
-        return min(float(tool.timeout), max(LEAST, round(left, 2)))
+        return min(float(tool.timeout), max(LEAST, round(self._seconds, 2)))
 
-    def thinking(self, so_far: Trajectory) -> float:
-        """Seconds that the next reply may take, from the last entry on.
-
-        That of a landing gets a share of its own, also where no time is left.
-        """
-        accounts = self.accounts(so_far)
-        left = min(each.most.seconds - each.took.seconds for each in accounts)
-        if so_far.landing is None:
-            return max(0.0, left)
-        return max(left, LEAST, min(each.most.seconds for each in accounts) * LANDING_SHARE)
-
-    def share(self, so_far: Trajectory, among: float) -> Grant:
+    def share(self, among: float) -> Grant:
         """One of so many parts of what the run may still take, for a sub-run.
 
         It keeps what it needs itself to make something of the results: another step and a landing,
         and the calls of this step that are not made yet. Time passes for all sub-runs at once, so
         it is not divided.
         """
-        left, thought = self.left(so_far), self.expected(so_far)
+        left, thought, so_far = self.left, self.expected, self.so_far
         waiting = sum(not call.attempts for call in so_far.step.pending)
-        bounded = self.priced or (so_far.grant is not None and so_far.grant.cost is not None)
+        granted = so_far.grant is not None and so_far.grant.cost is not None
+        spare = (left.cost - RESERVE * thought.known_cost) / among
         return Grant(
             int((left.steps - 1) // among),
             int((left.tool_calls - waiting) // among),
             int((left.tokens - RESERVE * thought.tokens) // among),
             round(left.seconds - RESERVE * _thinking(so_far), 3),
-            (left.cost - RESERVE * thought.known_cost) / among if bounded else None,
+            spare if self.budget.priced or granted else None,
             left.depth - 1,
         )
 
-    def _tripped(self, so_far: Trajectory, estimate: Usage = _NOTHING) -> Allowance | None:
+    @property
+    def _seconds(self) -> float:
+        return min(each.most.seconds - each.took.seconds for each in self.accounts)
+
+    @property
+    def _next_call(self) -> Usage:
+        return self.budget.estimate.next_call(self.so_far)
+
+    def _handed_out(self) -> Tripped | None:
+        """Why a strategy's last runs failed, if too little is left to hand on to another one.
+
+        A model would be told, and answer with what it knows. A strategy only makes of it that it
+        has no answer: what it has so far is its landing, as where a bound is reached.
+        """
+        if not (failed := [call for call in self.so_far.step.calls if _failed(call)]):
+            return None
+        refused = sum(_granted_nothing(call) for call in failed)
+        share = self.share(max(1, refused))
+        depth, calls = max(0, share.depth), share.tool_calls - refused
+        axis = _lacking(msgspec.structs.replace(share, depth=depth, tool_calls=calls))
+        return None if axis is None else Tripped(axis, axis, "too little is left to hand on")
+
+    def _shortfall(self) -> Tripped | None:
+        """Why the next thought does not fit into what is left, or None."""
+        estimate, so_far = self.budget.estimate, self.so_far
+        call = estimate.next_call(so_far, estimate.answer)
+        reserve = estimate.next_call(so_far, later=True) if self.budget.landing else _NOTHING
+        if (lacking := self._tripped(call + reserve)) is None:
+            return None
+        need, more = lacking.of(call), lacking.of(reserve)
+        why = f" and the next call needs about {lacking.text(need)}"
+        if need <= lacking.most - lacking.used:
+            why += f", beside {lacking.text(more)} for a landing"
+        return lacking.tripped(why)
+
+    def _tripped(self, more: Usage) -> Allowance | None:
         """What would be passed if so much more were taken, the grant first."""
-        for account in self.accounts(so_far):
-            if (passed := account.tripped(estimate)) is not None:
+        for account in self.accounts:
+            if (passed := account.tripped(more)) is not None:
                 return passed
         return None
 

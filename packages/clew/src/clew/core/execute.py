@@ -82,7 +82,7 @@ async def _make(engine: Engine, journal: Journal, tool: Tool, call: Call, whole:
         task = last.task  # with arguments of which the tool receives others it is another task
     while True:
         number += 1
-        most = engine.budget.deadline(tool, journal.trajectory)
+        most = engine.budget.standing(journal.trajectory).deadline(tool)
         attempt = Attempt(
             call.key, tool.name, call.hash, most, number, after, task=task, received=received
         )
@@ -254,7 +254,7 @@ async def _attempt(
 
     made = CallContext(
         record=journal.trajectory,
-        left=lambda: engine.budget.left(journal.trajectory),
+        left=lambda: engine.budget.standing(journal.trajectory).left,
         task=attempt.task,
         answer=call.ruling.answer if call.ruling is not None and _asked(call) else None,
         blob=journal.store.blob,

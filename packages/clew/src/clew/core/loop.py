@@ -12,6 +12,7 @@ import msgspec
 
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
+from clew.core.budget import Standing
 from clew.core.engine import Engine
 from clew.core.events import (
     Charged,
@@ -57,17 +58,17 @@ async def advance(engine: Engine, journal: Journal) -> None:
             move = next_move(engine, journal.trajectory, screened=True)
     match move.kind:
         case "think":
-            await journal.record(await think(engine, journal))
+            await journal.record(await think(engine, journal, move.standing))
         case "leave_out" | "review":
             leave_out = partial(engine.leave_out, journal.trajectory, move.less)
-            came = await in_time(engine, journal, leave_out)
+            came = await in_time(engine, journal, move.standing, leave_out)
             await journal.record(*([came] if isinstance(came, Charged) else came[0]))
         case "act":
             await act(engine, journal)
         case "conclude":
             await conclude(engine, journal)  # a failed check is an observation
         case "land" if move.tripped is not None:
-            await land(engine, journal, move.tripped)
+            await land(engine, journal, move.standing, move.tripped)
         case "give_up":
             await give_up(engine, journal)
         case "interrupt":
@@ -78,10 +79,12 @@ async def advance(engine: Engine, journal: Journal) -> None:
         await journal.receive()
 
 
-async def think(engine: Engine, journal: Journal) -> Thought | Charged | Compacted:
+async def think(
+    engine: Engine, journal: Journal, standing: Standing
+) -> Thought | Charged | Compacted:
     """The next thought; where the provider finds its prompt too long, what to leave out of it."""
     try:
-        return await next_thought(engine, journal)
+        return await next_thought(engine, journal, standing)
     except TooLongError:
         if (less := engine.shorten(journal.trajectory)) is None:
             raise
@@ -136,7 +139,7 @@ async def conclude(engine: Engine, journal: Journal) -> None:
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
         status = "bound" if so_far.landing or so_far.late else status
-        stop = Stop(status, engine.budget.ended(so_far), value, code=so_far.bound)
+        stop = Stop(status, engine.budget.standing(so_far).end, value, code=so_far.bound)
         await journal.record(*closed_answers(step), stop)
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
@@ -162,7 +165,7 @@ async def give_up(engine: Engine, journal: Journal) -> None:
     """Stop with the declared fallback: no answer was acceptable, or the last thought gave none."""
     so_far = journal.trajectory
     why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
-    if (over := engine.budget.exceeded(so_far)) is not None:
+    if (over := engine.budget.standing(so_far).exceeded) is not None:
         why = f"{why}; {over.reason}"
     if (landing := so_far.landing) is not None:
         why = f"{landing.bound}: {why}"
@@ -171,9 +174,9 @@ async def give_up(engine: Engine, journal: Journal) -> None:
     await journal.record(Stop(status, why, engine.fallback, fallback=True, code=code))
 
 
-async def land(engine: Engine, journal: Journal, bound: Tripped) -> None:
+async def land(engine: Engine, journal: Journal, standing: Standing, bound: Tripped) -> None:
     """A bound tripped: ask for a last thought, or stop if none is wanted or affordable."""
-    if engine.budget.lands(journal.trajectory):
+    if standing.lands:
         await journal.record(Landing(bound.name, bound.detail, bound.code))
     else:
         why, own = bound.reason, bound.reason if bound.code == "own" else ""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
+from clew.core.budget import Standing
 from clew.core.engine import Engine
 from clew.core.events import Compacted, Rewound
 from clew.core.interfaces import AnyBound, Tripped
@@ -24,9 +25,14 @@ Kind: TypeAlias = Literal[
 
 
 class Move(NamedTuple):
-    """The next move, why a person wants it, what the next prompt leaves out, what bound trips."""
+    """The next move, and what it needs to be made.
+
+    `standing` is how the run stands against its limits, `why` a person wants to end it, `less` what
+    the next prompt leaves out, and `tripped` the bound that is reached.
+    """
 
     kind: Kind
+    standing: Standing
     why: str = ""
     less: Compacted | Rewound | None = None
     tripped: Tripped | None = None
@@ -38,42 +44,45 @@ def next_move(engine: Engine, so_far: Trajectory, *, screened: bool = False) -> 
     That is not on record: a screen that does not object writes nothing. Raises `PartError` where
     a bound fails.
     """
-    step = so_far.step
+    step, standing = so_far.step, engine.budget.standing(so_far)
     if so_far.stop is not None:
-        return Move("done")
+        return Move("done", standing)
     if so_far.cancel is not None:
-        return Move("interrupt", so_far.cancel.why)
+        return Move("interrupt", standing, so_far.cancel.why)
     if step.pending:  # all but finish
-        return Move("act")
+        return Move("act", standing)
     if step.answer is not None:
-        return Move("conclude")
+        return Move("conclude", standing)
     if so_far.pending_input and not screened and _awaits_screen(engine, so_far):
-        return Move("screen")
+        return Move("screen", standing)
     if so_far.landed or so_far.cut_landing or len(so_far.rejected) > engine.tries:
-        return Move("give_up")
+        return Move("give_up", standing)
+    return _thought(engine, so_far, standing)
+
+
+def _thought(engine: Engine, so_far: Trajectory, standing: Standing) -> Move:
+    """Another thought, what has to come before it, or what takes its place."""
     if so_far.landing is None:
-        return _bounded(engine, so_far)
-    # What is left may no longer hold the last thought that a landing allows.
-    lands = engine.budget.lands(so_far) or not engine.budget.landing
-    return _thinks(engine, so_far) if lands else Move("give_up")
+        if (tripped := tripped_bound(engine.bounds, standing)) is not None:
+            return Move("land", standing, tripped=tripped)
+    elif engine.budget.landing and not standing.lands:
+        return Move("give_up", standing)  # what is left does not hold the last thought any more
+    if so_far.steps and (less := engine.omission(so_far)) is not None:
+        return Move("leave_out", standing, less=less)
+    return Move("review" if engine.wants_review(so_far) else "think", standing)
 
 
-def _bounded(engine: Engine, so_far: Trajectory) -> Move:
-    """Land where a bound is reached, else go on."""
-    if (tripped := tripped_bound(engine.bounds, so_far)) is None:
-        return _thinks(engine, so_far)
-    return Move("land", tripped=tripped)
-
-
-def tripped_bound(bounds: Iterable[AnyBound], so_far: Trajectory) -> Tripped | None:
+def tripped_bound(bounds: Iterable[AnyBound], standing: Standing) -> Tripped | None:
     """The first bound that is reached, or that the next thought would exceed."""
-    bound = None
+    if (over := standing.exceeded) is not None:
+        return over
+    so_far, bound = standing.so_far, None
     try:
         for bound in bounds:
             if reason := bound(so_far):
                 break
         else:
-            return None
+            return standing.unaffordable
     except PASSED:
         raise
     except BaseException as error:
@@ -83,14 +92,6 @@ def tripped_bound(bounds: Iterable[AnyBound], so_far: Trajectory) -> Tripped | N
     said = text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
     name, _, detail = said.partition(": ")
     return Tripped("own", name, detail)
-
-
-def _thinks(engine: Engine, so_far: Trajectory) -> Move:
-    """Ask the model; where something has to be left out of its prompt, that comes before."""
-    less = engine.omission(so_far) if so_far.steps else None
-    if less is not None:
-        return Move("leave_out", less=less)
-    return Move("review" if engine.wants_review(so_far) else "think")
 
 
 def _awaits_screen(engine: Engine, so_far: Trajectory) -> bool:

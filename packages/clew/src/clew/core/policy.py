@@ -67,7 +67,7 @@ async def judge_call(engine: Engine, so_far: Trajectory, call: Call) -> list[Any
         return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
     if (same := repeated(so_far, call, engine.tools)) is not None:
         return [same]
-    if call.action.name != FINISH and (over := engine.budget.exceeded(so_far)) is not None:
+    if call.action.name != FINISH and (over := engine.budget.standing(so_far).exceeded) is not None:
         why = f"nothing more is begun, for the budget is spent ({over.reason})"
         return [refusal(call, "cap", why, so_far.trust)]
     tool = engine.tools.get(call.action.name)

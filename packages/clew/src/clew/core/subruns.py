@@ -41,11 +41,12 @@ async def grant_sub_runs(engine: Engine, journal: Journal, calls: Sequence[Call]
         return
     for call, _ in new:
         await _refuse_stranger(journal, sub_run_id(journal.run_id, call))
+    standing = engine.budget.standing(so_far)
     weights = [float((tool.weight and call.args.get(tool.weight)) or 1) for call, tool in new]
     events: list[AnyEvent] = []
     capped = _caps(engine, so_far, [tool for _, tool in new], weights)
     for (call, tool), weight, caps in zip(new, weights, capped, strict=True):
-        share = engine.budget.share(so_far, sum(weights) / weight)
+        share = standing.share(sum(weights) / weight)
         grant = share if tool.most is None else least(share, tool.most)
         grant = msgspec.structs.replace(grant, caps=caps)
         if (why := too_little(grant)) is not None:

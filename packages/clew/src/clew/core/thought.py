@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 import anyio
 import msgspec
 
+from clew.core.budget import Standing
 from clew.core.codec import Parsed
 from clew.core.engine import Engine
 from clew.core.events import (
@@ -36,22 +37,21 @@ _TIME_UP: Final = "the run's time was up before the reply came"
 
 
 async def in_time(
-    engine: Engine, journal: Journal, ask: Callable[[], Awaitable[T]]
+    engine: Engine, journal: Journal, standing: Standing, ask: Callable[[], Awaitable[T]]
 ) -> tuple[T, bool] | Charged:
     """What is asked of a model, and whether it came late; charged and cut when time is up.
 
     One deadline for all that this takes: connecting, reading, waits between tries and for a rate.
     """
-    so_far = journal.trajectory
-    with anyio.CancelScope(deadline=journal.deadline(engine.budget.thinking(so_far))) as scope:
+    with anyio.CancelScope(deadline=journal.deadline(standing.thinking)) as scope:
         came = await ask()
         return came, anyio.current_time() > scope.deadline
     unmetered = engine.model.info.unmetered
-    usage = Usage() if unmetered else engine.budget.expected(so_far)
+    usage = Usage() if unmetered else standing.expected
     return Charged(usage, "time_up", _TIME_UP)
 
 
-async def next_thought(engine: Engine, journal: Journal) -> Thought | Charged:
+async def next_thought(engine: Engine, journal: Journal, standing: Standing) -> Thought | Charged:
     """Ask the model for the next thought; in a landing, for the last one, without calls.
 
     Where the run's time is up before the reply comes, what that may have cost is charged. Raises
@@ -59,7 +59,7 @@ async def next_thought(engine: Engine, journal: Journal) -> Thought | Charged:
     """
     so_far = journal.trajectory
     landing = so_far.landing is not None
-    said = engine.reminders(so_far, engine.budget.left(so_far))
+    said = engine.reminders(so_far, standing.left)
     new = await _new_tools(engine, so_far)
     calls: Calls = "none" if landing else "auto"
     try:
@@ -73,7 +73,7 @@ async def next_thought(engine: Engine, journal: Journal) -> Thought | Charged:
     if last is not None and last.reply.adapted is not None:
         prompt = msgspec.structs.replace(prompt, adapted=last.reply.adapted)
     ask = partial(engine.complete, prompt, hear)
-    if isinstance(came := await in_time(engine, journal, ask), Charged):
+    if isinstance(came := await in_time(engine, journal, standing, ask), Charged):
         return came
     reply, late = came
     _warn_of_cut(so_far, reply)
