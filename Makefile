@@ -153,7 +153,7 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
 
 CLEW := packages/clew[documents]
-ALL  := packages/clew[anthropic,code,dbos,documents,embeddings,google,local,mcp,openai,otel,postgres,pydantic,ray,web] packages/clew-evals[reports] packages/clew-strategies
+ALL  := packages/clew[anthropic,documents,embeddings,google,local,openai,otel,pydantic] packages/clew-evals[reports] packages/clew-strategies packages/clew-mcp packages/clew-web packages/clew-code packages/clew-cluster[dbos,postgres,ray]
 
 $(VENV)/.core: wanted = $(CLEW)
 $(VENV)/.local: wanted = packages/clew[documents,local]

@@ -26,14 +26,14 @@ from clew import Agent, Limits, MemoryStore, Tool, read, run, tool
 from clew.concurrency.resources import resources
 from clew.core.interfaces import CALL, CallContext
 from clew.testing.models import ScriptedModel, act, acts, finish
-from clew.toolbox.mcp import McpServer, mcp_tools
-from clew.toolbox.mcp.connection import open_connection
+from clew_mcp import McpServer, mcp_tools
+from clew_mcp.connection import open_connection
 
 SDK: Final = "import mcp.client, mcp.client.stdio, mcp.client.streamable_http"
 CLEW: Final = """\
 import clew
-from clew.toolbox.mcp import McpServer, mcp_tools_sync
-import clew.toolbox.mcp.connection, clew.toolbox.mcp.tool_calls
+from clew_mcp import McpServer, mcp_tools_sync
+import clew_mcp.connection, clew_mcp.tool_calls
 mcp_tools_sync(McpServer(name="bench", command={command!r}, args={args!r}), pins={pins!r})
 """
 MOST_START: Final = 0.150

@@ -17,8 +17,8 @@ from clew import Agent, Limits, Tool, Trajectory, open_store
 from clew.agent.runner import has_begun
 from clew.core.interfaces import Append, Store
 from clew.testing.models import ScriptedModel, act, say
-from clew.toolbox.code import CodeLimits, run_code
-from clew.toolbox.code.bare_calls import with_printed_calls
+from clew_code.programs import CodeLimits, run_code
+from clew_code.programs.bare_calls import with_printed_calls
 from durability.corpus import EFFECTS, End, Program, World, plain, programs
 from durability.nursery import Nursery
 from durability.progress import tell

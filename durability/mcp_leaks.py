@@ -13,14 +13,14 @@ import clew
 from clew import Agent, MemoryStore, Tool
 from clew.concurrency.resources import resources
 from clew.testing.models import ScriptedModel, act, finish
-from clew.toolbox.mcp import McpServer, mcp_tools
+from clew_mcp import McpServer, mcp_tools
 from durability.mcp import MODULES, HttpServer, free_port
 from durability.mcp_runs import NAME, Way
 from durability.nursery import Nursery
 from durability.progress import tell
 from durability.storm import asyncio_run, folder
 from recordings.part import Figure, Part, count
-from tests.toolbox.mcp.servers import plain_server
+from tests.mcp.servers import plain_server
 
 RUNS: Final = 1_000
 WARM: Final = 30

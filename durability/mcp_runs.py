@@ -16,7 +16,7 @@ from clew.concurrency.resources import resources
 from clew.core.events import Attempt, Effect
 from clew.core.interfaces import Append, Store
 from clew.testing.models import ScriptedModel, act, finish
-from clew.toolbox.mcp import McpServer, mcp_tools
+from clew_mcp import McpServer, mcp_tools
 from durability.mcp_server import Era, Strike, World
 from durability.nursery import PATH
 from durability.storm import asyncio_run

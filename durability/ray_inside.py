@@ -16,11 +16,11 @@ from typing import Any, overload
 
 from ray.cluster_utils import Cluster
 
-from clew.workers.ray import Progress, fan_out
+from clew_cluster.ray import Progress, fan_out
 from durability import world
 from durability.progress import tell
 from durability.storm import BYTES, ids
-from tests.workers.ray_program import processes
+from tests.cluster.ray_program import processes
 
 STORMY, SHORT = "durability.ray_agents:stormy", "durability.ray_agents:short"
 

@@ -211,7 +211,7 @@ def _rate(name: str, at_once: int, runs: int, number: int = 2) -> float:
 
 
 def _modules(driver: str) -> tuple[str, ...]:
-    return ("clew.workers.dbos",) if driver == "dbos" else ()
+    return ("clew_cluster.dbos",) if driver == "dbos" else ()
 
 
 def recovery(sample: int) -> Part:

@@ -131,7 +131,7 @@ def blow(storm: Storm, place: str, outside: Path) -> Weather:
     agent = world.agent(outside, pace=storm.pace, model=storm.model)
     run_ids, weather, begun = ids(storm.runs), Weather(), time.monotonic()
     asyncio_run(partial(begin, place, agent, run_ids))
-    with Nursery(*(("clew.workers.dbos",) if storm.driver == "dbos" else ())) as nursery:
+    with Nursery(*(("clew_cluster.dbos",) if storm.driver == "dbos" else ())) as nursery:
         workers = Workers(storm, place, outside, nursery)
         for _ in range(storm.workers):
             workers.start()

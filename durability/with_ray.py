@@ -19,7 +19,7 @@ from durability.ray_agents import FOLDER, short
 from durability.storm import Weather, asyncio_run, audited, begin, folder, ids, with_store
 from durability.storms import figures, misses, sized
 from recordings.part import Figure, Part, count
-from tests.workers.network import alone, why_not
+from tests.cluster.network import alone, why_not
 
 RUNS: Final = 10_000
 GROWTH: Final = 32 * 1024 * 1024

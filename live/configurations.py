@@ -14,7 +14,7 @@ import msgspec
 from clew import Agent, ConfigError, Example, Instructions, Limits, demonstrations
 from clew.core.events import Json
 from clew.core.interfaces import Model
-from clew.toolbox.web.share import share
+from clew_web.share import share
 from live.tasks import Task
 
 STEPS: Final = 8

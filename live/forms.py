@@ -11,8 +11,8 @@ from typing import Final
 
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
-from clew.toolbox.web import KeepPlace, paper_tools
 from clew_evals import Case
+from clew_web import KeepPlace, paper_tools
 from live.configurations import TABLE, fingerprint
 from live.figures import Row, against
 from live.outcomes import Measured, of

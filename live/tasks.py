@@ -19,11 +19,11 @@ from clew.core.events import Json, Observation
 from clew.core.interfaces import Guard, Tool
 from clew.toolbox import calc
 from clew.toolbox.docs import Library, docs_tools
-from clew.toolbox.web import KeepPlace, paper_tools
-from clew.toolbox.web.paper import Find
-from clew.toolbox.web.wiki import Article
 from clew_evals import Case
 from clew_evals.gold import FOREIGN, NOTES, foreign, gold
+from clew_web import KeepPlace, paper_tools
+from clew_web.paper import Find
+from clew_web.wiki import Article
 from live import recorded
 
 Half: TypeAlias = Literal["tuning", "unseen"]

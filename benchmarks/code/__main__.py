@@ -19,7 +19,7 @@ from benchmarks.code.solution import Solution
 from benchmarks.code.solutions import solution
 from clew import Agent, Limits, MemoryStore, Tool, read, run
 from clew.testing.models import Move, ScriptedModel, act, acts, say
-from clew.toolbox.code import run_code
+from clew_code.programs import run_code
 
 MOST: Final = 0.7
 """Of the steps of calls, that programs may take."""

@@ -18,9 +18,9 @@ from clew import Agent, Limits, MemoryStore, open_store, read, run, tool
 from clew.concurrency.resources import resources
 from clew.interfaces import Store
 from clew.testing.models import Move, ScriptedModel, act, acts, say
-from clew.toolbox.code import Executor, Monty, code_tool
-from clew.toolbox.code.process import SandboxedPython
-from clew.toolbox.sandbox import kernel
+from clew_code.programs import Executor, Monty, code_tool
+from clew_code.programs.process import SandboxedPython
+from clew_code.sandbox import kernel
 
 CALLS: Final = 101
 ROUNDS: Final = 9

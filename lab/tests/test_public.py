@@ -49,13 +49,9 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew.models.openai.responses": ("openai", "openai"),
     "clew.otel": ("opentelemetry", "otel"),
     "clew.otel.send": ("opentelemetry", "otel"),
-    "clew.serve.mcp": ("mcp", "mcp"),
-    "clew.stores.postgres": ("psycopg", "postgres"),
-    "clew.toolbox.code": ("pydantic_monty", "code"),
-    "clew.toolbox.code.process": ("pydantic_monty", "code"),
-    "clew.toolbox.web": ("httpx2", "web"),
-    "clew.workers.dbos": ("dbos", "dbos"),
-    "clew.workers.ray": ("ray", "ray"),
+    "clew_cluster.postgres": ("psycopg", "postgres"),
+    "clew_cluster.dbos": ("dbos", "dbos"),
+    "clew_cluster.ray": ("ray", "ray"),
 }
 
 

@@ -10,7 +10,7 @@ import msgspec
 from clew import Agent, Limits
 from clew.core.events import Json
 from clew.core.interfaces import Model
-from clew.toolbox.code import run_code
+from clew_code.programs import run_code
 from clew_strategies import (
     Auto,
     PlanAndSolve,

@@ -19,7 +19,7 @@ from typing import Any, Final
 from clew import ConfigError, tool
 from clew.core.interfaces import Check, Tool
 from clew.core.trajectory import Trajectory
-from clew.toolbox.sandbox import Sandbox, SandboxLimits
+from clew_code.sandbox import Sandbox, SandboxLimits
 from clew_evals import Case
 from clew_strategies import Judgement
 

@@ -13,8 +13,8 @@ from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
 from clew.screens import Injections
 from clew.testing.models import ScriptedModel, say
-from clew.toolbox.mcp import McpServer
-from clew.toolbox.workspace import workspace_tools
+from clew_code.workspace import workspace_tools
+from clew_mcp import McpServer
 from clew_strategies import TreeSearch
 
 MINI = 'model = "openai:gpt-4.1-mini"'

@@ -19,7 +19,7 @@ TESTS: Final = Path(__file__).parent
 ABOVE: Final = frozenset(
     {
         *("benchmarks", "cli", "durability", "live", "otel", "recordings"),
-        *("serve", "workers"),
+        "workers",
     }
 )
 """Folders of tests of layer 6 and above."""

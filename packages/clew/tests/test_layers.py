@@ -36,7 +36,7 @@ FLOORS = (
     {"workers"},
     {"retention"},
     {"clew"},  # the doors: `clew` and `clew.interfaces`
-    {"cli", "serve"},
+    {"cli"},
 )
 LAYERS = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 GROUND = 0
@@ -54,8 +54,6 @@ BY_NAME = {  # who may import a module whose name is data
     "models/prices.py": "the list of prices is big, comes with providers, and is for their models",
     "stores/__init__.py": "platformdirs is dear to import, and most name their store",
     "toolbox/docs/extract.py": "what reads PDF and HTML is an optional extra too",
-    "toolbox/mcp/pinned_server.py": "the SDK is dear to import, and most runs call no such tool",
-    "toolbox/mcp/pins.py": "platformdirs is dear to import, and pins lie beside an agent file",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
     "tools/pydantic_types.py": "pydantic is an optional extra, for types that only it reads",
     "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",

@@ -32,17 +32,8 @@ WINGS = (
     "otel",
     "retention",
     "screens",
-    "serve",
-    "stores.postgres",
     "testing.servers",
-    "toolbox.code",
     "toolbox.docs",
-    "toolbox.mcp",
-    "toolbox.sandbox",
-    "toolbox.web",
-    "toolbox.workspace",
-    "workers.dbos",
-    "workers.ray",
 )
 ABOVE = ("cli", *WINGS)
 """What may stand upon a wing."""

@@ -14,7 +14,7 @@ from clew_evals.environments import world
 from clew_evals.scoring import Seen, score
 from clew_evals.texts import em, f1
 from clew_evals.world import World
-from tests.tools.site import Said, Site, Was, as_json
+from tests.web.site import Said, Site, Was, as_json
 
 FERRY: dict[str, Any] = {
     "_id": "f1",

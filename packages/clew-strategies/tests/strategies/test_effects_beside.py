@@ -26,7 +26,7 @@ from clew.core.events import Note, Verdict
 from clew.core.trajectory import Call, Trajectory
 from clew.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
-from clew.toolbox.code import run_code
+from clew_code.programs import run_code
 from clew_strategies import Chaining, Orchestrator, strategy_agent
 from clew_strategies.orchestrator import Parts
 

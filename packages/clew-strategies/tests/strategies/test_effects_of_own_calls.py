@@ -28,8 +28,8 @@ from clew import (
 from clew.interfaces import AgentTool, Json, Prompt
 from clew.testing.cut_store import CutStore
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
-from clew.toolbox.code import run_code
 from clew.tools import with_fallback
+from clew_code.programs import run_code
 from clew_strategies import (
     Chaining,
     PlanAndSolve,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Agent, MemoryStore, Tool, read_sync, run_sync, tool
+from clew import Agent, Tool, tool
 from clew.codecs import Code
 from clew.codecs.functions import LONGEST, function_name, lone_call, signature, written
 from clew.codecs.stream_end import RUNS_ON
@@ -15,7 +15,7 @@ from clew.core.codec import Parsed
 from clew.core.events import Action, Fingerprints, RawCall, Reply, Thought
 from clew.core.trajectory import Call, Step
 from clew.testing import ScriptedModel
-from clew.toolbox.code import run_code
+from tests.codecs.stand_ins import run_code
 
 CODE = Code()
 NO_PRINTS = Fingerprints("", "", "", "")
@@ -304,23 +304,6 @@ def test_a_result_of_free_fields_is_a_dict(result: Any, kind: str) -> None:
 def test_a_shape_of_many_fields_is_left_out() -> None:
     result = {"type": "object", "properties": {f"field_{i}": {"type": "string"} for i in range(50)}}
     assert "returns" not in signature(replace(now, result=result))
-
-
-def test_a_run_shows_programs_and_what_they_print() -> None:
-    replies = [
-        f"I look.\n```python\n{PROGRAM}\n```",
-        "```python\nprint('`' * 3)  # ```\n```",
-        "Answer: done",
-    ]
-    model = ScriptedModel(replies)
-    agent = Agent(model=model, tools=[look, run_code()], codec="code")
-    store = MemoryStore()
-    assert run_sync(agent, "?", store=store, run_id="r").answer == "done"
-    record = read_sync("r", store=store)
-    parts = [part.text for part in CODE.render(agent.engine.prompt_spec, record.steps[0])]
-    assert parts == [f"Thought: I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
-    parts = [part.text for part in CODE.render(agent.engine.prompt_spec, record.steps[1])]
-    assert parts == ["````python\nprint('`' * 3)  # ```\n````", "Observation: ```"]
 
 
 def test_an_answer_that_would_be_read_otherwise_is_written_as_a_call() -> None:

@@ -17,9 +17,9 @@ from clew.core.events import Reply, encode
 from clew.testing import ScriptedModel, act, finish, say
 from clew.testing.models import Move
 from clew.toolbox.calc import calc
-from clew.toolbox.code import run_code
 from clew.toolbox.docs import docs_tools
 from tests.codecs.gbnf import pattern, sampler
+from tests.codecs.stand_ins import run_code
 
 
 class Life(msgspec.Struct):

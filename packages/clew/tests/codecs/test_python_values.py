@@ -6,7 +6,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Tool, read, run
 from clew.testing.models import ScriptedModel
-from clew.toolbox.code import run_code
+from tests.codecs.stand_ins import run_code
 
 ENDS = {"native": "Nothing was sent.", "code": "Answer: Nothing was sent."}
 NO_JSON = [

@@ -6,33 +6,20 @@ from typing import Any
 
 import pytest
 
-from clew import PROMPT, Agent, ConfigError, MemoryStore, demonstrations, read, run, tool
+from clew import PROMPT, Agent, ConfigError, demonstrations, tool
 from clew.agent_files import load_agent
 from clew.agent_files.make import shipped, tool_names
 from clew.context.demonstrations import DEMONSTRATIONS, acted, finished
 from clew.context.demonstrations import example as worked
 from clew.core.events import FINISH, Action
 from clew.core.interfaces import Tool
-from clew.testing.models import ScriptedModel, act, finish
+from clew.testing.models import ScriptedModel
 from clew.toolbox.docs import docs_tools
-from clew.toolbox.web import KeepPlace, paper_tools
-from tests.core.watched import CODECS, watched
+from tests.core.watched import CODECS
 
 pytestmark = pytest.mark.anyio
 
 PAPER = ("search", "lookup")
-TEXTS = {
-    "Varn Light": "Varn Light is a lighthouse on the Isle of Orra, first lit on 12 May 1868.\n\n"
-    "Its lamp was replaced in 1931. The last keeper, Edda Lowe, left in 1974.",
-    "Hollin Viaduct": "The Hollin Viaduct is a railway bridge over the Sene, designed by the "
-    "engineer Marta Quist and opened in 1911.",
-    "Marta Quist": "Marta Quist was an engineer. She was born in Ostrand and taught at its school "
-    "of mines.",
-    "Nils Aker": "Nils Aker was a poet and a ship's doctor. His first book came out in 1902.",
-    "Lake Tamar": "Lake Tamar is a mountain lake with an area of 14 square kilometres.",
-    "Lake Issel": "Lake Issel is a reservoir with an area of 9 square kilometres.",
-    "Brannoch": "Brannoch is a fishing village. Its harbour was built in 1840.",
-}
 
 
 FIT = {
@@ -83,50 +70,6 @@ def test_demonstrations_fit_the_agents_tools_or_it_says_so(
         f"examples is {most + 1}, and {most} that ship or can be made fit this agent (its tools: "
         f"{has}; its answer: text): {advice}, or give some of your own"
     )
-
-
-@pytest.mark.parametrize("codec", CODECS)
-async def test_the_papers_agent_is_shown_demonstrations_with_its_own_tools(codec: str) -> None:
-    tools = paper_tools({"Emma": "Emma is a novel."})
-    model = watched(act("search", entity="Emma"), finish("a novel"), codec=codec, tools=tools)
-    agent = Agent(
-        model=model,
-        tools=tools,
-        codec=codec,
-        guards=[KeepPlace()],
-        prompt=PROMPT.replace(examples=2),
-    )
-    store = MemoryStore()
-    result = await run(agent, "What is Emma?", store=store)
-    text = "\n".join(
-        "\n".join([part.text, *(call.arguments or "" for call in part.calls)])
-        for part in model.sent[0].head
-    )
-    for example in DEMONSTRATIONS:
-        assert (example.goal in text) is (example in agent.engine.prompt_spec.examples)
-    assert "Hollin Viaduct" in text
-    record = await read(result.run_id, store=store)
-    assert (result.answer, record.started.setting.parts["examples"]) == ("a novel", 2)
-
-
-async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> None:
-    tools = paper_tools(TEXTS)
-    agent = Agent("offline", tools, guards=[KeepPlace()], prompt=PROMPT.replace(examples=6))
-    for example in agent.engine.prompt_spec.examples:
-        script = [
-            act(call.action.name, **call.action.args) for s in example.steps for call in s.calls
-        ]
-        store = MemoryStore()
-        lived = agent.replace(model=ScriptedModel(script), prompt=PROMPT)
-        result = await run(lived, example.goal, store=store)
-        record = await read(result.run_id, store=store)
-        shown = [call for step in example.steps for call in step.calls]
-        assert len(record.calls) == len(shown)
-        for call, told in zip(record.calls[:-1], shown, strict=False):
-            assert (call.observation and call.observation.content) == (
-                told.observation and told.observation.content
-            )
-        assert len(result.cited) == result.answer.count("[")
 
 
 def test_they_are_chosen_anew_when_the_agent_changes(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from clew import (
 from clew.core.interfaces import Tool
 from clew.guards.no_progress import EARLY, REFUSED
 from clew.testing.models import Move, ScriptedModel, act, finish, say
-from clew.toolbox.code import run_code
+from clew_code.programs import run_code
 
 PAGE: Final = Path(__file__).parents[4] / "docs" / "limits.md"
 ROUNDS: Final = 12

@@ -29,7 +29,7 @@ from clew.core.events import Action, Changed, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Line, ScriptedModel, act, finish, say
-from clew.toolbox.code import run_code
+from tests.codecs.stand_ins import run_code
 from tests.core.watched import Watched, watched
 
 pytestmark = pytest.mark.anyio

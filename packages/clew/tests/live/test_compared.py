@@ -11,7 +11,7 @@ from clew.core.events import Usage
 from clew.core.journal import load
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox import calc
-from clew.toolbox.code import run_code
+from clew_code.programs import run_code
 from clew_strategies import Calls, ReWOO, TreeSearch, strategy_agent, vote
 from live.strategies import page
 from live.strategies.choices import choices, chosen

@@ -14,7 +14,7 @@ from clew import Trajectory, tool
 from clew.interfaces import Check
 from clew.testing.servers import Fail, OpenAIServer, Say
 from clew.toolbox import calc
-from clew.toolbox.web import paper_tools
+from clew_web import paper_tools
 from live.others.gateway import Gateway
 
 PAGES = {"Loch Ness": "Loch Ness is a lake. Its monster is old. The monster is shy."}

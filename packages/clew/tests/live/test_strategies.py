@@ -13,7 +13,7 @@ import clew
 from clew import Agent, MemoryStore
 from clew.core.interfaces import Tool
 from clew.testing import ScriptedModel, finish
-from clew.toolbox.sandbox import kernel
+from clew_code.sandbox import kernel
 from live.strategies import goods, page, programs
 from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered, add, read

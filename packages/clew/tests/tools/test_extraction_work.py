@@ -1,18 +1,13 @@
 """Reading a document takes time in proportion to its size, whatever it is made of."""
 
-import io
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pypdf
 import pytest
-from pypdf.generic import DecodedStreamObject, NameObject
 
-from clew.toolbox.docs import Library, docs_tools
-from tests.tools.site import Said, Site
+from clew.toolbox.docs import Library
 from tests.tools.test_docs import pdf
-from tests.tools.test_web_page import near, read
 
 SHAPES: dict[str, Callable[[int], str]] = {
     "nested": lambda n: "<div>" * n + "kelp" + "</div>" * n,
@@ -71,14 +66,6 @@ def test_deep_html_is_read(tmp_path: Path) -> None:
     assert found.search("kelp soup")[0].text == "kelp soup"
 
 
-async def test_a_deep_page_of_the_web_is_read_and_says_so() -> None:
-    text = "<p>The kelp is cut in May by boat, and dried on the stones of the shore.</p>"
-    with Site({"/a": Said(("<body>" + "<div>" * 4_000 + text).encode())}) as site:
-        seen = await read(near(site), f"{site.url}/a")
-    assert "The kelp is cut in May" in seen.content["results"][0]["snippet"]
-    assert seen.content["note"].startswith("nested 4,00")
-
-
 @pytest.mark.parametrize(
     ("name", "size", "said"),
     [
@@ -100,52 +87,6 @@ def test_what_is_too_large_is_named_and_not_read(
     ((path, reason),) = found.load().skipped
     assert path == name
     assert said in reason
-
-
-def pages(*texts: str) -> bytes:
-    """A PDF whose pages without text are drawn as a scan's are."""
-    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf(*texts)))
-    for page, text in zip(writer.pages, texts, strict=True):
-        if text == "(scan)":
-            drawing = DecodedStreamObject()
-            drawing.set_data(b"q 612 0 0 792 0 0 cm 0 0 1 1 re f Q")
-            page[NameObject("/Contents")] = drawing
-    out = io.BytesIO()
-    writer.write(out)
-    return out.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("texts", "note"),
-    [
-        (("kelp", "(scan)"), "no text on 1 of 2 pages (2)"),
-        (("(scan)", "kelp"), "no text on 1 of 2 pages (1)"),
-        (("kelp", "(scan)", "(scan)", "(scan)"), "no text on 3 of 4 pages (2-4)"),
-        (("(scan)", "kelp", "(scan)", "(scan)"), "no text on 3 of 4 pages (1, 3-4)"),
-        (("(scan)", "(scan)", "kelp"), "no text on 2 of 3 pages (1-2)"),
-        (("kelp", "(scan)", "kelp", "(scan)", "kelp"), "no text on 2 of 5 pages (2, 4)"),
-        (("kelp", *["(scan)"] * 11), "no text on 11 of 12 pages (2-12)"),
-        (("(scan)", "kelp", "(scan)"), "no text on 2 of 3 pages (1, 3)"),
-        ((*["(scan)", "kelp"] * 3,), "no text on 3 of 6 pages (1, 3, 5)"),
-        ((*["kelp"] * 5, "(scan)"), "no text on 1 of 6 pages (6)"),
-        (("kelp", "kelp"), ""),
-        (("kelp",), ""),
-    ],
-)
-async def test_pages_of_a_half_scanned_pdf_are_named(
-    tmp_path: Path, texts: tuple[str, ...], note: str
-) -> None:
-    found = shelf(tmp_path / "notes", a_pdf=pages(*texts))
-    said = dict(found.load().notes).get("a.pdf", "")
-    assert said.startswith(note)
-    assert bool(said) == bool(note)
-    search, _ = docs_tools(found)
-    for query in ("kelp", "nothing"):
-        seen = await search.call({"query": query}, "")
-        assert note in seen.content.get("looked", "")
-    with Site({"/a.pdf": Said(pages(*texts), "application/pdf")}) as site:
-        seen = await read(near(site), f"{site.url}/a.pdf")
-    assert seen.content.get("note", "").startswith(note)
 
 
 def test_a_pdf_that_counts_absurdly_is_read_as_far_as_it_goes(tmp_path: Path) -> None:

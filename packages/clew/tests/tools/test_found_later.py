@@ -6,8 +6,8 @@ from clew import Agent, Tool, tool
 from clew.context import Context
 from clew.core.events import Reply
 from clew.testing import ScriptedModel
-from clew.toolbox.code import run_code
 from clew.tools.retrieval import Retrieval
+from tests.codecs.stand_ins import run_code
 
 
 @tool

@@ -2,16 +2,20 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-import clew
+from tests.test_layers import ROOT
 
-SOURCE = Path(clew.__file__).parent
+SOURCES = {
+    path.relative_to(source).as_posix().removeprefix("clew/"): path
+    for source in ROOT.glob("packages/*/src")
+    for path in sorted(source.rglob("*.py"))
+}
+"""All files of all packages, by their names; those of clew without its own."""
 
 GATEWAY = {
     "core/execute.py": "makes every call, once it was judged",
     "tools/fallback.py": "is itself a tool, and asks the guards of both tools",
-    "toolbox/mcp/tools.py": "`pinned.call` asks a server: it is what such a tool does",
+    "clew_mcp/tools.py": "`pinned.call` asks a server: it is what such a tool does",
 }
 
 NO_TOOLS = frozenset({
@@ -24,15 +28,15 @@ NO_TOOLS = frozenset({
 KNOWN = frozenset({
     *("agent/approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
     *("core/pending.py: each", "core/trajectory.py: self", "evidence/support.py: each"),
-    *("serve/mcp/approvals.py: each", "serve/mcp/results.py: each"),
+    *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
     *("cli/audit.py: found", "cli/outcome.py: link", "cli/rulings.py: each"),
     *("cli/rulings.py: waiting", "context/program_examples.py: one", "core/fork.py: e"),
     *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),
     *("evidence/support.py: calculation", "evidence/support.py: piece", "tools/process.py: found"),
-    *("evals/environments/database.py: was", "serve/mcp/server.py: calls"),
-    *("toolbox/code/tool.py: _Programs(executor, limits, known)",),
-    *("toolbox/mcp/connection.py: asked", "toolbox/mcp/pinned_server.py: self._failed"),
-    *("toolbox/workspace/gate.py: last",),
+    *("clew_evals/environments/database.py: was", "clew_mcp/serve/server.py: calls"),
+    *("clew_code/programs/tool.py: _Programs(executor, limits, known)",),
+    *("clew_mcp/connection.py: asked", "clew_mcp/pinned_server.py: self._failed"),
+    *("clew_code/workspace/gate.py: last",),
 })  # fmt: skip
 """Other uses that were looked at: records, passages, processes, and what a tool is made of."""
 
@@ -55,8 +59,7 @@ def uses(source: str) -> Iterator[tuple[int, str]]:
 
 def test_no_tool_is_called_outside_the_gateway() -> None:
     found: list[str] = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
+    for name, path in SOURCES.items():
         if name not in GATEWAY:
             found += [
                 f"{name}:{line}: {of}.call"
@@ -82,4 +85,4 @@ def test_a_new_use_is_found() -> None:
 
 def test_the_gateway_still_calls_them() -> None:
     for name in GATEWAY:
-        assert [*uses((SOURCE / name).read_text("utf-8"))] != [], name
+        assert [*uses(SOURCES[name].read_text("utf-8"))] != [], name

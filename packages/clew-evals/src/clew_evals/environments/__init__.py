@@ -13,7 +13,7 @@ import msgspec
 
 from clew.agent_files.imports import imported_function
 from clew.support.errors import ConfigError
-from clew.support.extras import install
+from clew.support.extras import install_package
 from clew_evals.environments.moves import Game
 from clew_evals.environments.packages import load
 from clew_evals.environments.textworld import text_world
@@ -22,7 +22,7 @@ from clew_evals.world import World
 __all__ = ["NAMES", "Game", "text_world", "world"]
 
 NAMES: Final = ("hotpotqa", "fever", "textworld", "alfworld", "webshop", "database")
-_EXTRAS: Final = {"hotpotqa": "web", "fever": "web"}
+_PACKAGES: Final = {"hotpotqa": "clew-web", "fever": "clew-web"}
 
 
 def world(name: str, path: str | Path = "", **options: Any) -> World:
@@ -37,7 +37,7 @@ def world(name: str, path: str | Path = "", **options: Any) -> World:
         message = f"there is no world {name!r}; choose one of {', '.join(NAMES)}, or module:name"
         raise ConfigError(message)
     needs = f"the world {name} needs more than clew alone"
-    needs += f": {install(_EXTRAS[name])}" if name in _EXTRAS else ""
+    needs += f": {install_package(_PACKAGES[name])}" if name in _PACKAGES else ""
     module = load(f"clew_evals.environments.{name}", needs)
     try:
         chosen = msgspec.convert(options, module.Options)

@@ -13,11 +13,11 @@ import msgspec
 
 from clew.core.events import Json
 from clew.support.errors import ConfigError
-from clew.toolbox.web.wiki import LANGUAGE, WIKIPEDIA
 from clew_evals.case import Case
 from clew_evals.environments.entries import Entry, chosen, entries, read
 from clew_evals.environments.hotpotqa import Titled, by_title, reading
 from clew_evals.world import World
+from clew_web.wiki import LANGUAGE, WIKIPEDIA
 
 LABELS: Final = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 

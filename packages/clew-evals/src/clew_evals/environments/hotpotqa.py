@@ -14,11 +14,11 @@ import msgspec
 from clew.core.events import Json
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError
-from clew.toolbox.web import KeepPlace, paper_tools
-from clew.toolbox.web.wiki import LANGUAGE, WIKIPEDIA
 from clew_evals.case import Case
 from clew_evals.environments.entries import Entry, chosen, entries, read
 from clew_evals.world import Episode, Quiet, World
+from clew_web import KeepPlace, paper_tools
+from clew_web.wiki import LANGUAGE, WIKIPEDIA
 
 SHORT: Final = (
     "Answer with the bare name, date, number, yes or no that is asked for, and nothing else."

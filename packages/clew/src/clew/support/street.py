@@ -7,11 +7,23 @@ from collections.abc import Mapping
 from typing import Final
 
 PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "clew-cluster": {"clew.stores": "postgres postgresql", "clew.workers": "dbos ray"},
+    "clew-code": {
+        "clew.doctor": "sandbox",
+        "clew.tools": "run_code",
+        "clew.workspace": "tools",
+    },
     "clew-evals": {"clew.commands": "eval"},
+    "clew-mcp": {"clew.commands": "mcp serve-mcp tools.classify", "clew.mcp": "server tools"},
     "clew-strategies": {
         "clew.strategies": "strategy_agent auto evaluator_optimizer orchestrator plan_and_solve"
         " reflexion rewoo tree_search",
         "clew.votes": "agent_of verifying vote vote_status",
+    },
+    "clew-web": {
+        "clew.guards": "lookup",
+        "clew.tools": "baidu_search brave_search fetch_page lookup search searxng_search"
+        " serper_search tavily_search web_search wiki_search",
     },
 }
 """The names of each package, by group of entry points."""

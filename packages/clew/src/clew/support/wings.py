@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from clew.support.errors import ConfigError
 from clew.support.extras import install, install_package
-from clew.support.street import PACKAGES, package_of
+from clew.support.street import package_of
 
 MODELS: Final = "clew.models"
 """`NAME:model`: a `Provider`, or a function from a model's name and options to a `Model`."""
@@ -43,8 +43,10 @@ VOTES: Final = "clew.votes"
 them."""
 WORKSPACE: Final = "clew.workspace"
 """`workspace`, of an agent file; `tools`: a function from a folder and its settings to tools."""
+DOCTOR: Final = "clew.doctor"
+"""An area of `clew doctor`: a function that gives name, whether it is usable, and why, of each."""
 COMMANDS: Final = "clew.commands"
-"""`clew NAME`: a `click.Command`."""
+"""`clew NAME`: a `click.Command`; with a dot in it, a command of one of clew's groups."""
 
 
 def names(group: str) -> list[str]:
@@ -102,8 +104,8 @@ def _is_installed(package: str) -> bool:
 def _command(entry: Any) -> str:
     """The command that adds what an entry needs."""
     name = entry.dist.name
-    if entry.extras and (name == "clew" or name in PACKAGES):
-        return install(entry.extras[0], name)
+    if name == "clew" or name.startswith("clew-"):
+        return install(entry.extras[0] if entry.extras else "", name)
     extras = f"[{','.join(entry.extras)}]" if entry.extras else ""
     return f"pip install '{name}{extras}'"
 

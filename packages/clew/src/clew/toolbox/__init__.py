@@ -1,6 +1,6 @@
 """The tools that ship, and functions that make tools of programs and of functions in processes.
 
-`clew.toolbox.docs` searches documents, `clew.toolbox.web` the web.
+`clew.toolbox.docs` searches documents, `clew_web` the web.
 """
 
 from clew.toolbox.backtrack import backtrack

@@ -1,0 +1,280 @@
+"""A store in a PostgreSQL database, which many processes and machines can share.
+
+An append is one call of a function in the database (`postgres_tables`), together with the appends
+of other runs that are ready with it (`postgres_commits`). It is made in the run's row, whose epoch
+and last line must be those that the append says. So the server does all of it, or nothing, without
+ever waiting for the client, and a client may be frozen, killed or cut off at any moment.
+
+Needs the extra `postgres`, and asyncio.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, LiteralString
+
+from psycopg.errors import UniqueViolation
+
+from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
+from clew.support.errors import StoreError
+from clew.support.settings import check_fields
+from clew_cluster.postgres.address import Address, parse
+from clew_cluster.postgres.connection import Connection, Link
+from clew_cluster.postgres.group_commit import Commits, wakes
+from clew_cluster.postgres.listing import BEGIN, DUE, END, LAST, PAGE, RUNS
+from clew_cluster.postgres.locks import Locks, NotificationListener, listening
+from clew_cluster.postgres.schema import key
+
+# From a run to the one that wrote a line, and the new run after it, unless the line is not there.
+_FORK: Final = """
+    WITH RECURSIVE up (number, base, shared, root, head, depth) AS (
+        SELECT number, base, shared, root, head, 0 FROM runs WHERE run_id = %(base)s
+        UNION ALL
+        SELECT runs.number, runs.base, runs.shared, runs.root, runs.head, depth + 1
+        FROM up JOIN runs ON runs.number = up.base WHERE up.shared >= %(seq)s
+    )
+    INSERT INTO runs (run_id, base, shared, head, root)
+    SELECT %(run_id)s, number, %(seq)s, %(seq)s, coalesce(root, number) FROM up
+    WHERE (SELECT head FROM up WHERE depth = 0) >= %(seq)s
+    ORDER BY depth DESC LIMIT 1
+    RETURNING epoch"""
+_CREATE: Final = "INSERT INTO runs (run_id) VALUES (%(run_id)s) RETURNING epoch"
+_BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE run_id = %s RETURNING epoch"
+_BUMP_EMPTY: Final = (
+    "UPDATE runs SET epoch = epoch + 1 WHERE run_id = %s AND head = shared RETURNING epoch"
+)
+# A row for a run that is there, whatever it has. A fork without a line of its own has none.
+_READ: Final = """
+    WITH RECURSIVE part (number, base, shared, upto) AS (
+        SELECT number, base, shared, head FROM runs WHERE run_id = %(run_id)s
+        UNION ALL
+        SELECT runs.number, runs.base, runs.shared, part.shared
+        FROM part JOIN runs ON runs.number = part.base
+        WHERE part.shared > %(after)s AND part.upto > part.shared
+    )
+    SELECT seq, at, epoch, body, hash FROM part
+    LEFT JOIN entries ON entries.number = part.number AND seq > %(after)s AND seq <= upto
+    ORDER BY seq"""
+_POST: Final = """
+    WITH put AS (
+        INSERT INTO inbox (number, body) SELECT number, %s FROM runs WHERE run_id = %s RETURNING id
+    ) SELECT id, pg_notify(%s, %s) FROM put"""
+_INBOX: Final = """
+    SELECT inbox.id, inbox.body FROM runs LEFT JOIN inbox USING (number)
+    WHERE run_id = %s ORDER BY inbox.id"""
+_SIZE: Final = """
+    SELECT coalesce((SELECT sum(pg_column_size(runs.*)) FROM runs), 0)
+        + coalesce((SELECT sum(pg_column_size(entries.*)) FROM entries), 0)
+        + coalesce((SELECT sum(pg_column_size(blobs.*)) FROM blobs), 0)
+        + coalesce((SELECT sum(pg_column_size(refs.*)) FROM refs), 0)
+        + coalesce((SELECT sum(pg_column_size(inbox.*)) FROM inbox), 0)"""
+
+
+@dataclass(slots=True)
+class _Open:
+    """What a store has open in one event loop."""
+
+    link: Link
+    commits: Commits
+    claims: Locks
+
+
+@dataclass(slots=True)
+class _Begin:
+    """Begins a run, also in a second try, after one whose end nobody heard."""
+
+    run_id: str
+    query: LiteralString
+    given: Mapping[str, Any]
+    tries: int = 0
+
+    async def __call__(self, connection: Connection) -> int | None:
+        """The run's epoch; None where there is nothing to begin from."""
+        self.tries += 1
+        cursor = connection.cursor(binary=True)
+        try:
+            await cursor.execute(self.query, self.given, prepare=True)
+        except UniqueViolation as error:
+            if self.tries == 1:
+                raise known_run(self.run_id) from error
+            await cursor.execute(_BUMP_EMPTY, (self.run_id,), prepare=True)
+            if not cursor.rowcount:
+                raise known_run(self.run_id) from error
+        row = await cursor.fetchone()
+        return None if row is None else int(row[0])
+
+
+@dataclass(slots=True)
+class PostgresStore:
+    """Keeps all runs in the database at `address`, in a schema that is created if it is missing.
+
+    `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=clew&patience=10`; you may omit whatever
+    libpq finds elsewhere. It waits up to `patience` seconds for an absent server, and then
+    completes what was under way: nothing twice, nothing lost. An instance belongs to the event loop
+    that first uses it, until it is closed. Raises `StoreError` if the database cannot be used; no
+    message contains a password.
+    """
+
+    address: str = field(repr=False)
+    place: Address = field(init=False)
+    _opened: _Open | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        self.place = parse(self.address)
+
+    def _at(self) -> _Open:
+        """What is open in this event loop."""
+        found = self._here()
+        if found is None:
+            link = Link(self.place)
+            found = self._opened = _Open(link, Commits(link), Locks(link))
+        return found
+
+    def _here(self) -> _Open | None:
+        """The same, if anything is."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError as error:
+            raise StoreError(
+                "a PostgreSQL store needs asyncio: run without trio, or name another store"
+            ) from error
+        found = self._opened
+        if found is None or found.link.is_stale:
+            return None
+        if not found.link.here:
+            raise StoreError(
+                f"{self.place.shown} is open in another event loop: close it there, or open the "
+                "store once more here"
+            )
+        return found
+
+    async def create(self, run_id: str, base: Base | None = None) -> int:
+        link = self._at().link
+        if base is None:
+            epoch = await link.using(_Begin(run_id, _CREATE, {"run_id": run_id}))
+            return 1 if epoch is None else epoch
+        given = {"run_id": run_id, "base": base.run_id, "seq": base.seq}
+        if base.seq > 0 and (epoch := await link.using(_Begin(run_id, _FORK, given))) is not None:
+            return epoch
+        rows = await link.ask("SELECT head FROM runs WHERE run_id = %s", (base.run_id,))
+        raise no_base(base, rows[0][0]) if rows else unknown_run(base.run_id)
+
+    async def open(self, run_id: str) -> int:
+        rows = await self._at().link.ask(_BUMP, (run_id,))
+        if not rows:
+            raise unknown_run(run_id)
+        return int(rows[0][0])
+
+    async def epoch(self, run_id: str) -> int:
+        rows = await self._at().link.ask("SELECT epoch FROM runs WHERE run_id = %s", (run_id,))
+        if not rows:
+            raise unknown_run(run_id)
+        return int(rows[0][0])
+
+    async def append(self, append: Append) -> bool:
+        return await self._at().commits.append(append)
+
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        given = {"run_id": run_id, "after": max(after, 0)}
+        rows = await self._at().link.ask(_READ, given)
+        if not rows:
+            raise unknown_run(run_id)
+        return [Line(*row) for row in rows if row[0] is not None]
+
+    async def blob(self, digest: str) -> bytes:
+        rows = await self._at().link.ask("SELECT body FROM blobs WHERE digest = %s", (digest,))
+        if not rows:
+            raise missing_blob(digest)
+        return bytes(rows[0][0])
+
+    async def post(self, run_id: str, body: bytes) -> None:
+        (wake, *_) = (*wakes([run_id]), b"[]")
+        given = (body, run_id, self.place.schema, wake.decode())
+        if not await self._at().link.ask(_POST, given, once=True):
+            raise unknown_run(run_id)
+
+    async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
+        rows = await self._at().link.ask(_INBOX, (run_id,))
+        if not rows:
+            raise unknown_run(run_id)
+        return [(id_, bytes(body)) for id_, body in rows if id_ is not None]
+
+    async def runs(
+        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        if not (most or after or status):
+            return await self._listed(RUNS)
+        given = {
+            "at": LAST if after is None else after.last.at,
+            "run_id": "" if after is None else after.run_id,
+            "none": LAST if after is None else 0,
+            "most": most or None,
+            "status": status,
+        }
+        return await self._listed(PAGE, given)
+
+    async def ids(self, part: str, most: int = 20) -> list[str]:
+        given = {"part": part, "most": most}
+        link = self._at().link
+        rows = await link.ask(BEGIN, given) or await link.ask(END, given)
+        return [run_id for (run_id,) in rows]
+
+    async def due(self) -> list[RunInfo]:
+        return await self._listed(DUE)
+
+    async def claim(self, name: str) -> bool:
+        return await self._at().claims.claim(name)
+
+    async def release(self, name: str) -> None:
+        await self._at().claims.release(name)
+
+    @asynccontextmanager
+    async def wakes(self) -> AsyncGenerator[AsyncIterator[str]]:
+        link = self._at().link
+        ears = NotificationListener(link, await listening(link))
+        try:
+            async with aclosing(ears.ids()) as ids:
+                yield ids
+        finally:
+            await ears.close()
+
+    async def forget(self, run_id: str) -> None:
+        link = self._at().link
+        turn = key(self.place.schema, "\0forget")
+        if await link.ask("SELECT forget(%s, %s)", (run_id, turn)) != [(True,)]:
+            rows = await link.ask(
+                "SELECT fork.run_id FROM runs LEFT JOIN runs AS fork ON fork.base = runs.number"
+                " WHERE runs.run_id = %s LIMIT 1",
+                (run_id,),
+            )
+            raise still_shared(run_id, rows[0][0]) if rows else unknown_run(run_id)
+
+    async def size(self) -> int:
+        rows = await self._at().link.ask(_SIZE)
+        return int(rows[0][0])
+
+    async def close(self) -> None:
+        """Close the connections, which releases the claims."""
+        found = self._here()
+        self._opened = None
+        if found is not None:
+            await found.commits.close()
+            await found.claims.close()
+            await found.link.close()
+
+    async def _listed(
+        self, query: LiteralString, given: Mapping[str, Any] | None = None
+    ) -> list[RunInfo]:
+        return [
+            RunInfo(
+                run_id,
+                (last := Line(*lines[5:])).seq,
+                Line(*lines[:5]),
+                last,
+                None if parent is None else Base(parent, shared),
+            )
+            for run_id, parent, shared, *lines in await self._at().link.ask(query, given or {})
+        ]

@@ -1,0 +1,12 @@
+"""Workers over Ray: actors, on one machine or many, that execute runs."""
+
+from clew.support.extras import missing_extra
+
+try:
+    from clew_cluster.ray.actor import End
+    from clew_cluster.ray.driver import RayDriver, serve
+    from clew_cluster.ray.fan_out import OnProgress, Progress, fan_out
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "ray", "clew-cluster") from missing
+
+__all__ = ["End", "OnProgress", "Progress", "RayDriver", "fan_out", "serve"]

@@ -1,0 +1,121 @@
+"""Ray as a driver: actors, on one machine or many, that do nothing but carry runs.
+
+Ray places the actors and puts up new ones for those that died. It knows nothing of a run but its
+id: whoever is killed, the records say what is open. asyncio only.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+
+from clew.core.interfaces import RunInfo
+from clew.stores import store_at
+from clew.stores.listing import summary
+from clew.stores.locks import Shared, release_quietly, shared
+from clew.support.errors import ConfigError
+from clew.support.settings import check_fields
+from clew.workers.agents import agent_named
+from clew.workers.config import OnWorkerEvent, WorkerConfig
+from clew.workers.run_one import Outcome
+from clew.workers.worker import Worker
+from clew_cluster.ray.actor import ActorConfig, End, named_from
+from clew_cluster.ray.crew import Cast, crew
+from clew_cluster.ray.fan_out import shared_place
+
+
+@dataclass(frozen=True, slots=True)
+class RayDriver:
+    """Executes the runs of a queue with actors, each run that is due and free by one of them.
+
+    There are `actors` actors, by default `$CLEW_RAY_ACTORS` or 2, in the Ray cluster at `address`,
+    by default `$RAY_ADDRESS`, or one that starts here and ends with the worker. `options` go to Ray
+    with each actor (`resources`, `runtime_env`, …). Agents are named, because each actor makes its
+    own.
+    """
+
+    actors: int | None = None
+    address: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
+
+    async def serve(
+        self, config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event
+    ) -> None:
+        """Serve the queue, as `clew.workers.Driver` says."""
+        place, folder = shared_place(config.store), str(Path.cwd())
+        names = tuple(named_from(each, folder) for each in _names(config))
+        for each in names:
+            await agent_named(each, folder)  # what does not fit is told before anything begins
+        made_with = ActorConfig(
+            place, names, config.only, folder, patient=False, trust_origin=config.trust_origin
+        )
+        async with store_at(place) as opened, crew(made_with, self._cast(config)) as working:
+            store = shared(opened)
+            worker = Worker(store, config, Sender(store, working), on_event, leaving)
+            async with anyio.create_task_group() as group:
+                group.start_soon(_leave_on_signal, leaving, working.tell_to_leave)
+                await worker.serve()
+                group.cancel_scope.cancel()
+
+    def _cast(self, config: WorkerConfig) -> Cast:
+        actors, address = self.actors, self.address or os.environ.get("RAY_ADDRESS") or None
+        if actors is None:
+            said = os.environ.get("CLEW_RAY_ACTORS", "2")
+            if not said.isdigit():
+                raise ConfigError(f"CLEW_RAY_ACTORS is {said!r}: set it to the number of actors")
+            actors = int(said)
+        return Cast(actors, config.at_once, address, self.options)
+
+
+def _names(config: WorkerConfig) -> list[str]:
+    """The names of a worker's agents. Raises `ConfigError` where it has agents without."""
+    if callable(config.agents):
+        raise ConfigError("actors make their agents for themselves: name them")
+    names = [one for one in config.agents if isinstance(one, str)]
+    if len(names) < len(config.agents):
+        raise ConfigError("actors make their agents for themselves: name them, as module:name")
+    return names
+
+
+async def _leave_on_signal(leaving: anyio.Event, leave: Callable[[], None]) -> None:
+    await leaving.wait()
+    leave()
+
+
+class Crew(Protocol):
+    """What carries a run elsewhere."""
+
+    async def carry(self, run_id: str, *, over: bool = False) -> End:
+        """Have a run carried, and wait until it comes back."""
+        ...
+
+
+class Sender:
+    """Carries runs for a worker by sending them to a crew."""
+
+    def __init__(self, store: Shared, crew: Crew) -> None:
+        self._store = store
+        self._crew = crew
+
+    async def carry(self, run: RunInfo, lock: str, worker: Worker) -> Outcome:
+        """Let go of the run, which its actor claims, and have it carried."""
+        await release_quietly(self._store, lock)
+        found = summary(run)
+        worker.taken(run.run_id, "" if found is None else found.started.goal)
+        end = await self._crew.carry(run.run_id, over=lock != run.run_id)
+        if end.open is None:
+            return Outcome("ended", end.status, end.entries)
+        return Outcome(end.open, end.reason, moved=end.moved)
+
+    async def prepare(self, run: RunInfo) -> None:
+        """Actors make agents when they need them."""
+
+
+serve = RayDriver().serve

@@ -1,0 +1,128 @@
+"""The search of `grep`, in a separate process that can be ended if a pattern runs too long.
+
+It needs only Python (`clew_code.sandbox.script`), reads its request from standard input, and
+writes the result as JSON.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from clew.support.errors import ToolError
+from clew_code.workspace.display import is_minified, truncate_line
+from clew_code.workspace.folded_pattern import FoldedPattern
+from clew_code.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk
+from clew_code.workspace.root import MOST_BYTES, Root
+from clew_code.workspace.text import decode_text
+
+MOST_FILES: Final = 20_000
+OF_FILE: Final = 30
+"""The most matching lines shown of one file."""
+
+
+@dataclass(slots=True)
+class _Found:
+    lines: list[str] = field(default_factory=list[str])
+    matches: int = 0
+    files: int = 0
+    looked: Looked = field(default_factory=Looked)
+    names: list[str] = field(default_factory=list[str])
+    whole: bool = True
+
+
+def main() -> None:
+    """Answer the request on standard input."""
+    wanted: dict[str, Any] = json.loads(sys.stdin.buffer.read())
+    try:
+        answer: dict[str, Any] = {"text": search(wanted)}
+    except ToolError as error:
+        answer = {"error": str(error)}
+    sys.stdout.buffer.write(json.dumps(answer).encode())
+
+
+def search(wanted: dict[str, Any]) -> str:
+    """The text of a search's result. Raises `ToolError` for an invalid pattern or path."""
+    try:
+        pattern = FoldedPattern(wanted["pattern"], ignore_case=wanted["ignore_case"])
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ToolError(
+            f"pattern is no regular expression: {error}; put \\ before ( ) [ ] {{ }} . * + ? | ^ $"
+        ) from error
+    root, path = Root(wanted["root"]), wanted["path"]
+    result, until = _Found(), time.monotonic() + wanted["seconds"]
+    for inside in _files(root, path, wanted["glob"], result.looked):
+        if time.monotonic() > until or len(result.lines) >= wanted["most"]:
+            result.whole = False
+            break
+        if pattern.start(inside) >= 0:
+            result.names.append(inside)
+        _search(root, inside, pattern, wanted["context"], result)
+    return _text(result, wanted["most"])
+
+
+def _files(root: Root, path: str, names: str, looked: Looked) -> Iterator[str]:
+    if not root.is_folder(path):
+        yield root.read(path).path
+        return
+    wanted = glob(names if "/" in names else f"**/{names}") if names else None
+    for inside, entry in walk(root, path, looked, hidden=False, most=MOST_FILES):
+        if entry.kind == "folder" or (wanted is not None and not wanted.fullmatch(inside)):
+            continue
+        if entry.kind != "file":
+            looked.left_out[LINKS] += 1
+        elif entry.size > MOST_BYTES:
+            looked.left_out[LARGE] += 1
+        else:
+            yield inside
+
+
+def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result: _Found) -> None:
+    try:
+        data = root.read(path).data
+    except ToolError:
+        result.looked.left_out[UNREADABLE] += 1  # or gone
+        return
+    try:
+        lines = decode_text(data, path).lines
+    except ToolError:
+        result.looked.left_out[BINARY] += 1
+        return
+    result.looked.files += 1
+    hits = [(at, hit) for at, line in enumerate(lines) if (hit := pattern.start(line)) >= 0]
+    if not hits:
+        return
+    result.files += 1
+    result.matches += len(hits)
+    if is_minified(lines):
+        at, hit = hits[0]
+        shown = truncate_line(lines[at], hit)
+        result.lines.append(f"{path}:{at + 1}: (minified) {shown}")
+        return
+    near = {at + off for at, _ in hits[:OF_FILE] for off in range(-context, context + 1)}
+    starts = dict(hits)
+    for at in sorted(one for one in near if 0 <= one < len(lines)):
+        mark = ":" if at in starts else "-"
+        result.lines.append(
+            f"{path}{mark}{at + 1}{mark} {truncate_line(lines[at], starts.get(at, 0))}"
+        )
+    if len(hits) > OF_FILE:
+        result.lines.append(f"{path}: [… {len(hits) - OF_FILE} more matching lines]")
+
+
+def _text(result: _Found, most: int) -> str:
+    if not result.matches:
+        said = f"no line matches in {result.looked.files} files"
+        said += "" if result.whole else " (stopped before the end: name a folder, or a glob)"
+        said += ", but the names of these files do:" if result.names else ""
+        more = result.names[:20]
+        return "\n".join([said, *more, *filter(None, [result.looked.remark()])])
+    word = "line matches" if result.matches == 1 else "lines match"
+    head = f"{result.matches} {word} in {result.files} of {result.looked.files} files"
+    shown = result.lines[:most]
+    if len(result.lines) > most or not result.whole:
+        head += f"; only the first {len(shown)} are here: name a folder, a glob or a longer pattern"
+    return "\n".join([head, *shown, *filter(None, [result.looked.remark()])])

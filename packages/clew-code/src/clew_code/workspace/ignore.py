@@ -1,0 +1,183 @@
+"""List files, except ignored ones (`.gitignore`) and hidden ones.
+
+The rules are those of gitignore(5), from the `.gitignore` files of the folders on the way.
+"""
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from clew.support.errors import ToolError
+from clew_code.workspace.root import Entry, Root
+from clew_code.workspace.safe_path import GIT_FOLDER
+
+NAME: Final = ".gitignore"
+BUILT: Final = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
+"""Folders that tools generate."""
+
+
+@dataclass(slots=True)
+class Looked:
+    """What a search looked at, and what it left out: how many, by the reason."""
+
+    files: int = 0
+    left_out: Counter[str] = field(default_factory=Counter[str])
+
+    def remark(self) -> str:
+        """The line that says so; "" if nothing was left out."""
+        if not self.left_out:
+            return ""
+        reasons = ", ".join(f"{count:,} {why}" for why, count in sorted(self.left_out.items()))
+        return (
+            f"[looked at {self.files:,} file{'' if self.files == 1 else 's'}; left out {reasons}]"
+        )
+
+
+IGNORED: Final = "ignored by .gitignore"
+HIDDEN: Final = "hidden"
+MADE_BY_TOOLS: Final = "folders that tools make"
+LINKS: Final = "links, devices and pipes"
+BINARY: Final = "binary"
+UNREADABLE: Final = "unreadable"
+LARGE: Final = "too large"
+REST: Final = "or more after that: the search ended there"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line of a `.gitignore`; it applies below the folder `base`."""
+
+    base: str
+    pattern: re.Pattern[str]
+    folders: bool
+    kept: bool
+
+
+def rules(text: str, base: str) -> Iterator[Rule]:
+    """The rules of the `.gitignore` in the folder `base` ("" for the root)."""
+    for line in text.splitlines():
+        words = line.rstrip()
+        if not words or words.startswith("#"):
+            continue
+        kept = words.startswith("!")
+        words = words[kept:].removeprefix("\\")
+        folders = words.endswith("/")
+        words = words.rstrip("/")
+        deep = "/" not in words
+        pattern = glob("**/" + words if deep else words.lstrip("/"))
+        yield Rule(base, pattern, folders, kept)
+
+
+def ignored(rule_list: Iterable[Rule], path: str, *, folder: bool) -> bool:
+    """Whether a path below the root is ignored: the last matching rule counts."""
+    found = False
+    for rule in rule_list:
+        if rule.folders and not folder:
+            continue
+        inside = path[len(rule.base) + 1 :] if rule.base else path
+        if rule.pattern.fullmatch(inside):
+            found = not rule.kept
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def glob(words: str) -> re.Pattern[str]:
+    """Compile a glob: `*` and `?` within a name, `**` over folders, `[…]`, `{a,b}`."""
+    found, at = "", 0
+    while at < len(words):
+        rest = words[at:]
+        if rest.startswith("**/"):
+            found, at = found + "(?:[^/]+/)*", at + 3
+        elif rest.startswith("**"):
+            found, at = found + ".*", at + 2
+        elif rest[0] == "*":
+            found, at = found + "[^/]*", at + 1
+        elif rest[0] == "?":
+            found, at = found + "[^/]", at + 1
+        elif braces := re.match(r"\{([^{}]*)\}", rest):
+            found += "(?:" + "|".join(glob(one).pattern for one in braces[1].split(",")) + ")"
+            at += braces.end()
+        elif (some := re.match(r"\[(!?)([^\]/]+)\]", rest)) and _legal(some[2]):
+            found, at = found + f"[{'^' if some[1] else ''}{_set(some[2])}]", at + some.end()
+        else:
+            found, at = found + re.escape(rest[0]), at + 1
+    return re.compile(found, re.DOTALL)
+
+
+def _set(words: str) -> str:
+    return words.replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
+
+
+def _legal(words: str) -> bool:
+    try:
+        re.compile(f"[{_set(words)}]")
+    except re.error:
+        return False
+    return True
+
+
+def walk(
+    root: Root, path: str, looked: Looked, *, hidden: bool, most: int
+) -> Iterator[tuple[str, Entry]]:
+    """The entries below a folder that are not ignored, at most `most`, in order of paths.
+
+    With `hidden`, names that begin with a dot are included. Links are listed, not followed. What is
+    left out is counted in `looked`.
+    """
+    yield from _walk(root, path, _above(root, path), looked, [0], hidden=hidden, most=most)
+
+
+def _above(root: Root, path: str) -> list[Rule]:
+    """The rules of the folders above a path."""
+    found: list[Rule] = []
+    steps = [step for step in path.split("/") if step not in {"", "."}]
+    for depth in range(len(steps)):
+        found += _of_folder(root, "/".join(steps[:depth]))
+    return found
+
+
+def _of_folder(root: Root, folder: str) -> list[Rule]:
+    try:
+        file = root.find(f"{folder}/{NAME}" if folder else NAME)
+    except ToolError:
+        return []
+    return list(rules(file.data.decode("utf-8", "replace"), folder)) if file else []
+
+
+def _walk(
+    root: Root,
+    path: str,
+    above: list[Rule],
+    looked: Looked,
+    count: list[int],
+    *,
+    hidden: bool,
+    most: int,
+) -> Iterator[tuple[str, Entry]]:
+    where, entries = root.entries(path)
+    base = "" if where == "." else where
+    here = [*above, *(_of_folder(root, base) if any(e.name == NAME for e in entries) else ())]
+    for entry in entries:
+        inside = f"{base}/{entry.name}" if base else entry.name
+        folder = entry.kind == "folder"
+        if entry.name.lower() == GIT_FOLDER:
+            continue  # which no tool reads
+        why = HIDDEN if entry.name.startswith(".") and not hidden else ""
+        why = why or (MADE_BY_TOOLS if folder and entry.name in BUILT else "")
+        why = why or (IGNORED if ignored(here, inside, folder=folder) else "")
+        if why:
+            looked.left_out[why] += 1
+            continue
+        count[0] += 1
+        if count[0] > most:
+            looked.left_out[REST] = 1
+            return
+        yield inside, entry
+        if folder:
+            try:
+                yield from _walk(root, inside, here, looked, count, hidden=hidden, most=most)
+            except ToolError:
+                looked.left_out[UNREADABLE] += 1  # or it went away

@@ -1,0 +1,121 @@
+"""The tool `fetch_page`: the readable text of a page, in passages that can be cited."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+from anyio import to_thread
+
+from clew.core.events import Evidence, Json, Observation
+from clew.core.interfaces import Tool
+from clew.toolbox.docs.passages import Passage
+from clew.tools.schema import checked
+from clew_web.asking import Request
+from clew_web.reach import Reach, reach_of_environment, status_failure
+from clew_web.readable import KINDS, Readable, readable
+from clew_web.results import doc_id
+from clew_web.robots import Robots
+from clew_web.source import SLACK
+from clew_web.trouble import Trouble
+
+SHOWN: Final = 4_000
+"""Characters of a page that are shown at once, at least one passage."""
+
+_DESCRIPTION: Final = (
+    "Read a page of the web: its text in passages, each with a doc_id to cite as [doc_id]. A long "
+    "page comes in parts: `next` is the offset to go on with. Find pages with a search tool first."
+)
+
+
+def fetch_page(reach: Reach | None = None) -> Tool:
+    """The tool `fetch_page`. It obeys robots.txt, and reaches only public and allowed addresses."""
+    out = reach or reach_of_environment()
+
+    async def call(args: dict[str, Json], key: str) -> Any:
+        answer = await out.ask(Request(args["url"], types=KINDS), Robots(out).may_go)
+        if trouble := status_failure(answer):
+            raise trouble
+        found = await to_thread.run_sync(partial(readable, answer), abandon_on_cancel=True)
+        return _part(answer.url, found, args.get("offset", 0))
+
+    return checked(
+        Tool(
+            name="fetch_page",
+            description=_DESCRIPTION,
+            parameters={
+                "type": "object",
+                "properties": {
+                    "url": {
+                        "type": "string",
+                        "minLength": 1,
+                        "description": "The address, as in a result: http(s)://…",
+                    },
+                    "offset": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "default": 0,
+                        "description": "Where to go on, as `next` says",
+                    },
+                },
+                "required": ["url"],
+                "additionalProperties": False,
+            },
+            call=call,
+            effect="read",
+            timeout=out.seconds + SLACK,
+            trust="untrusted",
+            examples=({"url": "https://en.wikipedia.org/wiki/Skerryvore"},),
+        )
+    )
+
+
+def _part(url: str, page: Readable, offset: int) -> Observation:
+    """The passages from `offset` on, as many as are shown at once."""
+    passages = page.passages
+    if not passages:
+        text = "there is no text on this page that can be read: try another page"
+        raise Trouble("not_readable", text)
+    ahead = [one for one in passages if one.offset + len(one.text) > offset]
+    if not ahead:
+        last = passages[-1]
+        text = f"the page ends at {last.offset + len(last.text)}: give a smaller offset"
+        raise Trouble("bad_query", text)
+    shown = list(_first(ahead))
+    ids = [doc_id("page", url, one.text) for one in shown]
+    content: dict[str, Json] = {
+        "url": url,
+        "title": page.title,
+        "results": [
+            {
+                "doc_id": name,
+                "score": 1.0,
+                "title": one.title,
+                "snippet": one.text,
+                "url": url,
+                "offset": one.offset,
+            }
+            for name, one in zip(ids, shown, strict=True)
+        ],
+    }
+    if page.note:
+        content["note"] = page.note
+    if len(shown) < len(ahead):
+        content["next"] = ahead[len(shown)].offset
+    return Observation(
+        content=content,
+        effect="read",
+        trust="untrusted",
+        evidence=tuple(
+            Evidence(name, one.text, 1.0, url, one.offset)
+            for name, one in zip(ids, shown, strict=True)
+        ),
+    )
+
+
+def _first(passages: Sequence[Passage]) -> Iterator[Passage]:
+    length = 0
+    for one in passages:
+        length += len(one.text)
+        if length > SHOWN and one is not passages[0]:
+            return
+        yield one

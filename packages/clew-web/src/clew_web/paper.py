@@ -1,0 +1,256 @@
+"""The environment of the ReAct paper: `search` an entity, `lookup` a word in it, `finish`.
+
+Between calls the tools keep nothing. Where the last search led is in the record, and the guard
+`KeepPlace` reads it there: it writes into each `lookup` the title that was searched last, and which
+of the sentences with the word is next. Without the guard the model says so itself.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from clew.core.events import Json, Observation, Verdict
+from clew.core.interfaces import Tool
+from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ConfigError
+from clew.support.text_folding import caseless
+from clew.tools.schema import checked
+from clew_web.reach import Reach, reach_of_environment
+from clew_web.results import LONGEST, Piece, doc_id, observation, shortened
+from clew_web.sentences import sentences
+from clew_web.share import share
+from clew_web.source import SLACK, query_of
+from clew_web.trouble import Trouble
+from clew_web.wiki import (
+    LANGUAGE,
+    WIKIPEDIA,
+    Article,
+    article_request,
+    read_article,
+    read_similar,
+    similar_request,
+)
+
+SEARCH: Final = "search"
+LOOKUP: Final = "lookup"
+
+Find: TypeAlias = Callable[[str], Awaitable[Article | Sequence[str]]]
+"""From a title to the article, or to similar titles if there is none."""
+
+_SIMILAR: Final = 5
+_NEAR: Final = 0.6
+_GIVEN: Final = 5.0
+_BEGINNING: Final = 1_000
+
+
+def paper_tools(
+    over: Mapping[str, str | Sequence[str]] | Find | None = None,
+    *,
+    language: str = LANGUAGE,
+    api: str = WIKIPEDIA,
+    reach: Reach | None = None,
+) -> tuple[Tool, Tool]:
+    """The tools `search` and `lookup`; give the agent the guard `KeepPlace()` with them.
+
+    `over` is a mapping from titles to texts (or lists of sentences), a function, or None for
+    today's Wikipedia.
+    """
+    out = reach or reach_of_environment()
+    seconds, prefix = out.seconds + SLACK, "wiki"
+    if over is None:
+        find = _wikipedia(out, language, api)
+    elif callable(over):
+        find, prefix = over, "text"
+    else:
+        find, seconds, prefix = _given(over), _GIVEN, "text"
+
+    async def search(args: dict[str, Json], key: str) -> Any:
+        title = query_of({"query": args["entity"]}).text
+        found = await find(title)
+        if not isinstance(found, Article):
+            return _similar(title, found)
+        first = shortened(found.text.strip().split("\n")[0])
+        return observation([_piece(prefix, found, found.text.find(first), first)])
+
+    async def lookup(args: dict[str, Json], key: str) -> Any:
+        title, word = args.get("title", ""), args["word"]
+        number: int = args.get("number", 1)
+        if not title:
+            text = "in which article? Search an entity first, or give its title"
+            raise Trouble("bad_query", text)
+        found = await find(title)
+        if not isinstance(found, Article):
+            return _similar(title, found)
+        return _sentence(prefix, found, word, number)
+
+    return (
+        _tool(SEARCH, _SEARCHES, _ENTITY, search, {"entity": "Skerryvore"}, seconds),
+        _tool(LOOKUP, _LOOKS_UP, _WORD, lookup, {"word": "engineer"}, seconds),
+    )
+
+
+_SEARCHES: Final = (
+    "Search for an entity by its exact name: gives the first paragraph of the article about it, or "
+    "similar names if there is no such article."
+)
+_LOOKS_UP: Final = (
+    "Look a word up in the article that was searched last: gives the next sentence with it."
+)
+_ENTITY: Final[dict[str, Json]] = {
+    "type": "object",
+    "properties": {
+        "entity": {"type": "string", "minLength": 1, "description": "A name, e.g. Skerryvore"}
+    },
+    "required": ["entity"],
+    "additionalProperties": False,
+}
+_WORD: Final[dict[str, Json]] = {
+    "type": "object",
+    "properties": {
+        "word": {"type": "string", "minLength": 1, "description": "A word or a few, as written"},
+        "title": {
+            "type": "string",
+            "description": "The article, if not the one that was searched last",
+        },
+        "number": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Which of the sentences, if not the next",
+        },
+    },
+    "required": ["word"],
+    "additionalProperties": False,
+}
+
+
+def _tool(
+    name: str,
+    description: str,
+    parameters: dict[str, Json],
+    call: Callable[[dict[str, Json], str], Any],
+    example: dict[str, Json],
+    seconds: float,
+) -> Tool:
+    return checked(
+        Tool(
+            name=name,
+            description=description,
+            parameters=parameters,
+            call=call,
+            effect="read",
+            timeout=seconds,
+            trust="untrusted",
+            examples=(example,),
+        )
+    )
+
+
+def _piece(prefix: str, found: Article, offset: int, text: str) -> Piece:
+    """Its score is 1: it was not searched for but asked for by name."""
+    name = doc_id(prefix, found.url or found.title, text)
+    return Piece(name, 1.0, found.title, text, found.url, offset)
+
+
+def _sentence(prefix: str, found: Article, word: str, number: int) -> Observation:
+    """The sentence of that number among those with the word."""
+    there = [one for one in sentences(found.text) if caseless(word) in caseless(one[1])]
+    if number > len(there):
+        more = "no more sentences have" if there else f"no sentence of {found.title!r} has"
+        note = f"{more} {word[:80]!r}: look up another word, or search another entity"
+        return observation([], note, of=len(there))
+    offset, sentence = there[number - 1]
+    piece = _piece(prefix, found, offset, sentence[:LONGEST])
+    return observation([piece], number=number, of=len(there))
+
+
+def _similar(title: str, titles: Sequence[str]) -> Observation:
+    note = f"there is no article {title[:80]!r}: "
+    note += "search one of the similar names" if titles else "search another name for it"
+    return observation([], note, similar=list(titles))
+
+
+def _wikipedia(reach: Reach, language: str, api: str) -> Find:
+    async def find(title: str) -> Article | Sequence[str]:
+        found = read_article(await reach.ask(article_request(title, language, api)))
+        if found is not None and found.text:
+            return found
+        return read_similar(await reach.ask(similar_request(title, language, api)))
+
+    return find
+
+
+def _given(texts: Mapping[str, str | Sequence[str]]) -> Find:
+    whole = {
+        title: text if isinstance(text, str) else " ".join(part.strip() for part in text)
+        for title, text in texts.items()
+    }
+    folded = {caseless(title).strip(): title for title in whole}
+    if not whole:
+        message = "there is nothing to search: give texts by their titles"
+        raise ConfigError(message)
+
+    async def find(title: str) -> Article | Sequence[str]:
+        if (known := folded.get(caseless(title))) is not None:
+            return Article(known, "", whole[known])
+        near = difflib.get_close_matches(caseless(title), folded, n=_SIMILAR, cutoff=_NEAR)
+        scores = {name: share(title, f"{name} {text[:_BEGINNING]}") for name, text in whole.items()}
+        holding = [name for name in sorted(whole, key=lambda name: -scores[name]) if scores[name]]
+        return list(dict.fromkeys([*(folded[one] for one in near), *holding]))[:_SIMILAR]
+
+    return find
+
+
+class _Result(msgspec.Struct):
+    title: str
+
+
+class _Found(msgspec.Struct):
+    results: list[_Result]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPlace:
+    """A guard that adds to `lookup` which article was searched last, and which sentence is next.
+
+    It keeps the arguments that the model wrote.
+    """
+
+    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+        """Amend a `lookup` that leaves out title or number, by what the record says."""
+        if call.action.name != LOOKUP or {"title", "number"} <= call.args.keys():
+            return None
+        title, seen = _place(so_far)
+        title = call.args.get("title", title)
+        if not title:
+            return None
+        number = call.args.get("number", seen[title, caseless(call.args["word"])] + 1)
+        args = {**call.args, "title": title, "number": number}
+        return Verdict("amend", f"in {title!r}, sentence {number} of those with it", args=args)
+
+
+def _place(so_far: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
+    """The title searched last, and how many sentences were seen since, by title and word."""
+    title, seen = "", Counter[tuple[str, str]]()
+    for other in so_far.calls:
+        shown = _results_of(other)
+        if not shown:
+            continue
+        if other.action.name == SEARCH:
+            title, seen = shown[0].title, Counter[tuple[str, str]]()
+        else:
+            seen[other.args.get("title", title), caseless(other.args["word"])] += 1
+    return title, seen
+
+
+def _results_of(call: Call) -> list[_Result]:
+    """What the call found."""
+    if call.action.name not in {SEARCH, LOOKUP} or call.observation is None:
+        return []
+    try:
+        return msgspec.convert(call.observation.content, _Found).results
+    except msgspec.ValidationError:
+        return []

@@ -1,1 +1,0 @@
-"""Agents as services for other programs."""

@@ -1,9 +1,0 @@
-"""A sandbox: programs may write one folder, enforced by the Linux kernel.
-
-It uses namespaces, landlock and seccomp; `kernel()` says which of them this machine supports.
-"""
-
-from clew.toolbox.sandbox.kernel import Kernel, Wall, kernel
-from clew.toolbox.sandbox.sandbox import CommandResult, Sandbox, SandboxError, SandboxLimits
-
-__all__ = ["CommandResult", "Kernel", "Sandbox", "SandboxError", "SandboxLimits", "Wall", "kernel"]

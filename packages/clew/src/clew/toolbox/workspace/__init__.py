@@ -1,5 +1,0 @@
-"""Tools for a folder: its files, programs that run in it, and its git repository."""
-
-from clew.toolbox.workspace.tools import NAMES, workspace_tools
-
-__all__ = ["NAMES", "workspace_tools"]
