@@ -16,10 +16,11 @@ import pytest
 from tests.shares import ranked
 
 TESTS: Final = Path(__file__).parent
+TOGETHER: Final = TESTS.parents[2] / "lab" / "tests" / "together"
+"""What features of clew do beside those of other packages."""
 ABOVE: Final = frozenset(
     {
-        *("benchmarks", "cli", "durability", "live", "otel", "recordings"),
-        "workers",
+        *("benchmarks", "cli", "durability", "live", "otel", "recordings", "workers"),
     }
 )
 """Folders of tests of layer 6 and above."""
@@ -31,7 +32,7 @@ CASES: Final = 8
 def of_layers(item: pytest.Item) -> bool:
     """Whether a test is about layers 0 to 5 of clew, and not about the whole project either."""
     if not item.path.is_relative_to(TESTS):
-        return False  # of another package
+        return item.path.is_relative_to(TOGETHER)
     folder, *below = item.path.relative_to(TESTS).parts
     return folder not in ABOVE and bool(below)
 

@@ -94,7 +94,7 @@ except StoreError as error:
 def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     command = [sys.executable, "-c", WITHOUT, missing]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        f"postgresql needs {missing}, which is not installed: run {install('postgres', 'clew-cluster')}\n"
-    )
+    advice = install("postgres", "clew-cluster")
+    told = f"postgresql needs {missing}, which is not installed: run {advice}\n"
+    assert done.stdout == told
     assert is_address("postgres://h/d")

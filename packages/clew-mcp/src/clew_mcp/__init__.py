@@ -1,4 +1,4 @@
-"""Tools of servers that speak the Model Context Protocol (MCP): extra `mcp`.
+"""Tools of servers that speak the Model Context Protocol (MCP).
 
 `mcp_tools` makes tools of servers, from what is pinned of them in a `PinFile`. The SDK is imported
 when the first call is made.

@@ -236,17 +236,6 @@ async def test_fields_of_the_agent_take_the_place_of_those_of_the_file(tmp_path:
     assert store == f"{tmp_path}/runs/"
 
 
-def test_a_database_is_no_path_and_has_no_password_in_a_file(tmp_path: Path) -> None:
-    address = "postgresql://ada@db.example.org/runs/"
-    _, store = load_agent(written(tmp_path, f'model = "offline"\nstore = "{address}"\n'))
-    assert store == address
-    for secret in ("ada:word@h/runs", "ada@h/runs?password=word", "h/runs?sslpassword="):
-        file = written(tmp_path, f'model = "offline"\nstore = "postgresql://{secret}"\n')
-        with pytest.raises(ConfigError, match="has a password in it: leave it out") as caught:
-            load_agent(file)
-        assert "word@" not in str(caught.value)
-
-
 def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
     text = 'model = "offline"\nchecks = ["grounded"]\nscreens = []\n'
     agent, _ = load_agent(written(tmp_path, text))
@@ -523,18 +512,3 @@ def test_a_module_of_another_agent_does_not_stand_in(tmp_path: Path) -> None:
     (tmp_path / "one" / "shared_name.py").unlink()
     with pytest.raises(ConfigError, match="give one of the modules another name"):
         load_agent(tmp_path / "copy" / "agent.toml")
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        '[workspace]\nroot = "."\nonly = []',
-        'workspace = {root = ".", only = [], network = true}',
-        '[[mcp]]\nname = "s"\ncommand = "true"\nonly = []',
-        '[[mcp]]\nname = "s"\nurl = "http://127.0.0.1:1/"\nonly = []',
-    ],
-)
-def test_a_list_that_leaves_no_tool_is_not_all_tools(tmp_path: Path, table: str) -> None:
-    (tmp_path / "agent.toml").write_text(f'model = "offline"\n{table}\n')
-    with pytest.raises(ConfigError, match="only names no tool"):
-        load_agent(tmp_path / "agent.toml")

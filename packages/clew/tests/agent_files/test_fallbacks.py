@@ -8,7 +8,7 @@ import pytest
 
 from clew import ConfigError, MemoryStore, read, run
 from clew.agent.runner import start
-from clew.agent_files import Spec, load_agent, make_agent, origin, read_agent_file, stand_ins
+from clew.agent_files import load_agent, make_agent, origin, read_agent_file, stand_ins
 from clew.core.effects import effects_of
 from clew.core.events import Done, encode
 from clew.core.journal import load
@@ -110,36 +110,6 @@ def test_what_cannot_be_is_told_with_its_line(
     with pytest.raises(ConfigError, match=said) as told:
         load_agent(written(folder, table))
     assert f"agent.toml, line {line}:" in str(told.value)
-
-
-SHIPPED = """
-model = "offline"
-tools = ["web_search", "wiki_search"]
-[fallbacks]
-web_search = "wiki_search"
-"""
-
-
-@pytest.mark.parametrize("own", [True, False])
-async def test_a_replay_needs_neither_of_the_two(folder: Path, own: bool) -> None:
-    """Tools of one's own are not imported; of those that ship only one has a fallback."""
-    file = written(folder, f'{RENAMED}\nwiki = "library"')
-    moves: list[Move] = [act("web", query="tide"), say("Done.")]
-    if not own:
-        file.write_text(SHIPPED, encoding="utf-8")
-        moves = [act("web_search"), say("Done.")]  # without a query: nothing is searched
-    spec: Spec = read_agent_file(file)
-    store = MemoryStore()
-    agent = make_agent(spec, model=ScriptedModel(moves))
-    await go(agent.engine, await start(agent, "Go.", store, run_id="r", origin=origin(spec)))
-    record = await load(store, "r")
-    (folder / "own_searches.py").unlink()
-    sys.modules.pop("own_searches", None)
-    brief = await store.blob(record.started.setting.brief_blob)
-    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
-    assert apart >= {"tools.web" if own else "tools.web_search"}
-    again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries
-    assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]
 
 
 HANDED_ON = """

@@ -12,7 +12,6 @@ from clew.agent_files.make import shipped, tool_names
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.testing.models import ScriptedModel, act, finish
-from clew.toolbox.docs import docs_tools
 from clew.toolbox.plan import plan
 from clew.toolbox.planner import planner
 from clew.tools import tool
@@ -335,24 +334,6 @@ def sums(expression: str) -> str:
     return expression
 
 
-@pytest.mark.parametrize(
-    ("names", "named"),
-    [
-        ((), ["", "", ""]),
-        (("calc",), ["", "", "calc"]),
-        (("search", "lookup"), ["search", "search", ""]),
-        (("lookup", "search", "calc"), ["search", "search", "calc"]),
-        (("fetch_page", "wiki_search", "web_search"), ["wiki_search", "wiki_search", ""]),
-        (("ask_person", "lookup", "fetch_page"), ["", "", ""]),
-    ],
-)
-async def test_a_plan_names_only_tools_that_the_agent_has(
-    names: tuple[str, ...], named: list[str]
-) -> None:
-    tools = [shipped("planner"), *map(shipped, names)]
-    assert await steps_with(tools) == named
-
-
 async def test_tools_of_ones_own_are_named_by_what_they_take() -> None:
     assert await steps_with([planner(), weather, order, archive, sums]) == [
         *("archive", "archive", "sums")
@@ -366,23 +347,11 @@ async def test_beside_any_tool_alone_no_other_is_named(name: str) -> None:
     assert set(await steps_with([shipped(name), planner()])) <= {name, ""}
 
 
-async def test_ones_own_documents_come_before_what_others_search(tmp_path: Any) -> None:
-    tools = [shipped("wiki_search"), planner(), *docs_tools(tmp_path), shipped("calc")]
-    assert await steps_with(tools) == ["docs", "docs", "calc"]
-
-
 async def test_a_plan_follows_the_agent_when_its_tools_change() -> None:
     agent = Agent("offline", [planner(), shipped("calc"), archive])
     fewer = agent.replace(tools=[one for one in agent.tools if one is not archive])
     answers = [await planned(one, FACTS_AND_SUMS) for one in (agent, fewer, agent)]
     assert [answer["steps"][0]["tool"] for answer in answers] == ["archive", "", "archive"]
-
-
-async def test_tools_that_were_named_are_taken_where_the_agent_has_them() -> None:
-    tools = [archive, shipped("wiki_search"), shipped("calc")]
-    assert await steps_with([*tools, planner(("wiki_search",))]) == ["wiki_search"] * 2 + [""]
-    with pytest.raises(ConfigError, match="the planner names docs, which the agent does not have"):
-        Agent("offline", [*tools, planner(("docs", "calc"))])
 
 
 @pytest.mark.parametrize("made", [None, archive, "planner"])

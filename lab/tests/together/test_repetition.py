@@ -30,7 +30,7 @@ from clew.guards.no_progress import EARLY, REFUSED
 from clew.testing.models import Move, ScriptedModel, act, finish, say
 from clew_code.programs import run_code
 
-PAGE: Final = Path(__file__).parents[4] / "docs" / "limits.md"
+PAGE: Final = Path(__file__).parents[3] / "docs" / "limits.md"
 ROUNDS: Final = 12
 NOTES: Final = {
     "doc_1": "The mill is old.",
