@@ -3,18 +3,19 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from anyio import to_thread
+from protego import Protego
 
 from clew.core.events import Evidence, Json, Observation
 from clew.core.interfaces import Tool
 from clew.toolbox.docs.passages import Passage
 from clew.tools.schema import checked
-from clew_web.asking import Request
-from clew_web.reach import Reach, reach_of_environment, status_failure
+from clew_web.asking import Answer, Request
+from clew_web.reach import PRODUCT, Reach, reach_of_environment, status_failure
 from clew_web.readable import KINDS, Readable, readable
 from clew_web.results import doc_id
-from clew_web.robots import Robots
 from clew_web.source import SLACK
 from clew_web.trouble import Trouble
 
@@ -119,3 +120,32 @@ def _first(passages: Sequence[Passage]) -> Iterator[Passage]:
         if length > SHOWN and one is not passages[0]:
             return
         yield one
+
+
+class Robots:
+    """The rules of the sites that one request comes by, each read once."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._rules: dict[str, Protego] = {}
+
+    async def may_go(self, url: str) -> None:
+        """Raise `Trouble` where the site wants programs to stay away."""
+        parts = urlsplit(url)
+        site = f"{parts.scheme}://{parts.netloc}"
+        if site not in self._rules:
+            answer = await self._reach.ask(Request(f"{site}/robots.txt", types=()))
+            self._rules[site] = _rules(parts.netloc, answer)
+        if not self._rules[site].can_fetch(url, PRODUCT):
+            text = f"{parts.netloc} asks programs not to read this page: try another"
+            raise Trouble("robots", text)
+
+
+def _rules(site: str, answer: Answer) -> Protego:
+    """The rules. Where the site has none all may be read, and nothing while it fails."""
+    if answer.status == 429 or answer.status >= 500:
+        text = f"{site} cannot say now what programs may read: try another page, or later"
+        raise Trouble("robots", text)
+    if not 200 <= answer.status < 300:
+        return Protego.parse("")
+    return Protego.parse(answer.body.decode("utf-8", "replace"))

@@ -10,7 +10,7 @@ from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import tool
 from clew_web import Article, KeepPlace, Reach, Trouble, paper_tools
-from clew_web.sentences import sentences
+from clew_web.paper import sentences
 from tests.web.site import Said, Site, Was, as_json
 
 NOTES = {

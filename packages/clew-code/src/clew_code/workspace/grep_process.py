@@ -13,11 +13,38 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew.support.errors import ToolError
+from clew.support.text_folding import caseless, folded
 from clew_code.workspace.display import is_minified, truncate_line
-from clew_code.workspace.folded_pattern import FoldedPattern
 from clew_code.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk
 from clew_code.workspace.root import MOST_BYTES, Root
 from clew_code.workspace.text import decode_text
+
+_FOREIGN: Final = re.compile(r"[A-Za-z]?[^\x00-\x7f]+")
+_SPECIAL: Final = re.compile(r"([][\\.^$*+?{}|()#&~-])")
+
+
+class FoldedPattern:
+    """A pattern, compiled as it stands and folded. Raises what `re.compile` raises."""
+
+    def __init__(self, pattern: str, *, ignore_case: bool) -> None:
+        flags = re.IGNORECASE if ignore_case else 0
+        self._fold = caseless if ignore_case else folded
+        self._exact = re.compile(pattern, flags)
+        other = _FOREIGN.sub(self._folded, pattern)
+        self._changed = other != pattern
+        self._folded_pattern = re.compile(other, flags) if self._changed else self._exact
+
+    def start(self, line: str) -> int:
+        """Where the pattern begins in a line, about where it was folded; -1 where it is not."""
+        hit = self._exact.search(line)
+        if hit is None and (self._changed or not line.isascii()):
+            hit = self._folded_pattern.search(self._fold(line))
+        return -1 if hit is None else hit.start()
+
+    def _folded(self, found: re.Match[str]) -> str:
+        """Characters beyond ASCII in a pattern; what folding makes of them stands for itself."""
+        return _SPECIAL.sub(r"\\\1", self._fold(found[0]))
+
 
 MOST_FILES: Final = 20_000
 OF_FILE: Final = 30

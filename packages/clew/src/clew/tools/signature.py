@@ -1,5 +1,6 @@
 """A typed function as a tool sees it: the schema of its parameters, its words, its result."""
 
+import dataclasses
 import importlib
 import inspect
 import types
@@ -16,7 +17,6 @@ from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.json_values import plain
 from clew.support.short_text import one_line
-from clew.tools.picture_types import mentions_pictures
 from clew.tools.pydantic_types import adapted, refuse_default
 from clew.tools.types import from_json, schema_of, schemas, with_description
 
@@ -226,3 +226,26 @@ def _result(kind: Any, name: str) -> Parameters | None:
     if bare in _SAYS_NOTHING or mentions_pictures(bare):  # its schema would be that of the bytes
         return None
     return schema_of(kind, f"function {name}, return type", "serialization")
+
+
+def mentions_pictures(kind: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Whether values of the type may have pictures in them."""
+    if kind is Image:
+        return True
+    bare: Any = kind
+    if isinstance(kind, type) and bare not in seen:
+        seen |= {bare}
+        if any(mentions_pictures(each, seen) for each in _fields_of(bare)):
+            return True
+    return any(mentions_pictures(each, seen) for each in typing.get_args(kind))
+
+
+def _fields_of(kind: Any) -> list[Any]:
+    """The types of the fields of a class."""
+    known = issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind)
+    if not (known or hasattr(kind, "model_fields") or typing.is_typeddict(kind)):
+        return []
+    try:
+        return list(typing.get_type_hints(kind).values())
+    except (NameError, TypeError):  # told where its schema is made
+        return []
