@@ -11,6 +11,8 @@ JOBS   ?= $(shell expr 2 + $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
 WITH   ?=
 
 VENV := .venv
+# Where `tests.…` is: each package has a part of it.
+TESTS := $(shell printf %s: packages/*)lab
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 
@@ -63,7 +65,7 @@ pyright: $(VENV)/.dev
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
 test test-rest test-long test-trio costs coverage: export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
-ALONE = PYTHONPATH=packages/clew $(BIN)/python -m tests.alone
+ALONE = PYTHONPATH=$(TESTS) $(BIN)/python -m tests.alone
 
 test: $(VENV)/.dev  ## The tests that are quick, a few cases of each table (pyproject.toml says what is slow)
 	$(PYTEST) -m 'not slow and not rest'
@@ -106,7 +108,7 @@ evidence: $(VENV)/.dev  ## Hold clew against recordings of real models (docs/evi
 	$(BIN)/python -m recordings
 
 durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (docs/durability.md)
-	PYTHONPATH=packages/clew $(BIN)/python -m durability
+	PYTHONPATH=$(TESTS) $(BIN)/python -m durability
 
 context: $(VENV)/.dev  ## Measure long runs, beside other systems too (docs/context.md)
 	$(BIN)/python -m benchmarks.context
@@ -118,7 +120,7 @@ strategies: $(VENV)/.dev  ## What strategies cost, and gain with a real local mo
 	@$(BIN)/python -m live.strategies $(or $(GGUF),--page) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES))
 
 matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in every situation, WORDS="a b" (an hour)
-	@PYTHONPATH=packages/clew $(BIN)/python -m tests.matrix $(WORDS)
+	@PYTHONPATH=$(TESTS) $(BIN)/python -m tests.matrix $(WORDS)
 
 mutants: $(VENV)/.mutants  ## Change the core in 500 small ways, and list what no test of it notices (an hour)
 	$(BIN)/python -m mutation

@@ -20,7 +20,7 @@ TOGETHER: Final = TESTS.parents[2] / "lab" / "tests" / "together"
 """What features of clew do beside those of other packages."""
 ABOVE: Final = frozenset(
     {
-        *("benchmarks", "cli", "durability", "live", "otel", "recordings", "workers"),
+        *("cli", "otel", "workers"),
     }
 )
 """Folders of tests of layer 6 and above."""

@@ -10,7 +10,7 @@ from clew_evals.runner import evaluate
 from clew_evals.simulated import NAMES
 from clew_evals.table import unfinished
 
-MATRIX = Path(__file__).parents[4] / "benchmarks" / "evaluation" / "ablation.toml"
+MATRIX = Path(__file__).parents[4] / "lab" / "benchmarks" / "evaluation" / "ablation.toml"
 FORMATS = ("json", "paper", "labelled")
 
 

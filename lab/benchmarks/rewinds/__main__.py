@@ -1,0 +1,136 @@
+"""`python -m benchmarks.rewinds [GGUF]`: whether rewinds that a run makes by itself help.
+
+Without a model's file the simulated model is asked, and the page is written, with the outcomes of
+the real one that are on file.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from benchmarks.rewinds import real as asked
+from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
+from benchmarks.rewinds.simulated import Believer, Knower, tasks
+from clew import Rewinds
+from clew_evals import Outcome as Trial
+from clew_evals import accuracy
+from clew_evals.bootstrap import difference
+from durability.progress import tell
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "context.md"
+
+STICKS: Final = (1.0, 0.9, 0.5)
+OFF: Final = (0, 1, 2, 3)
+FINDS: Final = 0.8
+STEPS: Final = 40
+
+
+async def simulate() -> list[str]:
+    """The table of the simulated model."""
+    arms = [*ARMS, CRITIC]
+    lines = [
+        f"| sticks | steps off the trail | {' | '.join(arms)} |",
+        f"|---|---|{'---|' * len(arms)}",
+    ]
+    all_of_it: list[Outcome] = []
+    for stick in STICKS:
+        for off in OFF:
+            tell(f"simulated: {stick:g}, {off}")
+            found: list[Outcome] = []
+            for trail, task in tasks(off):
+                critic = Rewinds((), critic=Knower(trail, FINDS), every=1)
+                model = Believer(trail, stick)
+                found += await settle(task, model, STEPS, Rewinds(), arms=arms, critic=critic)
+            shares = [_mean(found, arm, lambda one: one.right) for arm in arms]
+            lines.append(f"| {stick:g} | {off} | {' | '.join(f'{s:.2f}' for s in shares)} |")
+            all_of_it += [replace(one, task=f"{stick} {off} {one.task}") for one in found]
+    gaps = [_against(all_of_it, arm) for arm in arms]
+    lines.append(f"| all | against nothing | {' | '.join(gaps)} |")
+    lines.append(f"| all | prompt tokens a task | {' | '.join(_tokens(all_of_it, arms))} |")
+    lines.append(f"| all | cached | {' | '.join(_cached(all_of_it, arms))} |")
+    return lines
+
+
+def real(found: Sequence[Outcome]) -> list[str]:
+    """The table of the real model, with intervals."""
+    if not found:
+        return ["Not measured."]
+    lines = [
+        "| | right | against nothing (paired) | steps | prompt tokens a task | cached |",
+        "|---|---|---|---|---|---|",
+    ]
+    for arm in [*ARMS, *asked.PARTS]:
+        if not (mine := _trials(found, arm)):
+            continue
+        share = accuracy(mine)
+        lines.append(
+            f"| {arm} | {sum(one.passed for one in mine)} of {len(mine)}: {share.value:.2f} "
+            f"({share.low:.2f}–{share.high:.2f}) | {_against(found, arm)} "
+            f"| {_mean(found, arm, lambda one: one.steps):.1f} | {_tokens(found, [arm])[0]} "
+            f"| {_cached(found, [arm])[0]} |"
+        )
+    fired = sum(one.arm == "rewind" and one.fired > 0 for one in found)
+    return [*lines, "", f"The trigger fired in {fired} of {len(_trials(found, 'nothing'))} tasks."]
+
+
+def _against(found: Sequence[Outcome], arm: str) -> str:
+    """How many more tasks were answered than with nothing done, with the interval."""
+    gap = difference(_trials(found, arm), _trials(found, "nothing"))
+    if gap is None or arm == "nothing":
+        return ""
+    return f"{gap.value:+.2f} ({gap.low:+.2f} to {gap.high:+.2f})"
+
+
+def _trials(found: Sequence[Outcome], arm: str) -> list[Trial]:
+    return [
+        Trial(one.task, arm, asked.MODEL, "", "answered", passed=one.right)
+        for one in found
+        if one.arm == arm
+    ]
+
+
+def _mean(found: Sequence[Outcome], arm: str, of: Callable[[Outcome], float]) -> float:
+    values = [of(one) for one in found if one.arm == arm]
+    return sum(values) / len(values)
+
+
+def _tokens(found: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
+    return [f"{_mean(found, arm, lambda one: one.prompts):,.0f}" for arm in arms]
+
+
+def _cached(found: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
+    mine = [[one for one in found if one.arm == arm] for arm in arms]
+    return [f"{sum(o.cached for o in m) / sum(o.later for o in m):.2f}" for m in mine]
+
+
+def put(text: str, mark: str, lines: Sequence[str]) -> str:
+    """The page with these lines between the marks."""
+    begin, end = f"<!-- {mark}: python -m benchmarks.rewinds -->\n", f"<!-- end of {mark} -->\n"
+    head, _, rest = text.partition(begin)
+    _, _, tail = rest.partition(end)
+    return f"{head}{begin}\n{chr(10).join(lines)}\n\n{end}{tail}"
+
+
+async def main(said: Sequence[str] | None = None) -> int:
+    """Ask the models, and write the page's part."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.rewinds", description=__doc__)
+    parser.add_argument("gguf", type=Path, nargs="?", help="the real model's file")
+    parser.add_argument("--threads", type=int, default=0, help="0: one for each core")
+    args = parser.parse_args(said)
+    if args.gguf is not None:
+        await asked.ask_all(args.gguf, args.threads)
+    text = PAGE.read_text(encoding="utf-8")
+    text = put(text, "simulated rewinds", await simulate())
+    text = put(text, "rewinds of a real model", real(asked.read()))
+    PAGE.write_text(text, encoding="utf-8")
+    tell(f"wrote {PAGE.name}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

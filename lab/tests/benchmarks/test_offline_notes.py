@@ -1,0 +1,66 @@
+"""The offline rules over foreign notes, one half of which was never looked at."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.offline.__main__ import outcomes, told
+from benchmarks.offline.cases import Case, halves
+from benchmarks.offline.judge import judge
+from clew.agent.result import Result
+from clew.core.events import Status, Usage
+
+
+@pytest.mark.parametrize("half", ["seen", "unseen"])
+async def test_nothing_wrong_is_stated_and_most_is_answered_or_shown(half: str) -> None:
+    notes = halves()["seen" if half == "seen" else "unseen"]
+    found = await outcomes(notes)
+    verdicts = [verdict for _, _, verdict in found]
+    assert verdicts.count("wrong") == verdicts.count("denied") == 0
+    served = [verdict in ("right", "shown") for case, _, verdict in found if case.there]
+    assert sum(served) > 0.9 * len(served)
+
+
+def test_the_set_is_as_the_page_says() -> None:
+    both = halves()
+    assert [len(both[half].cases) for half in ("seen", "unseen")] == [114, 99]
+    assert sum(len(each.texts) for each in both.values()) == 31
+    assert not set(both["seen"].texts) & set(both["unseen"].texts)
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "verdict"),
+    [
+        ("answered", "The pump was bought in 1999. [doc_1]", "right"),
+        ("answered", "1998 – Bought in 1999. [doc_1] Sold in 2001. [doc_2]", "wrong"),
+        ("answered", "It is blue. [doc_1]", "wrong"),
+        ("declined", "Look:\n[doc_1] The pump was bought in 1999.", "shown"),
+        ("declined", "Look:\n[doc_1] The pump is blue.", "declined"),
+        ("declined", "I found nothing about it.", "denied"),
+    ],
+)
+def test_the_judge_tells_a_statement_from_a_passage(
+    status: Status, answer: str, verdict: str
+) -> None:
+    case = Case("a", "date", "When was it bought?", ("1999",), (("bought", "1999"),))
+    result = Result("run", status, "", answer, Usage(), 1)
+    assert judge(case, result) == verdict
+
+
+@pytest.mark.slow
+def test_the_command_prints_counts_only() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.offline"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert "99 questions" in done.stdout
+    assert "?" not in done.stdout
+
+
+async def test_what_is_shown_is_counted() -> None:
+    assert "0 questions" in told([])
