@@ -15,8 +15,8 @@ from clew.core.events import Usage
 from clew.core.interfaces import Left, Part, Retry, Tool
 from clew.core.steps import args_hash
 
-# The fold of a record fills these as it goes.
-OPEN = {"Call", "Omitted", "Totals", "Step"}
+# The fold of a record fills these as it goes; what all prompts of a run share grows with it.
+OPEN = {"Call", "Omitted", "Totals", "Step", "_Joined", "_Shared"}
 
 
 def values() -> Iterator[type]:
