@@ -12,7 +12,7 @@ one; whoever resumes the run takes it up. Prints:
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from clew import Agent, Call, Trajectory, Verdict, read_sync, resume_sync, rule_sync, run_sync, tool
+from clew import Agent, Call, Trajectory, Verdict, run_sync, sync, tool
 from clew.testing import ScriptedModel, act, say
 
 PAID: list[int] = []
@@ -42,12 +42,12 @@ AGENT = Agent(
 def main(store: Path) -> None:
     held = run_sync(AGENT, "Pay the invoice", store=store)
     print(f"{held.status}: {held.reason}")
-    for call in read_sync(held.run_id, store=store).calls:
+    for call in sync.read(held.run_id, store=store).calls:
         if call.held and call.verdict:
             print(f"{call.key} pay(amount={call.args['amount']}): {call.verdict.verdict.reason}")
             # `clew approvals allow RUN 1.1 --edit '{"amount": 90}'` does the same
-            rule_sync(held.run_id, call.key, allow=True, args={"amount": 90}, store=store)
-    result = resume_sync(AGENT, held.run_id, store=store)
+            sync.rule(held.run_id, call.key, allow=True, args={"amount": 90}, store=store)
+    result = sync.resume(AGENT, held.run_id, store=store)
     print(f"{result.status}: {result.answer}")
     print("paid:", PAID)
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from clew import Agent, read_sync, resume_sync, run_sync, tool
+from clew import Agent, run_sync, sync, tool
 from clew.testing import ScriptedModel, act, finish
 
 
@@ -41,10 +41,10 @@ def make_agent(outbox: Path) -> Agent:
 def main(folder: Path) -> None:
     store = folder / "runs.sqlite"
     child = subprocess.run([sys.executable, __file__, folder], check=False)
-    written = [type(entry.event).__name__ for entry in read_sync("letter", store=store).entries]
+    written = [type(entry.event).__name__ for entry in sync.read("letter", store=store).entries]
     print(f"the child was killed by signal {-child.returncode}; its record: {', '.join(written)}")
-    result = resume_sync(make_agent(folder / "outbox"), "letter", store=store)
-    for call in read_sync("letter", store=store).calls[:2]:
+    result = sync.resume(make_agent(folder / "outbox"), "letter", store=store)
+    for call in sync.read("letter", store=store).calls[:2]:
         print(call.action.name, "->", call.observation.text if call.observation else "nothing")
     letters = (folder / "outbox").read_text().splitlines()
     print(f"{result.status}: {result.answer}; letters sent: {len(letters)}")

@@ -12,7 +12,7 @@ place, with a key in the environment, and nothing else changes. Prints:
 
 from pathlib import Path
 
-from clew import Agent, read_sync, run_sync
+from clew import Agent, run_sync, sync
 from clew.stores import MemoryStore
 from clew.toolbox import calc, planner
 from clew.toolbox.docs import docs_tools
@@ -29,7 +29,7 @@ def main() -> None:
     print(f"({result.note})")
     for piece in result.cited:
         print(f"[{piece.doc_id}] {piece.source}")
-    record = read_sync(result.run_id, store=store)
+    record = sync.read(result.run_id, store=store)
     print(", ".join(call.action.name for call in record.calls))
 
 

@@ -11,7 +11,7 @@ actions are written as lines of text. Prints:
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clew import Agent, MemoryStore, Usage, read_sync, run_sync, tool
+from clew import Agent, MemoryStore, Usage, run_sync, sync, tool
 from clew.interfaces import ModelInfo, OnText, Prompt, Reply
 
 
@@ -47,7 +47,7 @@ def capital(country: str) -> str:
 def main() -> None:
     agent = Agent(model=TextModel(parrot), tools=[capital], codec="paper")
     result = run_sync(agent, "What is the capital of Poland?", store=(store := MemoryStore()))
-    for step in read_sync(result.run_id, store=store):
+    for step in sync.read(result.run_id, store=store):
         print(" ".join(step.thought.reply.text.split()) if step.thought else "")
     print(f"{result.status}: {result.answer}")
 

@@ -9,7 +9,7 @@ for the model, and promises that nothing was done. Prints:
     answered: about two million
 """
 
-from clew import Agent, Call, MemoryStore, ToolError, read_sync, run_sync, tool
+from clew import Agent, Call, MemoryStore, ToolError, run_sync, sync, tool
 from clew.interfaces import encode
 from clew.testing import ScriptedModel, act, finish
 
@@ -47,7 +47,7 @@ def written(call: Call) -> str:
 def main() -> None:
     store = MemoryStore()
     result = run_sync(Agent(model=MODEL, tools=[population]), "How big is Vienna?", store=store)
-    for call in read_sync(result.run_id, store=store).calls:
+    for call in sync.read(result.run_id, store=store).calls:
         if call.observation and call.action.name != "finish":
             print(f"{written(call)} -> {call.observation.text}")
     print(f"{result.status}: {result.answer}")

@@ -10,7 +10,7 @@ with it, byte by byte. Prints:
 
 import random
 
-from clew import Agent, MemoryStore, ReplayError, replay_sync, run_sync, tool
+from clew import Agent, MemoryStore, ReplayError, run_sync, sync, tool
 from clew.testing import ScriptedModel, act, finish
 
 THROWN: list[int] = []
@@ -33,10 +33,10 @@ def main() -> None:
     store = MemoryStore()
     result = run_sync(AGENT, "Throw twice", store=store)
     print(f"thrown {len(THROWN)} times: {result.answer}")
-    again = replay_sync(AGENT, result.run_id, store=store).trajectory
+    again = sync.replay(AGENT, result.run_id, store=store).trajectory
     print(f"replayed {len(again)} entries and {len(again.steps)} steps; thrown {len(THROWN)} times")
     try:
-        replay_sync(AGENT.replace(prompt="Be brief."), result.run_id, store=store)
+        sync.replay(AGENT.replace(prompt="Be brief."), result.run_id, store=store)
     except ReplayError as error:
         print(f"another prompt: {error}")
 

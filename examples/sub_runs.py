@@ -9,10 +9,7 @@ The clerk may not send a letter unasked, so both sub-runs wait, and with them th
     sent: ['Ada']
 """
 
-from clew import Agent, Call, MemoryStore, Trajectory, Verdict, delegate, tool
-from clew import resume_sync as resume
-from clew import rule_sync as rule
-from clew import run_sync as run
+from clew import Agent, Call, MemoryStore, Trajectory, Verdict, delegate, sync, tool
 from clew.interfaces import Prompt
 from clew.testing import Move, ScriptedModel, act, acts, say
 
@@ -46,10 +43,10 @@ HEAD = Agent(
 
 if __name__ == "__main__":
     store = MemoryStore()
-    held = run(HEAD, "Write to both", store=store, run_id="demo")
+    held = sync.run(HEAD, "Write to both", store=store, run_id="demo")
     print(f"{held.status}: {held.reason}")
     for each in held.pending_approvals:
         print(f"{each.run_id} {each.call}: {each.tool} {each.args}")
-        rule(each.run_id, each.call, allow=each.args["to"] == "Ada", store=store)
-    result = resume(HEAD, "demo", store=store)
+        sync.rule(each.run_id, each.call, allow=each.args["to"] == "Ada", store=store)
+    result = sync.resume(HEAD, "demo", store=store)
     print(f"{result.status}: {result.answer}\nsent: {SENT}")

@@ -10,7 +10,7 @@ the result says so. Prints:
 
 from dataclasses import dataclass
 
-from clew import Agent, MemoryStore, Trajectory, read_sync, run_sync
+from clew import Agent, MemoryStore, Trajectory, run_sync, sync
 from clew.testing import ScriptedModel, finish
 
 
@@ -42,7 +42,7 @@ def main() -> None:
     store = MemoryStore()
     agent = Agent(model=MODEL, answer=Life, checks=[in_order], tries=2)
     result = run_sync(agent, "When did Mary Shelley live?", store=store)
-    for call in read_sync(result.run_id, store=store).calls:
+    for call in sync.read(result.run_id, store=store).calls:
         if call.observation and not call.observation.ok:
             print(call.observation.text)
     print(result.answer)

@@ -17,12 +17,13 @@ from typing import Any, Final
 
 import anyio
 
-from clew import Agent, Key, open_store, tool
+from clew import Agent, open_store, tool
 from clew.agent.runner import start
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.retention import verify
 from clew.support.errors import ClewError
 from clew.testing.models import ScriptedModel, act, finish
+from clew.tools import Key
 from clew.workers.agents import KnownAgents
 from clew.workers.run_one import carry
 from durability.nursery import ROOT

@@ -13,10 +13,11 @@ from typing import Final
 
 import anyio
 
-from clew import Agent, Key, Tool, tool
+from clew import Agent, Tool, tool
 from clew.core.events import Json, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
+from clew.tools import Key
 
 STEPS: Final = 10
 """Steps of a run; the last one is its answer."""

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew import Agent, ConfigError, Example, Instructions, Limits, demonstrations
+from clew import Agent, ConfigError, Instructions, Limits
+from clew.context import Example, demonstrations
 from clew.core.events import Json
 from clew.core.interfaces import Model
 from clew_web.share import share

@@ -11,13 +11,13 @@ from clew import (
     Evidence,
     Image,
     Observation,
-    Review,
     Rewinds,
     ToolError,
     Trajectory,
     Verdict,
     tool,
 )
+from clew.context import Review
 from clew.context.draft import Draft
 from clew.testing.servers.http_server import Fail, Say
 

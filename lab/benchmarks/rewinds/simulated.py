@@ -18,7 +18,8 @@ import msgspec
 import clew
 from benchmarks.context.long_runs import messages, shared, tokens
 from benchmarks.rewinds.arms import Task, Total
-from clew import Agent, Context, Limits, Review, Tool, Trajectory, Usage
+from clew import Agent, Context, Limits, Tool, Trajectory, Usage
+from clew.context import Review
 from clew.core.events import Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.testing.models import Move, ScriptedModel, act, finish

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from clew import PROMPT, Agent, ConfigError, demonstrations, tool
+from clew import Agent, ConfigError, tool
 from clew.agent_files import load_agent
 from clew.agent_files.make import shipped, tool_names
+from clew.context import PROMPT, demonstrations
 from clew.context.demonstrations import DEMONSTRATIONS, acted, finished
 from clew.context.demonstrations import example as worked
 from clew.core.events import FINISH, Action

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from clew import PROMPT, Agent, ConfigError, MemoryStore, read, run, tool
+from clew import Agent, ConfigError, MemoryStore, read, run, tool
+from clew.context import PROMPT
 from clew.core.codec import Example
 from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act

@@ -43,7 +43,7 @@ GROUND = 0
 NEVER = {  # who may not import what, where the floors alone would let them
     "core.loop": {"core.replay", "core.fork"},
 }
-DOORS = {"", "interfaces", "__main__"}
+DOORS = {"", "interfaces", "sync", "__main__"}
 SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
     "__init__.py": "a public name is loaded when it is first used",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import ConfigError, read_sync
+from clew import ConfigError, sync
 from clew.support.wings import require
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, SOURCE
@@ -45,7 +45,8 @@ torn = acme_torn:command
 MODULE = """
 import click
 from msgspec.structs import replace
-from clew import SqliteStore, Verdict, tool
+from clew import Verdict, tool
+from clew import SqliteStore
 from clew.models.openai.providers import chat_provider
 from clew.testing.models import ScriptedModel, act, say
 from clew.workers import WorkerEvent
@@ -196,7 +197,7 @@ def test_a_store_of_another_package_is_opened_by_its_scheme(
     code, _, _ = clew(acme, "ask", "Who?", "--model", "acme:s", "--store", f"acme://{place}")
     assert code == 0
     code, out, _ = clew(acme, "runs", "--store", str(place), "--json")
-    assert read_sync(json.loads(out)[0]["run_id"], store=place).stop is not None
+    assert sync.read(json.loads(out)[0]["run_id"], store=place).stop is not None
     code, _, err = clew(acme, "runs", "--store", "kiwi://here")
     assert "kiwi://… is no store: name a file or acme://… or postgres://…" in err
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import anyio
 
-from clew import Agent, Key, tool
+from clew import Agent, tool
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.testing.models import Move, ScriptedModel, act, finish, place
+from clew.tools import Key
 from clew_mcp import mcp_tools_sync
 from tests.mcp.servers import Plain
 

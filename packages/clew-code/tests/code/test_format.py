@@ -1,6 +1,6 @@
 """The format of programs, with what runs them."""
 
-from clew import Agent, MemoryStore, read_sync, run_sync, tool
+from clew import Agent, MemoryStore, run_sync, sync, tool
 from clew.codecs import Code
 from clew.testing import ScriptedModel
 from clew_code.programs import run_code
@@ -32,7 +32,7 @@ def test_a_run_shows_programs_and_what_they_print() -> None:
     agent = Agent(model=model, tools=[look, run_code()], codec="code")
     store = MemoryStore()
     assert run_sync(agent, "?", store=store, run_id="r").answer == "done"
-    record = read_sync("r", store=store)
+    record = sync.read("r", store=store)
     parts = [part.text for part in CODE.render(agent.engine.prompt_spec, record.steps[0])]
     assert parts == [f"Thought: I look.\n```python\n{PROGRAM}\n```", "Observation: ['a']"]
     parts = [part.text for part in CODE.render(agent.engine.prompt_spec, record.steps[1])]

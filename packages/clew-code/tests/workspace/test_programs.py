@@ -167,7 +167,7 @@ async def test_what_a_repository_names_is_run_in_the_sandbox_at_most(root: Path)
 
 LESSER = """
 import json, subprocess, sys
-from clew import Agent, MemoryStore, pending_approvals_sync, read_sync, resume_sync, rule_sync
+from clew import Agent, MemoryStore, sync
 from clew import run_sync
 from clew.testing import ScriptedModel, act, finish
 from clew_code.workspace import workspace_tools
@@ -178,11 +178,11 @@ for moves in ([act("run_command", command="echo hello")], [act("list_files")]):
     result = run_sync(agent, "Go.", store=store)
     said.append(result.status)
     if result.status == "held":
-        (held,) = pending_approvals_sync(store=store)
+        (held,) = sync.pending_approvals(store=store)
         said.append(held.why)
-        rule_sync(result.run_id, held.call, allow=True, store=store)
-        said.append(resume_sync(agent, result.run_id, store=store).status)
-        said.append(read_sync(result.run_id, store=store).calls[0].observation.text)
+        sync.rule(result.run_id, held.call, allow=True, store=store)
+        said.append(sync.resume(agent, result.run_id, store=store).status)
+        said.append(sync.read(result.run_id, store=store).calls[0].observation.text)
 print(json.dumps(said))
 """
 

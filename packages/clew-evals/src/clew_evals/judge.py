@@ -14,7 +14,7 @@ import msgspec
 from clew.agent.agent import Agent
 from clew.agent.result import result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
-from clew.context import instructions
+from clew.context.instructions import instructions
 from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
 from clew.core.interfaces import Model, Store
 from clew.core.spec_changes import changes

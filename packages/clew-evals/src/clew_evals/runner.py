@@ -14,13 +14,13 @@ from typing import Final, TypeAlias
 import anyio
 import anyio.to_thread
 
+from clew import SqliteStore
 from clew.concurrency.portal import twin
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.core.events import FINISH
 from clew.core.interfaces import Store
 from clew.core.journal import wall_clock
-from clew.stores import SqliteStore
 from clew.support.errors import ConfigError, FencedError
 from clew.toolbox.docs import IndexReport, Library
 from clew_evals.estimate import Estimate, estimate

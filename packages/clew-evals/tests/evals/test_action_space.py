@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import ConfigError, Trajectory, read_sync
-from clew.stores import SqliteStore
+from clew import ConfigError, SqliteStore, Trajectory, sync
 from clew_evals.matrix import read_matrix
 from clew_evals.runner import evaluate_sync, foreseen_sync
 from tests.evals.test_database import LEND
@@ -75,7 +74,7 @@ def evaluated(folder: Path, said: str) -> list[Trajectory]:
     results = folder / "m.sqlite"
     done = evaluate_sync(read_matrix(folder / "m.toml"), results)
     store = SqliteStore(results)
-    return [read_sync(one.run_id, store=store) for one in done.outcomes]
+    return [sync.read(one.run_id, store=store) for one in done.outcomes]
 
 
 def space(record: Trajectory) -> set[str]:

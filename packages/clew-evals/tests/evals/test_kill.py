@@ -18,9 +18,9 @@ import anyio
 import msgspec
 import pytest
 
+from clew import SqliteStore
 from clew.core.events import Usage
 from clew.core.journal import load
-from clew.stores import SqliteStore
 from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from clew_evals.outcome import Outcome
 from clew_evals.results import Results

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, ModelError, StoreError, rule, tool
+from clew import Agent, ConfigError, ModelError, SqliteStore, StoreError, rule, tool
 from clew.agent import api
 from clew.core.events import Reply, Usage, Verdict, encode
 from clew.core.interfaces import Guard, ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.models.prices import Price
-from clew.stores import SqliteStore
 from clew.testing.models import ScriptedModel, act, finish, place, say
 from clew_evals.case import Case
 from clew_evals.judge import Judge, judging

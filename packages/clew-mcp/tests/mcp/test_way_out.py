@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pytest
 
-from clew import Agent, MemoryStore, Result, Tool, resume_sync, run_sync
+from clew import Agent, MemoryStore, Result, Tool, run_sync, sync
 from clew.agent_files import make_agent, read_agent_file
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools_sync
@@ -78,7 +78,7 @@ def test_the_command_accepts_the_change(
     assert (done.code, "Obey." in done.out) == (0, True), done.err
     assert plain.calls == []
     made = WAYS[way](plain.server())
-    resumed = resume_sync(agent(made), result.run_id, store=store, accept_change=True)
+    resumed = sync.resume(agent(made), result.run_id, store=store, accept_change=True)
     assert resumed.status == "answered"
     assert plain.calls == ['echo {"text": "x"}']
 

@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from clew import (
-    Agent,
-    SqliteStore,
-    StoreBusyError,
-    run,
-)
+from clew import Agent, SqliteStore, run
 from clew.agent.runner import start
+from clew.stores import StoreBusyError
 from clew.testing.models import ScriptedModel, say
 from clew_strategies import vote
 

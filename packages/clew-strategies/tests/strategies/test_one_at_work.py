@@ -7,8 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from clew import Agent, MemoryStore, RunExistsError, SqliteStore, resume, run
+from clew import Agent, MemoryStore, SqliteStore, resume, run
 from clew.interfaces import ModelInfo, OnText, Prompt, Reply
+from clew.stores import RunExistsError
 from clew_strategies import Chaining, Reflexion, strategy_agent, vote
 
 

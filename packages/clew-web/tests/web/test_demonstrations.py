@@ -2,7 +2,8 @@
 
 import pytest
 
-from clew import PROMPT, Agent, MemoryStore, read, run
+from clew import Agent, MemoryStore, read, run
+from clew.context import PROMPT
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.testing.models import ScriptedModel, act, finish
 from clew_web import KeepPlace, paper_tools

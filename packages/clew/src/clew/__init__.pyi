@@ -1,115 +1,129 @@
-from clew.agent.agent import Agent
+from clew import sync as sync
+from clew.agent.agent import (
+    Agent,
+)
 from clew.agent.api import (
-    OpenRun,
     Stream,
-    StreamSync,
     Token,
     batch,
-    batch_sync,
     fork,
-    fork_sync,
     open_fork,
     open_run,
     prompt_of,
-    prompt_of_sync,
     read,
-    read_sync,
     replay,
-    replay_sync,
     result_of,
-    result_of_sync,
     resume,
-    resume_sync,
     run,
     run_sync,
     stream,
-    stream_sync,
 )
 from clew.agent.approvals import (
     cancel,
-    cancel_sync,
     pending_approvals,
-    pending_approvals_sync,
     rule,
-    rule_sync,
 )
-from clew.agent.compare import Difference, diff
-from clew.agent.critic import Critic
-from clew.agent.rendered_prompt import RenderedPrompt
-from clew.agent.reply_parser import with_parser
-from clew.agent.result import Result
-from clew.agent.rewinding import rewind, rewind_sync
-from clew.agent.subagents import delegate
+from clew.agent.compare import (
+    Difference,
+    diff,
+)
+from clew.agent.critic import (
+    Critic,
+)
+from clew.agent.rendered_prompt import (
+    RenderedPrompt,
+)
+from clew.agent.reply_parser import (
+    with_parser,
+)
+from clew.agent.result import (
+    Result,
+)
+from clew.agent.rewinding import (
+    rewind,
+)
+from clew.agent.subagents import (
+    delegate,
+)
 from clew.context import (
-    PROMPT,
-    VARIANTS,
     Compaction,
     Context,
     Instructions,
-    Review,
     Rewinds,
-    Variant,
-    demonstrations,
 )
-from clew.context.history import ContextRow, context_history
-from clew.core.codec import Example
-from clew.core.events import Entry, Evidence, Image, Observation, Usage, Verdict
-from clew.core.interfaces import Left, Retry, Tool
-from clew.core.pending import PendingApproval
-from clew.core.replay import Replayed
-from clew.core.trajectory import Call, Step, Trajectory
-from clew.guards import NoProgress
-from clew.guards.limits import RESEARCH, Limits
-from clew.stores import MemoryStore, SqliteStore, open_store
+from clew.core.events import (
+    Entry,
+    Evidence,
+    Image,
+    Observation,
+    Usage,
+    Verdict,
+)
+from clew.core.interfaces import (
+    Left,
+    Retry,
+    Tool,
+)
+from clew.core.pending import (
+    PendingApproval,
+)
+from clew.core.replay import (
+    Replayed,
+)
+from clew.core.trajectory import (
+    Call,
+    Step,
+    Trajectory,
+)
+from clew.guards import (
+    NoProgress,
+)
+from clew.guards.limits import (
+    Limits,
+)
+from clew.stores import (
+    MemoryStore,
+    SqliteStore,
+    open_store,
+)
 from clew.support.errors import (
     ClewError,
     ConfigError,
-    FencedError,
     ModelError,
     PartError,
     ReplayError,
-    RunExistsError,
-    RunNotFoundError,
-    StoreBusyError,
-    StoreDamagedError,
     StoreError,
-    StoreNewerError,
-    StoreUnreachableError,
     ToolError,
 )
-from clew.support.run_ids import new_run_id
-from clew.tools import Key, tool
-from clew.workers.queue import follow, follow_sync, submit, submit_sync
+from clew.tools import (
+    tool,
+)
+from clew.workers.queue import (
+    follow,
+    submit,
+)
 
 __version__: str
 
 __all__ = [
-    "PROMPT",
-    "RESEARCH",
-    "VARIANTS",
     "Agent",
     "Call",
     "ClewError",
     "Compaction",
     "ConfigError",
     "Context",
-    "ContextRow",
     "Critic",
     "Difference",
     "Entry",
     "Evidence",
-    "Example",
-    "FencedError",
     "Image",
     "Instructions",
-    "Key",
     "Left",
     "Limits",
     "MemoryStore",
     "ModelError",
     "NoProgress",
     "Observation",
-    "OpenRun",
     "PartError",
     "PendingApproval",
     "RenderedPrompt",
@@ -117,64 +131,39 @@ __all__ = [
     "Replayed",
     "Result",
     "Retry",
-    "Review",
     "Rewinds",
-    "RunExistsError",
-    "RunNotFoundError",
     "SqliteStore",
     "Step",
-    "StoreBusyError",
-    "StoreDamagedError",
     "StoreError",
-    "StoreNewerError",
-    "StoreUnreachableError",
     "Stream",
-    "StreamSync",
     "Token",
     "Tool",
     "ToolError",
     "Trajectory",
     "Usage",
-    "Variant",
     "Verdict",
     "batch",
-    "batch_sync",
     "cancel",
-    "cancel_sync",
-    "context_history",
     "delegate",
-    "demonstrations",
     "diff",
     "follow",
-    "follow_sync",
     "fork",
-    "fork_sync",
-    "new_run_id",
     "open_fork",
     "open_run",
     "open_store",
     "pending_approvals",
-    "pending_approvals_sync",
     "prompt_of",
-    "prompt_of_sync",
     "read",
-    "read_sync",
     "replay",
-    "replay_sync",
     "result_of",
-    "result_of_sync",
     "resume",
-    "resume_sync",
     "rewind",
-    "rewind_sync",
     "rule",
-    "rule_sync",
     "run",
     "run_sync",
     "stream",
-    "stream_sync",
     "submit",
-    "submit_sync",
+    "sync",
     "tool",
     "with_parser",
 ]

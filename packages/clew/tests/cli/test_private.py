@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from clew import Agent, run
+from clew import Agent, SqliteStore, run
 from clew.core.events import Note, encode, text_parts
-from clew.stores import SqliteStore, open_store
+from clew.stores import open_store
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.retrieval.vector_store import VectorStore
 from tests.cli.shell import clew, library

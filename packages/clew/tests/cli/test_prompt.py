@@ -2,8 +2,8 @@
 
 import pytest
 
-from clew import Agent, Image, Instructions, Limits, Variant, run_sync, tool
-from clew.context import PROMPT
+from clew import Agent, Image, Instructions, Limits, run_sync, tool
+from clew.context import PROMPT, Variant
 from clew.core.events import Reply, Wire
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.cli.shell import clew, library

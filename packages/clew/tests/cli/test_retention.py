@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.stores import SqliteStore
 from tests.cli.shell import clew
 from tests.retention.records import everything, run
 

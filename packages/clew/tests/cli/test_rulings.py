@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import Agent, Tool, resume_sync, run_sync
+from clew import Agent, Tool, run_sync, sync
 from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
@@ -105,7 +105,7 @@ def test_arguments_can_be_edited_on_a_program_s_run() -> None:
 
 
 def resumed(agent: Agent, run_id: str) -> str:
-    assert resume_sync(agent, run_id).ok
+    assert sync.resume(agent, run_id).ok
     return clew("show", run_id).out
 
 
@@ -150,7 +150,7 @@ def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
     below = clew("resume", "r-1.1-1.1")
     assert below.code == 2
     assert "run r-1.1-1.1 serves run r and goes on with it: clew resume r" in below.err
-    assert resume_sync(family(sent)[0], "r").ok  # the guard has held it once: it may not again
+    assert sync.resume(family(sent)[0], "r").ok  # the guard has held it once: it may not again
     assert sent == [("r-1.1-1.1:1.1", "dear")]
     assert clew("approvals", "--json").document == []
     shown = clew("show", "r").out

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, SqliteStore, submit_sync
+from clew import Agent, sync
 from clew.cli.worker import EventPrinter
 from clew.cli.worker import worker as worker_command
 from clew.core.events import Started, text_parts
 from clew.core.journal import Journal
+from clew.stores.sqlite.store import SqliteStore
 from clew.testing.models import ScriptedModel, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew.workers import WorkerConfig, WorkerEvent
@@ -377,7 +378,7 @@ def test_the_options_are_the_fields_of_its_configuration_with_their_defaults() -
 def test_a_worker_is_given_an_agent_of_ones_own_module() -> None:
     Path("desk.py").write_text(DESK)
     agent = Agent(model=ScriptedModel([say("At your service.")]))
-    run_id = submit_sync(agent, "Is anybody there?")
+    run_id = sync.submit(agent, "Is anybody there?")
     done = clew("worker", "--agent", "desk:agent", "--only", "--until-idle")
     assert (done.code, f"ended     {run_id}  answered" in done.out) == (0, True)
     nobody = clew("worker", "--agent", "desk:nobody", "--until-idle")

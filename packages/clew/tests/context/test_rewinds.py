@@ -18,7 +18,6 @@ from clew import (
     MemoryStore,
     ModelError,
     PartError,
-    Review,
     Rewinds,
     Trajectory,
     Usage,
@@ -26,6 +25,7 @@ from clew import (
 from clew.agent.result import result
 from clew.agent_files import load_agent
 from clew.cli.outcome import Outcome, summary
+from clew.context import Review
 from clew.core.events import Charged, Entry, Reply, Rewound
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say

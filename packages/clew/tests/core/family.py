@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clew import Agent, Key, Result, Tool, delegate, resume, rule, run
+from clew import Agent, Result, Tool, delegate, resume, rule, run
 from clew import tool as as_tool
 from clew.agent.runner import has_begun, take_up
 from clew.core.interfaces import Store
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
+from clew.tools import Key
 from tests.guards import verdict_on
 
 hold_letters = verdict_on("send", "hold", "a letter leaves the house")

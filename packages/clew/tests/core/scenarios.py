@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clew import Agent, Context, Key, Limits, Tool, ToolError, Verdict, tool
+from clew import Agent, Context, Limits, Tool, ToolError, Verdict, tool
 from clew.core.events import RawCall, Reply, Status
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew.tools import Key
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue, letters
 from tests.core.relay import RELAY

@@ -8,11 +8,9 @@ import anyio
 import pytest
 
 from clew import (
-    PROMPT,
     Agent,
     ConfigError,
     Evidence,
-    Example,
     Instructions,
     Limits,
     Observation,
@@ -26,6 +24,7 @@ from clew import (
     run,
 )
 from clew.agent.result import result
+from clew.context import PROMPT, Example
 from clew.core.budget import AtMost
 from clew.core.events import Json, Reply, Started, Stop, text_parts
 from clew.core.interfaces import ModelInfo, OnText, Prompt

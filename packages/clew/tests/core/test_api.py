@@ -20,22 +20,16 @@ from clew import (
     StoreError,
     Token,
     batch,
-    batch_sync,
     cancel,
-    cancel_sync,
     open_store,
     read,
-    read_sync,
     replay,
-    replay_sync,
     resume,
-    resume_sync,
     rule,
-    rule_sync,
     run,
     run_sync,
     stream,
-    stream_sync,
+    sync,
     tool,
 )
 from clew.agent.runner import start
@@ -283,15 +277,15 @@ def test_the_sync_twins_do_the_same(tmp_path: Path) -> None:
     script = [act("send", text="hi"), say("sent"), say("bye")]
     held = Agent(model=ScriptedModel(script, tools=tools), tools=tools, guards=[hold_sends])
     assert run_sync(held, "Send hi", store=place, run_id="run").status == "held"
-    rule_sync("run", "1.1", allow=True, store=place)
-    assert resume_sync(held, "run", store=place).answer == "sent"
-    assert resume_sync(held, "run", say="And?", store=place).answer == "bye"
-    assert len(replay_sync(held, "run", store=place).trajectory) == len(
-        read_sync("run", store=place)
+    sync.rule("run", "1.1", allow=True, store=place)
+    assert sync.resume(held, "run", store=place).answer == "sent"
+    assert sync.resume(held, "run", say="And?", store=place).answer == "bye"
+    assert len(sync.replay(held, "run", store=place).trajectory) == len(
+        sync.read("run", store=place)
     )
-    cancel_sync("run", store=place)
-    assert [r.answer for r in batch_sync(agent(say("ok")), ["a", "b"], store=place)] == ["ok"] * 2
-    with stream_sync(agent(*TWO_STEPS), "What is a?", store=place) as shown:
+    sync.cancel("run", store=place)
+    assert [r.answer for r in sync.batch(agent(say("ok")), ["a", "b"], store=place)] == ["ok"] * 2
+    with sync.stream(agent(*TWO_STEPS), "What is a?", store=place) as shown:
         kinds = {type(item).__name__ for item in shown}
     assert kinds == {"Entry", "Token"}
     assert shown.result is not None
@@ -343,4 +337,4 @@ except KeyboardInterrupt:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
-    assert events(read_sync("run", store=place)) == ["Started"]
+    assert events(sync.read("run", store=place)) == ["Started"]

@@ -32,33 +32,33 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda a: C.run_sync(a, "q", store=5), "store is 5 (int): give a store, its place as"),
     (lambda a: C.run_sync(a, "q", store=MemoryStore), "store is MemoryStore (type): give a store"),
     (lambda a: C.run_sync(a, "q", store=[]), "store is [] (list)"),
-    (lambda a: C.read_sync("begun", store={}), "store is {} (dict)"),
-    (lambda a: C.pending_approvals_sync(store=b"runs"), "store is b'runs' (bytes)"),
+    (lambda a: C.sync.read("begun", store={}), "store is {} (dict)"),
+    (lambda a: C.sync.pending_approvals(store=b"runs"), "store is b'runs' (bytes)"),
     (lambda a: C.open_store(5), "store is 5 (int)"),
     (lambda a: C.SqliteStore(5), "path is 5 (int): give the path of a file"),
-    (lambda a: C.resume_sync("a", "begun", store=STORE), "agent is 'a' (str)"),
-    (lambda a: C.result_of_sync(None, "begun", store=STORE), "agent is None (NoneType)"),
-    (lambda a: C.replay_sync("a", "begun", store=STORE), "agent is 'a' (str)"),
-    (lambda a: C.prompt_of_sync("begun", "1", store=STORE), "step is '1': give a whole number"),
-    (lambda a: C.read_sync("begun", at="1", store=STORE), "at is '1': give a whole number"),
-    (lambda a: C.fork_sync(a, "begun", at=None, store=STORE), "at is None: give a whole number"),
-    (lambda a: C.fork_sync(a, "begun", at=1.0, store=STORE), "at is 1.0: give a whole number"),
-    (lambda a: C.fork_sync(a, "begun", at=True, store=STORE), "at is True: give a whole number"),
-    (lambda a: C.fork_sync("a", "begun", at=1, store=STORE), "agent is 'a' (str)"),
+    (lambda a: C.sync.resume("a", "begun", store=STORE), "agent is 'a' (str)"),
+    (lambda a: C.sync.result_of(None, "begun", store=STORE), "agent is None (NoneType)"),
+    (lambda a: C.sync.replay("a", "begun", store=STORE), "agent is 'a' (str)"),
+    (lambda a: C.sync.prompt_of("begun", "1", store=STORE), "step is '1': give a whole number"),
+    (lambda a: C.sync.read("begun", at="1", store=STORE), "at is '1': give a whole number"),
+    (lambda a: C.sync.fork(a, "begun", at=None, store=STORE), "at is None: give a whole number"),
+    (lambda a: C.sync.fork(a, "begun", at=1.0, store=STORE), "at is 1.0: give a whole number"),
+    (lambda a: C.sync.fork(a, "begun", at=True, store=STORE), "at is True: give a whole number"),
+    (lambda a: C.sync.fork("a", "begun", at=1, store=STORE), "agent is 'a' (str)"),
     (
-        lambda a: C.fork_sync(a, "begun", at=1, observations=["x"], store=STORE),
+        lambda a: C.sync.fork(a, "begun", at=1, observations=["x"], store=STORE),
         "observations is ['x'] (list): give a dict by the keys of calls",
     ),
-    (lambda a: C.batch_sync("a", ["x"], store=STORE), "agent is 'a' (str)"),
-    (lambda a: C.batch_sync(a, "abc", store=STORE), "goals is 'abc' (str): give a list of"),
-    (lambda a: C.batch_sync(a, None, store=STORE), "goals is None (NoneType)"),
-    (lambda a: C.batch_sync(a, {"x"}, store=STORE), "goals is {'x'} (set)"),
-    (lambda a: C.batch_sync(a, ["x", 5], store=STORE), "the question is a value of the type int"),
-    (lambda a: C.batch_sync(a, ["x"], at_once="2", store=STORE), "at_once is '2': give 1 or more"),
-    (lambda a: C.batch_sync(a, ["x"], at_once=1.5, store=STORE), "at_once is 1.5: give 1 or more"),
-    (lambda a: C.batch_sync(a, ["x"], on_done=5, store=STORE), "on_done is 5 (int): give a func"),
-    (lambda a: C.diff("begun", "other"), "left is 'begun' (str): give a record, as read_sync"),
-    (lambda a: C.diff(C.read_sync("begun", store=STORE), None), "right is None (NoneType)"),
+    (lambda a: C.sync.batch("a", ["x"], store=STORE), "agent is 'a' (str)"),
+    (lambda a: C.sync.batch(a, "abc", store=STORE), "goals is 'abc' (str): give a list of"),
+    (lambda a: C.sync.batch(a, None, store=STORE), "goals is None (NoneType)"),
+    (lambda a: C.sync.batch(a, {"x"}, store=STORE), "goals is {'x'} (set)"),
+    (lambda a: C.sync.batch(a, ["x", 5], store=STORE), "the question is a value of the type int"),
+    (lambda a: C.sync.batch(a, ["x"], at_once="2", store=STORE), "at_once is '2': give 1 or more"),
+    (lambda a: C.sync.batch(a, ["x"], at_once=1.5, store=STORE), "at_once is 1.5: give 1 or more"),
+    (lambda a: C.sync.batch(a, ["x"], on_done=5, store=STORE), "on_done is 5 (int): give a func"),
+    (lambda a: C.diff("begun", "other"), "left is 'begun' (str): give a record, as sync.read"),
+    (lambda a: C.diff(C.sync.read("begun", store=STORE), None), "right is None (NoneType)"),
     (lambda a: C.context_history("begun"), "record is 'begun' (str): give a record"),
     (lambda a: LOAD(5), "path is 5 (int): give the path of an agent file"),
     (lambda a: LOAD(None), "path is None (NoneType)"),
@@ -66,13 +66,13 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda a: C.Context(rewinds=C.Rewinds), "rewinds is Rewinds (type)"),
     (lambda a: C.Context(compaction=500), "compaction is 500 (int): give Compaction(…) or None"),
     (lambda a: C.Context().replace(rewinds=True), "rewinds is True (bool)"),
-    (lambda a: C.rewind_sync("begun", to="1", lesson="x", store=STORE), "to is '1': give a whole"),
+    (lambda a: C.sync.rewind("begun", to="1", lesson="x", store=STORE), "to is '1': give a whole"),
     (
-        lambda a: C.rewind_sync("begun", to=0, lesson=5, store=STORE),
+        lambda a: C.sync.rewind("begun", to=0, lesson=5, store=STORE),
         "lesson is a value of the type",
     ),
-    (lambda a: C.submit_sync("a", "q", store=STORE), "agent is 'a' (str)"),
-    (lambda a: C.submit_sync(a, "q", queue=5, store=STORE), "queue is a value of the type int"),
+    (lambda a: C.sync.submit("a", "q", store=STORE), "agent is 'a' (str)"),
+    (lambda a: C.sync.submit(a, "q", queue=5, store=STORE), "queue is a value of the type int"),
     (lambda a: C.delegate("a", name="x", description="d"), "agent is 'a' (str)"),
     (
         lambda a: C.delegate(a, name="x", description="d", parameters=5, goal=str),
@@ -98,10 +98,10 @@ def test_no_run_of_a_batch_begins_where_one_question_is_wrong() -> None:
     store = MemoryStore()
     asked: Any = ["one", "two", 5]
     with pytest.raises(ConfigError):
-        clew.batch_sync(Agent(model=ScriptedModel([say("ok")])), asked, store=store)
+        clew.sync.batch(Agent(model=ScriptedModel([say("ok")])), asked, store=store)
     assert anyio.run(store.runs) == []
 
 
 def test_goals_may_be_a_tuple() -> None:
-    done = clew.batch_sync(Agent(model=ScriptedModel([say("ok")])), ("a", "b"), store=MemoryStore())
+    done = clew.sync.batch(Agent(model=ScriptedModel([say("ok")])), ("a", "b"), store=MemoryStore())
     assert [each.answer for each in done] == ["ok", "ok"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, Tool, read_sync, resume_sync, run, run_sync, tool
+from clew import Agent, MemoryStore, Tool, run, run_sync, sync, tool
 from clew.testing import ScriptedModel, act, say
 
 NONE = {"type": "object", "properties": {}}
@@ -81,7 +81,7 @@ MORE = [later, own_kind, while_failing, at_the_end]
 def test_in_another_thread_the_tool_crashed(one: Tool) -> None:
     store = MemoryStore()
     assert run_sync(breaker(one), "Do.", store=store, run_id="r").answer == "done"
-    [call] = read_sync("r", store=store).calls
+    [call] = sync.read("r", store=store).calls
     assert call.observation is not None
     assert (call.observation.code, call.observation.outcome) == ("crashed", "unknown")
 
@@ -96,5 +96,5 @@ def test_in_the_main_thread_it_ends_the_program_and_the_run_stays_open(one: Tool
     store = MemoryStore()
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(run(breaker(one), "Do.", store=store, run_id="r"))
-    assert read_sync("r", store=store).stop is None
-    assert resume_sync(breaker(one), "r", store=store).answer == "done"
+    assert sync.read("r", store=store).stop is None
+    assert sync.resume(breaker(one), "r", store=store).answer == "done"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, fork, resume, run
-from clew.agent.compare import Difference, diff
+from clew import Agent, Difference, Limits, MemoryStore, fork, resume, run
+from clew.agent.compare import diff
 from clew.agent.runner import start
 from clew.core.journal import load
 from clew.testing.models import ScriptedModel, act, acts, finish, say

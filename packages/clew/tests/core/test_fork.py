@@ -20,7 +20,6 @@ from clew import (
     Trajectory,
     cancel,
     fork,
-    fork_sync,
     open_fork,
     prompt_of,
     replay,
@@ -28,6 +27,7 @@ from clew import (
     rule,
     run,
     run_sync,
+    sync,
 )
 from clew.agent.runner import start, start_fork
 from clew.codecs import by_name
@@ -670,7 +670,7 @@ def test_fork_has_a_twin(tmp_path: Path) -> None:
     place = tmp_path / "runs.sqlite"
     agent = Agent(model=ScriptedModel([say("a")]))
     run_id = run_sync(agent, "What?", store=place).run_id
-    found: Result = fork_sync(agent, run_id, at=0, store=place)
+    found: Result = sync.fork(agent, run_id, at=0, store=place)
     assert (found.answer, found.run_id == run_id) == ("a", False)
 
 

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 import pytest
 
-from clew import Agent, FencedError, MemoryStore, StoreError, StoreNewerError, open_store, run
+from clew import Agent, MemoryStore, StoreError, open_store, run
 from clew.core.blobs import BLOB_BYTES
 from clew.core.events import (
     Action,
@@ -40,6 +40,7 @@ from clew.core.events import (
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
 from clew.retention import export_runs, import_runs, verify
+from clew.stores import FencedError, StoreNewerError
 from clew.support.run_ids import new_run_id
 from clew.testing.models import ScriptedModel, act, say
 

@@ -28,13 +28,11 @@ from clew import (
     delegate,
     open_run,
     read,
-    read_sync,
     replay,
     resume,
-    resume_sync,
     run,
     stream,
-    stream_sync,
+    sync,
     tool,
 )
 from clew.concurrency.tasks import spawn, task_end
@@ -308,15 +306,15 @@ def test_a_stream_without_a_loop_is_left(tmp_path: Path) -> None:
 
     agent = payer(pay)
     file = tmp_path / "s.sqlite"
-    with stream_sync(agent, "Pay.", store=file, run_id="r") as events:
+    with sync.stream(agent, "Pay.", store=file, run_id="r") as events:
         for event in events:
             if isinstance(event, Entry) and isinstance(event.event, Attempt):
                 break
         threading.Timer(0.05, go.set).start()
-    [call] = read_sync("r", store=file).calls
+    [call] = sync.read("r", store=file).calls
     assert call.observation is not None
     assert (call.observation.outcome, paid) == ("done", ["x"])
-    assert resume_sync(agent, "r", store=file).answer == "done"
+    assert sync.resume(agent, "r", store=file).answer == "done"
 
 
 # -------------------------------------------------------------------------------- what is cut

@@ -7,7 +7,6 @@ from clew import (
     ConfigError,
     Entry,
     MemoryStore,
-    RunExistsError,
     cancel,
     open_fork,
     open_run,
@@ -15,6 +14,7 @@ from clew import (
     result_of,
     run,
 )
+from clew.stores import RunExistsError
 from clew.testing import ScriptedModel, act, say
 from tests.core.scenarios import TOOLS
 

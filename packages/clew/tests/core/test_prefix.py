@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew import PROMPT, Agent, Limits, MemoryStore, resume, run
+from clew import Agent, Limits, MemoryStore, resume, run
 from clew import tool as make_tool
-from clew.context import Instructions
+from clew.context import PROMPT, Instructions
 from clew.context.view import RESTATE_CHARS
 from clew.core.events import Json, RawCall, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Part, Prompt

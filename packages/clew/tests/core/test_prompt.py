@@ -7,29 +7,24 @@ from typing import Any
 import pytest
 
 from clew import (
-    PROMPT,
-    VARIANTS,
     Agent,
     Call,
     ConfigError,
-    Example,
     Instructions,
     Left,
     Limits,
     MemoryStore,
     Step,
     Trajectory,
-    Variant,
-    demonstrations,
     read,
     replay,
     resume,
     run,
 )
 from clew.codecs import Paper
-from clew.context import SHAPES, matching
+from clew.context import PROMPT, VARIANTS, Example, Variant, demonstrations
 from clew.context.demonstrations import DEMONSTRATIONS
-from clew.context.variants import FIRST, LAST, shortened
+from clew.context.variants import FIRST, LAST, SHAPES, matching, shortened
 from clew.core.events import Action, Observation, Thought, encode
 from clew.core.interfaces import ModelInfo, Tool
 from clew.core.journal import load

@@ -11,7 +11,6 @@ import trio
 from trio.testing import MockClock
 
 from clew import (
-    PROMPT,
     Agent,
     Call,
     Entry,
@@ -26,6 +25,7 @@ from clew import (
     run,
 )
 from clew.codecs import Native
+from clew.context import PROMPT
 from clew.core.blobs import BLOB_BYTES
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import (

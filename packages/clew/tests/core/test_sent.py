@@ -7,23 +7,22 @@ from typing import Any
 import pytest
 
 from clew import (
-    PROMPT,
     Agent,
     ConfigError,
     Instructions,
     MemoryStore,
     SqliteStore,
-    demonstrations,
     fork,
     prompt_of,
-    prompt_of_sync,
     read,
     resume,
     run,
     run_sync,
+    sync,
 )
 from clew.codecs import Dialect, Labelled
 from clew.codecs import by_name as codec_by_name
+from clew.context import PROMPT, demonstrations
 from clew.core.events import AgentSpec, Fingerprints, Reply, Started, Thought, text_parts
 from clew.core.interfaces import Append, Prompt, Tool, ToolSpec
 from clew.core.journal import Journal, load
@@ -233,4 +232,4 @@ async def test_the_tools_of_a_record_are_specs_that_nobody_can_call() -> None:
 
 def test_prompts_are_the_same_from_python_without_an_event_loop(tmp_path: Path) -> None:
     result = run_sync(Agent(model=ScriptedModel([say("ok")])), "What?", store=tmp_path / "a.db")
-    assert prompt_of_sync(result.run_id, store=tmp_path / "a.db").differs == ()
+    assert sync.prompt_of(result.run_id, store=tmp_path / "a.db").differs == ()

@@ -5,10 +5,21 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, ToolError, Trajectory, prompt_of, read, replay, run, tool
+from clew import (
+    Agent,
+    Limits,
+    SqliteStore,
+    ToolError,
+    Trajectory,
+    prompt_of,
+    read,
+    replay,
+    run,
+    tool,
+)
 from clew.core.codec import SHOWN_CHARS
 from clew.core.events import Evidence, Image, Observation
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say
 

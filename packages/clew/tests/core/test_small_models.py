@@ -7,8 +7,6 @@ from typing import Any, Literal
 import pytest
 
 from clew import (
-    PROMPT,
-    VARIANTS,
     Agent,
     ConfigError,
     Instructions,
@@ -23,6 +21,7 @@ from clew import (
     run,
     tool,
 )
+from clew.context import PROMPT, VARIANTS
 from clew.context.instructions import SHORT
 from clew.context.variants import billions_in
 from clew.core.events import Action, Changed, Reply

@@ -11,19 +11,10 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 
-from clew import (
-    Agent,
-    Key,
-    MemoryStore,
-    Tool,
-    fork,
-    replay,
-    run,
-    tool,
-)
+from clew import Agent, MemoryStore, Tool, fork, replay, run, tool
 from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools import with_fallback
+from clew.tools import Key, with_fallback
 from clew.tools.process import process_tool
 
 pytestmark = pytest.mark.anyio

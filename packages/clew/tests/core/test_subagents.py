@@ -8,7 +8,6 @@ import anyio
 import pytest
 
 from clew import (
-    PROMPT,
     Agent,
     ConfigError,
     Evidence,
@@ -32,6 +31,7 @@ from clew import (
     tool,
 )
 from clew.agent.runner import has_begun, start, take_up
+from clew.context import PROMPT
 from clew.core.budget import least
 from clew.core.events import (
     Attempt,

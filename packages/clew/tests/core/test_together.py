@@ -21,27 +21,24 @@ import pytest
 from clew import (
     Agent,
     ConfigError,
-    FencedError,
     MemoryStore,
     Result,
-    RunExistsError,
     SqliteStore,
     Tool,
     batch,
     open_run,
     read,
-    read_sync,
     resume,
-    resume_sync,
     rule,
-    rule_sync,
     run,
     run_sync,
+    sync,
     tool,
 )
 from clew.core.events import Effect, Observation, Stop
 from clew.core.interfaces import Guard, Store
 from clew.core.journal import Journal, load
+from clew.stores import FencedError, RunExistsError
 from clew.testing import ScriptedModel, act, say
 from tests.guards import verdict_on
 
@@ -213,7 +210,7 @@ async def test_a_tool_that_starts_a_thread_with_the_sync_twin_is_told_so_too() -
     def again() -> str:
         """Look into the run that asks, from a thread."""
         try:
-            return str(resume_sync(agent, "r", store=store).answer)
+            return str(sync.resume(agent, "r", store=store).answer)
         except ConfigError as error:
             return str(error)
 
@@ -306,14 +303,14 @@ def test_threads_wait_for_each_other_however_the_store_is_named(
 
     agent = Agent(ScriptedModel([act("pay"), say("done")]), tools=[pay], guards=[hold])
     run_sync(agent, "Pay.", store=file, run_id="r")
-    rule_sync("r", "1.1", allow=True, store=file)
+    sync.rule("r", "1.1", allow=True, store=file)
     if alias == "link":
         (tmp_path / "link.sqlite").symlink_to(file)
     names = {"same": str(file), "relative": "runs.sqlite", "link": "link.sqlite"}
     results: list[Result] = []
 
     def first() -> None:
-        results.append(resume_sync(agent, "r", store=file))
+        results.append(sync.resume(agent, "r", store=file))
 
     def second() -> None:  # a loop of its own
         results.append(asyncio.run(resume(agent, "r", store=names[alias])))
@@ -330,7 +327,7 @@ def test_threads_wait_for_each_other_however_the_store_is_named(
     for thread in threads:
         thread.join(30)
     assert ([one.answer for one in results], paid) == (["done"] * 3, ["x"])
-    [call] = read_sync("r", store=file).calls
+    [call] = sync.read("r", store=file).calls
     assert call.observation is not None
     assert call.observation.outcome == "done"
 
@@ -345,8 +342,8 @@ def test_who_left_a_run_with_a_loop_that_ended_is_not_waited_for(tmp_path: Path)
     loop.close()  # nobody ever leaves that run
     till.go.set()
     with pytest.raises(ConfigError, match="take_over=True"):
-        resume_sync(agent, "r", store=file)
-    assert resume_sync(agent, "r", store=file, take_over=True).answer == "done"
+        sync.resume(agent, "r", store=file)
+    assert sync.resume(agent, "r", store=file, take_over=True).answer == "done"
     del opening
     gc.collect()  # what it says of that belongs to this test
 
@@ -437,21 +434,21 @@ def test_another_process_at_work_is_left_alone_unless_asked(tmp_path: Path, how:
         assert other.stdout is not None
         assert other.stdout.readline() == "begun\n"
         with pytest.raises(ConfigError, match=r"by another process.*take_over=True"):
-            resume_sync(agent, "r", store=file)
+            sync.resume(agent, "r", store=file)
         if how == "is taken over":
-            assert resume_sync(agent, "r", store=file, take_over=True).answer == "done"
+            assert sync.resume(agent, "r", store=file, take_over=True).answer == "done"
         if how == "is killed":
             other.kill()
             other.wait(20)
-            assert resume_sync(agent, "r", store=file).answer == "done"
+            assert sync.resume(agent, "r", store=file).answer == "done"
         else:
             other.stdin.write("\n")
             other.stdin.flush()
             other.wait(20)
-    [call] = read_sync("r", store=file).calls
+    [call] = sync.read("r", store=file).calls
     assert call.observation is not None
     assert call.observation.outcome == ("done" if how == "ends" else "unknown")
-    assert resume_sync(agent, "r", store=file).answer == "done"
+    assert sync.resume(agent, "r", store=file).answer == "done"
 
 
 async def test_a_store_of_ones_own_without_locks_waits_in_this_process() -> None:

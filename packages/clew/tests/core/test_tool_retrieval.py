@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from clew import (
-    PROMPT,
     Agent,
     ConfigError,
     Context,
@@ -28,6 +27,7 @@ from clew import (
     run,
 )
 from clew.codecs import Paper
+from clew.context import PROMPT
 from clew.context.view import plain
 from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought, text_parts
 from clew.core.interfaces import ModelInfo, Prompt, ToolSpec

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clew import Variant
+from clew.context import Variant
 from clew.context.view import plain
 from clew.core.events import Reply, encode
 from clew.core.interfaces import Model, OnText, Prompt, Tool

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew import (
-    PROMPT,
     Agent,
     Call,
     Image,
@@ -34,6 +33,7 @@ from clew import (
     run,
     tool,
 )
+from clew.context import PROMPT
 from clew.core.interfaces import Retry
 from clew.core.journal import load
 from clew.models.anthropic.messages import anthropic_messages

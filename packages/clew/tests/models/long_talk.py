@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 
-from clew import PROMPT, Agent, Limits, Result, ToolError, resume, tool
+from clew import Agent, Limits, Result, ToolError, resume, tool
 from clew.agent.result import result
 from clew.agent.runner import start
+from clew.context import PROMPT
 from clew.core.events import Charged, Entry, Forked, Started, Thought
 from clew.core.interfaces import Listener, Retry, Store
 from clew.core.journal import load

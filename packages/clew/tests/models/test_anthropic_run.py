@@ -5,7 +5,19 @@ from typing import Any, TypedDict
 
 import pytest
 
-from clew import PROMPT, Agent, Image, Limits, MemoryStore, Tool, read, replay, resume, run, tool
+from clew import (
+    Agent,
+    Image,
+    Limits,
+    MemoryStore,
+    Tool,
+    read,
+    replay,
+    resume,
+    run,
+    tool,
+)
+from clew.context import PROMPT
 from clew.core.events import Entry
 from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import anthropic_messages

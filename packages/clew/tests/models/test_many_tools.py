@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from clew import PROMPT, Agent, Context, MemoryStore, read, run
+from clew import Agent, Context, MemoryStore, read, run
+from clew.context import PROMPT
 from clew.testing.servers.http_server import Say
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from clew import SqliteStore
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -24,7 +25,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Base, Line, Store
 from clew.core.journal import Journal, load
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.support.errors import StoreError
 
 DAY = 86_400_000  # milliseconds, as entries have them

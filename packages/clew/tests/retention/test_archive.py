@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
 from clew.core.events import AnyEvent, Attempt, Note, Observation, Spending, encode, text_parts
 from clew.core.interfaces import Append, Base, Line, Store
@@ -27,7 +28,7 @@ from clew.retention import (
     verify,
 )
 from clew.retention.archive_format import Archive, End, Section, encoded, written
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.support.errors import ConfigError, FencedError, StoreError
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, fork, run, thought
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
 from clew.core.events import SCHEMA, Stop, encode
 from clew.core.interfaces import Append, Line
 from clew.core.journal import chain
 from clew.retention import gc, verify
-from clew.stores import SqliteStore
 from tests.cli.shell import clew
 from tests.retention.records import (
     MAKERS,

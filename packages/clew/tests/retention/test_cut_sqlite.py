@@ -10,12 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
 from clew.core.events import Note, Stop, encode, text_parts
 from clew.core.interfaces import Base
 from clew.core.journal import Journal, load
 from clew.retention import export_runs_sync, import_runs_sync, verify, verify_sync
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.support.errors import StoreError
 from tests.cli.shell import clew
 from tests.retention.records import contents, everything, fork, run

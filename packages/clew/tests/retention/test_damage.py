@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Base
@@ -23,7 +24,7 @@ from clew.retention import (
     verify,
     verify_sync,
 )
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.support.errors import StoreError
 from clew.testing.store_contract import append, blob
 from tests.retention.records import contents, everything, fork, run

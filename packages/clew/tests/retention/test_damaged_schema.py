@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import pytest
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
 from clew.core.events import Note, text_parts
 from clew.core.interfaces import Base
 from clew.retention import export_runs_sync, gc, import_runs_sync
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from tests.cli.shell import clew
 from tests.retention.records import NOW, contents, everything, fork, run
 

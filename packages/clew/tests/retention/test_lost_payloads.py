@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
 from clew.core.interfaces import Base
-from clew.stores import SqliteStore
 from tests.cli.shell import clew
 from tests.retention.records import everything, fork, run
 

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew import SqliteStore
 from clew.concurrency.portal import wait_for
 from clew.core.events import Note, text_parts
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import Journal, chain
 from clew.retention import Checked, verify, verify_sync
 from clew.retention.verify import EMPTY
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, family, run
 
 

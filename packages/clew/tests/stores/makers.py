@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from clew import SqliteStore
 from clew.core.interfaces import Store
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.testing.store_contract import Make
 
 

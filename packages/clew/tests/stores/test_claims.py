@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from clew import SqliteStore
 from clew.core.interfaces import Store
-from clew.stores import MemoryStore, SqliteStore
+from clew.stores import MemoryStore
 from clew.stores.file_locks import FileClaims
 from clew.support.errors import ConfigError, StoreError
 from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims, check_claims

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from clew import SqliteStore
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Append, Base, Line
 from clew.core.journal import chain
 from clew.retention import export_runs, import_runs, verify
-from clew.stores import SqliteStore
 from clew.stores.sqlite import heads
 from clew.stores.sqlite.heads import Head, Heads
 from clew.support.errors import RunNotFoundError, StoreDamagedError, StoreError

@@ -8,21 +8,15 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from clew import (
-    Agent,
-    MemoryStore,
-    RunExistsError,
-    RunNotFoundError,
-    SqliteStore,
-    StoreDamagedError,
-    StoreError,
-    StoreUnreachableError,
-    read,
-    run,
-    tool,
-)
+from clew import Agent, MemoryStore, SqliteStore, StoreError, read, run, tool
 from clew.agent.runner import has_begun, start
 from clew.core.interfaces import Base, Line
+from clew.stores import (
+    RunExistsError,
+    RunNotFoundError,
+    StoreDamagedError,
+    StoreUnreachableError,
+)
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox.calc import calc
 from tests.cli.shell import clew

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from clew import SqliteStore
 from clew.core.interfaces import Append, Line
-from clew.stores import SqliteStore, open_store
+from clew.stores import open_store
 from clew.stores.interface import Deletes
 from clew.stores.listing import status_of
 from clew.testing.store_contract import append

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.stores import SqliteStore
+from clew import SqliteStore
 from clew.stores.sqlite import file
 from clew.stores.sqlite.file import mount_table, network_type
 

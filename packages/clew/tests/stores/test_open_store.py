@@ -10,8 +10,9 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from clew import SqliteStore
 from clew.core.interfaces import Store
-from clew.stores import MemoryStore, SqliteStore, open_store
+from clew.stores import MemoryStore, open_store
 from clew.stores.refusals import failed
 from clew.support.errors import StoreError
 from clew.testing.store_contract import append, numbers

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from clew import SqliteStore
 from clew.core.interfaces import Store
-from clew.stores import SqliteStore, open_store
+from clew.stores import open_store
 from clew.support.errors import StoreError
 from clew.testing.store_contract import append, blob, numbers, refused, text_of
 

@@ -12,10 +12,9 @@ import anyio.to_thread
 import pytest
 from msgspec.structs import replace
 
-from clew import Agent
+from clew import Agent, SqliteStore
 from clew.agent import api
 from clew.core.interfaces import Append, Base, Line
-from clew.stores import SqliteStore
 from clew.stores.sqlite.file import VERSION
 from clew.support.errors import FencedError, StoreError
 from clew.testing.models import ScriptedModel, say

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from clew import SqliteStore
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Append, Line
 from clew.core.journal import Journal, chain
 from clew.retention import verify
-from clew.stores import SqliteStore
 from clew.stores.sqlite.witness import ends_torn
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log

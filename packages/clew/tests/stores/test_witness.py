@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from clew import Agent, read, resume, run, tool
+from clew import Agent, SqliteStore, read, resume, run, tool
 from clew.retention import verify
-from clew.stores import SqliteStore
 from clew.stores.sqlite.heads import FIRST
 from clew.support.errors import StoreDamagedError, StoreError
 from clew.testing import ScriptedModel, act, say

@@ -10,17 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clew import (
-    Agent,
-    ConfigError,
-    Context,
-    MemoryStore,
-    ReplayError,
-    read_sync,
-    replay_sync,
-    resume_sync,
-    run_sync,
-)
+from clew import Agent, ConfigError, Context, MemoryStore, ReplayError, run_sync, sync
 from clew.agent.compare import as_begun
 from clew.agent_files import load_agent
 from clew.support.extras import install
@@ -80,7 +70,7 @@ def agent(find: Retrieval, *then: Any) -> Agent:
 def begun(find: Retrieval, store: MemoryStore) -> tuple[str, ...]:
     """A run that ended, and what it was shown."""
     run_sync(agent(find), "Book me a bicycle.", store=store, run_id="run")
-    return tuple(read_sync("run", store=store).shown)
+    return tuple(sync.read("run", store=store).shown)
 
 
 @pytest.mark.parametrize(
@@ -146,13 +136,13 @@ def test_a_run_by_words_goes_on_by_words_where_the_extra_is_installed(fresh: Non
     store = MemoryStore()
     shown = begun(Retrieval(k=3, embed="words"), store)
     who = agent(Retrieval(k=3), finish("Again."))
-    done = resume_sync(who, "run", say="And a ferry?", store=store)
-    record = read_sync("run", store=store)
+    done = sync.resume(who, "run", say="And a ferry?", store=store)
+    record = sync.read("run", store=store)
     assert done.answer == "Again."
     assert (record.setting or record.started.setting).parts["retrieval"].endswith("None, most=100)")
     assert record.shown[: len(shown)] == [*shown]
     assert loaded_sessions() == 0
-    assert replay_sync(agent(Retrieval(k=3)), "run", store=store).trajectory.shown
+    assert sync.replay(agent(Retrieval(k=3)), "run", store=store).trajectory.shown
 
 
 def test_a_run_by_meaning_is_read_and_replayed_without_the_extra(
@@ -161,9 +151,9 @@ def test_a_run_by_meaning_is_read_and_replayed_without_the_extra(
     store = MemoryStore()
     shown = begun(Retrieval(k=3), store)
     without(monkeypatch)
-    assert tuple(read_sync("run", store=store).shown) == shown
+    assert tuple(sync.read("run", store=store).shown) == shown
     who = agent(Retrieval(k=3))
-    assert tuple(replay_sync(who, "run", store=store).trajectory.shown) == shown
+    assert tuple(sync.replay(who, "run", store=store).trajectory.shown) == shown
 
 
 @pytest.mark.parametrize("missing", NEEDED)
@@ -175,7 +165,7 @@ def test_it_is_not_resumed_otherwise_in_silence(
     without(monkeypatch, missing)
     who = agent(Retrieval(k=3), finish("Otherwise."))
     with pytest.raises(ConfigError) as told:
-        resume_sync(who, "run", say="And a ferry?", store=store)
+        sync.resume(who, "run", say="And a ferry?", store=store)
     line = str(told.value)
     assert line.startswith(
         f"the run ranks its tools with the extra embeddings ({missing} is missing): "
@@ -183,10 +173,10 @@ def test_it_is_not_resumed_otherwise_in_silence(
     assert install("embeddings") in line
     assert "accept the change, and they are ranked otherwise" in line
     assert "\n" not in line
-    assert len(read_sync("run", store=store).steps) == 2  # the model was not asked
-    done = resume_sync(who, "run", store=store, accept_change=True)
+    assert len(sync.read("run", store=store).steps) == 2  # the model was not asked
+    done = sync.resume(who, "run", store=store, accept_change=True)
     assert done.answer == "Otherwise."
-    assert any("ferry" in name for name in read_sync("run", store=store).shown)
+    assert any("ferry" in name for name in sync.read("run", store=store).shown)
 
 
 def test_what_was_asked_for_is_compared_as_it_stands() -> None:
@@ -195,15 +185,15 @@ def test_what_was_asked_for_is_compared_as_it_stands() -> None:
     for other in (Retrieval(k=3, embed="minilm"), Retrieval(k=3, embed=letters), Retrieval(k=4)):
         who = agent(other)
         with pytest.raises(ConfigError, match=r"differs from the record's in parts\.retrieval"):
-            resume_sync(who, "run", say="And a ferry?", store=store)
+            sync.resume(who, "run", say="And a ferry?", store=store)
         with pytest.raises(ReplayError, match=r"another parts\.retrieval"):
-            replay_sync(who, "run", store=store)
+            sync.replay(who, "run", store=store)
 
 
 def test_a_finder_that_leaves_nothing_open_stays_as_it_is() -> None:
     store = MemoryStore()
     begun(Retrieval(k=3), store)
-    record = read_sync("run", store=store)
+    record = sync.read("run", store=store)
     named = Retrieval(k=3, embed="words")
     who = agent(named)
     assert as_begun(who, record).context.retrieval is named

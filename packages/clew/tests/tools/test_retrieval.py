@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from clew import Agent, ConfigError, Context, MemoryStore, Tool, read_sync, run_sync
+from clew import Agent, ConfigError, Context, MemoryStore, Tool, run_sync, sync
 from clew.support.extras import install
 from clew.testing import ScriptedModel, say
 from clew.tools.retrieval import Embed, Retrieval, minilm
@@ -301,7 +301,7 @@ def test_no_server_fills_what_is_shown() -> None:
         agent = Agent(model=model, tools=tools, context=Context(retrieval=find))
         store = MemoryStore()
         run_id = run_sync(agent, "the history of the code", store=store).run_id
-        return tuple(read_sync(run_id, store=store).shown)
+        return tuple(sync.read(run_id, store=store).shown)
 
     assert shown(Retrieval(k=4, embed="words")) == (*git[:4],)
     assert shown(Retrieval(k=4, per_server=2, embed="words")) == (*git[:2], *wiki)

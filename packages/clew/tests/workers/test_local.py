@@ -22,13 +22,12 @@ from clew import (
     StoreError,
     Verdict,
     follow,
-    follow_sync,
     fork,
     read,
     resume,
     rule,
     submit,
-    submit_sync,
+    sync,
     tool,
 )
 from clew.agent.runner import start, take_up
@@ -654,9 +653,9 @@ async def test_what_was_written_before_the_store_began_to_tell_is_not_missed() -
 
 def test_without_an_event_loop_too(tmp_path: Path) -> None:
     store, agent = SqliteStore(tmp_path / "runs"), answering()
-    run_id = submit_sync(agent, "?", store=store)
+    run_id = sync.submit(agent, "?", store=store)
     anyio.run(serve_all, store, agent)
-    assert [type(entry.event).__name__ for entry in follow_sync(run_id, store=store)] == [
+    assert [type(entry.event).__name__ for entry in sync.follow(run_id, store=store)] == [
         "Started", "Thought", "Stop",
     ]  # fmt: skip
     anyio.run(store.close)

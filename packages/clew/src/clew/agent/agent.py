@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, cast, overload
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.agent.compile import compile_engine
-from clew.agent.composition import Composition
+from clew.agent.composition import AgentFields, Composition
 from clew.agent.validate import (
     Tools,
     check_codec,
@@ -30,7 +30,8 @@ from clew.agent.validate import (
     fitting,
     guards_among,
 )
-from clew.context import CONTEXT, PROMPT, Context, Instructions
+from clew.context import PROMPT, Context, Instructions
+from clew.context.settings import CONTEXT
 from clew.context.view import first_prompt
 from clew.core.codec import Codec
 from clew.core.engine import Engine
@@ -148,7 +149,7 @@ class Agent(Generic[A_co]):
     @cached_property
     def parts(self) -> Composition:
         """What its parts come to: names resolved, the variant chosen, clew's own parts added."""
-        return Composition(self)
+        return Composition(cast("AgentFields", self))  # it has the descriptor `tools` for tuples
 
     @cached_property
     def engine(self) -> Engine:

@@ -9,12 +9,10 @@ from collections.abc import (
     AsyncIterator,
     Callable,
     Coroutine,
-    Generator,
-    Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
@@ -27,7 +25,7 @@ from clew.agent.compare import as_begun
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Result, whole_result
 from clew.agent.runner import drive, start, start_fork, take_up
-from clew.concurrency.portal import portal, twin, wait_for
+from clew.concurrency.portal import twin
 from clew.concurrency.resources import resources
 from clew.concurrency.tasks import OwnTask, one_error
 from clew.core.codec import Codec, Shape
@@ -46,10 +44,8 @@ from clew.support.run_ids import new_run_id
 from clew.support.settings import check_text
 
 __all__ = [
-    "OpenRun", "Stream", "StreamSync", "Token", "batch", "batch_sync", "fork", "fork_sync",
-    "open_fork", "open_run", "prompt_of", "prompt_of_sync", "read", "read_sync", "replay",
-    "replay_sync", "result_of", "result_of_sync", "resume", "resume_sync", "run", "run_sync",
-    "stream", "stream_sync",
+    "OpenRun", "Stream", "Token", "batch", "fork", "open_fork", "open_run", "prompt_of", "read",
+    "replay", "result_of", "resume", "run", "run_sync", "stream",
 ]  # fmt: skip
 
 
@@ -434,40 +430,3 @@ async def batch(
 
 
 run_sync = twin(run)
-resume_sync = twin(resume)
-fork_sync = twin(fork)
-replay_sync = twin(replay)
-read_sync = twin(read)
-result_of_sync = twin(result_of)
-prompt_of_sync = twin(prompt_of)
-batch_sync = twin(batch)
-
-
-class StreamSync(Generic[A_co]):
-    """A `Stream` to iterate without an event loop."""
-
-    def __init__(self, events: Stream[A_co]) -> None:
-        self._events = events
-
-    def __iter__(self) -> Iterator[Shown]:
-        shown = aiter(self._events)
-        while True:
-            try:
-                yield wait_for(anext, shown)
-            except StopAsyncIteration:
-                return
-
-    @property
-    def result(self) -> Result[A_co] | None:
-        """The result, once the iteration has ended."""
-        return self._events.result
-
-
-@contextmanager
-def stream_sync(
-    agent: Agent[A_co], goal: str, *, store: Where = None, run_id: str = ""
-) -> Generator[StreamSync[A_co]]:
-    """`stream` for callers without an event loop."""
-    opening = stream(agent, goal, store=store, run_id=run_id)
-    with portal().wrap_async_context_manager(opening) as events:
-        yield StreamSync(events)

@@ -10,7 +10,6 @@ from typing import Final
 
 from clew.agent.runner import has_begun
 from clew.codecs.arguments import tool_named
-from clew.concurrency.portal import twin
 from clew.context.prompt_spec import recorded_brief
 from clew.core.events import Cancel, Json, Ruling, encode
 from clew.core.inbox import encode_message, words_in
@@ -26,14 +25,11 @@ from clew.tools.schema import compile_schema
 
 __all__ = [
     "cancel",
-    "cancel_sync",
     "pending_approvals",
-    "pending_approvals_sync",
     "pending_here",
     "pending_in",
     "root_of",
     "rule",
-    "rule_sync",
 ]
 
 LOG: Final = logging.getLogger("clew")
@@ -231,8 +227,3 @@ async def _cancel(store: Store, run_id: str, why: str) -> None:
     for child in [call.child for call in so_far.step.pending if call.child]:
         if await has_begun(store, child):
             await _cancel(store, child, why)
-
-
-pending_approvals_sync = twin(pending_approvals)
-rule_sync = twin(rule)
-cancel_sync = twin(cancel)

@@ -50,7 +50,7 @@ class Difference(msgspec.Struct, frozen=True):
 def diff(left: Trajectory, right: Trajectory) -> Difference:
     """Compare two runs by their thoughts, calls and observations, not by times, ids and tokens."""
     for name, record in (("left", left), ("right", right)):
-        check_argument(name, record, Trajectory, "a record, as read_sync returns it")
+        check_argument(name, record, Trajectory, "a record, as sync.read returns it")
     shared = steps = 0
     makers = zip(_makers(left), _makers(right), strict=False)
     for entry, (one, other) in zip(left.entries, makers, strict=False):

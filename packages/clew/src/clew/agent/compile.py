@@ -9,10 +9,12 @@ import msgspec
 from clew.agent.composition import Composition
 from clew.agent.reading import read_reply
 from clew.agent.validate import tool_grants
-from clew.context import CONTEXT, PROMPT, described
+from clew.context import PROMPT
 from clew.context.prompt_spec import SWITCHES, brief_document
 from clew.context.rewind import way_back
+from clew.context.settings import CONTEXT
 from clew.context.summary import left_out
+from clew.context.variants import described
 from clew.context.view import digest, next_prompt
 from clew.context.visible import leaves_out
 from clew.core.codec import PromptSpec

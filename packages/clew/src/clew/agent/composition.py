@@ -7,9 +7,11 @@ from typing import Any, Final, Protocol
 
 from clew.agent.validate import worked_examples
 from clew.codecs import by_name as codec_by_name
-from clew.context import Context, Instructions, Variant, described, instructions, matching
+from clew.context import Context, Instructions, Variant
 from clew.context.call_estimate import CallEstimate, most_answered, opening
 from clew.context.compaction import Compacting, shown_characters
+from clew.context.instructions import instructions
+from clew.context.variants import described, matching
 from clew.context.view import first_prompt
 from clew.core.budget import Budget
 from clew.core.codec import Codec, PromptSpec

@@ -6,8 +6,10 @@ from typing import Final
 import msgspec
 
 from clew.codecs import by_name
-from clew.context import SHAPES, View, goal_of
 from clew.context.prompt_spec import recorded_brief
+from clew.context.variants import SHAPES
+from clew.context.view import View
+from clew.context.visible import goal_of
 from clew.core.codec import Codec, PromptSpec, Shape
 from clew.core.events import AgentSpec, Thought
 from clew.core.interfaces import Calls, Prompt, Store

@@ -1,6 +1,5 @@
 """A person takes a wrong branch out of what a run's model sees."""
 
-from clew.concurrency.portal import twin
 from clew.core.effects import effects_after
 from clew.core.events import Rewound
 from clew.core.inbox import encode_message
@@ -41,6 +40,3 @@ async def rewind(
             )
         done = await effects_after(place, record, to)
         await place.post(run_id, encode_message(Rewound(to, text, by, done)))
-
-
-rewind_sync = twin(rewind)

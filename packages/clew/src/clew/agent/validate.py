@@ -9,7 +9,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.codecs.scan import void
-from clew.context import DEMONSTRATIONS, Compaction, Instructions
+from clew.context import Compaction, Instructions
+from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.program_examples import program_examples
 from clew.context.tool_examples import tool_examples
 from clew.core.codec import Codec, Describes, Example

@@ -20,7 +20,9 @@ from clew.agent_files.spec import Connection, PartError, PromptTable, Spec, part
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
-from clew.context import PROMPT, Instructions, instructions, matching
+from clew.context import PROMPT, Instructions
+from clew.context.instructions import instructions
+from clew.context.variants import matching
 from clew.core.codec import Codec
 from clew.core.events import RUN_CODE
 from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool

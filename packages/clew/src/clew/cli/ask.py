@@ -2,7 +2,7 @@
 
 import click
 
-from clew import new_run_id, open_run
+from clew import open_run
 from clew.agent_files import origin
 from clew.cli import completers
 from clew.cli.agents import assemble, options
@@ -14,6 +14,7 @@ from clew.cli.screen import Screen
 from clew.cli.votes import NO_LOG, VoteRequest, assemble_vote, carry_vote
 from clew.interfaces import Json
 from clew.stores import store_at
+from clew.support.run_ids import new_run_id
 
 EPILOG = """\b
 Examples:

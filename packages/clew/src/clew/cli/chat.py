@@ -9,7 +9,8 @@ from typing import Final
 
 import click
 
-from clew import ClewError, FencedError, OpenRun, PendingApproval, cancel, open_run, read, rule
+from clew import ClewError, PendingApproval, cancel, open_run, read, rule
+from clew.agent.api import OpenRun
 from clew.agent.approvals import pending_in
 from clew.agent_files import origin
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
@@ -24,7 +25,7 @@ from clew.cli.render import Block
 from clew.cli.safe_text import say
 from clew.cli.screen import Screen, console, put
 from clew.interfaces import Json, Ruling, Store
-from clew.stores import open_store
+from clew.stores import FencedError, open_store
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
     import readline

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from clew import ContextRow
 from clew.cli.render import left_out
 from clew.cli.safe_text import inert
+from clew.context import ContextRow
 from clew.interfaces import Compacted, Json, Rewound
 
 WIDTH: Final = 40

@@ -11,20 +11,15 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from clew import (
-    ClewError,
-    ConfigError,
-    FencedError,
-    OpenRun,
-    Result,
-    StoreUnreachableError,
-)
+from clew import ClewError, ConfigError, Result
+from clew.agent.api import OpenRun
 from clew.cli.agents import Assembled
 from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome
 from clew.cli.places import command
 from clew.cli.safe_text import inert
 from clew.cli.screen import Screen
+from clew.stores import FencedError, StoreUnreachableError
 from clew.toolbox.docs import IndexReport, Library
 
 T = TypeVar("T")

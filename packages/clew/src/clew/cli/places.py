@@ -8,9 +8,15 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from clew import ConfigError, RunNotFoundError, StoreError
+from clew import ConfigError, SqliteStore, StoreError
 from clew.interfaces import Store
-from clew.stores import SqliteStore, default_place, scheme_of, store_at, without_password
+from clew.stores import (
+    RunNotFoundError,
+    default_place,
+    scheme_of,
+    store_at,
+    without_password,
+)
 from clew.support.nearest_name import did_you_mean
 from clew.support.run_ids import LAST
 

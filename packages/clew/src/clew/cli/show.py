@@ -7,7 +7,7 @@ from typing import Final
 import anyio
 import click
 
-from clew import RenderedPrompt, Trajectory, context_history, prompt_of, read
+from clew import RenderedPrompt, Trajectory, prompt_of, read
 from clew.agent.approvals import root_of
 from clew.cli.audit import audited
 from clew.cli.audit import document as audit_document
@@ -25,6 +25,7 @@ from clew.cli.render import Block
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.votes import refuse_vote
+from clew.context import context_history
 from clew.evidence import THRESHOLD
 from clew.retention import trace
 from clew.workers import queue_of

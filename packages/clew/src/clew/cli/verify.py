@@ -9,7 +9,7 @@ import anyio
 import click
 import msgspec
 
-from clew import ConfigError, StoreDamagedError
+from clew import ConfigError
 from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
@@ -19,6 +19,7 @@ from clew.cli.safe_text import inert, json_text, say
 from clew.interfaces import Store
 from clew.retention import Checked, Remark, run_ids
 from clew.retention import verify as check
+from clew.stores import StoreDamagedError
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
 """A hash of a record's chain, as `clew records verify` tells it."""

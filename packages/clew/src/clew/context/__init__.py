@@ -1,30 +1,25 @@
 """What the model sees of a run: instructions, demonstrations, and the view of its record."""
 
 from clew.context.compaction import Compaction
-from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
-from clew.context.instructions import PROMPT, Instructions, instructions
-from clew.context.settings import CONTEXT, Context
+from clew.context.demonstrations import demonstrations
+from clew.context.history import ContextRow, context_history
+from clew.context.instructions import PROMPT, Instructions
+from clew.context.settings import Context
 from clew.context.triggers import Review, Rewinds
-from clew.context.variants import SHAPES, VARIANTS, Variant, described, matching
-from clew.context.view import View
-from clew.context.visible import goal_of
+from clew.context.variants import VARIANTS, Variant
+from clew.core.codec import Example
 
 __all__ = [
-    "CONTEXT",
-    "DEMONSTRATIONS",
     "PROMPT",
-    "SHAPES",
     "VARIANTS",
     "Compaction",
     "Context",
+    "ContextRow",
+    "Example",
     "Instructions",
     "Review",
     "Rewinds",
     "Variant",
-    "View",
+    "context_history",
     "demonstrations",
-    "described",
-    "goal_of",
-    "instructions",
-    "matching",
 ]

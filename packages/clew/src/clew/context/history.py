@@ -27,7 +27,7 @@ class ContextRow(NamedTuple):
 
 def context_history(record: Trajectory) -> tuple[ContextRow, ...]:
     """A row for each thought of a run, in order."""
-    check_argument("record", record, Trajectory, "a record, as read_sync returns it")
+    check_argument("record", record, Trajectory, "a record, as sync.read returns it")
     return tuple(_rows(record))
 
 

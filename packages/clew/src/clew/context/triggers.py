@@ -147,7 +147,7 @@ class Rewinds:
         patience = Patience(seconds, grace, "reply_seconds")
         critic = cast("Reviewer", self.critic)  # there is one: `asks` said so
         reply = await ask("the critic", patience, critic, so_far)
-        found = of_kind("the critic", reply, Review, "a clew.Review")
+        found = of_kind("the critic", reply, Review, "a clew.context.Review")
         lesson = quoted_line(found.lesson, LESSON_CHARS)
         why = _objection(so_far, found, lesson)
         back = Rewound(found.to, lesson, CRITIC) if found.wrong and not why else None

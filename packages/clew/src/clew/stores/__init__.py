@@ -15,12 +15,29 @@ from clew.stores.memory import MemoryStore
 from clew.stores.sqlite.store import SqliteStore
 from clew.stores.user_store import guarded
 from clew.support.arguments import NONE, check_argument
-from clew.support.errors import ConfigError, StoreError
+from clew.support.errors import (
+    ConfigError,
+    FencedError,
+    RunExistsError,
+    RunNotFoundError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreNewerError,
+    StoreUnreachableError,
+)
 from clew.support.wings import STORES, find, names
 
 __all__ = [
+    "FencedError",
     "MemoryStore",
+    "RunExistsError",
+    "RunNotFoundError",
     "SqliteStore",
+    "StoreBusyError",
+    "StoreDamagedError",
+    "StoreNewerError",
+    "StoreUnreachableError",
     "Where",
     "default_place",
     "has_password",

@@ -3,14 +3,13 @@
 Workers are whatever serves the queue of the run, in this process or another (`clew.workers`).
 """
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from typing import Final
 
 import anyio
 
 from clew.agent.agent import Agent
 from clew.agent.runner import start
-from clew.concurrency.portal import twin, wait_for
 from clew.core.events import Entry, Json
 from clew.core.interfaces import Store
 from clew.core.journal import catch_up
@@ -84,19 +83,3 @@ async def _written(place: Store, run_id: str, seen: int) -> None:
             async for one in woken:  # pragma: no branch - it tells for ever
                 if one == run_id:
                     return
-
-
-def follow_sync(run_id: str, *, store: Where = None) -> Generator[Entry]:
-    """`follow` for callers without an event loop."""
-    entries = follow(run_id, store=store)
-    try:
-        while True:
-            try:
-                yield wait_for(anext, entries)
-            except StopAsyncIteration:
-                return
-    finally:
-        wait_for(entries.aclose)
-
-
-submit_sync = twin(submit)
