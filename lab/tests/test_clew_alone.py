@@ -1,0 +1,70 @@
+"""clew needs none of the other packages: its tests pass in an environment that has none of them.
+
+The environment has the libraries of this one, by links, and of clew's packages clew alone.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests import unmeasured
+from tests.test_layers import HOUSE, ROOT
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="links"),
+]
+
+PACKAGES = sorted(path.name for path in ROOT.glob("packages/clew-*"))
+FOLDERS = sorted(path.name for path in (HOUSE / "tests").iterdir() if any(path.glob("test_*.py")))
+OURS = ("clew", "_editable_impl_clew", "__editable__.clew", "__editable___clew")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of the environment."""
+    venv = tmp_path_factory.mktemp("alone")
+    within = Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
+    site = venv / within
+    site.mkdir(parents=True)
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not path.name.startswith(OURS) or path.match("clew-*.dist-info"):
+            (site / path.name).symlink_to(path)
+    (site / "clew.pth").write_text(f"{HOUSE / 'src'}\n")
+    (venv / "bin").mkdir()
+    for path in Path(sys.prefix, "bin").iterdir():
+        (venv / "bin" / path.name).symlink_to(path.resolve())
+    home = Path(sys.base_prefix, "bin")
+    text = f"home = {home}\ninclude-system-site-packages = false\n"
+    (venv / "pyvenv.cfg").write_text(text)
+    return venv / "bin" / "python"
+
+
+def ran(python: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(python), *words],
+        cwd=ROOT, env=unmeasured.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_environment_has_clew_alone(alone: Path) -> None:
+    modules = [name.replace("-", "_") for name in PACKAGES]
+    code = f"import clew, importlib.util as u; print([n for n in {modules} if u.find_spec(n)])"
+    done = ran(alone, "-c", code)
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+    told = ran(alone, "-m", "clew_cli", "eval", "run")
+    assert told.returncode == 2
+    assert "eval needs clew-evals, which is not installed: run " in told.stderr
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_its_tests_pass_without_the_others(alone: Path, folder: str) -> None:
+    words = ("-q", "-n", "0", "-m", "not slow and not rest", "-p", "no:cacheprovider")
+    done = ran(alone, "-m", "pytest", str(HOUSE / "tests" / folder), *words)
+    told = done.stdout[-6000:] + done.stderr[-2000:]
+    assert done.returncode in {0, 5}, told  # 5: all of them are slow
