@@ -21,7 +21,7 @@ import anyio
 from clew.concurrency.uncut import Uncut
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
-from clew.stores.listing import OPEN, matching, status_after
+from clew.stores.listing import OPEN, matching
 from clew.stores.refusals import (
     doubtful_end,
     file_replaced,
@@ -487,7 +487,7 @@ class SqliteStore:
         """Commit an append of one line and nothing else; False where `_NEXT` does not take it."""
         if len(append.lines) != 1 or append.blobs or append.taken:
             return False
-        if status_after(append) != OPEN:
+        if append.status != OPEN:  # what stopped, or does not say so, is noted beside its lines
             return False
         self._sync("FULL" if append.barrier else "NORMAL")
         (line,) = append.lines
