@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from clew.core.events import RawCall, Reply
-from clew.core.interfaces import OnText, Part, Prompt
+from clew.core.interfaces import Part, Prompt
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.http.endpoint import Endpoint
 from clew.testing.servers.anthropic_server import AnthropicServer, Script
-from tests.models.support import KEY, QUERY, Waits, listener, tool
+from tests.models.support import KEY, QUERY, Waits, tool, watcher
 
 SEARCH = tool("search")
 HEAD = (Part("system", "Be brief."), Part("user", "What is it?"))
@@ -36,10 +36,6 @@ async def over(
             yield model, server, waits
         finally:
             await model.close()
-
-
-def watcher(*, streamed: bool) -> OnText | None:
-    return listener([]) if streamed else None
 
 
 def talk(*parts: Part, tail: tuple[Part, ...] = (), **more: Any) -> Prompt:

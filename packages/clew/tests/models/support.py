@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from clew.core.events import RawCall
-from clew.core.interfaces import Part, Prompt, Retry, Tool
+from clew.core.interfaces import OnText, Part, Prompt, Retry, Tool
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.testing.servers.openai_server import OpenAIServer, Script
@@ -70,6 +70,11 @@ def listener(pieces: list[str], enough: Callable[[str], bool] = lambda _: False)
         return enough("".join(pieces))
 
     return on_text
+
+
+def watcher(*, streamed: bool) -> OnText | None:
+    """An `on_text` that has never enough, where a reply is to be streamed."""
+    return listener([]) if streamed else None
 
 
 def event(**chunk: Any) -> bytes:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.core.events import RawCall, Usage, Wire
-from clew.core.interfaces import OnText
 from clew.models.gemini.prompt import NAMES, declare
 from clew.models.gemini.reply import Draft, compact_json
 from clew.models.prices import Price, price
@@ -16,15 +15,11 @@ from clew.models.tool_names import toolbox
 from clew.testing.servers.gemini_server import chunks, reply
 from clew.testing.servers.http_server import Say, Send, Stall, Turn
 from tests.models.gemini_support import MODEL, chunk, over
-from tests.models.support import ask, few, listener, tool
+from tests.models.support import ask, few, listener, tool, watcher
 
 SSE = "text/event-stream"
 TOOLS = (tool("search"),)
 BOTH = pytest.mark.parametrize("streamed", [False, True])
-
-
-def watcher(*, streamed: bool) -> OnText | None:
-    return listener([]) if streamed else None
 
 
 @BOTH
@@ -181,13 +176,6 @@ async def test_whoever_has_enough_ends_the_stream() -> None:
         assert answer.finish == "stop"
         assert (await model.complete(ask())).text == "Next."
         assert server.connections == 2
-
-
-async def test_a_connection_is_kept_from_step_to_step() -> None:
-    async with over(lambda _: Say("Ok.")) as (model, server, _):
-        for streamed in (False, True, True, False):
-            await model.complete(ask(), watcher(streamed=streamed))
-        assert server.connections == 1
 
 
 async def test_every_chunk_may_say_that_it_is_the_end() -> None:

@@ -10,23 +10,18 @@ import pytest
 from google import genai
 from google.genai import types
 
-from clew.core.interfaces import OnText
 from clew.models.gemini.model import google_gemini
 from clew.support.errors import ConfigError, ModelError, TooLongError
 from clew.testing.servers.gemini_server import GeminiServer
 from clew.testing.servers.http_server import Cut, Drop, Fail, Say, Send, Stall, Turn
 from tests.models.gemini_support import KEY, MODEL, chunk, over
-from tests.models.support import Waits, ask, few, listener, tool
+from tests.models.support import Waits, ask, few, listener, tool, watcher
 
 SSE = "text/event-stream"
 OK = Say("Ok.")
 CASES = [False, True]
 NONE = Send(b'{"candidates": []}')
 HTML = Send(b"<html><body>Welcome</body></html>", "text/html")
-
-
-def watcher(*, streamed: bool) -> OnText | None:
-    return listener([]) if streamed else None
 
 
 def error(**fields: Any) -> bytes:
@@ -234,16 +229,6 @@ async def test_a_cancelled_completion_leaves_the_model_usable(streamed: bool) ->
                     tasks.start_soon(cancel)
                     await model.complete(ask(), watcher(streamed=streamed))
             assert scope.cancelled_caught
-        assert (await model.complete(ask())).text == "Ok."
-
-
-async def test_what_the_listener_raises_is_its_own() -> None:
-    def on_text(_: str) -> bool:
-        raise ZeroDivisionError
-
-    async with over([OK, OK]) as (model, _, _):
-        with pytest.raises(ZeroDivisionError):
-            await model.complete(ask(), on_text)
         assert (await model.complete(ask())).text == "Ok."
 
 

@@ -14,16 +14,12 @@ from clew.models.openai.chat_reply import Draft
 from clew.models.prices import Price
 from clew.models.tool_names import toolbox
 from clew.testing.servers.openai_server import OpenAIServer, Say, Send, Stall, Turn, chunks, reply
-from tests.models.support import ask, call, delta, event, few, listener, over, tool
+from tests.models.support import ask, call, delta, event, few, listener, over, tool, watcher
 
 SSE = "text/event-stream"
 DONE = b"data: [DONE]\n\n"
 TOOLS = (tool("search"),)
 BOTH = pytest.mark.parametrize("streamed", [False, True])
-
-
-def watcher(*, streamed: bool) -> OnText | None:
-    return listener([]) if streamed else None
 
 
 @BOTH
@@ -276,13 +272,6 @@ async def test_whoever_has_enough_ends_the_stream() -> None:
         assert reply.usage.estimated
         assert (await model.complete(ask())).text == "Next."
         assert server.connections == 2
-
-
-async def test_a_connection_is_kept_from_step_to_step() -> None:
-    async with over(lambda _: Say("Ok.")) as (model, server, _):
-        for streamed in (False, True, True, False):
-            await model.complete(ask(), watcher(streamed=streamed))
-        assert server.connections == 1
 
 
 async def test_a_server_that_keeps_a_finished_stream_open_is_not_waited_for() -> None:

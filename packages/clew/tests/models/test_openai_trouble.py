@@ -8,7 +8,6 @@ import httpx2
 import openai
 import pytest
 
-from clew.core.interfaces import OnText
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
 from clew.support.errors import ConfigError, ModelError, TooLongError
@@ -23,7 +22,7 @@ from clew.testing.servers.openai_server import (
     Turn,
     chunks,
 )
-from tests.models.support import KEY, Waits, ask, delta, event, few, listener, over, tool
+from tests.models.support import KEY, Waits, ask, delta, event, few, listener, over, tool, watcher
 
 pytestmark = pytest.mark.both_loops
 
@@ -35,10 +34,6 @@ HTML = Send(b"<html><body>Welcome</body></html>", "text/html")
 HALF = Send(b'{"choices": [{"mess')
 LATIN = Send(b'{"choices": [{"message": {"content": "\xe9"}}]}')
 CASES = [False, True]
-
-
-def watcher(*, streamed: bool) -> OnText | None:
-    return listener([]) if streamed else None
 
 
 @pytest.mark.parametrize("streamed", CASES)
@@ -337,16 +332,6 @@ async def test_an_error_inside_a_stream_counts_like_its_status(
 async def test_nonsense_inside_a_stream_is_tried_again() -> None:
     async with over([Send(b"data: {nonsense\n\n", SSE), OK]) as (model, _, _):
         assert (await model.complete(ask(), listener([]))).text == "Ok."
-
-
-async def test_what_the_listener_raises_is_its_own() -> None:
-    def on_text(_: str) -> bool:
-        raise ZeroDivisionError
-
-    async with over([OK, OK]) as (model, _, _):
-        with pytest.raises(ZeroDivisionError):
-            await model.complete(ask(), on_text)
-        assert (await model.complete(ask())).text == "Ok."
 
 
 @pytest.mark.parametrize("streamed", CASES)
