@@ -20,7 +20,7 @@ from clew.testing.servers.completions import Completions
 from clew.testing.servers.http_server import Seen
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
 from clew.testing.servers.openai_service import Access
-from tests.models.support import KEY, ask, event, few, listener, over, tool
+from tests.models.support import KEY, ask, event, few, listener, over, tool, watcher
 
 SSE = "text/event-stream"
 BOTH = pytest.mark.parametrize("streamed", [False, True])
@@ -29,10 +29,6 @@ REQUEST = {"model": "m", "prompt": "Go.", "stream_options": {"include_usage": Tr
 
 def completions(script: Any, **options: Any) -> Any:
     return over(script, make=openai_completions, **options)
-
-
-def watcher(*, streamed: bool) -> Any:
-    return listener([]) if streamed else None
 
 
 async def test_the_prompt_is_one_text_that_the_model_goes_on_with() -> None:

@@ -20,15 +20,11 @@ from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.azure_server import AzureServer
 from clew.testing.servers.openai_server import OpenAIServer, Say, Stall, Turn
 from tests.models.proxy import Proxy
-from tests.models.support import KEY, Waits, ask, few, listener, over, tool
+from tests.models.support import KEY, Waits, ask, few, over, tool, watcher
 
 pytestmark = pytest.mark.both_loops
 
 BOTH = pytest.mark.parametrize("streamed", [False, True])
-
-
-def watcher(*, streamed: bool) -> Any:
-    return listener([]) if streamed else None
 
 
 @BOTH

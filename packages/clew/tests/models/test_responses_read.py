@@ -20,7 +20,7 @@ from clew.testing.servers.http_server import Seen
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
 from clew.testing.servers.openai_service import Access
 from clew.testing.servers.responses import Responses
-from tests.models.support import KEY, ask, call, event, few, listener, over, tool
+from tests.models.support import KEY, ask, call, event, few, listener, over, tool, watcher
 
 SSE = "text/event-stream"
 BOTH = pytest.mark.parametrize("streamed", [False, True])
@@ -31,10 +31,6 @@ DONE = {"type": "response.completed", "response": {"status": "completed"}}
 
 def responses(script: Any, **options: Any) -> Any:
     return over(script, make=openai_responses, **options)
-
-
-def watcher(*, streamed: bool) -> Any:
-    return listener([]) if streamed else None
 
 
 def draft() -> Draft:

@@ -1,9 +1,12 @@
 """Records for the tests of retention: runs, forks and sub-runs as the journal writes them."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from clew import SqliteStore
+from clew.concurrency.portal import wait_for
 from clew.core.events import (
     Action,
     AgentSpec,
@@ -130,3 +133,22 @@ async def contents(store: Store) -> dict[str, tuple[list[Line], list[bytes], Bas
         except StoreError as error:
             assert "blob" in str(error), "a run may have lost its payloads, and no more"  # noqa: PT017 - most raise nothing
     return found
+
+
+@cache
+def file_with(fill: Callable[[SqliteStore], Awaitable[None]]) -> tuple[bytes, dict[str, Any]]:
+    """A real file with everything and what `fill` adds, and all that is in it."""
+
+    async def made() -> dict[str, Any]:
+        store = SqliteStore(place)
+        await everything(store)
+        await fill(store)
+        found = await contents(store)
+        await store.close()
+        return found
+
+    place = Path("made.sqlite")
+    found = wait_for(made)
+    data = place.read_bytes()
+    place.unlink()
+    return data, found

@@ -2,7 +2,6 @@
 
 import io
 import random
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,14 @@ from clew.retention import export_runs_sync, import_runs_sync, verify, verify_sy
 from clew.stores import MemoryStore
 from clew.support.errors import StoreError
 from tests.cli.shell import clew
-from tests.retention.records import contents, everything, fork, run
+from tests.retention.records import contents, file_with, fork, run
 
 PAGE = 512
 SHARES = (0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.95, 0.994)
 PLACE = Path("runs.sqlite")
 
 
-async def _made() -> dict[str, Any]:
-    store = SqliteStore(Path("made.sqlite"))
-    await everything(store)
+async def _runs(store: SqliteStore) -> None:
     for number in range(30):
         await run(
             store,
@@ -38,18 +35,11 @@ async def _made() -> dict[str, Any]:
         )
     await fork(store, "late-fork", Base("run-3", 5))
     await store.post("run-29", encode(Note(text_parts("waits"))))
-    found = await contents(store)
-    await store.close()
-    return found
 
 
-@cache
 def made() -> tuple[bytes, dict[str, Any]]:
     """A real file of some thousand pages, and all that is in it."""
-    found = wait_for(_made)
-    data = Path("made.sqlite").read_bytes()
-    Path("made.sqlite").unlink()
-    return data, found
+    return file_with(_runs)
 
 
 @pytest.mark.parametrize("share", SHARES)

@@ -4,7 +4,6 @@ import io
 import random
 import sqlite3
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,12 @@ from clew.retention import (
 from clew.stores import MemoryStore
 from clew.support.errors import StoreError
 from clew.testing.store_contract import append, blob
-from tests.retention.records import contents, everything, fork, run
+from tests.retention.records import contents, file_with, fork, run
 
 PAGE = 512
 
 
-async def _made() -> dict[str, Any]:
-    store = SqliteStore(Path("made.sqlite"))
-    await everything(store)
+async def _runs(store: SqliteStore) -> None:
     for number in range(12):
         await run(
             store,
@@ -44,18 +41,11 @@ async def _made() -> dict[str, Any]:
         )
         await fork(store, f"fork-{number}", Base(f"run-{number}", 5))
         await store.post(f"fork-{number}", encode(Note(text_parts("waits"))))
-    found = await contents(store)
-    await store.close()
-    return found
 
 
-@cache
 def made() -> tuple[bytes, dict[str, Any]]:
     """A real file of some dozen pages, and all that is in it."""
-    found = wait_for(_made)
-    data = Path("made.sqlite").read_bytes()
-    Path("made.sqlite").unlink()
-    return data, found
+    return file_with(_runs)
 
 
 def damaged(place: random.Random, pages: list[int]) -> Path:
