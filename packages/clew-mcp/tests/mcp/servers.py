@@ -2,10 +2,14 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clew import Agent, MemoryStore, Tool, read, run
+from clew.core.events import Observation
+from clew.testing.models import Move, ScriptedModel, finish
 from clew_mcp import McpServer
 
 SCRIPT = Path(__file__).with_name("plain_server.py")
@@ -86,3 +90,13 @@ def plain_server(folder: Path, **more: Any) -> Plain:
     said = {"tools": TOOLS, "log": str(folder / "calls"), **more}
     made.file.write_text(json.dumps(said))
     return made
+
+
+async def seen(tools: Sequence[Tool], *moves: Move) -> list[Observation]:
+    """What these calls of the tools gave."""
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([*moves, finish("done")]), tools=tools)
+    result = await run(agent, "go", store=store)
+    assert result.status == "answered", result
+    record = await read(result.run_id, store=store)
+    return [call.observation for call in record.calls if call.observation][:-1]

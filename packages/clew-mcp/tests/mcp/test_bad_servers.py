@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, MemoryStore, Tool, read, run
-from clew.core.events import Observation
+from clew import Agent, ConfigError, MemoryStore, read, run
 from clew.testing.models import Move, ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools, mcp_tools_sync
 from clew_mcp.pins import PinFile
-from tests.mcp.servers import Plain, plain_server
+from tests.mcp.servers import Plain, plain_server, seen
 
 pytestmark = pytest.mark.anyio
 
@@ -19,15 +18,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def plain(tmp_path: Path) -> Plain:
     return plain_server(tmp_path / "plain")
-
-
-async def seen(tools: tuple[Tool, ...], *moves: Move) -> list[Observation]:
-    store = MemoryStore()
-    agent = Agent(ScriptedModel([*moves, finish("done")]), tools=tools)
-    result = await run(agent, "go", store=store)
-    assert result.status == "answered", result
-    record = await read(result.run_id, store=store)
-    return [call.observation for call in record.calls if call.observation][:-1]
 
 
 BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [

@@ -1,7 +1,6 @@
 """Servers at a URL, in both eras of the protocol; what is known of a call that HTTP swallowed."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +10,13 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 
-from clew import Agent, ConfigError, MemoryStore, Tool, read, resume, rule, run
-from clew.core.events import Observation
-from clew.testing.models import Move, ScriptedModel, act, finish
+from clew import Agent, ConfigError, MemoryStore, read, resume, rule, run
+from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
+from tests.mcp.servers import seen
 from tests.mcp.web import answering, serving, shop
 
 pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])  # uvicorn's
-
-
-async def seen(tools: Sequence[Tool], *moves: Move) -> list[Observation]:
-    store = MemoryStore()
-    agent = Agent(ScriptedModel([*moves, finish("done")]), tools=tools)
-    result = await run(agent, "go", store=store)
-    assert result.status == "answered", result
-    record = await read(result.run_id, store=store)
-    return [call.observation for call in record.calls if call.observation][:-1]
 
 
 @pytest.fixture
