@@ -159,10 +159,10 @@ ALL  := packages/clew[anthropic,documents,embeddings,google,local,openai,otel,py
 
 $(VENV)/.core: wanted = $(CLEW)
 $(VENV)/.local: wanted = packages/clew[documents,local]
-$(VENV)/.dev: wanted = $(ALL) lab[dev]
-$(VENV)/.bench: wanted = $(ALL) lab[dev,bench]
+$(VENV)/.dev: wanted = $(ALL) lab[dev,tests]
+$(VENV)/.bench: wanted = $(ALL) lab[dev,tests,bench]
 $(VENV)/.docs: wanted = $(CLEW) lab[docs]
-$(VENV)/.mutants: wanted = $(ALL) lab[dev,mutants]
+$(VENV)/.mutants: wanted = $(ALL) lab[dev,tests,mutants]
 $(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants: $(wildcard packages/*/pyproject.toml) lab/pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing $(wanted) (once) …' >&2
 	@$(PIP) hatchling editables

@@ -16,12 +16,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-import psycopg
 import pytest
 
 KEEPER: Final = Path(__file__).with_name("postgres_keeper.py")
@@ -52,6 +52,7 @@ class Server:
 
     def execute(self, statement: str, address: str | None = None) -> list[tuple[Any, ...]]:
         """Do one statement from outside, on a connection of its own."""
+        psycopg: Any = import_module("psycopg")  # not all packages have it
         with psycopg.connect(address or self.address(), autocommit=True) as connection:
             done = connection.execute(statement.encode())
             return done.fetchall() if done.description else []

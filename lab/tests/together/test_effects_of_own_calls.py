@@ -41,7 +41,7 @@ from clew_strategies import (
 )
 from clew_strategies.plan_and_solve import Plan
 from clew_strategies.rewoo import Calls
-from tests.strategies.test_effects_beside import amends, whole_of
+from tests.together.test_effects_beside import amends, whole_of
 
 WRITE = act("send", to="a")
 

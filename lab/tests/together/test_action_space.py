@@ -10,7 +10,7 @@ from clew import ConfigError, SqliteStore, Trajectory, sync
 from clew_evals.matrix import read_matrix
 from clew_evals.runner import evaluate_sync, foreseen_sync
 from tests.evals.test_database import LEND
-from tests.evals.test_hotpotqa_fever import BRIDGES, CLAIM, FERRY, claims, questions
+from tests.together.test_hotpotqa_fever import BRIDGES, CLAIM, FERRY, claims, questions
 
 OWN = """
 from clew import tool
