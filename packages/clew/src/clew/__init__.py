@@ -21,7 +21,7 @@ logging.getLogger("clew").addHandler(logging.NullHandler())  # what is shown is 
 _NAMES: Final = {
     "clew.agent.agent": "Agent",
     "clew.agent.api": (
-        "Stream Token batch fork open_fork open_run prompt_of read replay "
+        "OpenRun Stream Token batch fork open_fork open_run prompt_of read replay "
         "result_of resume run run_sync stream"
     ),
     "clew.agent.approvals": "cancel pending_approvals rule",
@@ -34,7 +34,7 @@ _NAMES: Final = {
     "clew.agent.subagents": "delegate",
     "clew.context": "Compaction Context Instructions Rewinds",
     "clew.core.events": "Entry Evidence Image Observation Usage Verdict",
-    "clew.core.interfaces": "Left Retry Tool",
+    "clew.core.interfaces": "Retry Tool",
     "clew.core.pending": "PendingApproval",
     "clew.core.replay": "Replayed",
     "clew.core.trajectory": "Call Step Trajectory",

@@ -3,6 +3,7 @@ from clew.agent.agent import (
     Agent,
 )
 from clew.agent.api import (
+    OpenRun,
     Stream,
     Token,
     batch,
@@ -60,7 +61,6 @@ from clew.core.events import (
     Verdict,
 )
 from clew.core.interfaces import (
-    Left,
     Retry,
     Tool,
 )
@@ -118,12 +118,12 @@ __all__ = [
     "Evidence",
     "Image",
     "Instructions",
-    "Left",
     "Limits",
     "MemoryStore",
     "ModelError",
     "NoProgress",
     "Observation",
+    "OpenRun",
     "PartError",
     "PendingApproval",
     "RenderedPrompt",

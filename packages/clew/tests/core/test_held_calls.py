@@ -9,7 +9,6 @@ from clew import (
     Agent,
     Call,
     ConfigError,
-    Left,
     MemoryStore,
     Observation,
     Tool,
@@ -22,7 +21,7 @@ from clew import (
     rule,
     run,
 )
-from clew.interfaces import CALL, Append, Attempt, CallContext, Effect, Judged, Ruling
+from clew.interfaces import CALL, Append, Attempt, CallContext, Effect, Judged, Left, Ruling
 from clew.testing import ScriptedModel, act, say
 
 FORM = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}

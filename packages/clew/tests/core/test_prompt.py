@@ -11,7 +11,6 @@ from clew import (
     Call,
     ConfigError,
     Instructions,
-    Left,
     Limits,
     MemoryStore,
     Step,
@@ -28,6 +27,7 @@ from clew.context.variants import FIRST, LAST, SHAPES, matching, shortened
 from clew.core.events import Action, Observation, Thought, encode
 from clew.core.interfaces import ModelInfo, Tool
 from clew.core.journal import load
+from clew.interfaces import Left
 from clew.support.errors import ReplayError
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from clew.toolbox.calc import calc

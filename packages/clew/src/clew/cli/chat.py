@@ -9,8 +9,7 @@ from typing import Final
 
 import click
 
-from clew import ClewError, PendingApproval, cancel, open_run, read, rule
-from clew.agent.api import OpenRun
+from clew import ClewError, OpenRun, PendingApproval, cancel, open_run, read, rule
 from clew.agent.approvals import pending_in
 from clew.agent_files import origin
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded

@@ -11,8 +11,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from clew import ClewError, ConfigError, Result
-from clew.agent.api import OpenRun
+from clew import ClewError, ConfigError, OpenRun, Result
 from clew.cli.agents import Assembled
 from clew.cli.log_dir import logged
 from clew.cli.outcome import Outcome

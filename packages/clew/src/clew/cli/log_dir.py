@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-from clew import ConfigError, Entry, Observation, Trajectory
-from clew.agent.api import OpenRun
+from clew import ConfigError, Entry, Observation, OpenRun, Trajectory
 from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
 from clew.cli.render import render_event
