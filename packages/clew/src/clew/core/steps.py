@@ -128,11 +128,14 @@ class Call(msgspec.Struct, eq=False, gc=False):
             said.append(self.revision)
         return said
 
-    def revise(self, args: dict[str, Json] | None, why: str, *, redacted: bool = False) -> None:
-        """Replace the arguments, if these differ from the current ones."""
+    def revise(
+        self, args: dict[str, Json] | None, why: str | None = None, *, redacted: bool = False
+    ) -> None:
+        """Replace the arguments, if these differ; a guard says why, a person need not (None)."""
         if args is not None and (redacted != self.redacted or not _same(args, self.args)):
             self.revised, self.revision_redacted, self._hash = args, redacted, ""
-            self.revision = f"the arguments were changed to {encode(args).decode()}{why}"
+            by = " by a person" if why is None else f": {why}"
+            self.revision = f"the arguments were changed to {encode(args).decode()}{by}"
 
     @property
     def place(self) -> int:

@@ -273,7 +273,7 @@ class Trajectory:
                 call = self.call(event.call)
                 call.ruling = event
                 call.again = event.allow
-                call.revise(event.args, " by a person", redacted=event.redacted)
+                call.revise(event.args, redacted=event.redacted)
                 self.stop = self.landing = None
                 self.cut_landing = False
             case Forked():
@@ -346,7 +346,7 @@ class Trajectory:
         else:
             call.verdict = event
             why = one_line(event.verdict.reason)
-            call.revise(event.verdict.args, f": {why}", redacted=event.verdict.redacted)
+            call.revise(event.verdict.args, why, redacted=event.verdict.redacted)
             if event.verdict.kind == "hold":
                 call.ruling = None
             self._end_attempt(call, event)

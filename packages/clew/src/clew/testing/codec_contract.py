@@ -164,7 +164,7 @@ def every_call_has_one_result(codec: Codec) -> None:
     seen = [Observation(content=f"result number {place}") for place in range(3)]
     seen[1] = Observation(content={"found": "result number 1"}, ok=False, code="tool_error")
     shown = step("All.", *ACTIONS[:2], ACTIONS[6], seen=seen, hint="mind it")
-    shown.calls[2].revise({"query": "edited"}, " by a person")
+    shown.calls[2].revise({"query": "edited"})
     parts = codec.render(brief(), shown)
     found = [place for place, part in enumerate(parts) if "result number" in part.text]
     expect(len(found), 3, "the parts with a result")
