@@ -94,8 +94,8 @@ def acts_per_run(o: Outcome) -> list[int]:
 
 
 def stops(o: Outcome) -> set[str]:
-    """Why runs stopped: the reasons of all records."""
-    return {r.stop.reason for r in o.records.values() if r.stop is not None}
+    """Why runs stopped: the codes of all records."""
+    return {r.stop.code for r in o.records.values() if r.stop is not None}
 
 
 def spread(o: Outcome) -> list[str]:
@@ -355,7 +355,7 @@ def steps(o: Outcome) -> Iterator[str]:
         own = r.started.setting.model.startswith("openai")
         if own and not r.forks and o.situation not in AGAIN and len(r.steps) > 3:
             yield f"{r.run_id} has {len(r.steps)} steps, where 2 and a landing were allowed"
-    if o.work and not any("steps" in reason for reason in stops(o)):
+    if o.work and not stops(o) & {"steps", "grant_steps"}:
         yield f"no run stopped for its steps: {stops(o)}"
 
 
@@ -409,7 +409,7 @@ def calls_per_tool(o: Outcome) -> Iterator[str]:
     lax="answers acts",
 )
 def tokens(o: Outcome) -> Iterator[str]:
-    if not any("tokens" in reason for reason in stops(o)):
+    if not stops(o) & {"tokens", "grant_tokens"}:
         yield f"no run stopped for its tokens: {stops(o)}"
 
 
@@ -420,7 +420,7 @@ def tokens(o: Outcome) -> Iterator[str]:
     lax="answers acts",
 )
 def cost(o: Outcome) -> Iterator[str]:
-    if not any("cost" in reason or "grant" in reason for reason in stops(o)):
+    if not stops(o) & {"cost", "grant_cost", "grant_tokens", "grant_steps"}:
         yield f"no run stopped for its cost: {stops(o)}"
 
 
@@ -440,7 +440,7 @@ def grace(o: Outcome) -> Iterator[str]:
 
 @promise("limits.seconds", values={"limits": {"seconds": 0.001}}, lax="answers acts")
 def seconds(o: Outcome) -> Iterator[str]:
-    if not any("seconds" in reason for reason in stops(o)):
+    if not stops(o) & {"seconds", "grant_seconds"}:
         yield f"no run stopped for its time: {stops(o)}"
 
 
@@ -458,7 +458,7 @@ def faults(o: Outcome) -> Iterator[str]:
         if seen > 3 and o.situation not in {"rewound", "chat", "forked"}:
             yield f"{seen} unreadable replies in {r.run_id}, where 2 and a landing were allowed"
             return
-    if o.work and not any("faults" in reason for reason in stops(o)):
+    if o.work and "faults" not in stops(o):
         yield f"no run stopped for its faults: {stops(o)}"
 
 
@@ -565,7 +565,7 @@ def guards(o: Outcome) -> Iterator[str]:
     lax="answers",
 )
 def bounds(o: Outcome) -> Iterator[str]:
-    if o.situation != "denied" and not any("enough" in reason for reason in stops(o)):
+    if o.situation != "denied" and "own" not in stops(o):
         yield f"no run stopped by the bound: {stops(o)}"
 
 

@@ -55,7 +55,7 @@ def read_dataset(path: str | Path) -> list[Case]:
 def _dataset_error(path: str | Path, wrong: list[tuple[int, str]]) -> ConfigError:
     """One error for all lines: the first, and the others as its notes."""
     lines = [f"{path}:{number}: {why}" for number, why in wrong]
-    error = ConfigError(lines[0])
+    error = ConfigError(lines[0], placed=True)
     for line in lines[1:MOST_TOLD]:
         error.add_note(line)
     if len(lines) > MOST_TOLD:

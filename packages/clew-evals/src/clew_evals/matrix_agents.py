@@ -86,7 +86,8 @@ class Source:
     def wrong(self, path: Place, why: str) -> ConfigError:
         """The error that says where something does not fit."""
         where = "" if self.file is None else f"{self.file}, line {line_of(self.text, path)}: "
-        return ConfigError(where + why.removeprefix(f"{self.file}: "))
+        placed = self.file is not None
+        return ConfigError(where + why.removeprefix(f"{self.file}: "), placed=placed)
 
     @contextmanager
     def at(self, *path: str | int) -> Generator[None]:
@@ -94,15 +95,9 @@ class Source:
         try:
             yield
         except ConfigError as error:
-            if _placed(str(error)):
+            if error.placed:
                 raise
             raise self.wrong(path, str(error)) from error
-
-
-def _placed(message: str) -> bool:
-    """Whether an error says where it is: in an agent file ("x, line 3:") or a dataset ("x:3:")."""
-    head = message.partition(": ")[0]
-    return ", line " in head or head.rpartition(":")[2].isdigit()
 
 
 @dataclass

@@ -94,7 +94,8 @@ def _with_line(spec: Spec) -> Generator[None]:
     except PartError as error:
         if (where := described(spec, error.path)) is None:
             raise
-        raise ConfigError(f"{where}: {error}") from error
+        placed = where != spec.file  # else it names the file alone
+        raise ConfigError(f"{where}: {error}", placed=placed) from error
 
 
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:

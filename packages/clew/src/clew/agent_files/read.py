@@ -60,7 +60,7 @@ def read_agent_file(path: str | Path) -> Spec:
         if free := _FREE.search(str(error)):
             where = _key_of_kind(said, where, free[1], free[2] or "")
         message = f"{place}, line {line_of(text, where)}: {why}"
-        raise ConfigError(message) from error
+        raise ConfigError(message, placed=True) from error
     _check_prices(spec, f"{place}, line {line_of(text, ('prices', *list(spec.prices)[:1]))}")
     return with_absolute_paths(spec, place, screened="screens" in said)
 
@@ -74,7 +74,7 @@ def _check_prices(spec: Spec, where: str) -> None:
     try:
         check_own(models, spec.prices)
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        raise ConfigError(f"{where}: {error}", placed=True) from error
 
 
 def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:
@@ -97,7 +97,8 @@ def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]
         why = _TOLD.sub("", str(error)).strip()
         if why == "Invalid value":
             why += " (text stands in quotes)"
-        raise ConfigError(f"{place}, line {line}: this is not TOML: {why}") from error
+        message = f"{place}, line {line}: this is not TOML: {why}"
+        raise ConfigError(message, placed=True) from error
 
 
 def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:

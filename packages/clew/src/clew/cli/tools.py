@@ -53,7 +53,7 @@ def _usable() -> tuple[str, ...]:
         try:
             find(TOOLS, name)
         except ConfigError as error:
-            lacking.setdefault(str(error).partition(": run ")[2], []).append(name)
+            lacking.setdefault(error.install, []).append(name)
     for command, lacked in lacking.items():
         say(f"Not installed ({command}): {', '.join(lacked)}", err=True)
     without = {*chain.from_iterable(lacking.values())}

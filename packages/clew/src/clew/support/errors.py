@@ -8,12 +8,18 @@ class ClewError(Exception):
 class ConfigError(ClewError):
     """The parts of an agent, or other settings, do not fit together.
 
-    `field` names the setting that does not fit; it is empty where that is no single one.
+    `field` names the setting that does not fit; it is empty where that is no single one. `install`
+    is the command that adds what is missing, if that is all. `placed`: the message says in which
+    line of a file it is.
     """
 
-    def __init__(self, message: str = "", *, field: str = "") -> None:
+    def __init__(
+        self, message: str = "", *, field: str = "", install: str = "", placed: bool = False
+    ) -> None:
         super().__init__(message)
         self.field = field
+        self.install = install
+        self.placed = placed
 
 
 class ModelError(ClewError):

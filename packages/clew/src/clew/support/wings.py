@@ -63,7 +63,8 @@ def find(group: str, name: str) -> Any:
     if (entry := _table(group, tuple(sys.path)).get(name)) is None:
         if package := package_of(group, name):
             advice = install_package(package)
-            raise ConfigError(f"{name} needs {package}, which is not installed: run {advice}")
+            message = f"{name} needs {package}, which is not installed: run {advice}"
+            raise ConfigError(message, install=advice)
         return None
     try:
         return entry.load()
@@ -71,9 +72,9 @@ def find(group: str, name: str) -> Any:
         if not (missing := missing_package(error)):
             message = f"{name} cannot be imported from {entry.value}: {error}"
             raise ConfigError(message) from error
-        raise ConfigError(
-            f"{name} needs {missing}, which is not installed: run {_command(entry)}"
-        ) from error
+        advice = _command(entry)
+        message = f"{name} needs {missing}, which is not installed: run {advice}"
+        raise ConfigError(message, install=advice) from error
 
 
 def require(group: str, name: str) -> Any:
