@@ -107,7 +107,7 @@ def test_a_question_is_told_what_fits_it() -> None:
     events = clew("show", "last", "--json").document["entries"]
     (note,) = [event for event in events if event.get("source") == "memory"]
     assert "Ada keeps bees in Bonn" in note["parts"][0]["text"]
-    assert "sails" not in note["text"]
+    assert "sails" not in note["parts"][0]["text"]
     assert note.get("trust", "trusted") == "trusted"
 
 

@@ -468,7 +468,7 @@ class TestACritic:
         def mine(so_far: Trajectory) -> Any:
             return True
 
-        with pytest.raises(PartError, match=r"the critic gave True .*clew\.Review"):
+        with pytest.raises(PartError, match=r"the critic gave True .*clew\.context\.Review"):
             await ran(agent(WindowModel(reading), Rewinds((), critic=mine, every=1)))
 
     async def test_is_shown_the_last_steps_of_a_long_run_and_what_was_said(self) -> None:
