@@ -25,7 +25,7 @@ def pay(amount: int) -> str:
     return f"{amount} paid"
 
 
-async def ask_above_100(call: Call, so_far: Trajectory) -> Verdict | None:
+async def ask_above_100(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Hold larger payments; None is a plain yes."""
     if call.action.name == "pay" and call.args["amount"] > 100:
         return Verdict("hold", "more than 100 must be approved")

@@ -23,7 +23,7 @@ def send(to: str) -> str:
     return f"sent to {to}"
 
 
-async def ask_first(call: Call, so_far: Trajectory) -> Verdict | None:
+async def ask_first(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Hold every letter."""
     return Verdict("hold", "a letter leaves the house") if call.action.name == "send" else None
 

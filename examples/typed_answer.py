@@ -23,7 +23,7 @@ class Life:
     died: int
 
 
-async def in_order(answer: Life, so_far: Trajectory) -> str | None:
+async def in_order(answer: Life, trajectory: Trajectory) -> str | None:
     """Say what is wrong with an answer, or None."""
     return "nobody dies before being born" if answer.died < answer.born else None
 

@@ -5,7 +5,7 @@ import anyio
 from clew import Call, Trajectory, Verdict
 
 
-async def ask_first(call: Call, so_far: Trajectory) -> Verdict | None:
+async def ask_first(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Hold every calculation, after a while."""
     if call.action.name != "calc":
         return None

@@ -18,7 +18,7 @@ from benchmarks.claim_judge import KEPT
 from benchmarks.one_passage import record
 from benchmarks.public import HALVES, Half, Row, missing, rows
 from clew.evidence import Audit, audit
-from clew.evidence.contrast import overlap
+from clew.evidence.contradiction import overlap
 
 PICTURE: Final = Path(__file__).parents[2] / "docs" / "images" / "audit-curve.png"
 STEPS: Final = tuple(step / 20 for step in range(21))

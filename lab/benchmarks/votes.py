@@ -23,7 +23,7 @@ from clew.core.interfaces import OnText, Prompt, Store
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
 from clew.testing.models import ScriptedModel, act, say
-from clew_strategies import Choice, vote
+from clew_strategies import VerifierChoice, vote
 
 LATENCY: Final = 0.2
 LOOKUPS: Final = 3
@@ -54,7 +54,7 @@ class Slow(ScriptedModel):
         return self.reply(prompt, sum(part.role == "assistant" for part in prompt.parts))
 
 
-async def nobody(question: str, runs: Mapping[int, Trajectory]) -> Choice:
+async def nobody(question: str, runs: Mapping[int, Trajectory]) -> VerifierChoice:
     """A verifier that is not needed: equal scripts agree."""
     raise AssertionError((question, runs))
 

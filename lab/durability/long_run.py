@@ -16,7 +16,7 @@ from clew.agent.runner import has_begun
 from clew.context.summary import ASKED
 from clew.core.events import Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
-from clew.memory import Source, SqliteMemory, memory_tools, note_of
+from clew.memory import MemorySource, SqliteMemory, memory_tools, note_of
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 from clew.toolbox import backtrack
 from durability import world
@@ -98,7 +98,7 @@ class Model:
 def memories(folder: Path) -> SqliteMemory:
     """The file of memories, with what earlier runs left in it."""
     kept = SqliteMemory(folder / "memory.sqlite")
-    source = Source(run="earlier", seq=3)
+    source = MemorySource(run="earlier", seq=3)
     kept.add("The ledger is in the cupboard.", trust="trusted", source=source)
     return kept
 

@@ -106,24 +106,24 @@ def work(poison: str) -> str:
     return "worked"
 
 
-async def guard(call: Call, so_far: Trajectory) -> Verdict | None:
+async def guard(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Look at a call."""
     del call
-    swallow("guard", so_far.goal)
+    swallow("guard", trajectory.goal)
     return None
 
 
-def bound(so_far: Trajectory) -> str | None:
+def bound(trajectory: Trajectory) -> str | None:
     """Look at a run that has begun."""
-    if so_far.steps:
-        swallow("bound", so_far.goal)
+    if trajectory.steps:
+        swallow("bound", trajectory.goal)
     return None
 
 
-async def check(answer: Any, so_far: Trajectory) -> str | None:
+async def check(answer: Any, trajectory: Trajectory) -> str | None:
     """Look at an answer."""
     del answer
-    swallow("check", so_far.goal)
+    swallow("check", trajectory.goal)
     return None
 
 

@@ -16,7 +16,7 @@ from typing import Any, overload
 
 from ray.cluster_utils import Cluster
 
-from clew_cluster.ray import Progress, fan_out
+from clew_cluster.ray import FanOutProgress, fan_out
 from durability import world
 from durability.progress import tell
 from durability.storm import BYTES, ids
@@ -90,11 +90,11 @@ async def storm(folder: Path, runs: int, kills: int) -> dict[str, Any]:
 async def many(folder: Path, runs: int, kills: int) -> dict[str, Any]:
     """Three-step runs by the thousand; answers go to a file as they come."""
     del kills
-    seen = list[Progress]()
+    seen = list[FanOutProgress]()
     early, first, begun = 0, 0.0, time.monotonic()
     cpu = [0.0, 0.0]
 
-    def on_progress(progress: Progress) -> None:
+    def on_progress(progress: FanOutProgress) -> None:
         nonlocal early, first
         if not first:
             first, cpu[0] = time.monotonic(), _cpu()

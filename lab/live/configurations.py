@@ -15,7 +15,7 @@ from clew import Agent, ConfigError, Instructions, Limits
 from clew.context import Example, demonstrations
 from clew.core.events import Json
 from clew.core.interfaces import Model
-from clew_web.share import share
+from clew_web.host_limits import share
 from live.tasks import Task
 
 STEPS: Final = 8
@@ -86,15 +86,17 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
     Worked examples that are chosen for the question do not count.
     """
     setting = agent.setting
-    brief: Any = dict(msgspec.to_builtins(setting.brief))
+    prompt_spec: Any = dict(msgspec.to_builtins(setting.prompt_spec))
     if variation.examples is not None:
-        brief.pop("examples", None)
+        prompt_spec.pop("examples", None)
     # A run that fits the window, as all of these do, has nothing to read on in.
-    brief = {name: part for name, part in brief.items() if name not in {"more", "shown"}}
-    brief["known"] = sorted(tool.name for tool in agent.tools)
+    prompt_spec = {
+        name: part for name, part in prompt_spec.items() if name not in {"more", "shown"}
+    }
+    prompt_spec["known"] = sorted(tool.name for tool in agent.tools)
     # The bounds of time say how long a run may take on this machine, and not what it does.
     tools = {name: f"{it.version} {it.effect} {it.schema}" for name, it in setting.tools.items()}
-    said = (setting.codec, setting.prompt, dict(params), tools, brief, variation.grammar)
+    said = (setting.codec, setting.prompt, dict(params), tools, prompt_spec, variation.grammar)
     more = (variation.votes, setting.parts, variation.name if variation.examples else "")
     document = msgspec.json.encode(_known([*said, *more]), order="deterministic")
     return hashlib.sha256(document).hexdigest()[:12]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from clew_evals import Outcome, accuracy
-from clew_evals.bootstrap import DRAWS, SEED, Difference, difference
+from clew_evals.bootstrap import DRAWS, SEED, PairedDifference, difference
 from live.outcomes import Measured
 
 LEVEL: Final = (2.5, 97.5)
@@ -66,7 +66,7 @@ class Row:
         return sum(one.later[1] for one in self.found) / prompts if prompts else None
 
 
-def against(these: Sequence[Measured], those: Sequence[Measured]) -> Difference | None:
+def against(these: Sequence[Measured], those: Sequence[Measured]) -> PairedDifference | None:
     """How much better these are, over the tasks that both have."""
     return difference([one.outcome for one in these], [one.outcome for one in those], right)
 

@@ -177,9 +177,9 @@ def page(number: int) -> str:
     return pages[number - 1].read_text(encoding="utf-8")[:LENGTH]
 
 
-def all_read(answer: object, so_far: Trajectory) -> str:
+def all_read(answer: object, trajectory: Trajectory) -> str:
     """Let the run go on as long as a page is left."""
-    read_ones = {call.action.args.get("number") for call in so_far.calls}
+    read_ones = {call.action.args.get("number") for call in trajectory.calls}
     left = [number for number in range(1, STEPS + 1) if number not in read_ones]
     return f"page {left[0]} is not read yet" if left else ""
 

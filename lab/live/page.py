@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from clew_evals.bootstrap import Difference
+from clew_evals.bootstrap import PairedDifference
 from live import failures, long, memory, slots
 from live.configurations import BASE, BEFORE, PLAIN, STEPS, TABLE, TOKENS
 from live.draw import SEED
@@ -396,7 +396,7 @@ def counted(found: Sequence[Measured], names: Sequence[str]) -> int:
     return sum(one.outcome.right for one in found if one.task in set(names))
 
 
-def told(gain: Difference | None) -> str:
+def told(gain: PairedDifference | None) -> str:
     """A paired difference in words."""
     if gain is None:
         return "no question in common"

@@ -80,7 +80,7 @@ class Read:
 
     name: str
     codec: Codec
-    brief: PromptSpec
+    prompt_spec: PromptSpec
     replies: Sequence[Reply]
     half: str = ""
 
@@ -127,7 +127,7 @@ def speed(one: Read, seconds: float) -> float:
 
     def all_of_them() -> None:
         for reply in one.replies:
-            one.codec.parse(one.brief, reply)
+            one.codec.parse(one.prompt_spec, reply)
 
     once = max(cpu(all_of_them), 1e-6)
     rounds = max(1, int(seconds / once / 3))
@@ -196,7 +196,7 @@ def growth(texts: Sequence[str], took: Sequence[float]) -> float:
 
 def reading(one: Read, text: str) -> None:
     """Read a reply at once."""
-    one.codec.parse(one.brief, Reply(text))
+    one.codec.parse(one.prompt_spec, Reply(text))
 
 
 def streaming(one: Read, text: str) -> None:
@@ -261,13 +261,13 @@ def _reads(sample: int) -> Iterator[Read]:
     """Every format of the recordings, then what no model wrote there, then native calls."""
     for form in FORMATS:
         half = _HALF.get(form.codec.name.partition("/")[0], "")
-        yield Read(form.name, form.codec, form.brief, _recorded(form, sample), half)
+        yield Read(form.name, form.codec, form.prompt_spec, _recorded(form, sample), half)
     fever = FORMATS[0]
     for name in ("labelled", "json"):
         codec = by_name(name)
         turns = [turn for one in records(fever.kind, sample=sample) for turn in one["turns"]]
         replies = [Reply(text) for turn in turns if (text := _anew(name, fever, turn))]
-        yield Read(f"{name}, FEVER anew", codec, fever.brief, replies, _HALF[name])
+        yield Read(f"{name}, FEVER anew", codec, fever.prompt_spec, replies, _HALF[name])
     agent = Agent(model=ScriptedModel([]), tools=fever.tools)
     found = _native(records("talks", sample=sample))
     yield Read("native", by_name("native"), agent.engine.prompt_spec, found, _HALF["native"])

@@ -12,12 +12,12 @@ from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import MessagesApi
 from clew.models.gemini.model import GeminiApi
 from clew.models.http.endpoint import Api, Endpoint, StatusError
-from clew.models.http.failures import Source, Trouble
+from clew.models.http.failures import FailureSource, ProviderError
 from clew.models.openai.chat import ChatApi
 from clew.models.openai.responses import ResponsesApi
 from clew.testing.servers.anthropic_server import AnthropicService, Messages
 from clew.testing.servers.gemini_server import GeminiService
-from clew.testing.servers.http_server import Fail, Say, Seen, Send, Service
+from clew.testing.servers.http_server import Fail, ReceivedRequest, Say, Send, Service
 from clew.testing.servers.openai_server import Chat
 from clew.testing.servers.openai_service import Access, OpenAIService
 from clew.testing.servers.responses import Responses
@@ -67,11 +67,11 @@ class Strict:
     async def send(self, path: str, content: bytes) -> bytes:
         body = json.loads(content)
         root = self.service.root
-        seen = Seen(f"{root}{path}", _HEADERS, body, content)
+        seen = ReceivedRequest(f"{root}{path}", _HEADERS, body, content)
         self.bodies.append(body)
         form = self.service.find(seen)
         if isinstance(form, (Send, Fail)):
-            raise StatusError(Trouble(404, f"nothing at {path}"))
+            raise StatusError(ProviderError(404, f"nothing at {path}"))
         if isinstance(fail := form.refuse(seen), Fail):
             self.refused.append(fail.message)
             raise _error(fail)
@@ -87,7 +87,7 @@ class Strict:
 
 
 def _error(fail: Fail) -> StatusError:
-    return StatusError(Trouble(fail.status, fail.message, fail.code or "", fail.param or ""))
+    return StatusError(ProviderError(fail.status, fail.message, fail.code or "", fail.param or ""))
 
 
 @dataclass
@@ -121,5 +121,5 @@ class Pieces:
 
 def over(api: Api, carrier: Strict | Pieces) -> Endpoint:
     """The adapter over a carrier; a request is made once."""
-    source = Source(f"{api.provider}:{api.model}", "in this process", "", "")
+    source = FailureSource(f"{api.provider}:{api.model}", "in this process", "", "")
     return Endpoint(api, source, lambda: carrier, {"retries": _NEVER})

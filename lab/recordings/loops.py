@@ -85,14 +85,16 @@ async def judge(recorded: Run) -> Judged:
     for _ in range(sum(not calls for calls in lines) - 1):
         if result.ok:
             result = await clew.resume(agent, "run", say="Go on.", store=store)
-    so_far = await clew.read("run", store=store)
+    trajectory = await clew.read("run", store=store)
     numbers = _numbers(lines)
-    closed = [(numbers[call.key], call.observation) for call in so_far.calls if call.observation]
+    closed = [
+        (numbers[call.key], call.observation) for call in trajectory.calls if call.observation
+    ]
     return Judged(
         run=recorded,
         refused=tuple(number for number, seen in closed if seen.code == REFUSED),
         made=frozenset(number for number, seen in closed if seen.made),
-        hints=sum(len(call.hints) for call in so_far.calls),
+        hints=sum(len(call.hints) for call in trajectory.calls),
         landed=result.reason.startswith("no_progress"),
     )
 

@@ -58,7 +58,7 @@ def check(driven: Driven, checked: Checked) -> None:
     talk = driven.talk
     checked.talks += 1
     otherwise = checked.unlisted + checked.forbidden + checked.written
-    for step, turn in zip(driven.so_far.steps, talk.turns, strict=False):
+    for step, turn in zip(driven.trajectory.steps, talk.turns, strict=False):
         for number, call in enumerate(step.calls):
             if step.thought is not None and READ in step.thought.repairs:
                 checked.calls += 1
@@ -66,7 +66,7 @@ def check(driven: Driven, checked: Checked) -> None:
                 checked.misses.append(f"{talk.name}, call {call.key}: {AS_TEXT}")
             else:
                 _check_call(driven, call, turn, number, checked)
-    if (steps := len(driven.so_far.steps)) != len(talk.turns):
+    if (steps := len(driven.trajectory.steps)) != len(talk.turns):
         checked.differences.append(f"{talk.name}: {steps} replies instead of {len(talk.turns)}")
     why = _other_message(list(told(driven.prompt)), list(expected(talk)))
     if why and checked.unlisted + checked.forbidden + checked.written > otherwise:

@@ -39,7 +39,7 @@ async def cut(driven: Driven, places: Iterable[int], cuts: Cuts, *, replays: int
     for place in places:
         known = {
             entry.event.call
-            for entry in driven.so_far.entries[:place]
+            for entry in driven.trajectory.entries[:place]
             if isinstance(entry.event, Observation)
         }
         store = await _resumed(driven, place, spoken[place - 1])
@@ -60,37 +60,37 @@ async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
 
     It must not be made again, and the model must be told; all else stays as it was.
     """
-    entries, spoken = driven.so_far.entries, _spoken(driven)
+    entries, spoken = driven.trajectory.entries, _spoken(driven)
     attempts = [entry.seq for entry in entries if isinstance(entry.event, Attempt)]
     for place in attempts[::every]:
         begun = entries[:place]
         open_ = {e.event.call for e in begun if isinstance(e.event, Attempt)}
         open_ -= {e.event.call for e in begun if isinstance(e.event, Observation)}
         store = await _resumed(driven, place, spoken[place - 1])
-        so_far = await clew.read(RUN, store=store)
+        trajectory = await clew.read(RUN, store=store)
         cuts.doubts += 1
         told = {
             call.key
-            for call in so_far.calls
+            for call in trajectory.calls
             if call.observation and call.observation.code == "unknown"
         }
         if (again := open_ & driven.world.made.keys()) or told != open_:
             cuts.missed(driven, place, f"begun: {open_}, made again: {again or '-'}, told: {told}")
-        elif _seen(so_far, open_) != _seen(driven.so_far, open_):
+        elif _seen(trajectory, open_) != _seen(driven.trajectory, open_):
             cuts.missed(driven, place, "something else changed")
         else:
             cuts.never_again += 1
 
 
-def _seen(so_far: clew.Trajectory, doubted: set[str]) -> list[object]:
+def _seen(trajectory: clew.Trajectory, doubted: set[str]) -> list[object]:
     """All observations but those of the calls in doubt, and the end."""
-    others = [call for call in so_far.calls if call.key not in doubted]
-    return [*((call.key, call.observation) for call in others), so_far.stop]
+    others = [call for call in trajectory.calls if call.key not in doubted]
+    return [*((call.key, call.observation) for call in others), trajectory.stop]
 
 
 def _spoken(driven: Driven) -> list[int]:
     """After each entry: how often a person had spoken by then."""
-    return [*accumulate(isinstance(entry.event, Note) for entry in driven.so_far.entries)]
+    return [*accumulate(isinstance(entry.event, Note) for entry in driven.trajectory.entries)]
 
 
 def _bodies(lines: Sequence[Line]) -> list[bytes]:
@@ -103,7 +103,7 @@ async def _resumed(driven: Driven, place: int, spoken: int) -> Store:
     name, store, lines = RUN, clew.MemoryStore(), driven.lines[:place]
     blobs = {
         entry.event.blob: await driven.store.blob(entry.event.blob)
-        for entry in driven.so_far.entries[:place]
+        for entry in driven.trajectory.entries[:place]
         if isinstance(entry.event, Observation) and entry.event.blob
     }
     epoch = await store.create(name)

@@ -39,9 +39,9 @@ class Over:
 
     turns: int
 
-    def __call__(self, so_far: clew.Trajectory) -> str | None:
+    def __call__(self, trajectory: clew.Trajectory) -> str | None:
         """A reason once all recorded replies were given."""
-        return "recording: it ends here" if len(so_far.steps) >= self.turns else None
+        return "recording: it ends here" if len(trajectory.steps) >= self.turns else None
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Driven:
     agent: clew.Agent
     world: World
     store: Store
-    so_far: clew.Trajectory
+    trajectory: clew.Trajectory
     lines: Sequence[Line]
     prompt: Sequence[Part]
 
@@ -101,9 +101,9 @@ async def drive(talk: Talk, store: Store, effect: Effect) -> Driven:
     )
     await clew.run(agent, talk.goal, store=store, run_id=RUN)
     await go_on(agent, RUN, talk.words, store)
-    so_far = await clew.read(RUN, store=store)
+    trajectory = await clew.read(RUN, store=store)
     seen = [part for prompt in prompts for part in (*prompt.head, *prompt.parts)]
-    return Driven(talk, agent, world, store, so_far, await store.read(RUN), seen)
+    return Driven(talk, agent, world, store, trajectory, await store.read(RUN), seen)
 
 
 def _tools(talk: Talk, world: World, effect: Effect) -> list[clew.Tool]:

@@ -143,18 +143,18 @@ async def redrive(source: Source, record: Record, store: Store, run_id: str = "r
     else:
         ended = result.status if result.ok else result.reason.partition(":")[0]
         answer = result.answer
-    so_far = await clew.read(run_id, store=store)
+    trajectory = await clew.read(run_id, store=store)
     return Redriven(
         record=record,
         run_id=run_id,
         succeeded=succeeded,
         ended=ended,
         answer=answer,
-        differences=tuple(_differences(source, so_far, lines)),
-        otherwise=dict(_otherwise(source, record, ended, answer, len(so_far.steps))),
-        success=_success(source, record, answer, so_far),
+        differences=tuple(_differences(source, trajectory, lines)),
+        otherwise=dict(_otherwise(source, record, ended, answer, len(trajectory.steps))),
+        success=_success(source, record, answer, trajectory),
         replay=await _replayed(agent, run_id, store, record["id"]),
-        events=tuple(encode(entry.event) for entry in so_far.entries),
+        events=tuple(encode(entry.event) for entry in trajectory.entries),
     )
 
 
@@ -167,11 +167,13 @@ async def _replayed(agent: clew.Agent, run_id: str, store: Store, name: str) -> 
     return "; ".join(replayed.passed_over)
 
 
-def _success(source: Source, record: Record, answer: str | None, so_far: clew.Trajectory) -> bool:
+def _success(
+    source: Source, record: Record, answer: str | None, trajectory: clew.Trajectory
+) -> bool:
     """By the source's own rule; where its environment judged, what it said of the same calls."""
     if source.right is not None:
         return source.right(record, answer or "")
-    made = [call for call in so_far.calls if call.observation and call.observation.made]
+    made = [call for call in trajectory.calls if call.observation and call.observation.made]
     mine = [_asked(call) for call in made if call.action.name != "think"]
     theirs = [source.called(turn) for turn in record["turns"] if turn["actions"]]
     return mine == theirs and source.succeeded(record)
@@ -247,10 +249,10 @@ def _asked(call: clew.Call) -> Asked:
 
 
 def _differences(
-    source: Source, so_far: clew.Trajectory, lines: Sequence[Line]
+    source: Source, trajectory: clew.Trajectory, lines: Sequence[Line]
 ) -> Iterator[Difference]:
     """Each step whose call or observation is not as recorded."""
-    for step, line in zip(so_far.steps, lines, strict=False):
+    for step, line in zip(trajectory.steps, lines, strict=False):
         call = step.calls[0] if step.calls else None
         mine = None if call is None else _asked(call)
         made = "nothing is called" if mine is None else _clip(str(mine))

@@ -99,9 +99,9 @@ BUY: Final = "Buy Now"
 class Bought:
     """A bound: the episode is over once something was bought."""
 
-    def __call__(self, so_far: clew.Trajectory) -> str | None:
+    def __call__(self, trajectory: clew.Trajectory) -> str | None:
         """A reason once the shop took the order."""
-        for call in so_far.step.calls:
+        for call in trajectory.step.calls:
             wanted = call.action.name == "click" and call.args.get("button") == BUY
             if wanted and call.observation is not None and call.observation.text != INVALID:
                 return "bought: the shop ends the episode"
@@ -155,10 +155,10 @@ class PromptTokens:
     before: int
     most: int = PROMPT_TOKENS
 
-    def __call__(self, so_far: clew.Trajectory) -> str | None:
+    def __call__(self, trajectory: clew.Trajectory) -> str | None:
         """A reason once the prompt is over its most."""
-        said = [step.thought.reply.text for step in so_far if step.thought is not None]
-        seen = [call.observation.text for call in so_far.calls if call.observation is not None]
+        said = [step.thought.reply.text for step in trajectory if step.thought is not None]
+        seen = [call.observation.text for call in trajectory.calls if call.observation is not None]
         told = sum(map(len, (*said, *seen)))
         tokens = int((self.before + told) / CHARACTERS)
         return f"prompt: about {tokens} tokens" if tokens > self.most else None

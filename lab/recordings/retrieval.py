@@ -21,7 +21,7 @@ from clew.core.events import FINISH
 from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew.tools import published
-from clew.tools.retrieval import Embed, Lasting, Retrieval
+from clew.tools.retrieval import CachedEmbedding, Embed, Retrieval
 from clew.tools.retrieval.meaning import Meaning, ranking_of
 from clew.tools.retrieval.vector_store import VectorStore
 from clew.tools.schema import example
@@ -284,7 +284,7 @@ class Remembered:
     def __init__(self, inner: Embed) -> None:
         self._inner = inner
         self._known: dict[str, Any] = {}
-        if isinstance(inner, Lasting):
+        if isinstance(inner, CachedEmbedding):
             self.model = inner.model
 
     def learn(self, texts: Sequence[str]) -> None:

@@ -177,22 +177,22 @@ async def follow(run: Gold, found: Found) -> None:
         agent = _agent(run, world, effect)
         result = await clew.run(agent, run.words[0], store=store, run_id=RUN)
         await _go_on(agent, result, run.words[1:], store)
-        so_far = await clew.read(RUN, store=store)
+        trajectory = await clew.read(RUN, store=store)
         if effect == EFFECTS[0]:
-            await _compare(run, so_far, found)
+            await _compare(run, trajectory, found)
         made = world.made
         await clew.replay(agent, RUN, store=store)
         found.replays += world.made == made and world.at == len(run.calls)
-        for step in range(len(so_far.steps) + 1):
-            await _fork(agent, world, so_far, step, store, found)
+        for step in range(len(trajectory.steps) + 1):
+            await _fork(agent, world, trajectory, step, store, found)
 
 
-async def _compare(run: Gold, so_far: clew.Trajectory, found: Found) -> None:
+async def _compare(run: Gold, trajectory: clew.Trajectory, found: Found) -> None:
     """Each call as recorded, in its place."""
     found.calls += len(run.calls)
-    for call, due in zip_longest(so_far.calls, run.calls):
+    for call, due in zip_longest(trajectory.calls, run.calls):
         if call is None or due is None or call.observation is None:
-            found.misses.append(f"{run.name}: {len(so_far.calls)} calls of {len(run.calls)}")
+            found.misses.append(f"{run.name}: {len(trajectory.calls)} calls of {len(run.calls)}")
             return
         if call.observation.text == due.observation:
             found.as_recorded += 1
@@ -203,7 +203,7 @@ async def _compare(run: Gold, so_far: clew.Trajectory, found: Found) -> None:
 async def _fork(
     agent: clew.Agent,
     world: World,
-    so_far: clew.Trajectory,
+    trajectory: clew.Trajectory,
     step: int,
     store: Store,
     found: Found,
@@ -219,7 +219,7 @@ async def _fork(
     forks.made += 1
     forks.due += due
     forks.held += held
-    same = _seen(forked) == _seen(so_far) and (world.made, world.state) == (due, ended)
+    same = _seen(forked) == _seen(trajectory) and (world.made, world.state) == (due, ended)
     forks.same += same
     if not same:
         found.misses.append(f"{new_id}: {world.made} calls of {due}, or other observations")
@@ -242,9 +242,9 @@ async def _go_on(agent: clew.Agent, result: clew.Result, words: Sequence[str], s
     return held
 
 
-def _seen(so_far: clew.Trajectory) -> list[tuple[str, Any]]:
+def _seen(trajectory: clew.Trajectory) -> list[tuple[str, Any]]:
     """What each call observed, by its place."""
-    return [(call.key, call.observation and call.observation.text) for call in so_far.calls]
+    return [(call.key, call.observation and call.observation.text) for call in trajectory.calls]
 
 
 def _agent(run: Gold, world: World, effect: Effect) -> clew.Agent:

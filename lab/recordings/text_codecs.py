@@ -110,7 +110,7 @@ def _take(tally: Tally, record: Record) -> None:
         return
     for turn in record["turns"]:
         text = form.reply(turn)
-        parsed = form.codec.parse(form.brief, Reply(text))
+        parsed = form.codec.parse(form.prompt_spec, Reply(text))
         _judge(tally, f"{record['id']} step {turn['step']}", turn, text, parsed)
         tally.places.add((record["id"], turn["step"]))
         tally.called += len(parsed.actions)

@@ -69,7 +69,7 @@ class Format:
     elsewhere: Callable[[Record], str] = lambda _: ""
 
     @property
-    def brief(self) -> PromptSpec:
+    def prompt_spec(self) -> PromptSpec:
         """What the codec may know."""
         return Agent(model=ScriptedModel([]), tools=self.tools, codec=self.codec).engine.prompt_spec
 
@@ -299,7 +299,7 @@ def rewritten(name: str, form: Format, turn: Turn) -> str:
     found = form.recorded(turn)
     if not found.name:
         return ""
-    tool = next((tool for tool in form.tools if tool.name == found.name), form.brief.finish)
+    tool = next((tool for tool in form.tools if tool.name == found.name), form.prompt_spec.finish)
     args = dict(zip(tool.parameters["properties"], found.args, strict=True))
     if name == "json":
         return json.dumps({"thought": found.thought, "action": found.name, "args": args})

@@ -21,7 +21,7 @@ from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Tool
 from clew.testing import say
 from clew.testing.models import Line, Move, ScriptedModel
 from clew_evals.texts import normal
-from clew_strategies import Judgement, Reflexion, strategy_agent
+from clew_strategies import AnswerVerdict, Reflexion, strategy_agent
 from recordings.data import records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count
@@ -131,13 +131,13 @@ def actor(chain: Chain) -> clew.Agent:
     trials = Trials([agent.engine.model for agent in agents])
     tools = [tool for tool in agents[0].tools if isinstance(tool, Tool)]
 
-    def bound(so_far: clew.Trajectory) -> str | None:
+    def bound(trajectory: clew.Trajectory) -> str | None:
         """The bounds of the trial's own record; the strategy's, which asks too, is no trial."""
-        if not so_far.started.parent:
+        if not trajectory.started.parent:
             return None
-        number = trials.number(so_far.run_id)
+        number = trials.number(trajectory.run_id)
         own = agents[number].bounds if number < len(agents) else ()
-        return next((why for one in own if (why := one(so_far))), None)
+        return next((why for one in own if (why := one(trajectory))), None)
 
     return agents[0].replace(
         model=trials,
@@ -160,7 +160,7 @@ def strategy(chain: Chain) -> Reflexion:
     gold = chain.records[0]
 
     @clew.tool(effect="pure")
-    def evaluate(task: str, answer: str) -> Judgement:
+    def evaluate(task: str, answer: str) -> AnswerVerdict:
         """Hold the answer against the gold.
 
         Args:
@@ -169,7 +169,7 @@ def strategy(chain: Chain) -> Reflexion:
         """
         del task
         passed = REFLEXION.right is not None and REFLEXION.right(gold, answer)
-        return Judgement(passed, "exact match" if passed else "no exact match")
+        return AnswerVerdict(passed, "exact match" if passed else "no exact match")
 
     said = iter(chain.reflections)
 

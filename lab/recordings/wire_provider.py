@@ -10,7 +10,16 @@ from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.http_server import Fail, Form, HttpServer, Say, Seen, Send, Turn, to_json
+from clew.testing.servers.http_server import (
+    CompletionKind,
+    Fail,
+    HttpServer,
+    ReceivedRequest,
+    Say,
+    Send,
+    Turn,
+    to_json,
+)
 from recordings.wire_exchanges import Exchange
 
 _NEVER: Final = Retry(times=0)
@@ -26,16 +35,16 @@ _MAKE: Final[Mapping[str, Any]] = {
 class Anything:
     """A form that takes every request; only bytes are ever sent."""
 
-    def refuse(self, seen: Seen) -> Fail | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | None:
         return None
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         return False
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         raise NotImplementedError
 
-    def events(self, say: Say, seen: Seen) -> Iterable[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterable[bytes]:
         raise NotImplementedError
 
 
@@ -46,7 +55,7 @@ class Recorded:
     root: str = ""
     stream_type: str = "text/event-stream"
 
-    def find(self, seen: Seen) -> Form | Send | Fail:
+    def find(self, seen: ReceivedRequest) -> CompletionKind | Send | Fail:
         return Anything()
 
     def error(self, fail: Fail) -> bytes:

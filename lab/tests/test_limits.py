@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew import Limits, Retry
-from clew.codecs import mend, wording
+from clew.codecs import json_repair, prompt_texts
 from clew.context import call_estimate, variants, view
 from clew.core import blobs, budget, observations
 from clew.models.http import endpoint
@@ -47,8 +47,8 @@ MEBIBYTE = 1024 * 1024
         f"over {view.RESTATE_CHARS:,} characters since they were last said; of more than",
         f"{view.RESTATED_CHARS:,} characters the first and the last {view.RESTATED_CHARS // 2}",
         f"its first {variants.FIRST:,} and last {variants.LAST:,} characters",
-        f"(text formats) | {wording.FAULTY_CHARS} characters |",
-        f"in text formats | {mend.DEPTH} levels |",
+        f"(text formats) | {prompt_texts.FAULTY_CHARS} characters |",
+        f"in text formats | {json_repair.DEPTH} levels |",
         f"its first and last {transcript.MAX_CHARS // 2:,} characters",
         f"| `steps` | {Limits().steps} |",
     ],

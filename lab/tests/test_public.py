@@ -140,7 +140,7 @@ def test_what_the_command_line_imports_by_a_name_in_text_is_public_too(path: Pat
     ("source", "private"),
     [
         ("from clew import Agent, tool\nimport clew.toolbox.docs, anyio", []),
-        ("from clew.codecs import wording", []),
+        ("from clew.codecs import prompt_texts", []),
         ("from clew.agent.agent import Agent", ["clew.agent.agent.Agent"]),
         ("def f():\n    import clew.core", ["clew.core"]),
         ("from clew import core as inner", ["clew.core"]),

@@ -96,10 +96,10 @@ def measure(corpus: Sequence[Entry], which: Half) -> Figures:
     rng, figures = random.Random(SEED), Figures()
     for entry in half(corpus, which):
         others = rng.sample([each for each in corpus if each is not entry], 3)
-        so_far = record(entry, others)
+        trajectory = record(entry, others)
         for answer in entry.answers:
             for what, text in variants(answer, entry, others, corpus, rng):
-                found = audit(text, so_far)
+                found = audit(text, trajectory)
                 figures.tried[what].append(Tried(what, text, not found.ok, found))
     return figures
 

@@ -18,7 +18,7 @@ from clew import (
     tool,
 )
 from clew.context import Review
-from clew.context.draft import Draft
+from clew.context.draft import CompactionPlan
 from clew.testing.servers.http_server import Fail, Say
 
 _PIXEL: Final = base64.b64decode(
@@ -119,7 +119,7 @@ async def burst(lamp: str) -> str:
     raise RuntimeError(message)
 
 
-def hold_reds(call: clew.Call, so_far: Trajectory) -> Verdict | None:
+def hold_reds(call: clew.Call, trajectory: Trajectory) -> Verdict | None:
     """Hold what a person has to allow."""
     lamp = str(call.args.get("lamp", ""))
     return Verdict("hold", "red is for danger") if lamp.startswith("red") else None
@@ -137,9 +137,9 @@ class Whim:
 
     seed: int
 
-    def __call__(self, draft: Draft) -> None:
+    def __call__(self, draft: CompactionPlan) -> None:
         """Cut results and leave out steps, at random."""
-        chance = random.Random(f"{self.seed} {len(draft.so_far.entries)} {draft.keep}")
+        chance = random.Random(f"{self.seed} {len(draft.trajectory.entries)} {draft.keep}")
         steps = draft.steps if chance.random() < 0.2 else draft.older
         for step in steps:
             for call in step.calls:
@@ -175,10 +175,10 @@ class Doubt:
 
     seed: int
 
-    def __call__(self, so_far: Trajectory) -> Review:
+    def __call__(self, trajectory: Trajectory) -> Review:
         """What it says of a run."""
-        chance = random.Random(f"{self.seed} {len(so_far.steps)}")
-        to = chance.randrange(len(so_far.steps) + 2)
+        chance = random.Random(f"{self.seed} {len(trajectory.steps)}")
+        to = chance.randrange(len(trajectory.steps) + 2)
         return Review(chance.random() < 0.5, to, "Not that way.")
 
 
@@ -188,9 +188,9 @@ class Taste:
 
     seed: int
 
-    def __call__(self, answer: object, so_far: Trajectory) -> str | None:
+    def __call__(self, answer: object, trajectory: Trajectory) -> str | None:
         """Why it does not, at random."""
-        chance = random.Random(f"{self.seed} {len(so_far.steps)}")
+        chance = random.Random(f"{self.seed} {len(trajectory.steps)}")
         return "say which light" if chance.random() < 0.4 else None
 
 

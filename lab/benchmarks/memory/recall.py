@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from benchmarks.memory.locomo import Question, Talk, Turn
-from clew.memory import Source, SqliteMemory
+from clew.memory import MemorySource, SqliteMemory
 
 K: Final = 5
 Turns: TypeAlias = list[tuple[int, int]]
@@ -80,7 +80,7 @@ def clew(talk: Talk, folder: Path, embed: str | None) -> Find:
     """A file of memories: each turn is one, and a session is a run."""
     memories = SqliteMemory(folder / f"{talk.name}.sqlite", embed=embed)
     for turn in talk.turns:
-        source = Source(run=str(turn.session), seq=turn.number)
+        source = MemorySource(run=str(turn.session), seq=turn.number)
         memories.add(turn.text, source=source, at=turn.at)
 
     def find(question: str) -> tuple[Turns, list[int]]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from clew.memory import Source, SqliteMemory
+from clew.memory import MemorySource, SqliteMemory
 
 WORDS: Final = 30_000
 QUERIES: Final = 500
@@ -62,7 +62,7 @@ def speeds(memories: int) -> Speeds:
         path = Path(folder) / "memory.sqlite"
         by_words = SqliteMemory(path)
         for number in range(memories):
-            source = Source(run=f"r{number // 10}", seq=number % 10)
+            source = MemorySource(run=f"r{number // 10}", seq=number % 10)
             by_words.add(f"The user {sentence(6, 20)}.", source=source)
         queries = [f"Which {sentence(2, 6)} has the user?" for _ in range(QUERIES)]
         fused = SqliteMemory(path, embed=embed)

@@ -80,9 +80,9 @@ class Total:
 
     steps: int
 
-    def __call__(self, so_far: Trajectory) -> str | None:
+    def __call__(self, trajectory: Trajectory) -> str | None:
         """The reason once they are made."""
-        return "steps: all are made" if so_far.total.steps >= self.steps else None
+        return "steps: all are made" if trajectory.total.steps >= self.steps else None
 
 
 Making: TypeAlias = Callable[[Model, int, Context], Agent]
@@ -150,11 +150,11 @@ async def _go_on(
 
 def _grammar(agent: Agent, without: Collection[str]) -> str:
     """The grammar of a reply in which these tools are not called."""
-    brief, codec = agent.engine.prompt_spec, agent.engine.codec
-    tools = tuple(tool for tool in brief.tools if tool.name not in without)
+    prompt_spec, codec = agent.engine.prompt_spec, agent.engine.codec
+    tools = tuple(tool for tool in prompt_spec.tools if tool.name not in without)
     assert isinstance(codec, Constrains)
     most = agent.engine.model.info.params.get("max_tokens")
-    return codec.grammar(fields_replaced(brief, tools=tools), "auto", most)
+    return codec.grammar(fields_replaced(prompt_spec, tools=tools), "auto", most)
 
 
 async def _anew(
@@ -179,11 +179,11 @@ async def _drive(
     agent: Agent, journal: Journal, rewinds: Rewinds | None, fired: int
 ) -> Rewound | None:
     """Advance until the run stops, or until a trigger fires, which is not recorded."""
-    so_far = journal.trajectory
-    while so_far.stop is None:
+    trajectory = journal.trajectory
+    while trajectory.stop is None:
         if rewinds is not None and fired < rewinds.most:
-            thinks = next_move(agent.engine, so_far).kind == "think"
-            if thinks and (back := rewinds.due(so_far, agent.tries)) is not None:
+            thinks = next_move(agent.engine, trajectory).kind == "think"
+            if thinks and (back := rewinds.due(trajectory, agent.tries)) is not None:
                 return back
         await advance(agent.engine, journal)
     return None

@@ -50,7 +50,7 @@ class Confirmed:
     gold: str
     place: str
 
-    def __call__(self, answer: object, so_far: Trajectory) -> str | None:
+    def __call__(self, answer: object, trajectory: Trajectory) -> str | None:
         """What is wrong with the answer."""
         if right(self.gold, answer):
             return None

@@ -140,17 +140,17 @@ class Knower:
     trail: Trail
     finds: float
 
-    def __call__(self, so_far: Trajectory) -> Review:
+    def __call__(self, trajectory: Trajectory) -> Review:
         """Names the call that was wrong; a review takes the tokens of what it reads."""
         text = 0
-        for step in so_far.steps:
+        for step in trajectory.steps:
             for call in step.calls:
                 shown = "" if call.observation is None else call.observation.text
                 text += len(shown)
                 place = str(call.args.get("place"))
                 off = call.action.name == "look" and self.trail.ask(place) != shown
-                hidden = step.number in so_far.omitted.hidden
-                if off and not hidden and chance(self, len(so_far.steps)) < self.finds:
+                hidden = step.number in trajectory.omitted.hidden
+                if off and not hidden and chance(self, len(trajectory.steps)) < self.finds:
                     lesson = f'What look({{"place":"{place}"}}) gave is wrong: ask there.'
                     return Review(True, step.number - 1, lesson, Usage(text // 4 + 100, 30))
         return Review(False, usage=Usage(text // 4 + 100, 10))
@@ -180,7 +180,7 @@ class Stone:
 
     seed: int
 
-    def __call__(self, answer: object, so_far: Trajectory) -> str | None:
+    def __call__(self, answer: object, trajectory: Trajectory) -> str | None:
         """What is wrong with the answer."""
         return None if answer == f"Right{self.seed}" else "that stands on another stone"
 

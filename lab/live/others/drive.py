@@ -12,7 +12,7 @@ import msgspec
 
 from clew.models.local.settings import LocalSettings
 from clew.models.local.weights import weights_of
-from clew_evals import Counted, Outcome, Seen, right, score
+from clew_evals import Counted, Outcome, ScoreInput, right, score
 from clew_evals.scoring import hotpot, mean
 from live.ask import CONTEXT, SLOTS, machine
 from live.configurations import STEPS, TOKENS
@@ -92,7 +92,7 @@ class Driver:
 
 async def _scored(system: System, task: Task, said: Said) -> Outcome:
     """The outcome by the shipped scoring; what a system raises counts as no answer."""
-    seen = Seen(task.case, said["status"], said["answer"])
+    seen = ScoreInput(task.case, said["status"], said["answer"])
     marks, (em, f1) = await score(seen), hotpot(seen)
     return Outcome(
         case=task.case.id,

@@ -135,9 +135,11 @@ class Asker:
             found = await vote(agent, question, form.votes, store=self.store, run_id=run_id)
             chosen = f"{run_id}.{found.chosen}" if found.chosen else run_id
             return found.result.status, found.result.reason, found.result.answer, chosen
-        so_far = await go(agent.engine, await start_or_take_up(agent, question, self.store, run_id))
-        assert so_far.stop is not None
-        stop = so_far.stop
+        trajectory = await go(
+            agent.engine, await start_or_take_up(agent, question, self.store, run_id)
+        )
+        assert trajectory.stop is not None
+        stop = trajectory.stop
         return stop.status, stop.reason, stop.answer, run_id
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from math import fsum
 from statistics import fmean
 
 from clew_evals import Outcome
-from clew_evals.bootstrap import Difference, difference
+from clew_evals.bootstrap import PairedDifference, difference
 from live.strategies.outcomes import Answered
 
 
@@ -17,12 +17,12 @@ def of(found: Sequence[Answered], form: str) -> list[Answered]:
     return [one for one in found if one.form == form]
 
 
-def against(mine: Sequence[Answered], base: Sequence[Answered]) -> Difference | None:
+def against(mine: Sequence[Answered], base: Sequence[Answered]) -> PairedDifference | None:
     """How much better these are, over the tasks that both have (bootstrap over tasks)."""
     return difference([outcome(one) for one in mine], [outcome(one) for one in base], is_right)
 
 
-def told(found: Difference | None) -> str:
+def told(found: PairedDifference | None) -> str:
     """A difference with its interval."""
     if found is None:
         return ""

@@ -21,7 +21,7 @@ from clew.core.interfaces import Check, Tool
 from clew.core.trajectory import Trajectory
 from clew_code.sandbox import Sandbox, SandboxLimits
 from clew_evals import Case
-from clew_strategies import Judgement
+from clew_strategies import AnswerVerdict
 
 VARIABLE: Final = "CLEW_QUIXBUGS"
 LONGEST: Final = 520
@@ -196,7 +196,7 @@ def tests_judge(program: Program) -> Tool:
     """The same tests as the evaluator of `Reflexion`."""
 
     @tool(effect="pure")
-    async def evaluate(task: str, answer: str) -> Judgement:
+    async def evaluate(task: str, answer: str) -> AnswerVerdict:
         """Run some tests of the function.
 
         Args:
@@ -205,6 +205,6 @@ def tests_judge(program: Program) -> Tool:
         """
         del task
         why = await failing(program, answer, SHOWN)
-        return Judgement(not why, why or "all of these tests passed")
+        return AnswerVerdict(not why, why or "all of these tests passed")
 
     return evaluate

@@ -16,7 +16,7 @@ from clew import Trajectory
 from clew.core.events import Json, Status
 from clew.core.interfaces import Check, Guard, Tool
 from clew_evals import Case
-from clew_evals.scoring import Seen, right, score
+from clew_evals.scoring import ScoreInput, right, score
 from live import tasks as asked
 from live.strategies import goods, programs
 from live.tasks import Listed
@@ -63,7 +63,7 @@ class Task:
         if self.listed.source == "quixbugs":
             program = programs.programs()[self.listed.id]
             return not await programs.failing(program, str(answer))
-        return right(await score(Seen(self.case, status, answer, records)))
+        return right(await score(ScoreInput(self.case, status, answer, records)))
 
 
 def listed() -> list[Listed]:

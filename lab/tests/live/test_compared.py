@@ -12,7 +12,7 @@ from clew.core.journal import load
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox import calc
 from clew_code.programs import run_code
-from clew_strategies import Calls, ReWOO, TreeSearch, strategy_agent, vote
+from clew_strategies import CallPlan, ReWOO, TreeSearch, strategy_agent, vote
 from live.strategies import page
 from live.strategies.choices import choices, chosen
 from live.strategies.composed import complete, composed
@@ -37,7 +37,7 @@ async def counted(store: MemoryStore, run_id: str) -> Counts:
 async def test_the_tokens_of_a_strategy_are_counted_once() -> None:
     plan = finish({"calls": [{"id": "E1", "tool": "calc", "args": {"expression": "6*7"}}]})
     agent = Agent(ScriptedModel([say("42")]), [calc()])
-    rewoo = ReWOO(agent, planner=Agent(ScriptedModel([plan]), answer=Calls))
+    rewoo = ReWOO(agent, planner=Agent(ScriptedModel([plan]), answer=CallPlan))
     store = MemoryStore()
     result = await run(strategy_agent(rewoo, agent), "What is 6*7?", store=store)
     assert (result.status, result.answer) == ("answered", "42")

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from clew.core.events import FINISH
 from clew.testing import Move, ScriptedModel, act, acts, finish
-from clew.testing.servers import Fail, Say, Stall
+from clew.testing.servers import Delay, Fail, Say
 from tests.matrix import parts
 
 CACHED: Final = {
@@ -125,7 +125,7 @@ class Model:
         self.judged = self.answered = self.emptied = 0
         self.stalled.clear()
 
-    def __call__(self, body: dict[str, Any]) -> Fail | Say | Stall:
+    def __call__(self, body: dict[str, Any]) -> Fail | Say | Delay:
         """The reply."""
         asked = Asked(body, "", codec_of(body))
         schema, wanted = wanted_answer(asked)
@@ -140,7 +140,7 @@ class Model:
         if self.script.free and role == "work" and body["model"] != PARSER:
             return Say("That is all: it is finished." if answer else FREE)
         if self.stalls(body["model"], role):
-            return Stall() if self.script.stalls else Fail(503, headers={"retry-after": "30"})
+            return Delay() if self.script.stalls else Fail(503, headers={"retry-after": "30"})
         return written(move, asked.codec, self.script)
 
     def stalls(self, model: str, role: str) -> bool:

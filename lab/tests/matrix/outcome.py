@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clew import Result, Trajectory
-from clew.testing.servers import Seen
+from clew.testing.servers import ReceivedRequest
 from tests.matrix.model import Asked, Script
 from tests.matrix.ways import Way
 
@@ -19,7 +19,7 @@ READS: Final = ("look", "pages", "other_words")
 class Request:
     """A request as it arrived, and what the model took it for."""
 
-    seen: Seen
+    seen: ReceivedRequest
     asked: Asked
     server: str
 

@@ -108,46 +108,46 @@ def acting() -> frozenset[str]:
     return frozenset({os.environ[ACTS]})
 
 
-async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+async def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Hold what acts for a person."""
-    del so_far
+    del trajectory
     return Verdict("hold", "a person decides") if call.action.name in acting() else None
 
 
-async def deny(call: Call, so_far: Trajectory) -> Verdict | None:
+async def deny(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Forbid what acts."""
-    del so_far
+    del trajectory
     return Verdict("deny", "nothing is done today") if call.action.name in acting() else None
 
 
-async def amend(call: Call, so_far: Trajectory) -> Verdict | None:
+async def amend(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Let what acts act on another text."""
-    del so_far
+    del trajectory
     text = str(call.args.get("text", ""))
     if call.action.name not in acting() or text.startswith("mild-"):
         return None
     return Verdict("amend", "say it mildly", args={"text": f"mild-{text}"})
 
 
-def acted(so_far: Trajectory) -> int:
+def acted(trajectory: Trajectory) -> int:
     """How many calls that act a run has made."""
-    return sum(call.action.name in acting() and bool(call.observation) for call in so_far.calls)
+    return sum(call.action.name in acting() and bool(call.observation) for call in trajectory.calls)
 
 
-def one_act(so_far: Trajectory) -> str | None:
+def one_act(trajectory: Trajectory) -> str | None:
     """A bound: one call that acts is enough."""
-    return "enough: one act" if acted(so_far) else None
+    return "enough: one act" if acted(trajectory) else None
 
 
-async def says_please(answer: object, so_far: Trajectory) -> str | None:
+async def says_please(answer: object, trajectory: Trajectory) -> str | None:
     """A check: an answer is polite."""
-    del so_far
+    del trajectory
     return None if "please" in str(answer) else "the answer must say please"
 
 
-async def never(answer: object, so_far: Trajectory) -> str | None:
+async def never(answer: object, trajectory: Trajectory) -> str | None:
     """A check that nothing passes."""
-    del answer, so_far
+    del answer, trajectory
     return "no answer will do"
 
 
@@ -197,9 +197,9 @@ def given(kind: Any, agent: Agent) -> Any:
     raise TypeError(message)
 
 
-async def slow(call: Call, so_far: Trajectory) -> Verdict | None:
+async def slow(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that takes too long over what acts."""
-    del so_far
+    del trajectory
     if call.action.name in acting():
         await anyio.sleep(60)
     return None

@@ -13,7 +13,7 @@ from typing import Any, Final
 from clew import Trajectory
 from clew.agent_files import load_agent
 from clew.interfaces import Rewound
-from clew.memory import Source, open_memory
+from clew.memory import MemorySource, open_memory
 from tests.matrix.model import GOAL, Script, text_of
 from tests.matrix.outcome import Outcome, Request, every
 from tests.matrix.parts import Letter
@@ -1103,7 +1103,7 @@ def _remember(folder: Path) -> None:
         "hello is what Ann likes to hear on Mondays",
         kind="fact",
         trust="trusted",
-        source=Source(by="person"),
+        source=MemorySource(by="person"),
     )
     memories.close()
 

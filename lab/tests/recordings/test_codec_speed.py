@@ -14,7 +14,9 @@ HERE, WHY_NOT = folder(), missing()
 
 def test_every_shape_is_read_and_streamed() -> None:
     form = FORMATS[0]
-    one = Read("own", form.codec, form.brief, [Reply("a\nAction 1: search[b]")], "Action: search[")
+    one = Read(
+        "own", form.codec, form.prompt_spec, [Reply("a\nAction 1: search[b]")], "Action: search["
+    )
     part = measured([one], 0.001)
     assert [figure.what for figure in part.figures] == [
         "recorded: own (paper/2)",

@@ -68,10 +68,10 @@ def test_what_a_harness_refused_is_read_off_its_complaint() -> None:
 
 
 async def test_calls_of_one_reply_end_in_another_order_and_stand_in_their_own(place: Path) -> None:
-    so_far = (await driven(own.GREETED)).so_far
-    ended = [e.event.call for e in so_far.entries if isinstance(e.event, clew.Observation)]
+    trajectory = (await driven(own.GREETED)).trajectory
+    ended = [e.event.call for e in trajectory.entries if isinstance(e.event, clew.Observation)]
     assert ended[1:4] != sorted(ended[1:4])
-    assert [call.key for call in so_far.calls][1:4] == sorted(ended[1:4])
+    assert [call.key for call in trajectory.calls][1:4] == sorted(ended[1:4])
 
 
 async def test_tools_beyond_the_most_are_hidden_and_answer(place: Path) -> None:
@@ -160,7 +160,7 @@ async def test_a_call_made_again_is_seen(place: Path) -> None:
 
 
 def _of(found: Driven, other: Talk) -> Driven:
-    parts = (found.agent, found.world, found.store, found.so_far, found.lines, found.prompt)
+    parts = (found.agent, found.world, found.store, found.trajectory, found.lines, found.prompt)
     return Driven(other, *parts)
 
 

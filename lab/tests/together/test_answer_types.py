@@ -128,7 +128,7 @@ async def _checked(name: str, place: Path) -> None:
     del place
     seen: list[Any] = []
 
-    async def look(answer: Any, so_far: Trajectory) -> str | None:
+    async def look(answer: Any, trajectory: Trajectory) -> str | None:
         seen.append(answer)
         return None
 

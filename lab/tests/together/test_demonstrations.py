@@ -8,7 +8,7 @@ import pytest
 
 from clew import Agent, ConfigError, tool
 from clew.agent_files import load_agent
-from clew.agent_files.make import shipped, tool_names
+from clew.agent_files.build import shipped, tool_names
 from clew.context import PROMPT, demonstrations
 from clew.context.demonstrations import DEMONSTRATIONS, acted, finished
 from clew.context.demonstrations import example as worked

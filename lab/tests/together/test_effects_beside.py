@@ -28,7 +28,7 @@ from clew.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew_code.programs import run_code
 from clew_strategies import Chaining, Orchestrator, strategy_agent
-from clew_strategies.orchestrator import Parts
+from clew_strategies.orchestrator import Subtasks
 
 MEET = act("meet", q="x")
 
@@ -82,9 +82,9 @@ def to_ada(args: dict[str, Any]) -> tuple[dict[str, Any], str] | None:
     return ({**args, "to": "a"}, "Ada is a") if args["to"] == "Ada" else None
 
 
-async def amends(call: Call, so_far: Trajectory) -> Verdict | None:
+async def amends(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that completes an address."""
-    del so_far
+    del trajectory
     if call.action.name == "send" and call.args["to"] == "a":
         return Verdict("amend", "the whole address", args={**call.args, "to": "a@x.org"})
     return None
@@ -102,7 +102,7 @@ def worker(office: Office, *replies: Any, **more: Any) -> Agent:
 
 def whole_of(agent: Agent, parts: int = 3) -> Agent:
     divided = finish({"parts": [{"task": f"part {number}"} for number in range(parts)]})
-    divider = Agent(model=ScriptedModel([divided]), answer=Parts)
+    divider = Agent(model=ScriptedModel([divided]), answer=Subtasks)
     return strategy_agent(Orchestrator(agent, divider=divider), agent)
 
 
@@ -198,8 +198,8 @@ async def test_a_call_that_was_refused_or_failed_is_free_for_another_worker() ->
     office, store = Office(workers=2), MemoryStore()
     failed = anyio.Event()
 
-    async def denies(call: Call, so_far: Trajectory) -> Verdict | None:
-        mine = call.action.name == "post" and "part 0" in so_far.goal
+    async def denies(call: Call, trajectory: Trajectory) -> Verdict | None:
+        mine = call.action.name == "post" and "part 0" in trajectory.goal
         return Verdict("deny", "not you") if mine and call.args["to"] == "b" else None
 
     @tool(effect="unsafe")

@@ -30,7 +30,7 @@ from clew.testing.models import Move
 from clew.tools import with_fallback
 from clew_code.programs import run_code
 from clew_strategies import Chaining, Orchestrator, strategy_agent
-from clew_strategies.orchestrator import Parts
+from clew_strategies.orchestrator import Subtasks
 
 
 @dataclass
@@ -231,7 +231,7 @@ async def at_once(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -
 
     agent = Agent(script(moves), tools)
     divided = finish({"parts": [{"task": "part 1"}, {"task": "part 2"}]})
-    divider = Agent(ScriptedModel([divided]), answer=Parts)
+    divider = Agent(ScriptedModel([divided]), answer=Subtasks)
     whole = strategy_agent(Orchestrator(agent, divider=divider), agent)
     result = await run(whole, "Write.", store=store, run_id="r")
     for run_id in ("r-2.1", "r-2.2"):

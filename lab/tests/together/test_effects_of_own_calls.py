@@ -39,8 +39,8 @@ from clew_strategies import (
     TreeSearch,
     strategy_agent,
 )
-from clew_strategies.plan_and_solve import Plan
-from clew_strategies.rewoo import Calls
+from clew_strategies.plan_and_solve import StepPlan
+from clew_strategies.rewoo import CallPlan
 from tests.together.test_effects_beside import amends, whole_of
 
 WRITE = act("send", to="a")
@@ -110,7 +110,7 @@ def step(id_: str, name: str, **args: Json) -> Json:
 def rewoo(post: Post, plan: Sequence[Json], *replies: Any, **more: Any) -> Agent:
     """Carries a plan out; `replies` are those of a run that looks for another way."""
     works = agent(post, *replies, **more)
-    planner = Agent(model=ScriptedModel([finish({"calls": [*plan]})]), answer=Calls)
+    planner = Agent(model=ScriptedModel([finish({"calls": [*plan]})]), answer=CallPlan)
     return strategy_agent(ReWOO(works, planner=planner), works)
 
 
@@ -155,7 +155,7 @@ def with_writer(post: Post, plan: Sequence[Json], *replies: Any, **more: Any) ->
 
 
 def solved(works: Agent, *steps: str) -> Agent:
-    planner = Agent(model=ScriptedModel([finish({"steps": [*steps]})]), answer=Plan)
+    planner = Agent(model=ScriptedModel([finish({"steps": [*steps]})]), answer=StepPlan)
     return strategy_agent(PlanAndSolve(works, planner=planner), works)
 
 

@@ -83,8 +83,10 @@ async def test_a_replay_needs_neither_of_the_two(folder: Path, own: bool) -> Non
     record = await load(store, "r")
     (folder / "own_searches.py").unlink()
     sys.modules.pop("own_searches", None)
-    brief = await store.blob(record.started.setting.brief_blob)
-    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
+    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    bare, apart = stand_ins(
+        spec, record, prompt_spec, partial(make_agent, model=ScriptedModel(moves))
+    )
     assert apart >= {"tools.web" if own else "tools.web_search"}
     again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries
     assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]

@@ -11,7 +11,7 @@ from clew.stores import store_at
 from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_evals.environments import world
-from clew_evals.scoring import Seen, score
+from clew_evals.scoring import ScoreInput, score
 from clew_evals.texts import em, f1
 from clew_evals.world import World
 from tests.web.site import Said, Site, Was, as_json
@@ -81,7 +81,7 @@ async def answered(
         result = await run(agent, case.question, store=store, run_id=f"r{place}")
         record = await read(f"r{place}", store=store)
         assert await episode.reward(record) is None
-    seen = Seen(case, result.status, result.answer, [record])
+    seen = ScoreInput(case, result.status, result.answer, [record])
     (mark,) = await score(seen)
     return record, mark
 

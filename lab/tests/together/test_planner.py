@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, run
-from clew.agent_files.make import shipped
+from clew.agent_files.build import shipped
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish

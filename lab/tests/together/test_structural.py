@@ -11,7 +11,7 @@ from clew.core.codec import Constrains, Describes
 from clew.core.interfaces import Audits, Model, Progress
 from clew.models.provider import Downloads
 from clew.stores.interface import Deletes, Locks, Notifies, Placed, Recovers, Witnessed
-from clew.tools.retrieval.embedding import Lasting
+from clew.tools.retrieval.embedding import CachedEmbedding
 from clew_strategies.interface import AnswersByRole, ExtendsLimits
 
 ASKED: dict[Any, str] = {
@@ -22,7 +22,7 @@ ASKED: dict[Any, str] = {
     Describes: "describe",
     Downloads: "offered download",
     ExtendsLimits: "extended_limits",
-    Lasting: "model __call__",
+    CachedEmbedding: "model __call__",
     Locks: "claim release due",
     Model: "info complete",
     Notifies: "wakes",

@@ -83,7 +83,7 @@ class Process:
                     self.said[stream] = file.read().decode()
         return self.returncode
 
-    def so_far(self, stream: int) -> str:
+    def trajectory(self, stream: int) -> str:
         """What it has written to a stream that is a file."""
         if self.returncode is not None:
             return self.said[stream]

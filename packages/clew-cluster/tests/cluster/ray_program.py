@@ -26,7 +26,7 @@ from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.support.errors import ConfigError
 from clew.workers import WorkerConfig, WorkerEvent, status, work
-from clew_cluster.ray import End, Progress, RayDriver, fan_out
+from clew_cluster.ray import ActorResult, FanOutProgress, RayDriver, fan_out
 from clew_cluster.ray.session import session
 from tests.cluster.network import listening
 from tests.cluster.ray_agents import clerk, reader
@@ -63,7 +63,7 @@ async def again(store: str) -> dict[str, Any]:
     """The same call, in another program."""
     place = open_store(store)
     stopped = [(await load(place, info.run_id)).stop is not None for info in await place.runs()]
-    shown: list[Progress] = []
+    shown: list[FanOutProgress] = []
     ends = [
         end
         async for end in fan_out(
@@ -81,7 +81,7 @@ async def again(store: str) -> dict[str, Any]:
 
 async def killed(store: str) -> dict[str, Any]:
     """Kill an actor while it works; again, up to three times, where it had nothing in hand."""
-    ends: list[End] = []
+    ends: list[ActorResult] = []
     place = open_store(store)
     async for end in fan_out(CLERK, SURVEY, store=store, name="storm", at_once=12):
         ends.append(end)
@@ -222,7 +222,7 @@ async def cancelled(store: str) -> dict[str, Any]:
     return {"late": standing, "in doubt": in_doubt}
 
 
-def told(ends: list[End]) -> dict[str, list[Any]]:
+def told(ends: list[ActorResult]) -> dict[str, list[Any]]:
     """Ends by their runs."""
     return {end.run_id: [end.status, end.answer, end.steps] for end in ends}
 

@@ -30,7 +30,7 @@ from clew.support.errors import ConfigError, ModelError, StoreError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.workers import WorkerConfig, WorkerEvent, status, work
 from clew_cluster.dbos import version_of
-from clew_cluster.dbos.tickets import Tickets, place_of
+from clew_cluster.dbos.dbos_queue import Tickets, place_of
 from clew_cluster.postgres.store import PostgresStore
 from clew_mcp import mcp_tools
 from tests import warm
@@ -330,7 +330,7 @@ async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_ho
         """Send it."""
         return "sent"
 
-    async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("hold", "ask") if call.action.name == "send" else None
 
     agent = Agent(model=ScriptedModel([act("send"), finish("done")]), tools=[send], guards=[hold])

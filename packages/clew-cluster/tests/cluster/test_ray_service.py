@@ -14,7 +14,7 @@ from clew.workers.worker import Worker
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
-from clew_cluster.ray.actor import Actor, ActorConfig, End
+from clew_cluster.ray.actor import Actor, ActorConfig, ActorResult
 from clew_cluster.ray.driver import Sender
 from tests.patience import PATIENCE
 
@@ -28,9 +28,9 @@ class Here:
         self.sent: list[str] = []
         self._actor = Actor(msgspec.json.encode(ActorConfig(store, only=True, patient=False)))
 
-    async def carry(self, run_id: str, *, over: bool = False) -> End:
+    async def carry(self, run_id: str, *, over: bool = False) -> ActorResult:
         self.sent.append(run_id)
-        return msgspec.json.decode(await self._actor.advance(run_id, over), type=End)
+        return msgspec.json.decode(await self._actor.advance(run_id, over), type=ActorResult)
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

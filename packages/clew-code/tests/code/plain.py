@@ -11,10 +11,10 @@ from typing import Any
 from anyio import to_thread
 
 from clew_code.programs import (
-    Asked,
     CodeLimits,
-    Failed,
     Finished,
+    PendingCall,
+    ProgramFailed,
     Raised,
     Returned,
     Session,
@@ -36,7 +36,7 @@ class _Session:
 
     def _function(self, name: str) -> Any:
         def call(*args: Any, **named: Any) -> Any:
-            self.came.put(Asked(name, args, named))
+            self.came.put(PendingCall(name, args, named))
             result = self.given.get()
             if result is None:
                 raise _Ended
@@ -53,16 +53,16 @@ class _Session:
             return
         except BaseException as error:  # noqa: BLE001 - whatever it is
             text = traceback.format_exception_only(error)[0].strip()
-            self.came.put(Failed(text, lost="lost" in text))
+            self.came.put(ProgramFailed(text, lost="lost" in text))
         else:
             self.came.put(Finished())
 
-    async def start(self, program: str) -> Asked | Finished | Failed:
+    async def start(self, program: str) -> PendingCall | Finished | ProgramFailed:
         self.thread = threading.Thread(target=self._run, args=(program,), daemon=True)
         self.thread.start()
         return await to_thread.run_sync(self.came.get)
 
-    async def resume(self, result: Returned | Raised) -> Asked | Finished | Failed:
+    async def resume(self, result: Returned | Raised) -> PendingCall | Finished | ProgramFailed:
         self.given.put(result)
         return await to_thread.run_sync(self.came.get)
 

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from clew import ToolError
-from clew_code.programs import Asked, CodeLimits, Failed, Finished, Monty, Raised, Returned
+from clew_code.programs import (
+    CodeLimits,
+    Finished,
+    Monty,
+    PendingCall,
+    ProgramFailed,
+    Raised,
+    Returned,
+)
 
 LIMITS = CodeLimits(stretch=0.5, seconds=2.0)
 
@@ -21,7 +29,7 @@ async def test_a_session_goes_on_from_its_dump() -> None:
         came = await first.start(
             "import random\nr = random.random()\nprint(r)\nx = look(1, a=2)\n[r, x]"
         )
-        assert came == Asked("look", (1,), {"a": 2})
+        assert came == PendingCall("look", (1,), {"a": 2})
         printed, within = first.printed(), await first.dump()
         whole = await first.resume(Returned({"b": [None]}))
         assert isinstance(whole, Finished)
@@ -39,7 +47,7 @@ async def test_a_session_goes_on_from_its_dump() -> None:
     async with Monty().open(LIMITS, ["look"], "seed") as fifth:
         assert await fifth.load(within)
         came = await fifth.resume(Raised("ValueError", "no"))
-        assert isinstance(came, Failed)
+        assert isinstance(came, ProgramFailed)
         assert came.error.endswith("ValueError: no")
         assert not came.lost
 
@@ -81,17 +89,17 @@ async def test_a_dump_that_waits_for_no_call_does_not_load() -> None:
 async def test_a_program_ends_and_says_how(program: str, text: str, lost: bool) -> None:
     async with Monty().open(LIMITS, ["look"], "seed") as session:
         came = await session.start(program)
-        assert isinstance(came, Failed)
+        assert isinstance(came, ProgramFailed)
         assert text in came.error
         assert came.lost == lost
 
 
 async def test_a_process_that_was_killed_is_a_program_that_failed() -> None:
     async with Monty().open(LIMITS, ["look"], "seed") as session:
-        assert isinstance(await session.start("look()"), Asked)
+        assert isinstance(await session.start("look()"), PendingCall)
         os.kill(session._session.worker_pid, signal.SIGKILL)  # type: ignore[attr-defined]  # noqa: SLF001 - whose process it is, nobody else knows
         came = await session.resume(Returned(1))
-        assert isinstance(came, Failed)
+        assert isinstance(came, ProgramFailed)
         assert came.lost
 
 
@@ -99,15 +107,15 @@ async def test_what_is_done_in_the_wrong_order_is_said() -> None:
     async with Monty().open(LIMITS, ["look"], "seed") as session:
         with pytest.raises(RuntimeError, match="start one"):
             await session.resume(Returned(1))
-        assert isinstance(await session.start("look()"), Asked)
+        assert isinstance(await session.start("look()"), PendingCall)
         came = await session.start("1")
-        assert isinstance(came, Failed)
+        assert isinstance(came, ProgramFailed)
         assert came.lost
 
 
 async def test_a_function_can_be_passed_around_and_is_never_called_here() -> None:
     async with Monty().open(LIMITS, ["look"], "seed") as session:
-        assert await session.start("f = look\nf(1)") == Asked("look", (1,))
+        assert await session.start("f = look\nf(1)") == PendingCall("look", (1,))
         assert await session.resume(Returned(2)) == Finished("2")
         stub = session._functions["look"]  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else has it
         with pytest.raises(AssertionError):
@@ -116,7 +124,7 @@ async def test_a_function_can_be_passed_around_and_is_never_called_here() -> Non
 
 async def test_of_what_is_printed_the_beginning_is_kept() -> None:
     async with Monty().open(CodeLimits(output=10), ["look"], "seed") as session:
-        assert isinstance(await session.start("print('a' * 20)\nlook()\nprint('b')"), Asked)
+        assert isinstance(await session.start("print('a' * 20)\nlook()\nprint('b')"), PendingCall)
         assert await session.resume(Returned(None)) == Finished()
         assert session.printed() == "aaaaaaaaaa\n[… more was printed, and is not kept]\n"
 
@@ -175,7 +183,7 @@ async def test_the_text_of_an_error_is_cut() -> None:
     async with Monty().open(LIMITS, [], "seed") as session:
         for program in ("raise ValueError('x' * 100_000)", "x = " + "-" * 100_000 + "1"):
             came = await session.start(program)
-            assert isinstance(came, Failed)
+            assert isinstance(came, ProgramFailed)
             assert len(came.error) < 5_000
 
 
@@ -183,5 +191,5 @@ async def test_a_process_that_is_ended_for_its_memory_is_lost() -> None:
     program = "a = ['x' * 100]\nfor _ in range(12): a = [a] * 10\nlen(repr(a))"
     async with Monty().open(CodeLimits(memory=30_000_000), [], "seed") as session:
         came = await session.start(program)
-        assert isinstance(came, Failed)
+        assert isinstance(came, ProgramFailed)
         assert came.lost, came

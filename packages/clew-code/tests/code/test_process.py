@@ -11,10 +11,10 @@ import pytest
 
 from clew import ToolError
 from clew_code.programs.interface import (
-    Asked,
     CodeLimits,
-    Failed,
     Finished,
+    PendingCall,
+    ProgramFailed,
     ProgramState,
     Raised,
     Returned,
@@ -40,13 +40,13 @@ async def ended(opened: Session, program: str, *results: Returned | Raised) -> P
     """What comes of a program that is given these results, and must ask for as many."""
     came = await opened.start(program)
     for result in results:
-        assert isinstance(came, Asked), came
+        assert isinstance(came, PendingCall), came
         came = await opened.resume(result)
     return came
 
 
 def error(came: ProgramState, *, lost: bool = False) -> str:
-    assert isinstance(came, Failed), came
+    assert isinstance(came, ProgramFailed), came
     assert came.lost is lost, came
     return came.error
 
@@ -54,7 +54,7 @@ def error(came: ProgramState, *, lost: bool = False) -> str:
 async def test_a_program_calls_functions_and_its_variables_stay() -> None:
     async with session() as here:
         came = await here.start("x = page('a', deep=[1, None])\nprint(x)\nx['n'] + 1")
-        assert came == Asked("page", ("a",), {"deep": [1, None]})
+        assert came == PendingCall("page", ("a",), {"deep": [1, None]})
         assert await here.resume(Returned({"n": 41})) == Finished("42")
         assert here.printed() == "{'n': 41}\n"
         assert here.printed() == ""
@@ -164,7 +164,7 @@ async def test_what_a_program_forges_ends_its_session(text: bytes, said: str) ->
 async def test_a_forged_call_is_a_call_like_any_other() -> None:
     call = b'{"printed": "", "left_out": false, "ask": "page", "args": [], "named": {}}\n'
     async with session() as here:
-        assert await here.start(FORGE.format(text=call)) == Asked("page")
+        assert await here.start(FORGE.format(text=call)) == PendingCall("page")
 
 
 async def test_arguments_are_json_and_not_too_long() -> None:

@@ -106,7 +106,7 @@ async def test_many_effects_before_an_error_are_listed_in_part() -> None:
 
 
 async def test_an_exception_says_why_a_call_was_not_made() -> None:
-    async def no_b(call: Any, so_far: Any) -> Verdict | None:
+    async def no_b(call: Any, trajectory: Any) -> Verdict | None:
         if call.args.get("text") == "b":
             return Verdict("deny", "b is not sent")
         return Verdict("hint", "be brief") if call.action.name == "send" else None
@@ -238,7 +238,7 @@ async def test_two_programs_of_a_step_do_not_share_variables() -> None:
     assert found[1] == "ERROR: tool_error: 1.1 is a program too: run one program in a step"
 
 
-async def ask_first(call: Any, so_far: Any) -> Verdict | None:
+async def ask_first(call: Any, trajectory: Any) -> Verdict | None:
     return Verdict("hold", "ask first") if call.action.name == "send" else None
 
 
@@ -260,7 +260,7 @@ async def test_a_call_is_held_and_the_program_goes_on_after_the_ruling() -> None
 
 
 async def test_an_effect_is_told_with_the_arguments_that_a_person_or_a_guard_gave_it() -> None:
-    async def changed(call: Any, so_far: Any) -> Verdict | None:
+    async def changed(call: Any, trajectory: Any) -> Verdict | None:
         if call.action.name == "lookup":
             return Verdict("amend", "a smaller one", args={"key": "b"})
         return Verdict("hold", "look at it first") if call.action.name == "send" else None

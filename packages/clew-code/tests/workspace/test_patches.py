@@ -230,7 +230,7 @@ async def test_a_unified_diff_may_rename(tmp_path: Path) -> None:
     ],
 )
 async def test_what_a_person_gives_is_not_mended(code: Path, patch: str, why: str) -> None:
-    async def asks(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def asks(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("hold", "look at it") if call.action.name == "apply_patch" else None
 
     store = MemoryStore()

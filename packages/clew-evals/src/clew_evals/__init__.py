@@ -8,17 +8,24 @@ from clew_evals.case import Case
 from clew_evals.clusters import Cluster, clusters, example_runs
 from clew_evals.dataset import read_dataset
 from clew_evals.estimate import Estimate
+from clew_evals.expected import check_gold
 from clew_evals.export import report_document, table_csv, trials_csv
-from clew_evals.golds import check_gold
 from clew_evals.judge import Judge, judge_prompt, judging
 from clew_evals.matrix import GOLD, SHIPPED, plan_of, read_matrix
 from clew_evals.measures import counted, paired
-from clew_evals.outcome import About, Counted, Judgement, Mark, Outcome
+from clew_evals.outcome import About, Counted, GoldScore, Judgement, Outcome
 from clew_evals.overview import overview
 from clew_evals.plan import Configuration, Plan, Trial
 from clew_evals.results import Results
-from clew_evals.runner import Evaluation, Progress, evaluate, evaluate_sync, foreseen, foreseen_sync
-from clew_evals.scoring import Seen, mean, right, score
+from clew_evals.runner import (
+    Evaluation,
+    EvaluationProgress,
+    evaluate,
+    evaluate_sync,
+    foreseen,
+    foreseen_sync,
+)
+from clew_evals.scoring import ScoreInput, mean, right, score
 from clew_evals.statistics import Share, accuracy, pass_all, pass_at, wilson
 from clew_evals.table import Column, Table
 from clew_evals.world import Episode, World
@@ -36,14 +43,14 @@ __all__ = [
     "Episode",
     "Estimate",
     "Evaluation",
+    "EvaluationProgress",
+    "GoldScore",
     "Judge",
     "Judgement",
-    "Mark",
     "Outcome",
     "Plan",
-    "Progress",
     "Results",
-    "Seen",
+    "ScoreInput",
     "Share",
     "Table",
     "Trial",

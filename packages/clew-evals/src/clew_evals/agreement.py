@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from clew_evals.case import Case
-from clew_evals.golds import needs_judge
+from clew_evals.expected import needs_judge
 from clew_evals.outcome import Outcome
 from clew_evals.scoring import LEAST
 

@@ -20,7 +20,7 @@ SEED: Final = 2406
 """Of the generator of the bootstrap: the same outcomes give the same interval, always."""
 
 
-class Difference(Value, frozen=True):
+class PairedDifference(Value, frozen=True):
     """How much better one side does than the other in the same cases, with the interval around it.
 
     `better` and `worse` are the shares of cases in which it does.
@@ -36,7 +36,7 @@ class Difference(Value, frozen=True):
 
 def difference(
     these: Sequence[Outcome], those: Sequence[Outcome], measure: Measure = passed
-) -> Difference | None:
+) -> PairedDifference | None:
     """How much more is measured in these than in those, over the cases that both have.
 
     The interval is that of a bootstrap over cases (percentiles of 10,000 draws from a fixed seed).
@@ -51,7 +51,7 @@ def difference(
     value = fmean(gaps.values())
     better = fmean(gap > 0 for gap in gaps.values())
     worse = fmean(gap < 0 for gap in gaps.values())
-    return Difference(value, min(low, value), max(high, value), better, worse, len(gaps))
+    return PairedDifference(value, min(low, value), max(high, value), better, worse, len(gaps))
 
 
 def _bootstrap(gaps: Mapping[str, float], units: Mapping[str, str]) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from clew.core.events import Json, Value
 class Case(Value, frozen=True):
     """One line of a dataset.
 
-    `gold` says what is right, in one of the forms of `clew_evals.golds`. `tests` says in words what
+    `gold` says what is right, in a form of `clew_evals.expected`. `tests` says in words what
     the case tests. Cases of one `pair` count only together: each passes if all do, so that refusing
     cannot win both a harmful request and its harmless twin. `extra` is what an environment or a
     simulated model needs, such as paragraphs or a script.

@@ -12,7 +12,7 @@ from clew.core.events import Json
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew_evals.case import Case
-from clew_evals.golds import check_gold
+from clew_evals.expected import check_gold
 
 MOST_TOLD: Final = 20
 """So many lines with errors are named at once."""

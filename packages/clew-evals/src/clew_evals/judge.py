@@ -27,8 +27,8 @@ from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
 from clew_evals.case import Case
-from clew_evals.gold_forms import ByJudge, leaves
-from clew_evals.golds import read_gold
+from clew_evals.expected import read_gold
+from clew_evals.expected_types import ByJudge, leaves
 from clew_evals.outcome import Judgement
 from clew_evals.samples import BAD, GOOD, Sample
 from clew_evals.scoring import LEAST
@@ -150,10 +150,12 @@ class Judge:
     async def _run(self, question: str, store: Store, run_id: str) -> Trajectory:
         """The judge's run to its end; what has stopped is only read."""
         async with at_work(store, run_id):
-            if (so_far := await load_if_begun(store, run_id)) is not None:
-                same = not changes(so_far.setting or so_far.started.setting, self.agent.setting)
-                if so_far.stop is not None and so_far.goal == question and same:
-                    return so_far
+            if (trajectory := await load_if_begun(store, run_id)) is not None:
+                same = not changes(
+                    trajectory.setting or trajectory.started.setting, self.agent.setting
+                )
+                if trajectory.stop is not None and trajectory.goal == question and same:
+                    return trajectory
             journal = await start_or_take_up(self.agent, question, store, run_id)
             return await complete(self.agent, journal)
 

@@ -8,13 +8,13 @@ import msgspec
 from clew.agent_files import Spec, read_agent_file
 from clew.agent_files.imports import imported_function
 from clew.agent_files.read import misfit, read_toml, with_absolute_paths
-from clew.agent_files.spec import Part
+from clew.agent_files.spec import FileTable
 from clew.agent_files.strategies import strategy_named
 from clew.core.events import Json, encode
 from clew_evals.dataset import read_dataset
 from clew_evals.environments import world
 from clew_evals.gold import FOREIGN, NOTES, foreign, gold
-from clew_evals.matrix_agents import STRATEGY, JudgeTable, Maker, Source, Varied
+from clew_evals.matrix_agents import STRATEGY, AgentFactory, JudgeTable, MatrixSource, Varied
 from clew_evals.plan import APART, Plan, wrong_seed
 from clew_evals.world import World, quiet
 from clew_strategies import REACT
@@ -29,7 +29,7 @@ ALONE: Final = "agent"
 """The name of the configuration where a file names none."""
 
 
-class Matrix(Part, frozen=True):
+class Matrix(FileTable, frozen=True):
     """What a matrix file may say.
 
     `agent` is what all configurations begin with: the keys of an agent file, or the place of one.
@@ -58,7 +58,7 @@ def read_matrix(path: str | Path) -> Plan:
     """
     file = Path(path).expanduser().absolute()
     text, said = read_toml(file, f"the matrix file {path}", "name a TOML file")
-    source = Source(text, file)
+    source = MatrixSource(text, file)
     try:
         matrix = msgspec.convert(said, Matrix)
     except msgspec.ValidationError as error:
@@ -78,10 +78,10 @@ def plan_of(spec: Spec, dataset: str = GOLD, *, name: str = "", judge: str = "")
         judge=JudgeTable(model=judge) if judge else None,
     )
     text = msgspec.json.format(encode({"dataset": dataset, "agent": spec})).decode()
-    return _plan(matrix, spec, Source(text))
+    return _plan(matrix, spec, MatrixSource(text))
 
 
-def _base(matrix: Matrix, source: Source, *, screened: bool) -> Spec:
+def _base(matrix: Matrix, source: MatrixSource, *, screened: bool) -> Spec:
     """The agent that all configurations begin with."""
     if isinstance(matrix.agent, str):
         with source.at("agent"):
@@ -97,7 +97,7 @@ def _base(matrix: Matrix, source: Source, *, screened: bool) -> Spec:
     return with_absolute_paths(spec, source.place, screened=screened)
 
 
-def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
+def _plan(matrix: Matrix, base: Spec, source: MatrixSource) -> Plan:
     _check(matrix, base, source)
     there = _world(matrix, source)
     if matrix.strategies and there.open is not quiet:
@@ -105,7 +105,7 @@ def _plan(matrix: Matrix, base: Spec, source: Source) -> Plan:
         raise source.wrong(("strategies",), message)
     if matrix.dataset in SHIPPED and not base.docs:
         base = msgspec.structs.replace(base, docs=str(SHIPPED[matrix.dataset][1]))
-    maker = Maker(source, there)
+    maker = AgentFactory(source, there)
     configurations = [
         maker.configuration(_with(varied, strategy), place, base, model)
         for place, varied in enumerate(matrix.configurations)
@@ -135,7 +135,7 @@ def _with(varied: Varied, strategy: str) -> Varied:
     return msgspec.structs.replace(varied, name=name, set={**varied.set, STRATEGY: said})
 
 
-def _world(matrix: Matrix, source: Source) -> World:
+def _world(matrix: Matrix, source: MatrixSource) -> World:
     """The cases, and where they are worked on."""
     if matrix.options and not matrix.world:
         raise source.wrong(("options",), "options are those of a world: name it, or leave them out")
@@ -150,7 +150,7 @@ def _world(matrix: Matrix, source: Source) -> World:
         return world(matrix.world, place, **matrix.options)
 
 
-def _check(matrix: Matrix, base: Spec, source: Source) -> None:
+def _check(matrix: Matrix, base: Spec, source: MatrixSource) -> None:
     """Look for what is missing or twice there."""
     axes = {"models": matrix.models, "strategies": matrix.strategies, "seeds": matrix.seeds}
     for what, there in axes.items():
@@ -173,7 +173,7 @@ def _check(matrix: Matrix, base: Spec, source: Source) -> None:
         raise source.wrong(("repetitions",), f"repetitions: give 1 to {APART}")
 
 
-def _check_configurations(matrix: Matrix, source: Source) -> None:
+def _check_configurations(matrix: Matrix, source: MatrixSource) -> None:
     names = tuple(varied.name for varied in matrix.configurations)
     if not names:
         message = "there is no configuration: give one or more, or leave configurations out"

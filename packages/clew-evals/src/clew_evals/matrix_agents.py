@@ -9,11 +9,11 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.agent.agent import Agent
-from clew.agent_files import DOCS, PartError, Spec, make_agent, make_library, make_model
+from clew.agent_files import DOCS, AgentPartError, Spec, make_agent, make_library, make_model
 from clew.agent_files.read import misfit, with_absolute_paths
-from clew.agent_files.spec import Connection, Part, PriceTable, part, put
-from clew.agent_files.toml_lines import Path as Place
-from clew.agent_files.toml_lines import line_of
+from clew.agent_files.spec import FileTable, ModelConnection, PriceTable, part, put
+from clew.agent_files.toml_positions import Path as Place
+from clew.agent_files.toml_positions import line_of
 from clew.core.events import Json, encode
 from clew.core.interfaces import Model
 from clew.models.prices import FREE, Price, price
@@ -42,7 +42,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
 """Keys of an agent that no configuration sets, and why."""
 
 
-class Varied(Part, frozen=True):
+class Varied(FileTable, frozen=True):
     """A configuration: what is changed in the agent, what it lacks, and whether it votes.
 
     `models` are those that it is tried with, where it does not fit all of the matrix.
@@ -56,18 +56,18 @@ class Varied(Part, frozen=True):
     verifier: str = ""
 
 
-class JudgeTable(Part, frozen=True):
+class JudgeTable(FileTable, frozen=True):
     """The table `judge`: the model, the score from which an answer passes, and its server."""
 
     model: str
     least: int = 4
     params: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
     prices: dict[str, PriceTable] = msgspec.field(default_factory=dict[str, PriceTable])
-    connection: Connection = Connection()
+    connection: ModelConnection = ModelConnection()
 
 
 @dataclass(frozen=True)
-class Source:
+class MatrixSource:
     """Where a matrix is written down; without a file nothing has a line."""
 
     text: str
@@ -101,12 +101,12 @@ class Source:
 
 
 @dataclass
-class Maker:
+class AgentFactory:
     """Makes what a matrix names. Agents with one folder search it together, and those with one
     model keep its pace together.
     """
 
-    source: Source
+    source: MatrixSource
     world: World
     libraries: dict[str, Library] = field(default_factory=dict[str, Library])
     _models: dict[bytes, Model] = field(default_factory=dict[bytes, Model])
@@ -125,7 +125,7 @@ class Maker:
         with self.source.at("configurations", place):
             try:
                 agent = make_agent(bare, self._library(spec), self._model(spec))
-            except PartError as error:
+            except AgentPartError as error:
                 where = _where(varied, place, base, model, error)
                 raise self.source.wrong(where, str(error)) from error
         agent, rest = without(agent, rest)
@@ -161,7 +161,7 @@ class Maker:
         )
         try:
             agent = judging(self._model(spec))
-        except PartError as error:
+        except AgentPartError as error:
             raise self.source.wrong(("judge", *error.path), str(error)) from error
         with self.source.at("judge", "least"):
             return Judge(agent, judged.least, _price(agent, spec))
@@ -213,7 +213,7 @@ class Maker:
         if not varied.verifier:
             return None
         near = varied.verifier.partition(":")[0] == spec.model.partition(":")[0]
-        reached = spec.connection if near else Connection()
+        reached = spec.connection if near else ModelConnection()
         asked = Spec(
             model=varied.verifier,
             tools=(),
@@ -234,7 +234,7 @@ class Maker:
         return said
 
 
-def _where(varied: Varied, place: int, base: Spec, model: str, error: PartError) -> Place:
+def _where(varied: Varied, place: int, base: Spec, model: str, error: AgentPartError) -> Place:
     """Where the part that cannot be made is described."""
     if error.path[:1] == ("model",):
         return ("agent", "model") if base.model == model else ("models", model)

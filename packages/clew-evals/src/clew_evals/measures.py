@@ -113,7 +113,7 @@ def paired(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 @dataclass
-class Tally:
+class PassCount:
     """How many outcomes passed, counted one by one as `paired` counts them all."""
 
     passed: int = 0

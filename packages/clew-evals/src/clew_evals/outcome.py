@@ -27,7 +27,7 @@ refused; its model declined; replies could not be read; a tool that does not exi
 arguments did not fit; its answer says what the evidence does not; the answer is wrong."""
 
 
-class Mark(Value, frozen=True):
+class GoldScore(Value, frozen=True):
     """The result of one gold for one answer: `score` in [0, 1], and `why` in a line for people."""
 
     scorer: str
@@ -94,7 +94,7 @@ class Outcome(Value, frozen=True):
     right: bool = False
     passed: bool = False
     score: float = 0.0
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[GoldScore, ...] = ()
     kind: Kind | None = None
     em: float | None = None
     f1: float | None = None

@@ -21,7 +21,7 @@ from clew.support.parts import stable_name
 from clew.support.settings import check_fields
 from clew.toolbox.docs import Library
 from clew_evals.case import Case
-from clew_evals.golds import needs_judge, needs_reward
+from clew_evals.expected import needs_judge, needs_reward
 from clew_evals.judge import Judge
 from clew_evals.outcome import About
 from clew_evals.world import Episode, World, quiet

@@ -45,7 +45,7 @@ _ADD: Final = "INSERT OR REPLACE INTO outcomes (run_id, again, cost, body) VALUE
 _ROWS: Final = "SELECT again, cost, body FROM outcomes"
 
 
-class Known(Value, frozen=True):
+class RecordedConfiguration(Value, frozen=True):
     """A configuration as its trials were begun: with another one they cannot be compared."""
 
     configuration: str
@@ -64,11 +64,11 @@ class Documents(Value, frozen=True):
     passages: int
 
 
-class Kept(Value, frozen=True):
+class ResultsHeader(Value, frozen=True):
     """What a file of results says of the evaluation it holds."""
 
     about: About
-    known: tuple[Known, ...] = ()
+    known: tuple[RecordedConfiguration, ...] = ()
     documents: tuple[Documents, ...] = ()
     judging: AgentSpec | None = None
 
@@ -88,13 +88,13 @@ class Row(NamedTuple):
         return not self.outcome.stopped
 
 
-def plan_record(plan: Plan, begun: int) -> Kept:
+def plan_record(plan: Plan, begun: int) -> ResultsHeader:
     """What the results of a plan say of it; its documents must have been read."""
     known = tuple(
-        Known(
+        RecordedConfiguration(
             one.name,
             one.model,
-            msgspec.structs.replace(one.agent.setting, brief=None),
+            msgspec.structs.replace(one.agent.setting, prompt_spec=None),
             one.votes,
             one.verified_by,
             one.leave_out,
@@ -105,9 +105,9 @@ def plan_record(plan: Plan, begun: int) -> Kept:
     documents = tuple(Documents(name, each.files, each.passages) for name, each in reports)
     judge = plan.judge
     if judge is None:
-        return Kept(plan.about(begun), known, documents)
-    judging = msgspec.structs.replace(judge.agent.setting, brief=None)
-    return Kept(plan.about(begun), known, documents, judging)
+        return ResultsHeader(plan.about(begun), known, documents)
+    judging = msgspec.structs.replace(judge.agent.setting, prompt_spec=None)
+    return ResultsHeader(plan.about(begun), known, documents, judging)
 
 
 class Results:
@@ -132,7 +132,7 @@ class Results:
             raise
 
     @classmethod
-    def begin(cls, path: str | Path, now: Kept) -> Self:
+    def begin(cls, path: str | Path, now: ResultsHeader) -> Self:
         """The results of this evaluation: new, or as far as they exist.
 
         Everything in the file must be unchanged; configurations, models, cases, seeds and
@@ -154,7 +154,7 @@ class Results:
             raise
         return found
 
-    def check(self, now: Kept) -> None:
+    def check(self, now: ResultsHeader) -> None:
         """Raise `ConfigError` if something differs from when the evaluation began."""
         if different := differences(self.stored_plan, now):
             raise ConfigError(
@@ -162,7 +162,7 @@ class Results:
                 "name another file for these results"
             )
 
-    def take(self, now: Kept) -> None:
+    def take(self, now: ResultsHeader) -> None:
         """Add what is new in the plan. Raises `ConfigError` as `check` does."""
         self.check(now)
         before = self.stored_plan
@@ -171,9 +171,9 @@ class Results:
             self._write(_WRITE, VERSION, encode(grown))
 
     @property
-    def stored_plan(self) -> Kept:
+    def stored_plan(self) -> ResultsHeader:
         """The plan as stored in the file."""
-        return self._decoded(self._body(), Kept)
+        return self._decoded(self._body(), ResultsHeader)
 
     @property
     def about(self) -> About:
@@ -268,7 +268,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _make(connection: sqlite3.Connection, now: Kept) -> None:
+def _make(connection: sqlite3.Connection, now: ResultsHeader) -> None:
     """Make the tables, and say what they are of, unless they say so already."""
     connection.execute("BEGIN IMMEDIATE")
     for statement in _MAKE:
@@ -277,7 +277,7 @@ def _make(connection: sqlite3.Connection, now: Kept) -> None:
     connection.execute("COMMIT")
 
 
-def differences(before: Kept, now: Kept) -> list[str]:
+def differences(before: ResultsHeader, now: ResultsHeader) -> list[str]:
     """What is not as it was when an evaluation was begun, in words; there may be more now."""
     return [
         *_parts(before.about, now.about),
@@ -304,12 +304,14 @@ def _parts(was: About, now: About) -> Iterator[str]:
         yield f"it has {was.repetitions} repetitions, not {now.repetitions}"
 
 
-def _judge(was: Kept, now: Kept) -> Iterator[str]:
+def _judge(was: ResultsHeader, now: ResultsHeader) -> Iterator[str]:
     if was.judging and now.judging and (other := changes(was.judging, now.judging)):
         yield f"its judge had another {', '.join(other)}"
 
 
-def _configurations(was: Sequence[Known], now: Sequence[Known]) -> Iterator[str]:
+def _configurations(
+    was: Sequence[RecordedConfiguration], now: Sequence[RecordedConfiguration]
+) -> Iterator[str]:
     there = {(one.configuration, one.model): one for one in now}
     for old in was:
         named = f"{old.configuration} with {old.model}"

@@ -24,8 +24,8 @@ from clew.core.journal import wall_clock
 from clew.support.errors import ConfigError, FencedError
 from clew.toolbox.docs import IndexReport, Library
 from clew_evals.estimate import Estimate, estimate
-from clew_evals.golds import tools_of
-from clew_evals.measures import Tally
+from clew_evals.expected import tools_of
+from clew_evals.measures import PassCount
 from clew_evals.outcome import About, Outcome
 from clew_evals.plan import Plan, Trial
 from clew_evals.results import Results, Row, has_evaluation, plan_record
@@ -44,7 +44,7 @@ HOPELESS: Final = 10
 
 
 @dataclass(frozen=True)
-class Progress:
+class EvaluationProgress:
     """What there is to tell when a trial has ended: how many have, and how many of them passed
     (of a pair none, once one of it is wrong).
     """
@@ -56,7 +56,7 @@ class Progress:
     outcome: Outcome
 
 
-Watch: TypeAlias = Callable[[Progress], None]
+Watch: TypeAlias = Callable[[EvaluationProgress], None]
 Foresee: TypeAlias = Callable[[Estimate], None]
 
 
@@ -200,7 +200,7 @@ class Work:
     """So many trials ended one after the other because their model failed."""
     stopped: str = ""
     over_cost: bool = False
-    _tally: Tally = field(default_factory=Tally)
+    _tally: PassCount = field(default_factory=PassCount)
     _before: Mapping[str, Row] = field(default_factory=dict[str, Row])
     _todo: deque[Trial] = field(default_factory=deque[Trial])
 
@@ -239,7 +239,7 @@ class Work:
             if self.watch is not None:
                 total = len(self.trials)
                 passed = self._tally.passed
-                self.watch(Progress(self.done, total, passed, self.spent, row.outcome))
+                self.watch(EvaluationProgress(self.done, total, passed, self.spent, row.outcome))
 
     def _next(self) -> Trial | None:
         """The trial to begin now; None where none is left, or none may begin any more."""

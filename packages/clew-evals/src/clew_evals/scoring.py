@@ -23,31 +23,31 @@ from clew.support.json_values import text_or_json
 from clew.support.short_text import cut, one_line
 from clew.tools.schema import compile_schema
 from clew_evals.case import Case
-from clew_evals.declines import declines
-from clew_evals.figures import nearest_figure
-from clew_evals.gold_forms import (
+from clew_evals.expected import read_gold, texts_of
+from clew_evals.expected_types import (
     F1,
     AllOf,
     AnyOf,
     Avoids,
     ByJudge,
-    Calls,
     Contains,
     Declines,
-    Em,
     Exact,
+    ExactMatch,
     Gold,
-    Grounded,
+    GroundedAnswer,
     NoneOf,
-    Number,
+    NumberWithin,
     Regex,
     Reward,
     Schema,
     Scored,
+    ToolCalled,
     name_of,
 )
-from clew_evals.golds import read_gold, texts_of
-from clew_evals.outcome import Judgement, Mark
+from clew_evals.numbers import nearest_figure
+from clew_evals.outcome import GoldScore, Judgement
+from clew_evals.refusals import declines
 from clew_evals.texts import answer_text, em, f1
 from clew_strategies import normalise
 
@@ -58,7 +58,7 @@ LEAST: Final = 4
 
 
 @dataclass(frozen=True)
-class Seen:
+class ScoreInput:
     """Everything known about a trial when it is scored.
 
     `records` are those of its runs, the one with the answer first; `audit` is the audit of that
@@ -91,28 +91,28 @@ class Seen:
         return self.answer is not None and stop is not None and stop.fallback
 
 
-async def score(seen: Seen) -> tuple[Mark, ...]:
+async def score(seen: ScoreInput) -> tuple[GoldScore, ...]:
     """A mark for each gold of the case. Raises `ConfigError` if a scorer of your own fails."""
     stated = _stated(seen)
     return tuple([await _mark(gold, stated) for gold in read_gold(seen.case.gold)])
 
 
-def _stated(seen: Seen) -> Seen:
+def _stated(seen: ScoreInput) -> ScoreInput:
     """What the answer states: passages that whoever declines shows are no answer of its own."""
     return replace(seen, answer=None, audit=None) if seen.status == "declined" else seen
 
 
-def right(marks: Sequence[Mark]) -> bool:
+def right(marks: Sequence[GoldScore]) -> bool:
     """Whether all golds are passed."""
     return bool(marks) and all(mark.passed for mark in marks)
 
 
-def mean(marks: Sequence[Mark]) -> float:
+def mean(marks: Sequence[GoldScore]) -> float:
     """The mean score of all golds."""
     return sum(mark.score for mark in marks) / len(marks) if marks else 0.0
 
 
-def hotpot(seen: Seen) -> tuple[float | None, float | None]:
+def hotpot(seen: ScoreInput) -> tuple[float | None, float | None]:
     """EM and F1 by the gold text that is nearest; None where the gold is no text."""
     seen, golds = _stated(seen), texts_of(seen.case.gold)
     if not golds:
@@ -120,7 +120,7 @@ def hotpot(seen: Seen) -> tuple[float | None, float | None]:
     return max(em(seen.text, gold) for gold in golds), max(f1(seen.text, gold) for gold in golds)
 
 
-async def _mark(gold: Gold, seen: Seen) -> Mark:
+async def _mark(gold: Gold, seen: ScoreInput) -> GoldScore:
     name = name_of(gold)
     match gold:
         case AnyOf(any_of=several):
@@ -131,93 +131,97 @@ async def _mark(gold: Gold, seen: Seen) -> Mark:
             return _none(name, [await _mark(each, seen) for each in several])
         case Scored():
             return await _scored(name, gold, seen)
-        case Em() | F1() | ByJudge() | Reward() | Grounded():
+        case ExactMatch() | F1() | ByJudge() | Reward() | GroundedAnswer():
             return _graded(name, gold, seen)
         case _:
             wrong = _wrong(gold, seen)
-            return Mark(name, not wrong, float(not wrong), _line(wrong, 3 * SHOWN))
+            return GoldScore(name, not wrong, float(not wrong), _line(wrong, 3 * SHOWN))
 
 
 # ------------------------------------------------------------------------------------ combined
 
 
-def _any(name: str, marks: Sequence[Mark]) -> Mark:
+def _any(name: str, marks: Sequence[GoldScore]) -> GoldScore:
     best = max(marks, key=lambda mark: (mark.passed, mark.score))
     whys = "; ".join(dict.fromkeys(mark.why for mark in marks))
     why = best.why if best.passed else f"none of {len(marks)}: {whys}"
-    return Mark(name, best.passed, best.score, _line(why, 3 * SHOWN))
+    return GoldScore(name, best.passed, best.score, _line(why, 3 * SHOWN))
 
 
-def _all(name: str, marks: Sequence[Mark]) -> Mark:
+def _all(name: str, marks: Sequence[GoldScore]) -> GoldScore:
     why = "; ".join(mark.why for mark in marks if not mark.passed and mark.why)
-    return Mark(name, right(marks), mean(marks), _line(why, 3 * SHOWN))
+    return GoldScore(name, right(marks), mean(marks), _line(why, 3 * SHOWN))
 
 
-def _none(name: str, marks: Sequence[Mark]) -> Mark:
+def _none(name: str, marks: Sequence[GoldScore]) -> GoldScore:
     met = [mark.scorer for mark in marks if mark.passed]
     places = [str(place) for place, mark in enumerate(marks, start=1) if mark.passed]
     why = f"met what it must not: {', '.join(met)} (number {', '.join(places)})" if met else ""
-    return Mark(name, not met, float(not met), why)
+    return GoldScore(name, not met, float(not met), why)
 
 
 # -------------------------------------------------------------------------------------- graded
 
 
-def _graded(name: str, gold: Em | F1 | ByJudge | Reward | Grounded, seen: Seen) -> Mark:
+def _graded(
+    name: str, gold: ExactMatch | F1 | ByJudge | Reward | GroundedAnswer, seen: ScoreInput
+) -> GoldScore:
     """Golds that give more than yes or no."""
     mark = partial(_share, name)
     match gold:
-        case Em(em=text):
+        case ExactMatch(em=text):
             return mark(em(seen.text, text), 1.0, _expected(text, seen))
         case F1(f1=text, least=least):
             found = f1(seen.text, text)
             return mark(found, least, f"F1 {found:.2f} of {least:g}: {_expected(text, seen)}")
         case Reward(reward=least):
             if seen.reward is None:
-                return Mark(name, False, 0.0, "the environment gave no reward")
+                return GoldScore(name, False, 0.0, "the environment gave no reward")
             return mark(seen.reward, least, f"the reward is {seen.reward:g} of {least:g}")
         case ByJudge(least=least):
             return _judged(name, seen, least or seen.least)
-        case Grounded():
+        case GroundedAnswer():
             return _grounded(name, seen)
 
 
-def _share(name: str, found: float, least: float, why: str) -> Mark:
+def _share(name: str, found: float, least: float, why: str) -> GoldScore:
     passed = found >= least
-    return Mark(name, passed, min(1.0, max(0.0, found)), "" if passed else _line(why, 2 * SHOWN))
+    return GoldScore(
+        name, passed, min(1.0, max(0.0, found)), "" if passed else _line(why, 2 * SHOWN)
+    )
 
 
-def _judged(name: str, seen: Seen, least: int) -> Mark:
+def _judged(name: str, seen: ScoreInput, least: int) -> GoldScore:
     word = seen.judgement
     if word is None or not word.score:
         unasked = "there is no answer" if seen.answer is None else "no judge was asked"
         why = unasked if word is None else word.reasons
-        return Mark(name, False, 0.0, _line(f"not judged: {why}"))
+        return GoldScore(name, False, 0.0, _line(f"not judged: {why}"))
     why = _line(f"{word.score} of 5: {word.reasons}", 2 * SHOWN)
-    return Mark(name, word.score >= least, (word.score - 1) / 4, why)
+    return GoldScore(name, word.score >= least, (word.score - 1) / 4, why)
 
 
-def _grounded(name: str, seen: Seen) -> Mark:
+def _grounded(name: str, seen: ScoreInput) -> GoldScore:
     found = seen.audit
     if found is None:
         why = "there is no answer of its own to audit"
-        return Mark(name, False, 0.0, why)
+        return GoldScore(name, False, 0.0, why)
     borne = found.count("supported")
     checked = len(found.claims) - found.count("not checkable")
     if not found.ok:
         share = borne / checked if checked > borne else 0.0
-        return Mark(name, False, share, _line("; ".join(found.problems), 3 * SHOWN))
+        return GoldScore(name, False, share, _line("; ".join(found.problems), 3 * SHOWN))
     if not borne and not found.references:
-        return Mark(name, False, 0.0, "nothing of it rests on evidence")
-    return Mark(name, True, 1.0)
+        return GoldScore(name, False, 0.0, "nothing of it rests on evidence")
+    return GoldScore(name, True, 1.0)
 
 
-async def _scored(name: str, gold: Scored, seen: Seen) -> Mark:
+async def _scored(name: str, gold: Scored, seen: ScoreInput) -> GoldScore:
     """A user's own scorer: what it raises is told with its name and the case."""
     scorer = cast("Scorer", imported_function(gold.scorer, "scorer"))
     where = f"scorer {gold.scorer}, case {seen.case.id}"
     if not seen.records:
-        return Mark(name, False, 0.0, "there is no record to score")
+        return GoldScore(name, False, 0.0, "there is no record to score")
     try:
         found = await scorer(seen.records[0])
     except Exception as error:  # whatever it was, it is the scorer's
@@ -231,7 +235,7 @@ async def _scored(name: str, gold: Scored, seen: Seen) -> Mark:
 # ---------------------------------------------------------------------------------- yes or no
 
 
-def _wrong(gold: Gold, seen: Seen) -> str:
+def _wrong(gold: Gold, seen: ScoreInput) -> str:
     """Why the answer does not meet a gold that is met or not; empty where it does."""
     match gold:
         case Exact(exact=wanted):
@@ -241,7 +245,7 @@ def _wrong(gold: Gold, seen: Seen) -> str:
         case Contains(contains=wanted):
             held = holds(seen.text, wanted)
             return "" if held else f"“{_short(wanted)}” does not stand in {_answer_text(seen)}"
-        case Number():
+        case NumberWithin():
             return _wrong_number(gold, seen)
         case Regex(regex=pattern):
             text = "" if seen.answer is None else as_text(seen.answer, ())[0]
@@ -257,7 +261,7 @@ def _wrong(gold: Gold, seen: Seen) -> str:
                 seen.status in {"refused", "declined"} or seen.fallback or declines(seen.text)
             )
             return "" if declined else f"it does not decline: {_answer_text(seen)}"
-        case Calls(calls=name):
+        case ToolCalled(calls=name):
             made = any(_was_called(record, name) for record in seen.records[:1])
             return "" if made else f"{name} was not called"
         case Avoids(avoids=name):
@@ -304,7 +308,7 @@ def _inside_number(plain: str, start: int, end: int) -> bool:
     return bool(before or behind)
 
 
-def _wrong_number(gold: Number, seen: Seen) -> str:
+def _wrong_number(gold: NumberWithin, seen: ScoreInput) -> str:
     met, best = nearest_figure(gold, seen.answer, seen.text)
     if met:
         return ""
@@ -333,11 +337,11 @@ def _was_called(record: Trajectory, name: str) -> bool:
 # ----------------------------------------------------------------------------------- for people
 
 
-def _expected(wanted: Json, seen: Seen) -> str:
+def _expected(wanted: Json, seen: ScoreInput) -> str:
     return f"expected “{_short(wanted)}”, got {_answer_text(seen)}"
 
 
-def _answer_text(seen: Seen) -> str:
+def _answer_text(seen: ScoreInput) -> str:
     return "no answer" if seen.answer is None else f"“{_short(seen.answer)}”"
 
 

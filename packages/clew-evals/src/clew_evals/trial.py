@@ -19,7 +19,7 @@ from clew_evals.measures import counted
 from clew_evals.outcome import Judgement, Outcome
 from clew_evals.plan import Plan, Trial
 from clew_evals.results import Row
-from clew_evals.scoring import Seen, hotpot, mean, right, score
+from clew_evals.scoring import ScoreInput, hotpot, mean, right, score
 from clew_evals.table import is_simulated
 from clew_evals.world import Episode
 from clew_strategies import vote
@@ -30,7 +30,7 @@ JUDGE: Final = ".judge"
 
 
 @dataclass(frozen=True)
-class Found:
+class TrialRecords:
     """What a trial came to: the record of the whole, and those it is made of.
 
     Of a vote the run whose answer was taken comes first among these, its verifier's last.
@@ -73,21 +73,29 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
     return await _scored(trial, plan, agent, found, store, judgement, reward)
 
 
-async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
+async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> TrialRecords:
     """One run, begun or taken up."""
     run_id, origin = trial.run_id, trial.configuration.origin
-    so_far = await load_if_begun(store, run_id)
-    if so_far is not None:
-        await episode.catch_up(so_far)
-    if so_far is None or so_far.stop is None or so_far.stop.status == "held":  # ruled on since?
+    trajectory = await load_if_begun(store, run_id)
+    if trajectory is not None:
+        await episode.catch_up(trajectory)
+    if (
+        trajectory is None or trajectory.stop is None or trajectory.stop.status == "held"
+    ):  # ruled on since?
         question = trial.case.question
         journal = await start_or_take_up(agent, question, store, run_id, origin=origin)
-        so_far = await complete(agent, journal)
-    assert so_far.stop is not None  # noqa: S101 - a run goes on until it has stopped
-    return Found(so_far, [so_far], so_far.stop.status, so_far.stop.reason, so_far.stop.code)
+        trajectory = await complete(agent, journal)
+    assert trajectory.stop is not None  # noqa: S101 - a run goes on until it has stopped
+    return TrialRecords(
+        trajectory,
+        [trajectory],
+        trajectory.stop.status,
+        trajectory.stop.reason,
+        trajectory.stop.code,
+    )
 
 
-async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Found:
+async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> TrialRecords:
     """Several runs, and what they decided."""
     configuration, run_id = trial.configuration, trial.run_id
     for record in await _records(trial, store):
@@ -104,7 +112,7 @@ async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> 
     whole = await load(store, run_id)
     records = await _records(trial, store, first=voted.chosen)
     code = "" if whole.stop is None else whole.stop.code
-    return Found(whole, records or [whole], voted.result.status, voted.result.reason, code)
+    return TrialRecords(whole, records or [whole], voted.result.status, voted.result.reason, code)
 
 
 async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
@@ -124,7 +132,7 @@ def _names(trial: Trial, first: int) -> Iterator[str]:
     yield run_id_of(trial.run_id, 0)
 
 
-async def _judged(trial: Trial, plan: Plan, found: Found, store: Store) -> Judgement | None:
+async def _judged(trial: Trial, plan: Plan, found: TrialRecords, store: Store) -> Judgement | None:
     """The judge's word; None without a judge, and where there is nothing to judge."""
     if plan.judge is None or found.answer is None or found.status == "held":
         return None
@@ -136,14 +144,14 @@ async def _scored(
     trial: Trial,
     plan: Plan,
     agent: Agent,
-    found: Found,
+    found: TrialRecords,
     store: Store,
     judgement: Judgement | None,
     reward: float | None,
 ) -> Row:
     """The outcome of a trial whose run has stopped."""
     audit = _audit(trial, agent, found)
-    seen = Seen(
+    seen = ScoreInput(
         trial.case, found.status, found.answer, found.records, audit, judgement, reward,
         **({} if plan.judge is None else {"least": plan.judge.least}),
     )  # fmt: skip
@@ -199,7 +207,7 @@ def _outline(trial: Trial, status: Status, reason: str, code: StopCode = "") -> 
     )
 
 
-def _audit(trial: Trial, agent: Agent, found: Found) -> Audit | None:
+def _audit(trial: Trial, agent: Agent, found: TrialRecords) -> Audit | None:
     """What the evidence says of an answer, whether or not the agent was held to it."""
     if found.answer is None or found.fallback:
         return None

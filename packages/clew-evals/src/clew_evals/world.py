@@ -27,11 +27,11 @@ class Episode(Protocol):
         """The guards that these tools need, such as `KeepPlace` for `lookup`."""
         ...
 
-    async def catch_up(self, so_far: Trajectory) -> None:
+    async def catch_up(self, trajectory: Trajectory) -> None:
         """Bring the environment to the state of a record, whose worker may have died."""
         ...
 
-    async def reward(self, so_far: Trajectory) -> float | None:
+    async def reward(self, trajectory: Trajectory) -> float | None:
         """The score of the run in [0, 1]; None if the environment does not score."""
         ...
 
@@ -47,10 +47,10 @@ class Quiet:
     tools: Sequence[Tool] = ()
     guards: Sequence[Guard] = ()
 
-    async def catch_up(self, so_far: Trajectory) -> None:
+    async def catch_up(self, trajectory: Trajectory) -> None:
         """Nothing happens here."""
 
-    async def reward(self, so_far: Trajectory) -> float | None:
+    async def reward(self, trajectory: Trajectory) -> float | None:
         """The gold alone judges."""
         return None
 

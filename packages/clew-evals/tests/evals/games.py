@@ -7,7 +7,7 @@ from typing import Any
 from clew import Agent
 from clew.testing.models import ScriptedModel, act
 from clew_evals.case import Case
-from clew_evals.environments.episode import Manner
+from clew_evals.environments.episode import EnvironmentStyle
 from clew_evals.environments.moves import Game
 from clew_evals.environments.textworld import Make, text_world
 from clew_evals.world import Episode, World
@@ -111,7 +111,7 @@ def made(kind: Any = Lamp) -> tuple[list[Any], Make]:
 def lamps(kind: Any = Lamp, **manner: Any) -> tuple[list[Any], World]:
     """A world of one case, and the environments it has made."""
     found, make = made(kind)
-    return found, text_world("lamps", [GOAL], make, Manner(**{"timeout": 5.0, **manner}))
+    return found, text_world("lamps", [GOAL], make, EnvironmentStyle(**{"timeout": 5.0, **manner}))
 
 
 def player(episode: Episode, *script: Any, **said: Any) -> Agent:

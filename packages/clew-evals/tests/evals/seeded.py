@@ -4,7 +4,7 @@ import random
 
 from clew.core.events import Usage
 from clew_evals.case import Case
-from clew_evals.outcome import About, Counted, Judgement, Kind, Mark, Outcome
+from clew_evals.outcome import About, Counted, GoldScore, Judgement, Kind, Outcome
 
 CATEGORIES = ("retrieval", "calculation", "safety")
 KINDS: tuple[Kind, ...] = (
@@ -80,7 +80,9 @@ def _outcome(
         reason=f"{chance.choice(['steps', 'seconds'])}: 15 are used up" if kind == "bound" else "",
         answer=case.gold if passed else f"It is {chance.randrange(40)}.",
         right=passed, passed=passed, score=float(passed),
-        marks=(Mark("exact", passed, float(passed), "" if passed else f"it is not {case.gold}"),),
+        marks=(
+            GoldScore("exact", passed, float(passed), "" if passed else f"it is not {case.gold}"),
+        ),
         kind=kind, judgement=Judgement(5 if passed else chance.randrange(1, 4)),
         counted=counted, runs=(run_id,), votes=3 if "votes" in configuration else 1,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from clew import ConfigError
 from clew.testing.servers.openai_server import OpenAIServer, Say
-from clew_evals.cli.eval_run import Wanted, evaluate_and_report
+from clew_evals.cli.eval_run import EvalOptions, evaluate_and_report
 from tests.cli.shell import clew
 
 CASES = [
@@ -23,15 +23,17 @@ def _cases() -> None:
     Path("sums.jsonl").write_text("".join(json.dumps(case) + "\n" for case in CASES))
 
 
-def wanted(target: str | None = "sums.jsonl", **more: Any) -> Wanted:
+def wanted(target: str | None = "sums.jsonl", **more: Any) -> EvalOptions:
     parts: dict[str, Any] = {
         "judge": None, "results": None, "at_once": 1, "max_cost": None, "only": (), "first": None,
         "given": {"model": "offline"} if target != "sums.toml" else {}, **more,
     }  # fmt: skip
-    return Wanted(target, **parts)
+    return EvalOptions(target, **parts)
 
 
-def carried(capsys: pytest.CaptureFixture[str], given: Wanted, **how: bool) -> tuple[int, str, str]:
+def carried(
+    capsys: pytest.CaptureFixture[str], given: EvalOptions, **how: bool
+) -> tuple[int, str, str]:
     """The exit code, stdout and stderr."""
     code = evaluate_and_report(given, **{"check": False, "as_json": False, "quiet": False, **how})
     out, err = capsys.readouterr()

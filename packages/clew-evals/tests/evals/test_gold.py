@@ -20,12 +20,12 @@ from clew.toolbox.calc import calc
 from clew.toolbox.docs import Library, docs_tools
 from clew.toolbox.planner import planner
 from clew_evals.case import Case
+from clew_evals.expected import read_gold
+from clew_evals.expected_types import F1, Contains, Declines, Exact, ExactMatch, Gold, NoneOf, inner
 from clew_evals.gold import FOREIGN, NOTES, foreign, gold
-from clew_evals.gold_forms import F1, Contains, Declines, Em, Exact, Gold, NoneOf, inner
-from clew_evals.golds import read_gold
 from clew_evals.measures import paired
 from clew_evals.outcome import Outcome
-from clew_evals.scoring import Seen, holds, right, score
+from clew_evals.scoring import ScoreInput, holds, right, score
 from clew_evals.simulated.script import cited, passages, script_of
 
 CASES = tuple(gold().cases)
@@ -83,7 +83,9 @@ def wanted(golds: Sequence[Gold]) -> Iterator[str]:
         match each:
             case NoneOf():
                 pass
-            case Contains(contains=text) | Em(em=text) | F1(f1=text) | Exact(exact=str(text)):
+            case (
+                Contains(contains=text) | ExactMatch(em=text) | F1(f1=text) | Exact(exact=str(text))
+            ):
                 yield text
             case _:
                 yield from wanted(inner(each))
@@ -129,7 +131,7 @@ async def played(case: Case, tools: Sequence[Tool]) -> tuple[Trajectory, list[st
 
 async def wrong_with(case: Case, answer: str, record: Trajectory) -> str:
     """What the golds have against an answer at the end of this record."""
-    marks = await score(Seen(case, "answered", answer, (record,), audit(answer, record)))
+    marks = await score(ScoreInput(case, "answered", answer, (record,), audit(answer, record)))
     return "" if right(marks) else "; ".join(mark.why for mark in marks) or "wrong"
 
 
@@ -205,7 +207,7 @@ async def share(policy: Policy) -> float:
 
 
 async def passes(case: Case, policy: Policy) -> bool:
-    return right(await score(Seen(case, "answered", policy(case))))
+    return right(await score(ScoreInput(case, "answered", policy(case))))
 
 
 def told() -> list[str]:
@@ -259,5 +261,5 @@ async def test_foreign_questions_are_about_notes_that_are_there_and_no_constant_
     assert {case.extra["note"] for case in cases} - {None} <= names
     assert sum(case.gold == {"declines": True} for case in cases) == 48
     for constant in ("I found no answer to that in the notes.", "yes", "7", "Monday 3 March 2024"):
-        passed = [right(await score(Seen(case, "answered", constant))) for case in cases]
+        passed = [right(await score(ScoreInput(case, "answered", constant))) for case in cases]
         assert sum(passed) <= 48

@@ -20,22 +20,22 @@ from clew.models.offline import OfflineModel
 from clew.support.errors import ConfigError
 from clew.testing.models import Move, ScriptedModel, act, say
 from clew_evals.case import Case
-from clew_evals.declines import declines
-from clew_evals.gold_forms import COMBINED, FORMS
-from clew_evals.golds import check_gold, needs_judge, read_gold
-from clew_evals.outcome import Judgement, Mark
-from clew_evals.scoring import Seen, hotpot, mean, right, score
+from clew_evals.expected import check_gold, needs_judge, read_gold
+from clew_evals.expected_types import COMBINED, FORMS
+from clew_evals.outcome import GoldScore, Judgement
+from clew_evals.refusals import declines
+from clew_evals.scoring import ScoreInput, hotpot, mean, right, score
 from clew_evals.texts import answer_text, em, f1, normal
 
 pytestmark = pytest.mark.anyio
 ONE_LOOP = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 
 
-async def marks(gold: Json, answer: Json, **more: Any) -> tuple[Mark, ...]:
+async def marks(gold: Json, answer: Json, **more: Any) -> tuple[GoldScore, ...]:
     """What a checked gold says of an answer."""
     check_gold(gold)
     status = more.pop("status", "answered")
-    return await score(Seen(Case("c", "?", gold), status, answer, **more))
+    return await score(ScoreInput(Case("c", "?", gold), status, answer, **more))
 
 
 MET: list[tuple[Json, list[Json], list[Json]]] = [
@@ -174,13 +174,13 @@ async def ran(
     return await read(result.run_id, store=store)
 
 
-async def seen(gold: Json, record: Trajectory, **more: Any) -> Mark:
+async def seen(gold: Json, record: Trajectory, **more: Any) -> GoldScore:
     """The mark of a gold by a record."""
     check_gold(gold)
     stop = record.stop
     assert stop is not None
     found = await score(
-        Seen(Case("c", "?", gold), stop.status, stop.answer, [record], **more),
+        ScoreInput(Case("c", "?", gold), stop.status, stop.answer, [record], **more),
     )
     assert len(found) == 1
     return found[0]
@@ -341,7 +341,7 @@ ANSWERS = st.sampled_from(["yes", "no", "yes, no 1", "1", "", None, 1])
 
 
 async def passes(gold: Json, answer: Json) -> bool:
-    return right(await score(Seen(Case("c", "?", gold), "answered", answer)))
+    return right(await score(ScoreInput(Case("c", "?", gold), "answered", answer)))
 
 
 JSON: Any = st.recursive(
@@ -384,7 +384,7 @@ async def test_combinations_are_boolean_algebra(one: Json, two: Json, answer: Js
 @given(answer=JSON)
 async def test_any_answer_has_a_score(answer: Json) -> None:
     for gold in ALL:
-        found = await score(Seen(Case("c", "?", gold), "answered", answer))
+        found = await score(ScoreInput(Case("c", "?", gold), "answered", answer))
         assert all(0 <= mark.score <= 1 for mark in found)
         assert all(mark.passed or (mark.why and mark.score < 1) for mark in found)
         assert all(len(mark.why) <= 500 and mark.why.isprintable() for mark in found)
@@ -469,7 +469,7 @@ def test_the_normal_form_is_lower_case_words_without_articles(text: str) -> None
 
 def test_hotpots_figures_are_those_of_the_nearest_gold_text() -> None:
     def of(gold: Json, answer: Json) -> tuple[float | None, float | None]:
-        return hotpot(Seen(Case("c", "?", gold), "answered", answer))
+        return hotpot(ScoreInput(Case("c", "?", gold), "answered", answer))
 
     assert of("Rome", "Rome.") == (1, 1)
     assert of([{"em": "Rome"}, {"grounded": True}], "in a Rome, in Rome") == (0, 2 / 5)

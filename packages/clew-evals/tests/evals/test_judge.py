@@ -218,7 +218,7 @@ SENT_BACK = {"answer": "It was he.", "why": "ERROR: rejected: too long"}
 
 
 async def test_a_judge_sees_what_went_wrong_on_the_way() -> None:
-    async def short(answer: object, so_far: Trajectory) -> str | None:
+    async def short(answer: object, trajectory: Trajectory) -> str | None:
         return "too long" if len(str(answer)) > 9 else None
 
     store = MemoryStore()

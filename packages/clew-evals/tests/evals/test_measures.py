@@ -14,7 +14,7 @@ from clew.core.trajectory import Trajectory
 from clew.evidence import Grounded, audit
 from clew.guards.limits import Limits
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
-from clew_evals.measures import Tally, counted, kind, paired
+from clew_evals.measures import PassCount, counted, kind, paired
 from clew_evals.outcome import Counted, Kind, Outcome
 from clew_strategies import vote
 
@@ -172,7 +172,7 @@ def test_what_passed_is_counted_one_by_one_as_all_together(
     rows: list[Outcome], before: list[bool]
 ) -> None:
     ended = [msgspec.structs.replace(one, run_id=str(n)) for n, one in enumerate(rows)]
-    tally = Tally()
+    tally = PassCount()
     for one, was in zip(ended, before, strict=False):  # some are tried again
         tally.add(msgspec.structs.replace(one, right=was))
     for one in ended:

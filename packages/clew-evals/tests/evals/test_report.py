@@ -24,9 +24,9 @@ from clew_evals.cli.eval_report import report
 from clew_evals.clusters import clusters, common_answers
 from clew_evals.export import table_csv, trials_csv
 from clew_evals.measures import paired
-from clew_evals.outcome import About, Counted, Mark, Outcome
+from clew_evals.outcome import About, Counted, GoldScore, Outcome
 from clew_evals.overview import overview
-from clew_evals.results import Kept, Results, Row
+from clew_evals.results import Results, ResultsHeader, Row
 from clew_evals.table import Column, Form, Table, format_cell
 from clew_evals.tables import differences, tables
 from tests.evals.seeded import about, outcomes
@@ -140,8 +140,8 @@ def counted(**fields: Any) -> Counted:
 
 
 def test_failures_that_are_alike_stand_together() -> None:
-    wrong = (Mark("exact", False, 0.0, "it is not 7"), Mark("grounded", True, 1.0))
-    missing = (Mark("grounded", False, 0.0, "'1911' stands nowhere"),)
+    wrong = (GoldScore("exact", False, 0.0, "it is not 7"), GoldScore("grounded", True, 1.0))
+    missing = (GoldScore("grounded", False, 0.0, "'1911' stands nowhere"),)
     asked = msgspec.structs.replace(
         failure("e", "no such tool"), counted=counted(unknown={"google": 2, "bing": 1})
     )
@@ -196,7 +196,7 @@ def test_a_text_that_a_spreadsheet_would_reckon_out_is_one_in_csv() -> None:
 
 
 def kept(place: Path, of: About, rows: list[Outcome]) -> None:
-    results = Results.begin(place, Kept(of))
+    results = Results.begin(place, ResultsHeader(of))
     for outcome in rows:
         results.add(Row(outcome, again=False, cost=None))
     results.close()

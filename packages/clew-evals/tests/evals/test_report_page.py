@@ -9,7 +9,7 @@ import pytest
 
 from clew_evals.clusters import clusters, example_runs
 from clew_evals.measures import paired
-from clew_evals.outcome import About, Mark, Outcome
+from clew_evals.outcome import About, GoldScore, Outcome
 from clew_evals.page import LISTED, page
 from clew_evals.plots import plots
 from clew_evals.tables import tables
@@ -173,7 +173,7 @@ def test_texts_of_others_stay_texts() -> None:
         msgspec.structs.replace(
             one, kind="wrong answer", passed=False, right=False, answer=one.case, pair="",
             reason=one.case, run_id=one.case + one.run_id,
-            marks=(Mark(one.case, False, 0.0, one.case),),
+            marks=(GoldScore(one.case, False, 0.0, one.case),),
         )
         for one in outcomes(of)
     ]  # fmt: skip

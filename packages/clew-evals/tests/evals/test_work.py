@@ -21,7 +21,7 @@ from clew_evals.judge import Judge, judging
 from clew_evals.outcome import Outcome
 from clew_evals.plan import Configuration, Plan
 from clew_evals.results import Results
-from clew_evals.runner import HOPELESS, Evaluation, Progress, evaluate, foreseen
+from clew_evals.runner import HOPELESS, Evaluation, EvaluationProgress, evaluate, foreseen
 from clew_evals.world import Episode, World
 from clew_strategies import verifying
 
@@ -78,7 +78,7 @@ def ids(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 async def test_every_case_is_answered_scored_and_kept_with_its_record(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[EvaluationProgress] = []
     done = await evaluate(plan(), tmp_path / "r.sqlite", watch=seen.append)
     assert done.complete
     assert ids(done.outcomes) == ["c1", "c2", "c3", "c4"]
@@ -349,7 +349,7 @@ async def test_where_its_judge_fails_a_trial_is_judged_the_next_time(tmp_path: P
 
 
 async def test_a_trial_that_is_held_is_looked_at_again(tmp_path: Path) -> None:
-    async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("hold", "may it?")
 
     agent = Agent(model=Adder(), tools=[add], guards=[hold])
@@ -388,11 +388,11 @@ class Counter:
 
         return [up, down]
 
-    async def catch_up(self, so_far: Trajectory) -> None:
-        self.value = so_far.total.calls["up"]
+    async def catch_up(self, trajectory: Trajectory) -> None:
+        self.value = trajectory.total.calls["up"]
         self.caught_up.append(self.value)
 
-    async def reward(self, so_far: Trajectory) -> float | None:
+    async def reward(self, trajectory: Trajectory) -> float | None:
         return float(self.value == 2)
 
 

@@ -4,10 +4,10 @@
 when the first call is made.
 """
 
+from clew_mcp.agent_file_tables import server_of_table
 from clew_mcp.pin_changes import changes
 from clew_mcp.pins import PinFile, ServerPins, pin_file
 from clew_mcp.settings import McpAuth, McpServer, server_from
-from clew_mcp.tables import server_of_table
 from clew_mcp.tools import ask_server, left_out, make_tools, mcp_tools, mcp_tools_sync
 
 __all__ = [

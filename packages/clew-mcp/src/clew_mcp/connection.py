@@ -19,7 +19,7 @@ from clew.core.events import Json
 from clew.support.error_text import described
 from clew.support.errors import ClewError, ToolError
 from clew_mcp.http import open_http
-from clew_mcp.listing import Listing, list_tools
+from clew_mcp.listing import ServerListing, list_tools
 from clew_mcp.outcomes import SESSION_OVER, Broken, ConnectionLost
 from clew_mcp.pending_requests import PendingRequests, Question, to_open
 from clew_mcp.pins import ServerPins, pins_of
@@ -127,7 +127,7 @@ class Connection:
         return f"the MCP server {self.server.name} does not list its tools: {why}"
 
     async def _list(self) -> ServerPins:
-        info, listing = self.client.server_info, Listing([], (), {})
+        info, listing = self.client.server_info, ServerListing([], (), {})
         if self.client.server_capabilities.tools is not None:
             with anyio.fail_after(self.server.connect_timeout):
                 listing = await list_tools(self.client.session, modern=self.modern)

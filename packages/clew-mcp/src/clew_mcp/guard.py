@@ -29,9 +29,9 @@ class PinGuard:
         """Its name in records."""
         return f"mcp_pins({self._pinned.server.name})"
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Judge one call of a tool of this server."""
         with anyio.move_on_after(_PATIENCE), suppress(ToolError):
             effect = self._effects.get(call.action.name, "unsafe")
-            return await self._pinned.verdict(so_far, call.key, effect)
+            return await self._pinned.verdict(trajectory, call.key, effect)
         return None

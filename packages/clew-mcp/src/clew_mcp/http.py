@@ -30,7 +30,7 @@ from clew_mcp.bodies import (
 from clew_mcp.frames import Number, bare, frame_of, mended, number_of
 from clew_mcp.outcomes import LOST, NOT_REACHED, SESSION_LOST, SESSION_OVER
 from clew_mcp.pinned_server import sdk_module
-from clew_mcp.settings import Endpoint, McpServer, shown
+from clew_mcp.settings import McpServer, ServerEndpoint, shown
 
 _CONNECT: Final = 15.0
 _LIMITS: Final = httpx2.Limits(
@@ -187,7 +187,7 @@ def _error(status: int, code: int, message: str) -> httpx2.Response:
 
 
 @asynccontextmanager
-async def open_http(server: McpServer, endpoint: Endpoint) -> AsyncGenerator[Any]:
+async def open_http(server: McpServer, endpoint: ServerEndpoint) -> AsyncGenerator[Any]:
     """The SDK's streams to a server; what signs in is imported where somebody has to."""
     oauth = None if server.auth is None else await sdk_module("oauth")
     client = httpx2.AsyncClient(

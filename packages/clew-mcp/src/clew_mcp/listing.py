@@ -25,7 +25,7 @@ _IDLE: Final = 3
 """After so many pages in a row that say nothing new a list has ended."""
 
 
-class Listing(NamedTuple):
+class ServerListing(NamedTuple):
     """What a server lists: definitions, what cannot be used (a line each), headers of arguments."""
 
     tools: list[dict[str, Json]]
@@ -33,9 +33,9 @@ class Listing(NamedTuple):
     headers: Mapping[str, Mapping[tuple[str, ...], str]]
 
 
-async def list_tools(session: ClientSession, *, modern: bool) -> Listing:
+async def list_tools(session: ClientSession, *, modern: bool) -> ServerListing:
     """Ask for all pages of the list. Raises `MCPError`, and `ToolError` for what is no list."""
-    reader = _Reader(modern=modern)
+    reader = _PageReader(modern=modern)
     cursor: str | None = None
     for _ in range(_PAGES):
         params = types.PaginatedRequestParams(cursor=cursor)
@@ -51,7 +51,7 @@ async def list_tools(session: ClientSession, *, modern: bool) -> Listing:
     raise ToolError(f"there are more than {_PAGES} pages of them")
 
 
-class _Reader:
+class _PageReader:
     """Takes page after page."""
 
     def __init__(self, *, modern: bool) -> None:
@@ -67,8 +67,8 @@ class _Reader:
         """Note that there may be more than what was read."""
         self._notes.append(f"the list of tools ends here: {problem}")
 
-    def listing(self) -> Listing:
-        return Listing(self._tools, tuple(dict.fromkeys(self._notes)), self._headers)
+    def listing(self) -> ServerListing:
+        return ServerListing(self._tools, tuple(dict.fromkeys(self._notes)), self._headers)
 
     def read(self, page: dict[str, Json]) -> str | None:
         """Read a page; where the next one begins, or None after the last."""

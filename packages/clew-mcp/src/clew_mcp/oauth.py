@@ -25,7 +25,7 @@ from clew.core.events import Json
 from clew.support.errors import ConfigError
 from clew.support.private_files import make_folder
 from clew_mcp.pins import data_folder
-from clew_mcp.settings import Endpoint, McpAuth, McpServer, shown
+from clew_mcp.settings import McpAuth, McpServer, ServerEndpoint, shown
 
 LOG: Final = logging.getLogger("clew")
 
@@ -84,7 +84,7 @@ class TokenFile:
         Path(file.name).replace(self._path)
 
 
-def auth_of(server: McpServer, auth: McpAuth, endpoint: Endpoint) -> httpx2.Auth:
+def auth_of(server: McpServer, auth: McpAuth, endpoint: ServerEndpoint) -> httpx2.Auth:
     """How requests to the server are signed."""
     storage = TokenFile(data_folder() / "mcp-tokens.json", endpoint.url)
     if auth.grant == "client_credentials":
@@ -106,7 +106,7 @@ def auth_of(server: McpServer, auth: McpAuth, endpoint: Endpoint) -> httpx2.Auth
 
 
 def _credentials(
-    server: McpServer, auth: McpAuth, endpoint: Endpoint, storage: TokenFile
+    server: McpServer, auth: McpAuth, endpoint: ServerEndpoint, storage: TokenFile
 ) -> httpx2.Auth:
     if not (auth.client_id and endpoint.client_secret and auth.issuer):
         raise ConfigError(

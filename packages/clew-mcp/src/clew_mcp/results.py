@@ -65,7 +65,7 @@ def observation_of(
     return Observation(content=content, ok=not code, code=code, images=images, trust=trust)
 
 
-class _Result(NamedTuple):
+class _ToolResult(NamedTuple):
     """A result as far as it can be read."""
 
     blocks: list[Any]
@@ -74,7 +74,7 @@ class _Result(NamedTuple):
     problems: list[str]
 
 
-def _read_result(raw: dict[str, Json]) -> _Result:
+def _read_result(raw: dict[str, Json]) -> _ToolResult:
     problems: list[str] = []
     given = raw.get("content")
     structured = raw.get("structuredContent")
@@ -88,7 +88,7 @@ def _read_result(raw: dict[str, Json]) -> _Result:
     is_error = raw.get("isError", False)
     if not isinstance(is_error, bool):
         problems.append("isError is neither true nor false")
-    return _Result(blocks, structured, is_error is True, problems)
+    return _ToolResult(blocks, structured, is_error is True, problems)
 
 
 def _read_block(block: Json, problems: list[str]) -> Any:

@@ -172,9 +172,9 @@ class McpServer(
         return msgspec.json.encode(self, order="deterministic").decode()
 
     @property
-    def endpoint(self) -> "Endpoint":
+    def endpoint(self) -> "ServerEndpoint":
         """The values of what names variables. Raises `ConfigError` where one is not set."""
-        return Endpoint(
+        return ServerEndpoint(
             args=tuple(self._fill(one) for one in self.args),
             env={name: self._fill(text) for name, text in self.env.items()},
             url=self._fill(self.url),
@@ -194,7 +194,7 @@ class McpServer(
         return _VARIABLE.sub(value, text)
 
 
-class Endpoint(NamedTuple):
+class ServerEndpoint(NamedTuple):
     """What of a server's settings may hold keys, with the values of their variables."""
 
     args: tuple[str, ...]

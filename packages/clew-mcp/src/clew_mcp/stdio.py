@@ -23,7 +23,7 @@ from clew_mcp.frames import Message
 from clew_mcp.lines import MOST_BYTES, Lines
 from clew_mcp.outcomes import Broken
 from clew_mcp.replies import Oddities, Replies
-from clew_mcp.settings import Endpoint, McpServer, shown
+from clew_mcp.settings import McpServer, ServerEndpoint, shown
 
 GRACE: Final = 2.0
 """Seconds that a server has to end after its stdin was closed, and again after SIGTERM."""
@@ -49,7 +49,7 @@ Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 class StdioServer:
     """The process of a server; `broken` is set with the reason once it can answer no more."""
 
-    def __init__(self, server: McpServer, endpoint: Endpoint, broken: Broken) -> None:
+    def __init__(self, server: McpServer, endpoint: ServerEndpoint, broken: Broken) -> None:
         self._server = server
         self._endpoint = endpoint
         self._broken = broken

@@ -42,7 +42,7 @@ class Letters:
         return send
 
 
-async def hold_letters(call: Call, so_far: Trajectory) -> Verdict | None:
+async def hold_letters(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Every letter needs a person."""
     return Verdict("hold", "letters need a person") if call.action.name == "send" else None
 

@@ -1,20 +1,28 @@
 """Strategies: use several runs for one task."""
 
-from clew_strategies.branches import Branch, Branches
+from clew_strategies.branches import Branches, BranchResult
 from clew_strategies.chaining import Chaining
 from clew_strategies.choice import GOOD_FOR, REACT, Auto, Chosen, choose
-from clew_strategies.default_roles import Judgement
+from clew_strategies.default_roles import AnswerVerdict
 from clew_strategies.evaluator_optimizer import EvaluatorOptimizer
 from clew_strategies.interface import NoAnswerError, Request, RoleResult, Runs, Strategy
-from clew_strategies.orchestrator import Orchestrator, Parts, SubTask
-from clew_strategies.plan_and_solve import Plan, PlanAndSolve
+from clew_strategies.orchestrator import Orchestrator, SubTask, Subtasks
+from clew_strategies.plan_and_solve import PlanAndSolve, StepPlan
 from clew_strategies.policy import strategy_agent
 from clew_strategies.reflexion import Reflexion
-from clew_strategies.rewoo import Calls, Planned, ReWOO
+from clew_strategies.rewoo import CallPlan, Planned, ReWOO
 from clew_strategies.roles import Reader, Role
-from clew_strategies.routing import Route, Routing
+from clew_strategies.routing import RoutedAgent, Routing
 from clew_strategies.tree_search import Score, TreeSearch
-from clew_strategies.voting.decision import Ballot, Choice, Count, Decision, How, certain, decide
+from clew_strategies.voting.decision import (
+    Ballot,
+    Count,
+    Decision,
+    How,
+    VerifierChoice,
+    certain,
+    decide,
+)
 from clew_strategies.voting.normalise import normalise
 from clew_strategies.voting.verifier import Verifier, Verify, verifying
 from clew_strategies.voting.vote import (
@@ -29,23 +37,20 @@ from clew_strategies.voting.vote import (
 __all__ = [
     "GOOD_FOR",
     "REACT",
+    "AnswerVerdict",
     "Auto",
     "Ballot",
-    "Branch",
+    "BranchResult",
     "Branches",
-    "Calls",
+    "CallPlan",
     "Chaining",
-    "Choice",
     "Chosen",
     "Count",
     "Decision",
     "EvaluatorOptimizer",
     "How",
-    "Judgement",
     "NoAnswerError",
     "Orchestrator",
-    "Parts",
-    "Plan",
     "PlanAndSolve",
     "Planned",
     "ReWOO",
@@ -54,14 +59,17 @@ __all__ = [
     "Request",
     "Role",
     "RoleResult",
-    "Route",
+    "RoutedAgent",
     "Routing",
     "Runs",
     "Score",
+    "StepPlan",
     "Strategy",
     "SubTask",
+    "Subtasks",
     "TreeSearch",
     "Verifier",
+    "VerifierChoice",
     "Verify",
     "Vote",
     "agent_of",

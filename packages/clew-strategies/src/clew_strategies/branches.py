@@ -41,7 +41,7 @@ class Branches:
     """An agent whose runs may start as forks of other runs of the strategy (`Runs.fork`).
 
     Each continues for `steps` steps of its own, or until it answers; 0 leaves that to the agent's
-    limits, which hold for each branch in any case. Its result is a `Branch`.
+    limits, which hold for each branch in any case. Its result is a `BranchResult`.
     """
 
     agent: Agent
@@ -66,15 +66,15 @@ class Pause(msgspec.Struct, frozen=True):
 
     most: int
 
-    def __call__(self, so_far: Trajectory) -> Tripped | None:
+    def __call__(self, trajectory: Trajectory) -> Tripped | None:
         """What is said once they are made."""
-        shared = so_far.forks[-1].step if so_far.forks else 0
-        made = len(so_far.steps) - shared
+        shared = trajectory.forks[-1].step if trajectory.forks else 0
+        made = len(trajectory.steps) - shared
         detail = f"{made} of {self.most} used"
         return None if made < self.most else Tripped("steps", "steps", detail)
 
 
-class Branch(msgspec.Struct, frozen=True, omit_defaults=True):
+class BranchResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """The result of a branch. `steps` counts all steps of its run, including shared ones.
 
     `did` describes the last step. An `open` branch has no answer yet and may be forked to continue.
@@ -128,11 +128,11 @@ def _branch_observation(end: Observation, record: Trajectory) -> Observation:
         early = stop is not None and stop.status == "bound"
         cut_short = stop.reason if stop is not None and early else ""
         answer: Any = end.content["answer"] if early else end.content
-        branch = Branch(steps, _describe(record.step), answer=answer, cut_short=cut_short)
+        branch = BranchResult(steps, _describe(record.step), answer=answer, cut_short=cut_short)
         return msgspec.structs.replace(end, content=msgspec.to_builtins(branch))
     if stop is None or stop.status != "bound" or stop.code not in {"steps", "grant_steps"}:
         return end
-    branch = Branch(steps, _describe(record.step), open=True)
+    branch = BranchResult(steps, _describe(record.step), open=True)
     outcome = "unknown" if end.outcome == "unknown" else "done"
     return msgspec.structs.replace(
         end,

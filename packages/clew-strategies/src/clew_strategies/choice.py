@@ -25,7 +25,7 @@ from clew_strategies.policy import strategy_agent
 from clew_strategies.reflexion import Reflexion
 from clew_strategies.rewoo import ReWOO
 from clew_strategies.roles import Role
-from clew_strategies.routing import CHOOSE, Route
+from clew_strategies.routing import CHOOSE, RoutedAgent
 from clew_strategies.tree_search import TreeSearch
 
 REACT: Final = "react"
@@ -169,7 +169,7 @@ class Auto:
     """The strategy `auto`: one of the others, chosen for each task (`choose`).
 
     An `evaluator` (as in `Reflexion`) allows `reflexion`. `code` is an agent that acts by programs,
-    if you have one. A `chooser` is an agent that answers with a `Route` instead of the rules, which
+    if you have one. A `chooser` is an agent that answers with a `RoutedAgent`, not the rules, which
     decide if it fails; `asks` makes one of the agent's own model. The reason is in the record.
     """
 
@@ -222,7 +222,7 @@ class Auto:
         """The agents used where none is given."""
         lines = "\n".join(f"- {name}: {GOOD_FOR[name]}" for name in self.ways)
         return {
-            "chooser": typed_agent(self.agent, CHOOSE.format(who=lines), Route),
+            "chooser": typed_agent(self.agent, CHOOSE.format(who=lines), RoutedAgent),
             "evaluator": Reflexion(self.agent).defaults["evaluator"],
         }
 
@@ -250,7 +250,7 @@ class Auto:
         if self.chooser is None and not self.asks:
             return rule()
         reply = await runs.run("choose", task)
-        route = msgspec.convert(reply.answer, Route) if reply.ok else None
+        route = msgspec.convert(reply.answer, RoutedAgent) if reply.ok else None
         if route is not None and route.name in self.ways:
             return Chosen(route.name, f"the model says: {one_line(route.why).rstrip('.')}")
         chosen = rule()

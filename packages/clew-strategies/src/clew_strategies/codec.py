@@ -40,7 +40,7 @@ TALK_CHARS: Final = 16_000
 _NATIVE: Final = Native(spellings=False)
 
 
-class _Result(msgspec.Struct, frozen=True):
+class _RequestResult(msgspec.Struct, frozen=True):
     """What came of a request, as it stands in a prompt."""
 
     ok: bool
@@ -70,11 +70,11 @@ class StrategyCodec:
     stop = ()
     native = True
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """What a person asked first."""
-        return (Part("system", brief.prompt), Part("user", goal))
+        return (Part("system", prompt_spec.prompt), Part("user", goal))
 
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The requests as they were made, their results, and what people have said since.
 
         What is remembered of earlier runs is a system part, and so is a branch that was rewound.
@@ -92,17 +92,17 @@ class StrategyCodec:
             ]
         return (*parts, *filter(None, map(_said, step.notices)))
 
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """Nothing: reminders are for models."""
         return ()
 
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, prompt_spec: PromptSpec, calls: Calls) -> Parameters | None:
         """None: a strategy's replies need no schema."""
         return None
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """The requests, or the answer."""
-        return _NATIVE.parse(brief, reply)
+        return _NATIVE.parse(prompt_spec, reply)
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything."""
@@ -128,11 +128,13 @@ def _result(call: Call) -> str:
     outcome = "unknown" if call.doubts and seen.outcome == "not_done" else seen.outcome
     remarks = tuple(call.remarks) or msgspec.UNSET
     args = msgspec.UNSET if call.revised is None else call.revised
-    return encode(_Result(seen.ok, seen.content, cut, seen.code, outcome, remarks, args)).decode()
+    return encode(
+        _RequestResult(seen.ok, seen.content, cut, seen.code, outcome, remarks, args)
+    ).decode()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LastRequest:
     """What a person asked last, what was said before that, and the parts after it."""
 
     question: str
@@ -145,7 +147,7 @@ class Asked:
         return f"{self.before}\n\n{NOW}\n{self.question}" if self.before else self.question
 
 
-def last_asked(prompt: Prompt) -> Asked:
+def last_asked(prompt: Prompt) -> LastRequest:
     """What a person asked last, with the conversation, the memories and the rewinds before it.
 
     Memories that arrive later are left out: the task stays the same while the strategy works.
@@ -162,7 +164,7 @@ def last_asked(prompt: Prompt) -> Asked:
     lines = [*told, *([TALK, *talk] if talk else [])]
     question = parts[last - 1].text if last else goal.text
     rest = [part for part in parts[last:] if part.role != "system"]
-    return Asked(question, "\n".join(lines), rest)
+    return LastRequest(question, "\n".join(lines), rest)
 
 
 def _talk(parts: Sequence[Part]) -> Iterator[str]:
@@ -212,14 +214,19 @@ def exchanges(
         yield (
             requests,
             tuple(
-                _ended(call, msgspec.json.decode(results[call.id].text, type=_Result), texts, typed)
+                _ended(
+                    call,
+                    msgspec.json.decode(results[call.id].text, type=_RequestResult),
+                    texts,
+                    typed,
+                )
                 for call in part.calls
             ),
         )
 
 
 def _ended(
-    made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]
+    made: RawCall, found: _RequestResult, texts: frozenset[str], typed: frozenset[str]
 ) -> RoleResult:
     asked: dict[str, Json] = msgspec.json.decode(made.arguments or "{}")
     told = replace(
@@ -234,7 +241,7 @@ def _ended(
 
 
 def _answered(
-    made: RawCall, found: _Result, texts: frozenset[str], typed: frozenset[str]
+    made: RawCall, found: _RequestResult, texts: frozenset[str], typed: frozenset[str]
 ) -> RoleResult:
     content: Json = found.content
     text = text_or_json(content)

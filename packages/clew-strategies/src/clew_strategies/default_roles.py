@@ -27,7 +27,7 @@ SOLVE: Final = (
 )
 
 
-class Judgement(msgspec.Struct, frozen=True):
+class AnswerVerdict(msgspec.Struct, frozen=True):
     """Whether an answer passed, and why."""
 
     passed: bool

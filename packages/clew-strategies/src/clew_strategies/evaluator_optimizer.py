@@ -14,7 +14,7 @@ from clew.agent.agent import Agent
 from clew.core.events import Json
 from clew.guards.limits import Limits
 from clew.support.settings import check_fields, check_least
-from clew_strategies.default_roles import JUDGE, Judgement, typed_agent
+from clew_strategies.default_roles import JUDGE, AnswerVerdict, typed_agent
 from clew_strategies.interface import NoAnswerError, Runs
 from clew_strategies.limits import scaled_limits
 from clew_strategies.roles import Reader, Role
@@ -30,7 +30,7 @@ class EvaluatorOptimizer:
     """The strategy `evaluator_optimizer`: an answer, improved until the evaluator passes it.
 
     There are at most `rounds` answers. The last one counts whether it passed or not; the record
-    says which. The `evaluator` is an agent that reads the run and answers with a `Judgement`.
+    says which. The `evaluator` is an agent that reads the run and answers with a `AnswerVerdict`.
     """
 
     agent: Agent
@@ -53,7 +53,7 @@ class EvaluatorOptimizer:
     @property
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
-        return {"evaluator": typed_agent(self.agent, JUDGE, Judgement)}
+        return {"evaluator": typed_agent(self.agent, JUDGE, AnswerVerdict)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -80,7 +80,7 @@ class EvaluatorOptimizer:
                 runs.say("The last answer, which nobody judged.")
                 break
             evaluated = await runs.read("evaluate", task, result)
-            judgement = msgspec.convert(evaluated.answer, Judgement) if evaluated.ok else None
+            judgement = msgspec.convert(evaluated.answer, AnswerVerdict) if evaluated.ok else None
             if judgement is None or judgement.passed:
                 why = evaluated.problem if judgement is None else judgement.why
                 runs.say(f"{'Not judged' if judgement is None else 'Passed'}: {why}")

@@ -35,7 +35,7 @@ class SubTask(msgspec.Struct, frozen=True):
     weight: Annotated[float, msgspec.Meta(gt=0)] = 1.0
 
 
-class Parts(msgspec.Struct, frozen=True):
+class Subtasks(msgspec.Struct, frozen=True):
     """The parts of a task."""
 
     parts: list[SubTask]
@@ -46,7 +46,7 @@ class Orchestrator:
     """The strategy `orchestrator`: at most `most` workers at once, each a run of the agent.
 
     Each worker may use a share of what is left, by the weight of its part. `divider` answers with
-    `Parts`; if it gives too many, it is asked once more. The solver is told which parts failed.
+    `Subtasks`; if it gives too many, it is asked once more. The solver is told which parts failed.
     """
 
     agent: Agent
@@ -75,7 +75,7 @@ class Orchestrator:
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
         prompt = DIVIDE.format(most=self.most, tools=tool_list(self.agent))
-        return {"divider": typed_agent(self.agent, prompt, Parts)}
+        return {"divider": typed_agent(self.agent, prompt, Subtasks)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -116,7 +116,7 @@ class Orchestrator:
             divided = await runs.run("divide", task + wrong)
             if not divided.ok:
                 raise NoAnswerError(divided.problem)
-            parts = msgspec.convert(divided.answer, Parts).parts
+            parts = msgspec.convert(divided.answer, Subtasks).parts
             if 0 < len(parts) <= self.most:
                 return parts
             problem = f"it has {len(parts):,} parts, and must have 1 to {self.most}"

@@ -30,10 +30,10 @@ class OwnCalls:
     names: frozenset[str]
 
     def __call__(
-        self, call: Call, so_far: Trajectory
+        self, call: Call, trajectory: Trajectory
     ) -> Verdict | Awaitable[Verdict | None] | None:
         """What the guard says of a call of a tool; nothing about a run of a role."""
-        return self.guard(call, so_far) if call.action.name in self.names else None
+        return self.guard(call, trajectory) if call.action.name in self.names else None
 
     def __repr__(self) -> str:
         """Its name in the record is that of the guard."""
@@ -48,17 +48,17 @@ class OwnCaps:
     per_step: int
     names: frozenset[str]
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
-        if call.action.name not in self.names or counted(so_far, call):
+        if call.action.name not in self.names or counted(trajectory, call):
             return None
         before = [
             each
-            for each in so_far.step.all_calls
+            for each in trajectory.step.all_calls
             if each.action.name in self.names and each.place < call.place
         ]
         waiting = sum(each.observation is None and not each.attempts for each in before)
-        made = sum(so_far.spent.calls[name] for name in self.names)
+        made = sum(trajectory.spent.calls[name] for name in self.names)
         if made + waiting >= self.total:
             text = f"all {self.total} tool calls are used: answer with what is known"
             return Verdict("deny", text, code="cap")
@@ -80,16 +80,16 @@ class OwnRepetitions:
     names: frozenset[str]
     tools: Mapping[str, ToolSpec] = field(repr=False, compare=False)
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
         if call.action.name not in self.names:
             return None
         tool = self.tools.get(call.action.name)
-        in_view = {step.number for step in branch_steps(so_far)}
-        gone = (each for each in so_far.effects if step_of(each) not in in_view)
-        effects = [described_effect(so_far, each) for each in gone]
-        for done, _ in repetitions(so_far, call, tool, effects):
-            was = "was" if is_certain(so_far, call, tool, done) else "may be"
+        in_view = {step.number for step in branch_steps(trajectory)}
+        gone = (each for each in trajectory.effects if step_of(each) not in in_view)
+        effects = [described_effect(trajectory, each) for each in gone]
+        for done, _ in repetitions(trajectory, call, tool, effects):
+            was = "was" if is_certain(trajectory, call, tool, done) else "may be"
             key = done.key.rpartition(":")[2]
             reason = f"this {was} done already, in {key}: allow it if it is to happen twice"
             return Verdict("hold", reason)

@@ -25,7 +25,7 @@ PLAN: Final = (
 )
 
 
-class Plan(msgspec.Struct, frozen=True):
+class StepPlan(msgspec.Struct, frozen=True):
     """The steps of a plan, in order."""
 
     steps: list[str]
@@ -36,7 +36,7 @@ class PlanAndSolve:
     """The strategy `plan_and_solve`: a plan, one run of the agent for each step, one answer.
 
     A plan has at most `most` steps. If a step fails or a plan is too long, the rest is planned
-    again, at most `replans` times. `planner` answers with a `Plan`.
+    again, at most `replans` times. `planner` answers with a `StepPlan`.
     """
 
     agent: Agent
@@ -66,7 +66,7 @@ class PlanAndSolve:
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
         prompt = PLAN.format(tools=tool_list(self.agent), most=self.most)
-        return {"planner": typed_agent(self.agent, prompt, Plan)}
+        return {"planner": typed_agent(self.agent, prompt, StepPlan)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -84,7 +84,7 @@ class PlanAndSolve:
         for attempt in range(self.replans + 1):
             runs.say(f"A new plan: {problem}" if attempt else "First a plan.")
             planned = await runs.run("plan", _with_progress(task, done, problem))
-            steps = msgspec.convert(planned.answer, Plan).steps if planned.ok else []
+            steps = msgspec.convert(planned.answer, StepPlan).steps if planned.ok else []
             problem = self._plan_error(steps) if planned.ok else planned.problem
             if problem:
                 continue
@@ -125,9 +125,9 @@ def _with_progress(task: str, done: list[str], problem: str) -> str:
 
 
 def _step_task(task: str, done: list[str], step: str) -> str:
-    so_far = _with_progress(task, done, "")
+    trajectory = _with_progress(task, done, "")
     return (
-        f"This task is answered later, from the results of steps:\n{so_far}\n\n"
+        f"This task is answered later, from the results of steps:\n{trajectory}\n\n"
         "Do now only one step. Answer with all that it found, every name with its value: nobody "
         f"sees more of it. The step: {step}"
     )

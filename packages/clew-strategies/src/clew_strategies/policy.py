@@ -28,7 +28,7 @@ from clew.support.json_values import text_or_json
 from clew.support.parts import short_repr
 from clew_strategies.answers import check_answers
 from clew_strategies.branches import Branches
-from clew_strategies.codec import Asked, StrategyCodec, exchanges, last_asked
+from clew_strategies.codec import LastRequest, StrategyCodec, exchanges, last_asked
 from clew_strategies.interface import (
     AnswersByRole,
     ExtendsLimits,
@@ -51,7 +51,7 @@ _Exchange: TypeAlias = tuple[tuple[Request, ...], tuple[RoleResult, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Move:
+class _StrategyMove:
     """A strategy's next move: it makes requests, or ends with an answer or without one."""
 
     reason: str
@@ -61,7 +61,9 @@ class _Move:
     best: Json = None
 
 
-def _next_move(strategy: Strategy, asked: Asked, recorded: Iterator[_Exchange]) -> _Move:
+def _next_move(
+    strategy: Strategy, asked: LastRequest, recorded: Iterator[_Exchange]
+) -> _StrategyMove:
     """Run the strategy from the beginning, over the recorded results."""
     runs = Runs(asked.question)
     coroutine = strategy(runs, asked.task)
@@ -76,7 +78,7 @@ def _next_move(strategy: Strategy, asked: Asked, recorded: Iterator[_Exchange]) 
                 raise ConfigError(message)
             requests = awaited.requests
             if (exchange := next(recorded, None)) is None:
-                return _Move(" ".join(runs.reasons), requests, best=runs.best)
+                return _StrategyMove(" ".join(runs.reasons), requests, best=runs.best)
             if exchange[0] != requests:
                 message = (
                     f"{strategy.name} asks for other runs than its record has: it must do the "
@@ -86,10 +88,10 @@ def _next_move(strategy: Strategy, asked: Asked, recorded: Iterator[_Exchange]) 
             made += requests
             results = exchange[1]
     except StopIteration as end:
-        answered = _Move(" ".join(runs.reasons), answer=end.value)
+        answered = _StrategyMove(" ".join(runs.reasons), answer=end.value)
         return _mended(answered, _asked_to_answer(strategy, made), recorded)
     except NoAnswerError as error:
-        return _Move(" ".join(runs.reasons), failed=str(error))
+        return _StrategyMove(" ".join(runs.reasons), failed=str(error))
     except ConfigError:
         raise
     except Exception as error:
@@ -107,7 +109,9 @@ def _asked_to_answer(strategy: Strategy, made: Sequence[Request]) -> Request | N
     return next(asked, None)
 
 
-def _mended(answered: _Move, request: Request | None, recorded: Iterator[_Exchange]) -> _Move:
+def _mended(
+    answered: _StrategyMove, request: Request | None, recorded: Iterator[_Exchange]
+) -> _StrategyMove:
     """What follows an answer: it is given; once a check has rejected it, its role is asked anew."""
     if request is None:
         return answered
@@ -119,11 +123,11 @@ def _mended(answered: _Move, request: Request | None, recorded: Iterator[_Exchan
         )
         again = Request(request.role, {**request.args, "task": told})
         if (exchange := next(recorded, None)) is None:
-            return _Move("The answer was rejected.", (again,))
+            return _StrategyMove("The answer was rejected.", (again,))
         solved = exchange[1][0]
         if not solved.ok:
-            return _Move("", failed=solved.problem)
-        answered = _Move("", answer=solved.answer)
+            return _StrategyMove("", failed=solved.problem)
+        answered = _StrategyMove("", answer=solved.answer)
     return answered
 
 
@@ -157,7 +161,7 @@ class StrategyPolicy:
         if prompt.calls == "none" and move.requests:
             if move.best is None:
                 return Reply("a limit was reached before there was an answer", model=self.info.name)
-            move = _Move("A limit was reached: the best answer so far.", answer=move.best)
+            move = _StrategyMove("A limit was reached: the best answer so far.", answer=move.best)
         if move.failed:
             return Reply(move.failed, (), "declined", model=self.info.name)
         calls = [

@@ -16,7 +16,7 @@ from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
-from clew_strategies.default_roles import JUDGE, Judgement, typed_agent
+from clew_strategies.default_roles import JUDGE, AnswerVerdict, typed_agent
 from clew_strategies.interface import NoAnswerError, RoleResult, Runs
 from clew_strategies.limits import scaled_limits
 from clew_strategies.roles import Reader, Role
@@ -34,7 +34,7 @@ class Reflexion:
     """The strategy `reflexion`: at most `trials` runs of the agent.
 
     Each trial after the first sees the last `memory` reflections on earlier trials, none at 0. The
-    `evaluator` judges each trial. It is an agent that reads the run and answers with a `Judgement`
+    `evaluator` judges each trial: an agent that reads the run and answers with an `AnswerVerdict`
     (by default made of the agent's own model), or a tool, such as a test, that takes `task` and
     `answer` and returns one. The `reflector` is an agent that reads a failed run and answers with
     text.
@@ -63,7 +63,7 @@ class Reflexion:
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
         return {
-            "evaluator": typed_agent(self.agent, JUDGE, Judgement),
+            "evaluator": typed_agent(self.agent, JUDGE, AnswerVerdict),
             "reflector": typed_agent(self.agent, REFLECT, str),
         }
 
@@ -109,7 +109,7 @@ class Reflexion:
         else:
             evaluated = await runs.call("evaluate", task=task, answer=result.answer)
         try:
-            judgement = msgspec.convert(evaluated.answer, Judgement)
+            judgement = msgspec.convert(evaluated.answer, AnswerVerdict)
         except msgspec.ValidationError:
             return False, f"the evaluation failed: {text_or_json(evaluated.problem)}"
         return judgement.passed, judgement.why

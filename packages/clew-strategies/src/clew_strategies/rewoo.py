@@ -55,13 +55,13 @@ class Planned(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-class Calls(msgspec.Struct, frozen=True):
+class CallPlan(msgspec.Struct, frozen=True):
     """A plan of calls."""
 
     calls: list[Planned]
 
 
-class Found(msgspec.Struct, frozen=True):
+class Substitute(msgspec.Struct, frozen=True):
     """What a run found in place of a failed call: a value, or null and why there is none."""
 
     value: Any = None
@@ -69,7 +69,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class _CallResult:
     """What came of a planned call: the text for the solver, and the value for other calls."""
 
     text: str
@@ -84,7 +84,7 @@ class ReWOO:
     A plan that cannot be executed (an unknown tool or #E, invalid arguments, a cycle, more than
     `most` calls) goes back to the planner with the error, at most `replans` times. For a call that
     fails, a run of the agent looks for another way, unless a guard, a limit or a person refused it.
-    A call is only made if all its references have values. `planner` answers with `Calls`.
+    A call is only made if all its references have values. `planner` answers with `CallPlan`.
     """
 
     agent: Agent
@@ -122,7 +122,7 @@ class ReWOO:
             for name, tool in self._tools.items()
         )
         prompt = PLAN.format(tools=lines, most=self.most)
-        return {"planner": typed_agent(self.agent, prompt, Calls)}
+        return {"planner": typed_agent(self.agent, prompt, CallPlan)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -145,7 +145,7 @@ class ReWOO:
         """The answer. Raises `NoAnswerError` if no plan can be executed."""
         calls, tools = await self._plan(runs, task), self._tools
         needed = {id_ for call in calls for id_ in referred(call.args)}
-        results: dict[str, _Result] = {}
+        results: dict[str, _CallResult] = {}
         while left := [call for call in calls if call.id not in results]:
             ready = [call for call in left if referred(call.args) <= results.keys()]
             ready = ready[: base_agent(self.agent).limits.calls_per_step]
@@ -159,10 +159,10 @@ class ReWOO:
                     made.append(call)
                 except NoValueError as error:
                     runs.say(f"{call.id} is not made: {error}.")
-                    results[call.id] = _Result(f"{call.tool} was not called: {error}")
+                    results[call.id] = _CallResult(f"{call.tool} was not called: {error}")
             for call, result in zip(made, await runs.together(requests), strict=True):
                 results[call.id] = (
-                    _Result(result.text + result.notes, _value(result))
+                    _CallResult(result.text + result.notes, _value(result))
                     if result.ok
                     else await _instead(runs, task, call, result, needed=call.id in needed)
                 )
@@ -181,7 +181,7 @@ class ReWOO:
             planned = await runs.run("plan_calls", task + wrong)
             if not planned.ok:
                 raise NoAnswerError(planned.problem)
-            calls = msgspec.convert(planned.answer, Calls).calls
+            calls = msgspec.convert(planned.answer, CallPlan).calls
             problem = self._plan_error(calls)
             if not problem:
                 return calls
@@ -226,7 +226,7 @@ def _args_error(tool: AnyTool, call: Planned, ids: Collection[str]) -> str:
 def _finder(agent: Agent) -> Agent:
     """The agent that looks for a value; worked examples end in an answer of another type."""
     words = agent.parts.instructions.replace(examples=None)
-    return worker(agent).replace(answer=Found, prompt=words)
+    return worker(agent).replace(answer=Substitute, prompt=words)
 
 
 def _made(tool: str, args: Mapping[str, Json]) -> str:
@@ -235,7 +235,7 @@ def _made(tool: str, args: Mapping[str, Json]) -> str:
 
 async def _instead(
     runs: Runs, task: str, call: Planned, failed: RoleResult, *, needed: bool
-) -> _Result:
+) -> _CallResult:
     """What a run finds in place of a failed call; nothing is looked for where it was refused.
 
     One of which it is not known whether it happened is told as that, whatever the run finds.
@@ -245,7 +245,7 @@ async def _instead(
     if failed.forbidden:
         runs.say(f"{call.id} was refused.")
         was = "was begun, and may have happened" if doubtful else "was not called"
-        return _Result(f"{call.tool} {was}: {why}")
+        return _CallResult(f"{call.tool} {was}: {why}")
     runs.say(f"{call.id} may have happened." if doubtful else f"{call.id} failed.")
     what = call.why or WITHOUT_WHY.format(tool=call.tool)
     told = (IN_DOUBT if doubtful else FAILED).format(what=what, call=made, why=why)
@@ -259,19 +259,19 @@ async def _instead(
         text = f"{made} failed: {why}. {found.text}"
     else:
         return found
-    return _Result(text, found.value)
+    return _CallResult(text, found.value)
 
 
-async def _text_instead(runs: Runs, task: str) -> _Result:
-    return _Result((await runs.run("find_another_way", task)).text)
+async def _text_instead(runs: Runs, task: str) -> _CallResult:
+    return _CallResult((await runs.run("find_another_way", task)).text)
 
 
-async def _value_instead(runs: Runs, task: str) -> _Result:
+async def _value_instead(runs: Runs, task: str) -> _CallResult:
     result = await runs.run("find_value", task + VALUE)
     if not result.ok or result.cut_short:
-        return _Result(result.text)
-    found = msgspec.convert(result.answer, Found)
-    return _Result(found.why if found.value is None else text_or_json(found.value), found.value)
+        return _CallResult(result.text)
+    found = msgspec.convert(result.answer, Substitute)
+    return _CallResult(found.why if found.value is None else text_or_json(found.value), found.value)
 
 
 def _value(result: RoleResult) -> Json:
@@ -279,7 +279,9 @@ def _value(result: RoleResult) -> Json:
     return None if result.partial or result.cut_short else result.answer
 
 
-def _resolved_args(tool: AnyTool, call: Planned, results: Mapping[str, _Result]) -> dict[str, Json]:
+def _resolved_args(
+    tool: AnyTool, call: Planned, results: Mapping[str, _CallResult]
+) -> dict[str, Json]:
     """The arguments with references replaced by results: as text, if the tool accepts that.
 
     Otherwise an argument that is only a reference becomes the value itself (a number, a list …).

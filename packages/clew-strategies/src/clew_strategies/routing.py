@@ -22,7 +22,7 @@ CHOOSE: Final = (
 )
 
 
-class Route(msgspec.Struct, frozen=True):
+class RoutedAgent(msgspec.Struct, frozen=True):
     """Who answers, and why."""
 
     name: str
@@ -33,7 +33,7 @@ class Route(msgspec.Struct, frozen=True):
 class Routing:
     """The strategy `routing`: `agents` by name, and the purpose of each in `purposes`.
 
-    `chooser` answers with a `Route`; by default it asks the model of the first agent. The result
+    `chooser` answers with a `RoutedAgent`; by default the model of the first agent. The result
     is the answer of the chosen agent. If the chooser fails, the first agent answers.
     """
 
@@ -62,7 +62,7 @@ class Routing:
         """The agents used where none is given."""
         lines = "\n".join(f"- {name}: {purpose}" for name, purpose in self.purposes.items())
         first = next(iter(self.agents.values()))
-        return {"chooser": typed_agent(first, CHOOSE.format(who=lines), Route)}
+        return {"chooser": typed_agent(first, CHOOSE.format(who=lines), RoutedAgent)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -78,7 +78,7 @@ class Routing:
         name = next(iter(self.agents))
         why = chosen.problem
         if chosen.ok:
-            route = msgspec.convert(chosen.answer, Route)
+            route = msgspec.convert(chosen.answer, RoutedAgent)
             why = route.why
             name = route.name if route.name in self.agents else name
         runs.say(f"{name}: {why}")

@@ -22,8 +22,8 @@ from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
 from clew.support.short_text import one_line
-from clew_strategies.branches import MAX_CHARS, Branch, Branches
-from clew_strategies.default_roles import Judgement, typed_agent
+from clew_strategies.branches import MAX_CHARS, Branches, BranchResult
+from clew_strategies.default_roles import AnswerVerdict, typed_agent
 from clew_strategies.interface import NoAnswerError, Request, RoleResult, Runs
 from clew_strategies.roles import Reader, Role
 
@@ -58,7 +58,7 @@ class _Node:
     number: int
     parent: "_Node | None" = None
     result: RoleResult | None = None
-    branch: Branch = field(default_factory=lambda: Branch(0, open=True))
+    branch: BranchResult = field(default_factory=lambda: BranchResult(0, open=True))
     value: float = 0.0
     why: str = ""
     expanded: bool = False
@@ -93,7 +93,7 @@ class TreeSearch:
 
     The `scorer` is an agent that reads a branch and answers with a `Score` (by default made of the
     agent's own model; asked `votes` times, the mean counts). Or it is a tool, such as a test, that
-    takes `task` and `answer` and returns a `Score` or a `Judgement`; it judges answers only.
+    takes `task` and `answer` and returns a `Score` or a `AnswerVerdict`; it judges answers only.
     """
 
     agent: Agent
@@ -133,7 +133,7 @@ class TreeSearch:
     @property
     def other_answers(self) -> Mapping[str, Sequence[type]]:
         """What a role may answer with beside the type of its default."""
-        return {"scorer": (Judgement,)}
+        return {"scorer": (AnswerVerdict,)}
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -178,7 +178,7 @@ class TreeSearch:
         duplicates = [other for other in node.children if _is_duplicate(other, result)]
         node.children.append(child)
         if not result.ok or duplicates:
-            child.branch = Branch(0)
+            child.branch = BranchResult(0)
             child.why = (
                 f"the same as branch {duplicates[0].number}"
                 if duplicates
@@ -186,7 +186,7 @@ class TreeSearch:
             )
             runs.say(f"Branch {child.number}: {child.why}")
         else:
-            child.branch = msgspec.convert(result.answer, Branch)
+            child.branch = msgspec.convert(result.answer, BranchResult)
             child.value, child.why = await self._score(runs, task, child)
             runs.say(f"Branch {child.number} scores {child.value:.2f}: {child.why}")
             best = _best(tree)
@@ -278,9 +278,9 @@ class TreeSearch:
         )
         tree.append(child)
         if not result.ok:
-            child.branch, child.why = Branch(0), result.problem
+            child.branch, child.why = BranchResult(0), result.problem
             return None
-        child.branch = msgspec.convert(result.answer, Branch)
+        child.branch = msgspec.convert(result.answer, BranchResult)
         child.value, child.why = await self._score(runs, task, child)
         return child
 
@@ -295,7 +295,7 @@ def _score_of(scored: RoleResult, failed: float) -> Score:
     with contextlib.suppress(msgspec.ValidationError):
         return msgspec.convert(scored.answer, Score)
     with contextlib.suppress(msgspec.ValidationError):
-        judged = msgspec.convert(scored.answer, Judgement)
+        judged = msgspec.convert(scored.answer, AnswerVerdict)
         return Score(float(judged.passed), judged.why)
     return Score(failed, f"not scored: {one_line(scored.problem, MAX_CHARS)}")
 

@@ -85,46 +85,48 @@ def step(id_: str, tool: str, **args: Json) -> dict[str, Json]:
     return {"id": id_, "tool": tool, "args": args}
 
 
-def hold_letters(call: Call, so_far: Trajectory) -> Verdict | None:
+def hold_letters(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard: a person sees each letter first."""
-    del so_far
+    del trajectory
     return Verdict("hold", "a letter") if call.action.name == "send" else None
 
 
-def deny_letters(call: Call, so_far: Trajectory) -> Verdict | None:
+def deny_letters(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard: no letters."""
-    del so_far
+    del trajectory
     return Verdict("deny", "no letters") if call.action.name == "send" else None
 
 
-def known_only(call: Call, so_far: Trajectory) -> Verdict | None:
+def known_only(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that denies every name it does not know."""
-    del so_far
+    del trajectory
     return None if call.action.name in {"look", "finish"} else Verdict("deny", "unknown name")
 
 
-def one_letter(call: Call, so_far: Trajectory) -> Verdict | None:
+def one_letter(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that counts what the run has sent."""
-    sent = sum(each.action.name == "send" and each.observation is not None for each in so_far.calls)
+    sent = sum(
+        each.action.name == "send" and each.observation is not None for each in trajectory.calls
+    )
     return Verdict("deny", "one letter") if call.action.name == "send" and sent else None
 
 
-async def mend_address(call: Call, so_far: Trajectory) -> Verdict | None:
+async def mend_address(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that amends."""
-    del so_far
+    del trajectory
     if call.action.name != "send" or call.args["to"].endswith("@y.org"):
         return None
     return Verdict("amend", "to the new domain", args={**call.args, "to": "new@y.org"})
 
 
-def after_looking(call: Call, so_far: Trajectory) -> Verdict | None:
+def after_looking(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that wants a look before a letter, and before the answer."""
-    looked = any(each.action.name == "look" and each.observation for each in so_far.calls)
+    looked = any(each.action.name == "look" and each.observation for each in trajectory.calls)
     acts = call.action.name in {"send", "finish"}
     return Verdict("deny", "look first") if acts and not looked else None
 
 
-def enough(so_far: Trajectory) -> str | None:
+def enough(trajectory: Trajectory) -> str | None:
     """A bound of one's own: one letter is enough."""
-    sent = sum(each.action.name == "send" and each.changed for each in so_far.calls)
+    sent = sum(each.action.name == "send" and each.changed for each in trajectory.calls)
     return "letters: one was sent" if sent else None

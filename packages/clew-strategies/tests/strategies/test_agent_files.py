@@ -117,18 +117,18 @@ JUDGED = '''
 
 from clew import tool
 from clew.interfaces import ModelInfo, RawCall, Reply
-from clew_strategies import Judgement
+from clew_strategies import AnswerVerdict
 
 
 @tool(effect="pure")
-def passes(task: str, answer: str) -> Judgement:
+def passes(task: str, answer: str) -> AnswerVerdict:
     """Say whether it is the number.
 
     Args:
         task: What was asked.
         answer: The answer.
     """
-    return Judgement("391" in answer, "it is to have 391")
+    return AnswerVerdict("391" in answer, "it is to have 391")
 '''
 
 

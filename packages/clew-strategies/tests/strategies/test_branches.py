@@ -19,7 +19,7 @@ from clew import (
     tool,
 )
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
-from clew_strategies import Branch, Branches, RoleResult, Runs, TreeSearch, strategy_agent
+from clew_strategies import Branches, BranchResult, RoleResult, Runs, TreeSearch, strategy_agent
 from tests.strategies.test_tree_search import Walker, finish, go
 
 Program = Callable[[Runs, str], Awaitable[Json]]
@@ -70,8 +70,8 @@ async def test_a_fork_begins_in_the_middle_of_another_run() -> None:
     assert (branch.total.steps, len(branch.steps)) == (2, 3)
 
 
-def branch_of(value: Json) -> Branch:
-    return Branch(**value)
+def branch_of(value: Json) -> BranchResult:
+    return BranchResult(**value)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from clew import Agent, MemoryStore, read, replay, run
 from clew.interfaces import Json
-from clew_strategies import GOOD_FOR, Auto, Judgement, choose, strategy_agent
+from clew_strategies import GOOD_FOR, AnswerVerdict, Auto, choose, strategy_agent
 from tests.strategies.test_programs import Rules, planner, population, reasons
 
 
@@ -81,7 +81,7 @@ async def test_with_a_test_it_may_be_tried_again() -> None:
         }
     )
     agent = Agent(model, [population], prompt="You are the solver.")
-    judge = Agent(model, prompt="You are a judge.", answer=Judgement)
+    judge = Agent(model, prompt="You are a judge.", answer=AnswerVerdict)
     name, why, answer = await chosen_in(Auto(agent, judge), "Who founded Ulm?")
     assert (name, answer) == ("reflexion", "Bern")
     assert why == "reflexion: a test can check the answer."

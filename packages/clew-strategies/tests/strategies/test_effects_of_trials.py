@@ -22,14 +22,14 @@ from clew import (
 )
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
 from clew_strategies import (
+    AnswerVerdict,
     Chaining,
     EvaluatorOptimizer,
-    Judgement,
     Orchestrator,
     PlanAndSolve,
     Reflexion,
     ReWOO,
-    Route,
+    RoutedAgent,
     Routing,
     Runs,
     Score,
@@ -127,7 +127,7 @@ WAYS: list[tuple[Callable[[Agent], Any], Json]] = [
     (lambda a: Reflexion(strategy_agent(Orchestrator(a), a), trials=2), PARTS),
     (lambda a: EvaluatorOptimizer(strategy_agent(PlanAndSolve(a), a)), {"steps": ["write"]}),
     (lambda a: Reflexion(strategy_agent(Routing({"a": a}, {"a": "all"}, a.replace(
-        prompt="You plan who works.", tools=(), answer=Route)), a)), ROUTE),
+        prompt="You plan who works.", tools=(), answer=RoutedAgent)), a)), ROUTE),
     (lambda a: twice(strategy_agent(EvaluatorOptimizer(a, rounds=1), a)), None),
     (lambda a: PlanAndSolve(strategy_agent(EvaluatorOptimizer(a, rounds=1), a)), STEPS),
 ]  # fmt: skip
@@ -288,7 +288,7 @@ async def test_an_evaluators_effect_is_no_secret_to_the_next_trial() -> None:
     letters: list[str] = []
     judge = Clerk(letter)
     judging: Sequence[Tool] = [send]
-    evaluator = Agent(judge, judging, prompt="You are the clerk.", answer=Judgement)
+    evaluator = Agent(judge, judging, prompt="You are the clerk.", answer=AnswerVerdict)
     model = Clerk(letter)
     agent = clerk(model, send)
     whole = strategy_agent(EvaluatorOptimizer(agent, evaluator=evaluator), agent)

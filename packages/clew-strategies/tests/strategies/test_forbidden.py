@@ -21,7 +21,7 @@ from clew import (
 )
 from clew.interfaces import Bound, Guard, Json
 from clew.toolbox.person import HoldQuestions, ask_person
-from clew_strategies import Auto, Judgement, Reflexion, ReWOO, strategy_agent
+from clew_strategies import AnswerVerdict, Auto, Reflexion, ReWOO, strategy_agent
 from tests.strategies import post
 from tests.strategies.post import Post, planned, step
 from tests.strategies.test_programs import Rules
@@ -134,7 +134,7 @@ async def test_an_evaluators_tool_is_judged_by_its_own_name(guard: Guard) -> Non
     seen: list[str] = []
 
     @tool(effect="unsafe")
-    def send(task: str, answer: str) -> Judgement:
+    def send(task: str, answer: str) -> AnswerVerdict:
         """Send the answer to a judge.
 
         Args:
@@ -142,7 +142,7 @@ async def test_an_evaluators_tool_is_judged_by_its_own_name(guard: Guard) -> Non
             answer: The answer.
         """
         seen.append(answer)
-        return Judgement(passed=True, why=task)
+        return AnswerVerdict(passed=True, why=task)
 
     model = Rules({post.CLERK: lambda task: "42", post.REFLECT: lambda task: "no"})
     agent = Agent(model, prompt=f"{post.CLERK}.", guards=[guard])
@@ -165,7 +165,7 @@ async def test_an_evaluator_is_counted_where_it_has_effects(effect: Any, most: i
     seen: list[str] = []
 
     @tool(effect=effect)
-    def check(task: str, answer: str) -> Judgement:
+    def check(task: str, answer: str) -> AnswerVerdict:
         """Check it.
 
         Args:
@@ -173,7 +173,7 @@ async def test_an_evaluator_is_counted_where_it_has_effects(effect: Any, most: i
             answer: The answer.
         """
         seen.append(answer)
-        return Judgement(passed=False, why=task)
+        return AnswerVerdict(passed=False, why=task)
 
     model = Rules({post.CLERK: lambda task: "42", post.REFLECT: lambda task: "no"})
     agent = Agent(model, prompt=f"{post.CLERK}.", limits=Limits(tool_calls=2))

@@ -8,8 +8,8 @@ import pytest
 from clew import Agent, ConfigError, MemoryStore, read, run
 from clew.testing.models import ScriptedModel, finish, say
 from clew_strategies import (
+    AnswerVerdict,
     EvaluatorOptimizer,
-    Judgement,
     Orchestrator,
     PlanAndSolve,
     Reflexion,
@@ -44,7 +44,9 @@ def test_what_allows_no_work_is_refused(make: Callable[..., Any], name: str, val
 
 async def tasks(memory: int) -> Sequence[str]:
     """What each of four trials is asked, where none passes."""
-    wrong = Agent(ScriptedModel([finish({"passed": False, "why": "wrong"})] * 4), answer=Judgement)
+    wrong = Agent(
+        ScriptedModel([finish({"passed": False, "why": "wrong"})] * 4), answer=AnswerVerdict
+    )
     told = iter(range(9))
     reflector = Agent(ScriptedModel([finish(f"thought {next(told)}") for _ in range(4)]))
     agent = Agent(ScriptedModel([finish(f"answer {n}") for n in range(4)]))

@@ -21,7 +21,7 @@ from clew import (
 )
 from clew.testing import ScriptedModel, act, finish, say
 from clew_strategies import Chaining, ReWOO, strategy_agent
-from clew_strategies.rewoo import Calls
+from clew_strategies.rewoo import CallPlan
 
 DAY = "2026-01-01"
 CAPS = [Limits(unknown="hold", tool_calls=1), Limits(unknown="hold", calls_per_tool={"book": 1})]
@@ -74,7 +74,7 @@ def chained(diary: Diary, limits: Limits) -> Agent:
 def planned(diary: Diary, limits: Limits) -> Agent:
     agent = plain(diary, limits)
     call = {"id": "E1", "tool": "book", "args": {"day": DAY}}
-    planner = Agent(ScriptedModel([finish({"calls": [call]})]), answer=Calls)
+    planner = Agent(ScriptedModel([finish({"calls": [call]})]), answer=CallPlan)
     return strategy_agent(ReWOO(agent, planner=planner), agent)
 
 

@@ -378,7 +378,7 @@ async def test_workers_work_on_the_parts_at_once() -> None:
 async def test_a_run_deep_inside_is_held_and_goes_on() -> None:
     held: list[str] = []
 
-    async def guard(call: Any, so_far: Any) -> Verdict | None:
+    async def guard(call: Any, trajectory: Any) -> Verdict | None:
         held.append(call.key)
         return Verdict("hold", "may it look?") if call.action.name == "population" else None
 

@@ -6,7 +6,7 @@ from clew import Agent, MemoryStore, Result, run, tool
 from clew.core.events import Json
 from clew.testing import ScriptedModel, finish, say
 from clew_strategies import ReWOO, strategy_agent
-from clew_strategies.rewoo import Calls
+from clew_strategies.rewoo import CallPlan
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ async def sent_by(*written: str) -> tuple[Result[str], list[str]]:
             for place, text in enumerate(written, start=2)
         ),
     ]
-    plans = Agent(ScriptedModel([finish({"calls": calls})] * 2), answer=Calls)
+    plans = Agent(ScriptedModel([finish({"calls": calls})] * 2), answer=CallPlan)
     agent = Agent(ScriptedModel([say("Done.")]), [lake, send])
     strategy = ReWOO(agent, planner=plans)
     return await run(strategy_agent(strategy, agent), "How deep?", store=MemoryStore()), sent

@@ -22,14 +22,14 @@ from clew import (
 from clew.core.interfaces import Store
 from clew.testing import ScriptedModel, act, finish, say
 from clew_strategies import Orchestrator, strategy_agent
-from clew_strategies.orchestrator import Parts
+from clew_strategies.orchestrator import Subtasks
 
 GOOD, BAD = "2026-03-01", ("2026-02-30", "soon", "2026-13-01")
 
 
-async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+async def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that asks a person about each booking."""
-    del so_far
+    del trajectory
     return Verdict("hold", "May it be booked?") if call.action.name == "book" else None
 
 
@@ -58,7 +58,7 @@ async def test_workers_at_once_are_told_of_no_booking_that_was_refused(times: in
     got, store = list[dt.date](), MemoryStore()
     worker = booking(got)
     divided = finish({"parts": [{"task": "one"}, {"task": "two"}]})
-    divider = Agent(ScriptedModel([divided]), answer=Parts)
+    divider = Agent(ScriptedModel([divided]), answer=Subtasks)
     whole = strategy_agent(Orchestrator(worker, divider=divider), worker)
     await run(whole, "?", store=store, run_id="run")
     for _ in range(times):

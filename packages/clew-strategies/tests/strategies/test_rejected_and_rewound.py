@@ -44,9 +44,9 @@ def improving(*answers: Json) -> Rules:
     )
 
 
-async def polite(answer: object, so_far: Trajectory) -> str | None:
+async def polite(answer: object, trajectory: Trajectory) -> str | None:
     """A check."""
-    del so_far
+    del trajectory
     return None if "please" in str(answer) else f"say please, and not {answer!r}"
 
 

@@ -10,19 +10,19 @@ import pytest
 from clew import Agent, ConfigError, run
 from clew.testing import ScriptedModel, finish, say
 from clew_strategies import (
+    AnswerVerdict,
     Auto,
-    Calls,
+    CallPlan,
     EvaluatorOptimizer,
-    Judgement,
     Orchestrator,
-    Parts,
-    Plan,
     PlanAndSolve,
     Reflexion,
     ReWOO,
-    Route,
+    RoutedAgent,
     Routing,
     Score,
+    StepPlan,
+    Subtasks,
     TreeSearch,
     strategy_agent,
 )
@@ -30,21 +30,21 @@ from clew_strategies import (
 A: Agent = Agent(model=ScriptedModel([say("an answer")]))
 
 ROLES: dict[str, tuple[Callable[[Agent[Any]], Any], str, set[type]]] = {
-    "reflexion": (lambda it: Reflexion(A, evaluator=it), "evaluator", {Judgement}),
-    "optimizer": (lambda it: EvaluatorOptimizer(A, evaluator=it), "evaluator", {Judgement}),
-    "rewoo": (lambda it: ReWOO(A, planner=it), "planner", {Calls}),
-    "plan": (lambda it: PlanAndSolve(A, planner=it), "planner", {Plan}),
-    "orchestrator": (lambda it: Orchestrator(A, divider=it), "divider", {Parts}),
-    "tree": (lambda it: TreeSearch(A, scorer=it), "scorer", {Score, Judgement}),
-    "auto": (lambda it: Auto(A, chooser=it), "chooser", {Route}),
-    "auto evaluator": (lambda it: Auto(A, evaluator=it), "evaluator", {Judgement}),
-    "routing": (lambda it: Routing({"a": A}, {"a": "all"}, it), "chooser", {Route}),
+    "reflexion": (lambda it: Reflexion(A, evaluator=it), "evaluator", {AnswerVerdict}),
+    "optimizer": (lambda it: EvaluatorOptimizer(A, evaluator=it), "evaluator", {AnswerVerdict}),
+    "rewoo": (lambda it: ReWOO(A, planner=it), "planner", {CallPlan}),
+    "plan": (lambda it: PlanAndSolve(A, planner=it), "planner", {StepPlan}),
+    "orchestrator": (lambda it: Orchestrator(A, divider=it), "divider", {Subtasks}),
+    "tree": (lambda it: TreeSearch(A, scorer=it), "scorer", {Score, AnswerVerdict}),
+    "auto": (lambda it: Auto(A, chooser=it), "chooser", {RoutedAgent}),
+    "auto evaluator": (lambda it: Auto(A, evaluator=it), "evaluator", {AnswerVerdict}),
+    "routing": (lambda it: Routing({"a": A}, {"a": "all"}, it), "chooser", {RoutedAgent}),
 }
 """How a strategy is made with an agent for a role, the role, and the types that it reads."""
 
 
 class Nested(msgspec.Struct):
-    judgement: Judgement
+    judgement: AnswerVerdict
 
 
 class Untold(msgspec.Struct):
@@ -78,10 +78,13 @@ KINDS: dict[str, Any] = {
     "None": None,
     "literal": Literal["a", "b"],
     "union": str | int,
-    "optional": Judgement | None,
-    "one of two": Judgement | list[str],
-    "list of them": list[Judgement],
-    **{each.__name__: each for each in (Judgement, Calls, Plan, Parts, Score, Route)},
+    "optional": AnswerVerdict | None,
+    "one of two": AnswerVerdict | list[str],
+    "list of them": list[AnswerVerdict],
+    **{
+        each.__name__: each
+        for each in (AnswerVerdict, CallPlan, StepPlan, Subtasks, Score, RoutedAgent)
+    },
     **{each.__name__: each for each in (Nested, Untold, Numbered, Perhaps, Steps)},
 }
 
@@ -112,14 +115,14 @@ def test_the_line_names_the_role_and_both_types() -> None:
             strategy_agent(TreeSearch(A, scorer=A.replace(answer=kind)), A)
         told.append(str(refused.value))
     assert told == [
-        f"tree_search: the scorer answers with {kind}: give it answer=Score or Judgement, which "
-        "is what its role wants"
+        f"tree_search: the scorer answers with {kind}: give it answer=Score or AnswerVerdict, "
+        "which is what its role wants"
         for kind in ("int", "dict[str, typing.Any]", "Untold", "text")
     ]
 
 
 class Wider(msgspec.Struct):
-    """As `Judgement`, and more."""
+    """As `AnswerVerdict`, and more."""
 
     passed: bool
     why: str
@@ -138,7 +141,7 @@ class Data:
 
 
 class Named(msgspec.Struct):
-    """As `Route`, with the names that there are."""
+    """As `RoutedAgent`, with the names that there are."""
 
     name: Literal["a"]
     why: Literal["because"] | Annotated[str, msgspec.Meta(max_length=80)]
@@ -161,7 +164,7 @@ class Right(msgspec.Struct, tag="right"):
     passed: bool
 
 
-@pytest.mark.parametrize("kind", [Judgement, Wider, Dict, Data, Left | Right])
+@pytest.mark.parametrize("kind", [AnswerVerdict, Wider, Dict, Data, Left | Right])
 @pytest.mark.parametrize("role", ["reflexion", "optimizer", "tree", "auto evaluator"])
 def test_a_type_of_ones_own_with_the_same_fields_will_do(role: str, kind: Any) -> None:
     strategy_agent(ROLES[role][0](A.replace(answer=kind)), A)

@@ -129,7 +129,7 @@ def test_a_parser_reads_the_replies_of_roles_in_their_own_form() -> None:
     agent = with_parser(Agent(ScriptedModel([]), [population]), ScriptedModel([], name="s:parser"))
     role = typed_agent(agent, "You judge the work.", dict)
     assert role.engine.model.info.params["parser"] == "s:parser"
-    assert role.engine.model.brief.tools == ()  # type: ignore[attr-defined]  # it is `WithParser`
+    assert role.engine.model.prompt_spec.tools == ()  # type: ignore[attr-defined]  # it is `WithParser`
 
 
 @pytest.mark.parametrize("prompt", ["Answer in French.", Instructions(output="One word.")])

@@ -7,12 +7,12 @@ from clew.core.trajectory import Call, Trajectory
 from clew.interfaces import Json
 from clew.testing.models import ScriptedModel, finish, say
 from clew_strategies import ReWOO, strategy_agent
-from clew_strategies.rewoo import Calls
+from clew_strategies.rewoo import CallPlan
 
 SECRET = "p4ss-w0rd-of-the-till"
 
 
-def ask(call: Call, so_far: Trajectory) -> Verdict | None:
+def ask(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Ask a person about each payment."""
     return Verdict("hold", "May it be paid?") if call.action.name == "pay" else None
 
@@ -39,7 +39,7 @@ async def told(
         calls.append({"id": "E2", "tool": "file", "args": {"receipt": "#E1"}, "why": ""})
     found = finish({"value": 7, "why": "the till says so"}) if needed else say("the till says so")
     works = Agent(ScriptedModel([found, say("done")]), [pay, file], guards=[ask] if edit else [])
-    planner = Agent(ScriptedModel([finish({"calls": calls})]), answer=Calls)
+    planner = Agent(ScriptedModel([finish({"calls": calls})]), answer=CallPlan)
     agent = strategy_agent(ReWOO(works, planner=planner), works)
     store = MemoryStore()
     await run(agent, "Buy a desk for Ada.", store=store, run_id="r")

@@ -22,7 +22,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.interfaces import Json
 from clew.testing.models import ScriptedModel, finish, say
 from clew_strategies import ReWOO, strategy_agent
-from clew_strategies.rewoo import Calls
+from clew_strategies.rewoo import CallPlan
 
 Args = dict[str, Json] | None
 
@@ -31,12 +31,12 @@ AMENDED = 'Note: the arguments were changed to {"amount":50}: fifty at most'
 BEGUN = 'Note: pay({"amount":100}) was begun before, and may have happened'
 
 
-def ask(call: Call, so_far: Trajectory) -> Verdict | None:
+def ask(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Ask a person about each payment."""
     return Verdict("hold", "May it be paid?") if call.action.name == "pay" else None
 
 
-def lower(call: Call, so_far: Trajectory) -> Verdict | None:
+def lower(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Pay fifty at most."""
     if call.action.name == "pay" and call.args["amount"] == 100:
         return Verdict("amend", "fifty at most", args={"amount": 50})
@@ -60,7 +60,7 @@ async def told(
 
     plan = finish({"calls": [{"id": "E1", "tool": "pay", "args": {"amount": 100}, "why": "pay"}]})
     works = Agent(ScriptedModel([say("done")]), [pay], **more)
-    planner = Agent(ScriptedModel([plan]), answer=Calls)
+    planner = Agent(ScriptedModel([plan]), answer=CallPlan)
     agent = strategy_agent(ReWOO(works, planner=planner), works)
     store = MemoryStore()
     await run(agent, "Pay 100.", store=store, run_id="r")

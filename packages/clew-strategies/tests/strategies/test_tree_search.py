@@ -27,7 +27,7 @@ from clew import (
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
 from clew.retention import export_runs, gc, import_runs
 from clew.testing.cut_store import CutStore
-from clew_strategies import Judgement, Score, TreeSearch, strategy_agent
+from clew_strategies import AnswerVerdict, Score, TreeSearch, strategy_agent
 
 WAYS = {"": "LR", "L": "LR", "R": "LR"}
 """Doors of a house of two floors: the treasure lies behind R, then L."""
@@ -170,14 +170,14 @@ async def test_what_a_branch_did_is_held_in_the_next() -> None:
             return Reply("", (RawCall("send", '{"text": "Dear Ada"}'),), "calls")
 
     @tool(effect="pure")
-    def score(task: str, answer: str) -> Judgement:
+    def score(task: str, answer: str) -> AnswerVerdict:
         """Never satisfied.
 
         Args:
             task: What was asked.
             answer: The answer.
         """
-        return Judgement(passed=False, why="no")
+        return AnswerVerdict(passed=False, why="no")
 
     store = MemoryStore()
     whole = searching(Writer(), [send], scorer=score, breadth=2)

@@ -30,39 +30,39 @@ from clew.core.events import Reply, Stop
 from clew.core.interfaces import Append, Prompt
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew_strategies import Choice, agent_of, verifying, vote, vote_status, vote_sync
+from clew_strategies import VerifierChoice, agent_of, verifying, vote, vote_status, vote_sync
 from tests.strategies.voters import QUESTION, Tape, Voters, ask, look, model_of, voters
 
 pytestmark = pytest.mark.anyio
 
 
-async def second(question: str, runs: Mapping[int, Trajectory]) -> Choice:
+async def second(question: str, runs: Mapping[int, Trajectory]) -> VerifierChoice:
     """A verifier that has read the runs."""
     assert question == QUESTION
     assert all(run.stop is not None and len(run.steps) > 1 for run in runs.values())
-    return Choice(2, "it looked at page 2")
+    return VerifierChoice(2, "it looked at page 2")
 
 
-async def none_of_them(question: str, runs: Mapping[int, Trajectory]) -> Choice:
+async def none_of_them(question: str, runs: Mapping[int, Trajectory]) -> VerifierChoice:
     """A verifier that cannot say."""
     del question, runs
-    return Choice(0, "all are weak")
+    return VerifierChoice(0, "all are weak")
 
 
-async def a_run_without_an_answer(question: str, runs: Mapping[int, Trajectory]) -> Choice:
+async def a_run_without_an_answer(question: str, runs: Mapping[int, Trajectory]) -> VerifierChoice:
     """A verifier that names what was not to be chosen."""
     del question, runs
-    return Choice(9)
+    return VerifierChoice(9)
 
 
-async def out_of_order(question: str, runs: Mapping[int, Trajectory]) -> Choice:
+async def out_of_order(question: str, runs: Mapping[int, Trajectory]) -> VerifierChoice:
     """A verifier that fails."""
     raise RuntimeError(question)
 
 
 def judge(*script: Any) -> Agent:
     """A verifying agent that says this."""
-    return verifying(ScriptedModel(script, answer=Choice))
+    return verifying(ScriptedModel(script, answer=VerifierChoice))
 
 
 @pytest.mark.parametrize(
@@ -278,8 +278,8 @@ def replaced(agent: Agent, scripts: Any) -> Any:
     return type(model_of(agent))(scripts)
 
 
-async def hold_page_2(call: Call, so_far: Trajectory) -> Verdict | None:
-    del so_far
+async def hold_page_2(call: Call, trajectory: Trajectory) -> Verdict | None:
+    del trajectory
     return Verdict("hold", "page 2 is private") if call.args.get("page") == 2 else None
 
 
@@ -414,8 +414,8 @@ async def test_where_no_run_is_answered_the_best_of_the_bounds_counts_and_is_cal
 
 
 async def test_where_no_run_has_an_answer_the_declared_one_stands_in() -> None:
-    async def never(answer: object, so_far: Trajectory) -> str:
-        del answer, so_far
+    async def never(answer: object, trajectory: Trajectory) -> str:
+        del answer, trajectory
         return "never good enough"
 
     agent = voters(*[[say("x")] * 3] * 3, checks=[never], fallback="I cannot say")
@@ -437,14 +437,14 @@ async def test_typed_answers_are_compared_as_values() -> None:
 class Whose:
     """A check that is content with any answer, and audits it."""
 
-    async def __call__(self, answer: object, so_far: Trajectory) -> str | None:
-        del answer, so_far
+    async def __call__(self, answer: object, trajectory: Trajectory) -> str | None:
+        del answer, trajectory
         return None
 
-    def audit(self, answer: object, so_far: Trajectory) -> str:
+    def audit(self, answer: object, trajectory: Trajectory) -> str:
         """Where it was asked."""
         del answer
-        return f"audited in {so_far.run_id}"
+        return f"audited in {trajectory.run_id}"
 
 
 async def test_the_evidence_is_that_of_the_run_whose_answer_was_taken() -> None:

@@ -9,7 +9,7 @@ import pytest
 from clew import Agent, Limits, MemoryStore, PartError
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, say
-from clew_strategies import Choice, vote
+from clew_strategies import VerifierChoice, vote
 from tests.core.test_own_stores import MISDEEDS
 from tests.strategies.voters import ask, voters
 
@@ -35,12 +35,14 @@ async def test_a_verifier_that_breaks_chose_none(misdeed: str, is_async: bool) -
 
 
 async def test_a_plain_function_may_verify() -> None:
-    found = await ask(voters("x", "y", meet=2), 2, verifier=lambda _question, _runs: Choice(2))
+    found = await ask(
+        voters("x", "y", meet=2), 2, verifier=lambda _question, _runs: VerifierChoice(2)
+    )
     assert (found.answer, found.how) == ("y", "verifier")
 
 
 async def test_a_verifier_that_never_ends_has_the_time_of_a_thought() -> None:
-    async def never(question: str, runs: Mapping[int, Trajectory]) -> Choice:
+    async def never(question: str, runs: Mapping[int, Trajectory]) -> VerifierChoice:
         await anyio.sleep_forever()
         raise AssertionError
 

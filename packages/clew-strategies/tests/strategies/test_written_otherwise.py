@@ -6,7 +6,7 @@ import pytest
 
 from clew import Agent, MemoryStore, replay, run, tool
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew_strategies import Judgement, Reflexion, strategy_agent
+from clew_strategies import AnswerVerdict, Reflexion, strategy_agent
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +39,7 @@ async def test_a_trial_that_writes_the_call_otherwise_is_held(
         return act("send", to="ada", **(then if told else first))
 
     agent = Agent(ScriptedModel([letter, say("It is sent.")]), tools=[send])
-    judge = Agent(ScriptedModel([finish({"passed": False, "why": "no"})]), answer=Judgement)
+    judge = Agent(ScriptedModel([finish({"passed": False, "why": "no"})]), answer=AnswerVerdict)
     reflector = Agent(ScriptedModel([say("Write it anew.")]))
     whole = strategy_agent(Reflexion(agent, evaluator=judge, reflector=reflector, trials=2), agent)
     store = MemoryStore()

@@ -5,17 +5,17 @@ a `Reach`, which reaches public addresses only.
 """
 
 from clew.core.interfaces import Tool
-from clew_web.asking import Answer, Request
+from clew_web.access_policy import Reach, reach_of_environment
 from clew_web.baidu import baidu
 from clew_web.cascade import usual_sources, web_search
 from clew_web.engines import brave, searxng, serper, tavily
+from clew_web.errors import Kind, WebToolError
+from clew_web.host_limits import share
 from clew_web.page import fetch_page
 from clew_web.paper import Find, KeepPlace, paper_tools
-from clew_web.reach import Reach, reach_of_environment
-from clew_web.results import Hit, Piece
-from clew_web.share import share
+from clew_web.request import Answer, WebRequest
+from clew_web.results import Hit, SearchHit
 from clew_web.source import Query, Source, search, search_tool
-from clew_web.trouble import Kind, Trouble
 from clew_web.wiki import Article, wikipedia
 
 __all__ = [
@@ -25,12 +25,12 @@ __all__ = [
     "Hit",
     "KeepPlace",
     "Kind",
-    "Piece",
     "Query",
     "Reach",
-    "Request",
+    "SearchHit",
     "Source",
-    "Trouble",
+    "WebRequest",
+    "WebToolError",
     "baidu",
     "baidu_search",
     "brave",

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from clew_web.trouble import Trouble
+from clew_web.errors import WebToolError
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -47,7 +47,7 @@ async def resolve(host: str, port: int) -> list[Address]:
 
 
 def check(host: str, port: int, addresses: Collection[Address], allow: Collection[str]) -> None:
-    """Raise `Trouble` where any address is not public, unless the host is allowed by name.
+    """Raise `WebToolError` where any address is not public, unless the host is allowed by name.
 
     `allow` holds hosts, or `host:port` where only that port may be asked.
     """
@@ -59,4 +59,4 @@ def check(host: str, port: int, addresses: Collection[Address], allow: Collectio
                 f"{host} is not at a public address: only the public web is asked (a person can "
                 "allow a host by its name)"
             )
-            raise Trouble("not_allowed", text)
+            raise WebToolError("not_allowed", text)

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import trafilatura
 
-from clew_web.asking import Answer, Request
+from clew_web.errors import WebToolError
+from clew_web.request import Answer, WebRequest
 from clew_web.results import Hit, plain
 from clew_web.source import Query, Source
-from clew_web.trouble import Trouble
 
 BAIDU: Final = "https://www.baidu.com/s"
 
@@ -33,9 +33,9 @@ _NO_ADDRESS: Final = "nourl.ubs.baidu.com"
 def baidu(url: str = BAIDU) -> Source:
     """Baidu's page of results."""
 
-    def request(query: Query, key: str) -> Request:
+    def request(query: Query, key: str) -> WebRequest:
         params = {"wd": query.text, "rn": str(max(10, query.limit)), "ie": "utf-8"}
-        return Request(url, params, types=("text/html",))
+        return WebRequest(url, params, types=("text/html",))
 
     return Source(
         "baidu",
@@ -47,13 +47,13 @@ def baidu(url: str = BAIDU) -> Source:
     )
 
 
-def _captcha(answer: Answer) -> Trouble | None:
+def _captcha(answer: Answer) -> WebToolError | None:
     text = answer.body.decode("utf-8", "replace")
     asked = urlsplit(answer.url).hostname in _GUARDS or any(mark in text for mark in _CAPTCHA)
     if not asked:
         return None
     why = "Baidu wants to see a person (a captcha): use another source, and Baidu later"
-    return Trouble("captcha", why)
+    return WebToolError("captcha", why)
 
 
 def _hits(answer: Answer) -> Iterator[Hit]:
@@ -66,7 +66,7 @@ def _hits(answer: Answer) -> Iterator[Hit]:
             "Baidu answers with a page in which no results are found: its layout may have changed, "
             "which a person has to look into; use another source"
         )
-        raise Trouble("layout_changed", why)
+        raise WebToolError("layout_changed", why)
     yield from hits
 
 

@@ -12,12 +12,12 @@ from clew.core.interfaces import Tool
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.tools.schema import checked
+from clew_web.access_policy import Reach, reach_of_environment
 from clew_web.baidu import baidu
 from clew_web.engines import brave, searxng, serper, tavily
-from clew_web.reach import Reach, reach_of_environment
-from clew_web.results import Piece, clean_text, observation, same_page
+from clew_web.errors import WebToolError
+from clew_web.results import SearchHit, clean_text, observation, same_page
 from clew_web.source import SLACK, Query, Source, parameters, query_of, search
-from clew_web.trouble import Trouble
 from clew_web.wiki import wikipedia
 
 SECONDS: Final = 12.0
@@ -31,7 +31,7 @@ _DESCRIPTION: Final = (
 _NOTHING: Final = "nothing found by any source: try fewer or other words, or the names alone"
 
 
-class Failed(NamedTuple):
+class SourceFailure(NamedTuple):
     """A source that was asked in vain."""
 
     source: str
@@ -71,7 +71,7 @@ def web_search(
         found, failed = await (_all if at_once else _first)(here, query, out)
         if len(failed) == len(here):
             why = "; ".join(f"{one.source}: {one.why}" for one in failed)
-            raise Trouble("all_failed", f"no source could be searched ({why})")
+            raise WebToolError("all_failed", f"no source could be searched ({why})")
         told: dict[str, Json] = {"failed": [one._asdict() for one in failed]} if failed else {}
         return observation(_ranked(found)[: query.limit], "" if found else _NOTHING, **told)
 
@@ -91,33 +91,35 @@ def web_search(
 
 async def _first(
     sources: Sequence[Source], query: Query, reach: Reach
-) -> tuple[list[Piece], list[Failed]]:
+) -> tuple[list[SearchHit], list[SourceFailure]]:
     """What the first source finds that finds anything."""
-    failed: list[Failed] = []
+    failed: list[SourceFailure] = []
     for source in sources:
         found = await _asked_of(source, query, reach)
-        if isinstance(found, Failed):
+        if isinstance(found, SourceFailure):
             failed.append(found)
         elif found:
             return found, failed
     return [], failed
 
 
-async def _asked_of(source: Source, query: Query, reach: Reach) -> list[Piece] | Failed:
+async def _asked_of(source: Source, query: Query, reach: Reach) -> list[SearchHit] | SourceFailure:
     """What a source finds, or why it failed: whatever it raises is its own affair."""
     try:
         return await search(source, query, reach)
-    except Trouble as trouble:
-        return Failed(source.name, str(trouble))
+    except WebToolError as trouble:
+        return SourceFailure(source.name, str(trouble))
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- a source is anybody's code
-        return Failed(source.name, f"broken: {clean_text(described(error))}; use another source")
+        return SourceFailure(
+            source.name, f"broken: {clean_text(described(error))}; use another source"
+        )
 
 
 async def _all(
     sources: Sequence[Source], query: Query, reach: Reach
-) -> tuple[list[Piece], list[Failed]]:
+) -> tuple[list[SearchHit], list[SourceFailure]]:
     """What all sources find, in the order of the sources whichever answers first."""
-    came: dict[int, list[Piece] | Failed] = {}
+    came: dict[int, list[SearchHit] | SourceFailure] = {}
 
     async def ask(place: int, source: Source) -> None:
         came[place] = await _asked_of(source, query, reach)
@@ -126,19 +128,19 @@ async def _all(
         async with anyio.create_task_group() as group:
             for place, source in enumerate(sources):
                 group.start_soon(ask, place, source)
-    found, failed = list[Piece](), list[Failed]()
+    found, failed = list[SearchHit](), list[SourceFailure]()
     for place in sorted(came):
         one = came[place]
-        if isinstance(one, Failed):
+        if isinstance(one, SourceFailure):
             failed.append(one)
         else:
             found += one
     return found, failed
 
 
-def _ranked(found: Sequence[Piece]) -> list[Piece]:
+def _ranked(found: Sequence[SearchHit]) -> list[SearchHit]:
     """Best first, each page once, by its best piece; ties in the order in which they came."""
-    pages: dict[str, Piece] = {}
+    pages: dict[str, SearchHit] = {}
     for piece in sorted(found, key=lambda piece: -piece.score):
         pages.setdefault(same_page(piece.url or piece.title), piece)
     return list(pages.values())

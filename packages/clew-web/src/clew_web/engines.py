@@ -5,10 +5,10 @@ from typing import Final
 
 import msgspec
 
-from clew_web.asking import Answer, Request
+from clew_web.errors import WebToolError
+from clew_web.request import Answer, WebRequest
 from clew_web.results import Hit, plain
 from clew_web.source import Query, Source, no_quota, wrong_key
-from clew_web.trouble import Trouble
 
 SERPER: Final = "https://google.serper.dev/search"
 BRAVE: Final = "https://api.search.brave.com/res/v1/web/search"
@@ -44,13 +44,13 @@ class _Serper(msgspec.Struct, rename="camel"):
 def serper(url: str = SERPER) -> Source:
     """Google's results through serper.dev."""
 
-    def request(query: Query, key: str) -> Request:
+    def request(query: Query, key: str) -> WebRequest:
         body = {"q": query.text, "num": query.limit}
         if query.language:
             body["hl"] = query.language
-        return Request(url, headers={"X-API-KEY": key}, json=body)
+        return WebRequest(url, headers={"X-API-KEY": key}, json=body)
 
-    def trouble(answer: Answer) -> Trouble | None:
+    def trouble(answer: Answer) -> WebToolError | None:
         if answer.status in _REFUSED:
             return wrong_key("Serper", "SERPER_API_KEY")
         return no_quota("Serper") if answer.status == 400 and b"credit" in answer.body else None
@@ -98,11 +98,11 @@ class _Brave(msgspec.Struct):
 def brave(url: str = BRAVE) -> Source:
     """The Brave Search API."""
 
-    def request(query: Query, key: str) -> Request:
+    def request(query: Query, key: str) -> WebRequest:
         params = {"q": query.text, "count": str(query.limit), "text_decorations": "false"}
-        return Request(url, params, headers={"X-Subscription-Token": key})
+        return WebRequest(url, params, headers={"X-Subscription-Token": key})
 
-    def trouble(answer: Answer) -> Trouble | None:
+    def trouble(answer: Answer) -> WebToolError | None:
         if answer.status in _REFUSED or b"SUBSCRIPTION_TOKEN_INVALID" in answer.body:
             return wrong_key("Brave", "BRAVE_API_KEY")
         return no_quota("Brave") if answer.status in {402, 429} and _month_is_over(answer) else None
@@ -147,11 +147,11 @@ class _Tavily(msgspec.Struct):
 def tavily(url: str = TAVILY) -> Source:
     """The Tavily search API, whose scores are in [0, 1] already."""
 
-    def request(query: Query, key: str) -> Request:
+    def request(query: Query, key: str) -> WebRequest:
         body = {"query": query.text, "max_results": query.limit}
-        return Request(url, headers={"Authorization": f"Bearer {key}"}, json=body)
+        return WebRequest(url, headers={"Authorization": f"Bearer {key}"}, json=body)
 
-    def trouble(answer: Answer) -> Trouble | None:
+    def trouble(answer: Answer) -> WebToolError | None:
         if answer.status in _REFUSED:
             return wrong_key("Tavily", "TAVILY_API_KEY")
         return no_quota("Tavily") if answer.status in {432, 433} else None
@@ -182,20 +182,20 @@ class _Searx(msgspec.Struct):
 def searxng(url: str = "") -> Source:
     """Your SearXNG instance: `url` is its address, or the variable SEARXNG_BASE_URL has it."""
 
-    def request(query: Query, key: str) -> Request:
+    def request(query: Query, key: str) -> WebRequest:
         params = {"q": query.text, "format": "json"}
         if query.language:
             params["language"] = query.language
-        return Request(f"{(url or key).rstrip('/')}/search", params)
+        return WebRequest(f"{(url or key).rstrip('/')}/search", params)
 
-    def trouble(answer: Answer) -> Trouble | None:
+    def trouble(answer: Answer) -> WebToolError | None:
         if answer.status != 403:
             return None
         text = (
             "this SearXNG does not answer in JSON: a person has to add json to search.formats in "
             "its settings.yml; use another source"
         )
-        return Trouble("refused", text)
+        return WebToolError("refused", text)
 
     return Source(
         "searxng",
@@ -214,6 +214,6 @@ def _searx_hits(answer: Answer) -> Iterator[Hit]:
     said = msgspec.convert(answer.json(), _Searx)
     if not said.results and said.unresponsive_engines:
         text = "none of the engines behind this SearXNG answered: use another source, or try later"
-        raise Trouble("unreachable", text)
+        raise WebToolError("unreachable", text)
     for one in said.results:
         yield Hit(plain(one.title), one.url, plain(one.content))

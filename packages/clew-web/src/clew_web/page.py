@@ -12,12 +12,12 @@ from clew.core.events import Evidence, Json, Observation
 from clew.core.interfaces import Tool
 from clew.toolbox.docs.passages import Passage
 from clew.tools.schema import checked
-from clew_web.asking import Answer, Request
-from clew_web.reach import PRODUCT, Reach, reach_of_environment, status_failure
-from clew_web.readable import KINDS, Readable, readable
+from clew_web.access_policy import PRODUCT, Reach, reach_of_environment, status_failure
+from clew_web.errors import WebToolError
+from clew_web.extract_text import KINDS, PageText, readable
+from clew_web.request import Answer, WebRequest
 from clew_web.results import doc_id
 from clew_web.source import SLACK
-from clew_web.trouble import Trouble
 
 SHOWN: Final = 4_000
 """Characters of a page that are shown at once, at least one passage."""
@@ -33,7 +33,7 @@ def fetch_page(reach: Reach | None = None) -> Tool:
     out = reach or reach_of_environment()
 
     async def call(args: dict[str, Json], key: str) -> Any:
-        answer = await out.ask(Request(args["url"], types=KINDS), Robots(out).may_go)
+        answer = await out.ask(WebRequest(args["url"], types=KINDS), Robots(out).may_go)
         if trouble := status_failure(answer):
             raise trouble
         found = await to_thread.run_sync(partial(readable, answer), abandon_on_cancel=True)
@@ -70,17 +70,17 @@ def fetch_page(reach: Reach | None = None) -> Tool:
     )
 
 
-def _part(url: str, page: Readable, offset: int) -> Observation:
+def _part(url: str, page: PageText, offset: int) -> Observation:
     """The passages from `offset` on, as many as are shown at once."""
     passages = page.passages
     if not passages:
         text = "there is no text on this page that can be read: try another page"
-        raise Trouble("not_readable", text)
+        raise WebToolError("not_readable", text)
     ahead = [one for one in passages if one.offset + len(one.text) > offset]
     if not ahead:
         last = passages[-1]
         text = f"the page ends at {last.offset + len(last.text)}: give a smaller offset"
-        raise Trouble("bad_query", text)
+        raise WebToolError("bad_query", text)
     shown = list(_first(ahead))
     ids = [doc_id("page", url, one.text) for one in shown]
     content: dict[str, Json] = {
@@ -130,22 +130,22 @@ class Robots:
         self._rules: dict[str, Protego] = {}
 
     async def may_go(self, url: str) -> None:
-        """Raise `Trouble` where the site wants programs to stay away."""
+        """Raise `WebToolError` where the site wants programs to stay away."""
         parts = urlsplit(url)
         site = f"{parts.scheme}://{parts.netloc}"
         if site not in self._rules:
-            answer = await self._reach.ask(Request(f"{site}/robots.txt", types=()))
+            answer = await self._reach.ask(WebRequest(f"{site}/robots.txt", types=()))
             self._rules[site] = _rules(parts.netloc, answer)
         if not self._rules[site].can_fetch(url, PRODUCT):
             text = f"{parts.netloc} asks programs not to read this page: try another"
-            raise Trouble("robots", text)
+            raise WebToolError("robots", text)
 
 
 def _rules(site: str, answer: Answer) -> Protego:
     """The rules. Where the site has none all may be read, and nothing while it fails."""
     if answer.status == 429 or answer.status >= 500:
         text = f"{site} cannot say now what programs may read: try another page, or later"
-        raise Trouble("robots", text)
+        raise WebToolError("robots", text)
     if not 200 <= answer.status < 300:
         return Protego.parse("")
     return Protego.parse(answer.body.decode("utf-8", "replace"))

@@ -20,11 +20,11 @@ from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError
 from clew.support.text_folding import caseless
 from clew.tools.schema import checked
-from clew_web.reach import Reach, reach_of_environment
-from clew_web.results import LONGEST, Piece, doc_id, observation, shortened
-from clew_web.share import share
+from clew_web.access_policy import Reach, reach_of_environment
+from clew_web.errors import WebToolError
+from clew_web.host_limits import share
+from clew_web.results import LONGEST, SearchHit, doc_id, observation, shortened
 from clew_web.source import SLACK, query_of
-from clew_web.trouble import Trouble
 from clew_web.wiki import (
     LANGUAGE,
     WIKIPEDIA,
@@ -81,7 +81,7 @@ def paper_tools(
         number: int = args.get("number", 1)
         if not title:
             text = "in which article? Search an entity first, or give its title"
-            raise Trouble("bad_query", text)
+            raise WebToolError("bad_query", text)
         found = await find(title)
         if not isinstance(found, Article):
             return _similar(title, found)
@@ -149,10 +149,10 @@ def _tool(
     )
 
 
-def _piece(prefix: str, found: Article, offset: int, text: str) -> Piece:
+def _piece(prefix: str, found: Article, offset: int, text: str) -> SearchHit:
     """Its score is 1: it was not searched for but asked for by name."""
     name = doc_id(prefix, found.url or found.title, text)
-    return Piece(name, 1.0, found.title, text, found.url, offset)
+    return SearchHit(name, 1.0, found.title, text, found.url, offset)
 
 
 def _sentence(prefix: str, found: Article, word: str, number: int) -> Observation:
@@ -204,12 +204,12 @@ def _given(texts: Mapping[str, str | Sequence[str]]) -> Find:
     return find
 
 
-class _Result(msgspec.Struct):
+class _PaperHit(msgspec.Struct):
     title: str
 
 
-class _Found(msgspec.Struct):
-    results: list[_Result]
+class _PaperResults(msgspec.Struct):
+    results: list[_PaperHit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +219,11 @@ class KeepPlace:
     It keeps the arguments that the model wrote.
     """
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Amend a `lookup` that leaves out title or number, by what the record says."""
         if call.action.name != LOOKUP or {"title", "number"} <= call.args.keys():
             return None
-        title, seen = _place(so_far)
+        title, seen = _place(trajectory)
         title = call.args.get("title", title)
         if not title:
             return None
@@ -232,10 +232,10 @@ class KeepPlace:
         return Verdict("amend", f"in {title!r}, sentence {number} of those with it", args=args)
 
 
-def _place(so_far: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
+def _place(trajectory: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
     """The title searched last, and how many sentences were seen since, by title and word."""
     title, seen = "", Counter[tuple[str, str]]()
-    for other in so_far.calls:
+    for other in trajectory.calls:
         shown = _results_of(other)
         if not shown:
             continue
@@ -246,12 +246,12 @@ def _place(so_far: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
     return title, seen
 
 
-def _results_of(call: Call) -> list[_Result]:
+def _results_of(call: Call) -> list[_PaperHit]:
     """What the call found."""
     if call.action.name not in {SEARCH, LOOKUP} or call.observation is None:
         return []
     try:
-        return msgspec.convert(call.observation.content, _Found).results
+        return msgspec.convert(call.observation.content, _PaperResults).results
     except msgspec.ValidationError:
         return []
 

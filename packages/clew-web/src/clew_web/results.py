@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from clew.core.events import Evidence, Json, Observation
 from clew.support.short_text import one_line
-from clew_web.share import share
+from clew_web.host_limits import share
 
 WEAK: Final = 0.5
 """A score below it is marked as weak."""
@@ -42,7 +42,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SearchHit:
     """A result as shown, cited by its `doc_id`."""
 
     doc_id: str
@@ -61,9 +61,9 @@ def plain(text: object) -> str:
     return one_line(_CONTROL.sub(" ", shown))
 
 
-def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:
+def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[SearchHit]:
     """The hits with ids and scores, each once, in their order; those that are no pages left out."""
-    found: dict[str, Piece] = {}
+    found: dict[str, SearchHit] = {}
     for hit in hits:
         url = clean_text(hit.url)
         if url and not _is_page(url):
@@ -73,7 +73,7 @@ def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[Piece]:
         score = float(hit.score or 0.0) if given else share(query, f"{title} {snippet}")
         found.setdefault(
             same_page(url or title),
-            Piece(
+            SearchHit(
                 doc_id(prefix, url or title, snippet),
                 round(min(1.0, max(0.0, score)), 3),
                 title,
@@ -136,7 +136,7 @@ def shortened(text: str, most: int = LONGEST) -> str:
     return window.rpartition(" ")[0] or window
 
 
-def observation(found: Sequence[Piece], note: str = "", **more: Json) -> Observation:
+def observation(found: Sequence[SearchHit], note: str = "", **more: Json) -> Observation:
     """What a search tool returns: `results`, a note where one is needed, and their evidence."""
     weak = [piece.doc_id for piece in found if piece.score < WEAK]
     if weak:
@@ -159,7 +159,7 @@ def observation(found: Sequence[Piece], note: str = "", **more: Json) -> Observa
     )
 
 
-def as_json(piece: Piece) -> dict[str, Json]:
+def as_json(piece: SearchHit) -> dict[str, Json]:
     """A piece as the model reads it."""
     return {
         "doc_id": piece.doc_id,

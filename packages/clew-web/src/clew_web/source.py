@@ -12,11 +12,11 @@ from clew.core.interfaces import Tool
 from clew.core.redaction import blots_out
 from clew.support.short_text import one_line
 from clew.tools.schema import checked
-from clew_web.asking import Answer, Request
-from clew_web.hop import port, read_url
-from clew_web.reach import Reach, reach_of_environment, status_failure
-from clew_web.results import Hit, Piece, observation, pieces
-from clew_web.trouble import Trouble
+from clew_web.access_policy import Reach, reach_of_environment, status_failure
+from clew_web.errors import WebToolError
+from clew_web.http_request import port, read_url
+from clew_web.request import Answer, WebRequest
+from clew_web.results import Hit, SearchHit, observation, pieces
 
 MOST_QUERY: Final = 400
 MOST_RESULTS: Final = 20
@@ -36,7 +36,7 @@ class Query:
     language: str = ""
 
 
-def _as_usual(answer: Answer) -> Trouble | None:
+def _as_usual(answer: Answer) -> WebToolError | None:
     """Nothing that only this source says."""
 
 
@@ -53,11 +53,11 @@ class Source:
 
     name: str
     title: str
-    request: Callable[[Query, str], Request]
+    request: Callable[[Query, str], WebRequest]
     read: Callable[[Answer], Iterable[Hit]]
     prefix: str = ""
     key: str = ""
-    trouble: Callable[[Answer], Trouble | None] = _as_usual
+    trouble: Callable[[Answer], WebToolError | None] = _as_usual
     secret: bool = True
     languages: bool = False
     about: str = ""
@@ -121,21 +121,21 @@ def parameters(*, languages: bool) -> dict[str, Json]:
 
 
 def query_of(args: dict[str, Json]) -> Query:
-    """The query of a call. Raises `Trouble` where nothing could be found by it."""
+    """The query of a call. Raises `WebToolError` where nothing could be found by it."""
     text = one_line(args["query"])
     if len(text) > MOST_QUERY:
-        raise Trouble(
+        raise WebToolError(
             "bad_query",
             f"the query has {len(text):,} characters, at most {MOST_QUERY} are sent: give the few "
             "words that matter",
         )
     if not any(sign.isalnum() for sign in text):
-        raise Trouble("bad_query", "the query holds no word: give the words that matter")
+        raise WebToolError("bad_query", "the query holds no word: give the words that matter")
     return Query(text, args.get("limit", Query("").limit), args.get("language", ""))
 
 
-async def search(source: Source, query: Query, reach: Reach) -> list[Piece]:
-    """The source's results, without any trace of the key. Raises `Trouble`."""
+async def search(source: Source, query: Query, reach: Reach) -> list[SearchHit]:
+    """The source's results, without any trace of the key. Raises `WebToolError`."""
     key = find_key(source)
     request = source.request(query, key)
     url = read_url(request.url)
@@ -148,35 +148,35 @@ async def search(source: Source, query: Query, reach: Reach) -> list[Piece]:
 
 
 def parse_answer(source: Source, answer: Answer) -> list[Hit]:
-    """What the answer says that was found. Raises `Trouble`."""
+    """What the answer says that was found. Raises `WebToolError`."""
     try:
         if trouble := source.trouble(answer) or status_failure(answer):
             raise trouble
         return list(source.read(answer))
     except (KeyError, TypeError, AttributeError, msgspec.ValidationError) as error:
         text = f"{source.title} does not answer in the form that it documents: use another source"
-        raise Trouble("bad_answer", text) from error
+        raise WebToolError("bad_answer", text) from error
 
 
 def find_key(source: Source) -> str:
-    """The key from the environment; "" where none is needed. Raises `Trouble`."""
+    """The key from the environment; "" where none is needed. Raises `WebToolError`."""
     key = os.environ.get(source.key, "").strip() if source.key else ""
     if source.key and not key:
         text = f"{source.title} needs {source.key}: a person has to set it; use another source"
-        raise Trouble("no_key", text)
+        raise WebToolError("no_key", text)
     if not all(32 < ord(sign) < 127 for sign in key):
         text = f"{source.key} has a space or an odd character: a person has to mend it"
-        raise Trouble("wrong_key", text)
+        raise WebToolError("wrong_key", text)
     return key
 
 
-def wrong_key(source_title: str, variable: str) -> Trouble:
+def wrong_key(source_title: str, variable: str) -> WebToolError:
     """The source does not take the key."""
     text = f"{source_title} does not take the key in {variable}: a person has to set a good one"
-    return Trouble("wrong_key", f"{text}; use another source")
+    return WebToolError("wrong_key", f"{text}; use another source")
 
 
-def no_quota(source_title: str) -> Trouble:
+def no_quota(source_title: str) -> WebToolError:
     """There is nothing left of what was paid for."""
     text = f"the searches paid for at {source_title} are used up: use another source"
-    return Trouble("quota", text)
+    return WebToolError("quota", text)

@@ -5,11 +5,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from clew_web.asking import Answer, Request
-from clew_web.reach import status_failure
+from clew_web.access_policy import status_failure
+from clew_web.errors import WebToolError
+from clew_web.request import Answer, WebRequest
 from clew_web.results import Hit, plain
 from clew_web.source import Query, Source
-from clew_web.trouble import Trouble
 
 WIKIPEDIA: Final = "https://{language}.wikipedia.org/w/api.php"
 LANGUAGE: Final = "en"
@@ -32,7 +32,7 @@ class Article(NamedTuple):
     text: str
 
 
-class _Page(msgspec.Struct):
+class _WikiPage(msgspec.Struct):
     title: str
     index: int = 0
     extract: str = ""
@@ -46,8 +46,8 @@ class _Title(msgspec.Struct):
     title: str
 
 
-class _Found(msgspec.Struct):
-    pages: list[_Page] = []
+class _WikiResults(msgspec.Struct):
+    pages: list[_WikiPage] = []
     search: list[_Title] = []
 
 
@@ -58,7 +58,7 @@ class _Error(msgspec.Struct):
 
 class _Wiki(msgspec.Struct):
     batchcomplete: bool = False
-    query: _Found | None = None
+    query: _WikiResults | None = None
     error: _Error | None = None
 
 
@@ -68,7 +68,7 @@ def wikipedia(language: str = LANGUAGE, api: str = WIKIPEDIA) -> Source:
     `api` is the address of another wiki's `api.php`; `{language}` in it stands for the language.
     """
 
-    def request(query: Query, key: str) -> Request:
+    def request(query: Query, key: str) -> WebRequest:
         params = {
             **_ALWAYS,
             "generator": "search",
@@ -80,7 +80,7 @@ def wikipedia(language: str = LANGUAGE, api: str = WIKIPEDIA) -> Source:
             "explaintext": "1",
             "exlimit": "max",
         }
-        return Request(api.replace("{language}", query.language or language), params)
+        return WebRequest(api.replace("{language}", query.language or language), params)
 
     return Source(
         "wiki",
@@ -93,7 +93,7 @@ def wikipedia(language: str = LANGUAGE, api: str = WIKIPEDIA) -> Source:
     )
 
 
-def article_request(title: str, language: str = LANGUAGE, api: str = WIKIPEDIA) -> Request:
+def article_request(title: str, language: str = LANGUAGE, api: str = WIKIPEDIA) -> WebRequest:
     """What to ask for a whole article."""
     params = {
         **_ALWAYS,
@@ -104,20 +104,20 @@ def article_request(title: str, language: str = LANGUAGE, api: str = WIKIPEDIA) 
         "explaintext": "1",
         "exlimit": "1",
     }
-    return Request(api.replace("{language}", language), params)
+    return WebRequest(api.replace("{language}", language), params)
 
 
-def similar_request(title: str, language: str = LANGUAGE, api: str = WIKIPEDIA) -> Request:
+def similar_request(title: str, language: str = LANGUAGE, api: str = WIKIPEDIA) -> WebRequest:
     """What to ask for titles like one that there is no article of."""
     params = {**_ALWAYS, "list": "search", "srsearch": title, "srlimit": str(_SIMILAR)}
     params |= {"srinfo": "", "srprop": ""}
-    return Request(api.replace("{language}", language), params)
+    return WebRequest(api.replace("{language}", language), params)
 
 
 def read_article(answer: Answer) -> Article | None:
     """The article; None where there is none, or only a list of things of that name.
 
-    Raises `Trouble`.
+    Raises `WebToolError`.
     """
     pages = _read(answer).pages
     if not pages or pages[0].missing or pages[0].invalid or "disambiguation" in pages[0].pageprops:
@@ -127,11 +127,11 @@ def read_article(answer: Answer) -> Article | None:
 
 
 def read_similar(answer: Answer) -> tuple[str, ...]:
-    """The titles. Raises `Trouble`."""
+    """The titles. Raises `WebToolError`."""
     return tuple(one.title for one in _read(answer).search)
 
 
-def _read(answer: Answer) -> _Found:
+def _read(answer: Answer) -> _WikiResults:
     if trouble := _trouble(answer) or status_failure(answer):
         raise trouble
     try:
@@ -140,14 +140,16 @@ def _read(answer: Answer) -> _Found:
         raise _unlike() from error
     if said.query is None and not said.batchcomplete:
         raise _unlike()
-    return said.query or _Found()
+    return said.query or _WikiResults()
 
 
-def _unlike() -> Trouble:
-    return Trouble("bad_answer", "the wiki does not answer as a MediaWiki does: use another source")
+def _unlike() -> WebToolError:
+    return WebToolError(
+        "bad_answer", "the wiki does not answer as a MediaWiki does: use another source"
+    )
 
 
-def _trouble(answer: Answer) -> Trouble | None:
+def _trouble(answer: Answer) -> WebToolError | None:
     """What the wiki says of itself: errors come with a good status."""
     if answer.status != 200 or b'"error"' not in answer.body[:2_000]:
         return None
@@ -155,9 +157,9 @@ def _trouble(answer: Answer) -> Trouble | None:
     if error is None:
         return None
     if error.code in {"ratelimited", "maxlag"}:
-        return Trouble("busy", "the wiki is asked too often: try another source, or later")
+        return WebToolError("busy", "the wiki is asked too often: try another source, or later")
     text = f"the wiki refuses this ({plain(error.info)[:160] or error.code}): ask otherwise"
-    return Trouble("refused", text)
+    return WebToolError("refused", text)
 
 
 def _hits(answer: Answer) -> Iterator[Hit]:

@@ -13,8 +13,8 @@ from clew_web import (
     Answer,
     Hit,
     Query,
-    Request,
     Source,
+    WebRequest,
     baidu,
     usual_sources,
     web_search,
@@ -78,8 +78,8 @@ BAD: dict[str, Callable[[Answer], Any]] = {
 
 
 def own(url: str, read_it: Callable[[Answer], Any]) -> Source:
-    def request(query: Query, key: str) -> Request:
-        return Request(url)
+    def request(query: Query, key: str) -> WebRequest:
+        return WebRequest(url)
 
     return Source("own", "my own", request, read_it)
 
@@ -97,7 +97,7 @@ async def test_a_source_that_breaks_takes_no_other_with_it(name: str, at_once: b
 
 
 async def test_a_request_that_cannot_be_made_takes_no_other_with_it() -> None:
-    def request(query: Query, key: str) -> Request:
+    def request(query: Query, key: str) -> WebRequest:
         raise RuntimeError("no request today")
 
     with Site({"": as_json(WIKI)}) as site:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from clew.core.events import Observation
-from clew_web import Answer, Kind, Reach, Trouble, fetch_page
-from clew_web.readable import readable
+from clew_web import Answer, Kind, Reach, WebToolError, fetch_page
+from clew_web.extract_text import readable
 from tests.tools.test_docs import pdf
 from tests.web.site import Said, Site, moved, page
 
@@ -40,7 +40,7 @@ async def read(reach: Reach, url: str, **more: Any) -> Observation:
 
 
 async def refuses(reach: Reach, url: str, kind: Kind, says: str = "", **more: Any) -> None:
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(WebToolError) as caught:
         await fetch_page(reach).call({"url": url, **more}, "")
     assert caught.value.kind == kind
     assert says in str(caught.value)

@@ -9,7 +9,7 @@ from clew.core.events import Json, Observation
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import tool
-from clew_web import Article, KeepPlace, Reach, Trouble, paper_tools
+from clew_web import Article, KeepPlace, Reach, WebToolError, paper_tools
 from clew_web.paper import sentences
 from tests.web.site import Said, Site, Was, as_json
 
@@ -85,9 +85,9 @@ async def test_lookup_says_what_is_not_there(args: dict[str, Json], says: str) -
 
 
 async def test_lookup_needs_to_know_where() -> None:
-    with pytest.raises(Trouble, match="Search an entity first"):
+    with pytest.raises(WebToolError, match="Search an entity first"):
         await called("lookup", word="sheep")
-    with pytest.raises(Trouble, match="no word"):
+    with pytest.raises(WebToolError, match="no word"):
         await called("search", entity="?")
 
 
@@ -261,7 +261,7 @@ async def test_a_wiki_is_searched_as_it_is_now() -> None:
 async def test_a_wiki_that_is_none_is_told(said: Said, kind: str) -> None:
     with Site({"/": said}) as site:
         search, _ = paper_tools(api=site.url, reach=Reach(allow=(site.host,)))
-        with pytest.raises(Trouble) as caught:
+        with pytest.raises(WebToolError) as caught:
             await search.call({"entity": "Skerryvore"}, "")
     assert caught.value.kind == kind
 

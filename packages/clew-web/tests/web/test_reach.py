@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.support.errors import ConfigError
-from clew_web import Answer, Kind, Reach, Request, Trouble, reach_of_environment
+from clew_web import Answer, Kind, Reach, WebRequest, WebToolError, reach_of_environment
+from clew_web.access_policy import retry_after, status_failure
 from clew_web.addresses import public
-from clew_web.reach import retry_after, status_failure
 from tests.web.site import Said, Site, Was, as_json, moved, page
 
 pytestmark = pytest.mark.both_loops
@@ -29,8 +29,8 @@ def near(site: Site, **settings: Any) -> Reach:
 
 
 async def fails(reach: Reach, url: str, kind: Kind, says: str | None = None, **more: Any) -> None:
-    with pytest.raises(Trouble, match=says) as caught:
-        await reach.ask(Request(url, types=(), **more))
+    with pytest.raises(WebToolError, match=says) as caught:
+        await reach.ask(WebRequest(url, types=(), **more))
     assert caught.value.kind == kind
     assert str(caught.value).startswith(f"{kind}: ")
 
@@ -41,7 +41,9 @@ async def fails(reach: Reach, url: str, kind: Kind, says: str | None = None, **m
 async def test_a_page_is_asked_for_politely_and_read() -> None:
     with Site({"/a": page("<p>Hello.</p>")}) as site:
         reach = near(site, contact="crawl@example.org")
-        answer = await reach.ask(Request(f"{site.url}/a?x=1#part", {"y": "2 3"}, types=("text/",)))
+        answer = await reach.ask(
+            WebRequest(f"{site.url}/a?x=1#part", {"y": "2 3"}, types=("text/",))
+        )
     assert (answer.status, answer.type, answer.body) == (200, "text/html", b"<p>Hello.</p>")
     assert answer.url == f"{site.url}/a?x=1&y=2+3"
     (was,) = site.asked
@@ -55,7 +57,7 @@ async def test_a_page_is_asked_for_politely_and_read() -> None:
 async def test_json_is_posted() -> None:
     with Site({"/a": as_json({"b": 1})}) as site:
         answer = await near(site, agent="Mine/1").ask(
-            Request(f"{site.url}/a", headers={"X-API-KEY": "k"}, json={"q": "ä"})
+            WebRequest(f"{site.url}/a", headers={"X-API-KEY": "k"}, json={"q": "ä"})
         )
     assert answer.json() == {"b": 1}
     (was,) = site.asked
@@ -126,9 +128,11 @@ async def test_private_hosts_are_not_asked_however_they_are_written(host: str) -
 async def test_only_the_port_that_is_allowed_is_asked() -> None:
     with Site({"/": page("yes")}) as site, Site({"/": page("no")}) as other:
         reach = near(site)
-        assert (await reach.ask(Request(site.url, types=()))).body == b"yes"
+        assert (await reach.ask(WebRequest(site.url, types=()))).body == b"yes"
         await fails(reach, other.url, "not_allowed", "not at a public address")
-        assert (await Reach(allow=("127.0.0.1",)).ask(Request(other.url, types=()))).body == b"no"
+        assert (
+            await Reach(allow=("127.0.0.1",)).ask(WebRequest(other.url, types=()))
+        ).body == b"no"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +168,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked(
     monkeypatch.setattr(socket, "getaddrinfo", rebinding)
     with Site({"/": page("here")}) as site:
         reach = Reach(allow=("rebind.example",))
-        answer = await reach.ask(Request(f"http://rebind.example:{site.port}/", types=()))
+        answer = await reach.ask(WebRequest(f"http://rebind.example:{site.port}/", types=()))
     assert (answer.body, len(lookups)) == (b"here", 1)
     assert site.asked[0].headers["host"] == f"rebind.example:{site.port}"
 
@@ -198,7 +202,7 @@ async def test_the_next_address_is_tried_where_one_takes_no_connection(
     monkeypatch.setattr(socket, "getaddrinfo", two)
     with Site({"/": page("second")}) as site:
         reach = Reach(allow=("two.example",))
-        answer = await reach.ask(Request(f"http://two.example:{site.port}/", types=()))
+        answer = await reach.ask(WebRequest(f"http://two.example:{site.port}/", types=()))
     assert answer.body == b"second"
 
 
@@ -208,7 +212,7 @@ async def test_the_next_address_is_tried_where_one_takes_no_connection(
 async def test_redirects_are_followed_and_the_last_address_is_told() -> None:
     routes = {"/a": moved("/b", 301), "/b": moved("c?d=1", 307), "/c": page("end")}
     with Site(routes) as site:
-        answer = await near(site).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     assert (answer.url, answer.body) == (f"{site.url}/c?d=1", b"end")
 
 
@@ -233,7 +237,7 @@ async def test_a_key_goes_to_the_first_server_only() -> None:
     with Site({"/b": page("other")}) as other:
         with Site({"/a": moved("/aa"), "/aa": moved(f"{other.url}/b")}) as site:
             reach = Reach(allow=(site.host, other.host))
-            await reach.ask(Request(f"{site.url}/a", headers={"X-Key": "secret"}, types=()))
+            await reach.ask(WebRequest(f"{site.url}/a", headers={"X-Key": "secret"}, types=()))
     assert [was.headers.get("x-key") for was in (*site.asked, *other.asked)] == [
         "secret",
         "secret",
@@ -249,7 +253,7 @@ async def test_what_was_posted_is_not_sent_elsewhere() -> None:
 
 async def test_a_redirect_to_nowhere_is_an_answer() -> None:
     with Site({"/a": Said(status=304)}) as site:
-        answer = await near(site).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     trouble = status_failure(answer)
     assert trouble is not None
     assert (answer.status, trouble.kind) == (304, "bad_answer")
@@ -260,7 +264,7 @@ async def test_a_redirect_to_nowhere_is_an_answer() -> None:
 
 async def test_no_more_is_read_than_is_allowed() -> None:
     with Site({"/a": page("x" * 1_000)}) as site:
-        assert len((await near(site, most=1_000).ask(Request(f"{site.url}/a", types=()))).body)
+        assert len((await near(site, most=1_000).ask(WebRequest(f"{site.url}/a", types=()))).body)
         await fails(near(site, most=999), f"{site.url}/a", "too_large", "more than 999 bytes")
 
 
@@ -268,7 +272,7 @@ async def test_a_body_in_many_pieces_is_left_when_it_is_too_long() -> None:
     pieces = {"transfer-encoding": "chunked"}
     body = b"1\r\nx\r\n" * 1_000 + b"0\r\n\r\n"
     with Site({"/a": Said(body, headers=pieces)}) as site:
-        assert len((await near(site).ask(Request(f"{site.url}/a", types=()))).body) == 1_000
+        assert len((await near(site).ask(WebRequest(f"{site.url}/a", types=()))).body) == 1_000
         await fails(near(site, most=10), f"{site.url}/a", "too_large")
 
 
@@ -280,7 +284,7 @@ async def test_what_is_packed_is_unpacked_within_the_limit(
     assert len(bomb) < 10_000
     packed = {"content-encoding": name}
     with Site({"/a": Said(small, headers=packed), "/b": Said(bomb, headers=packed)}) as site:
-        answer = await near(site).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
         assert answer.body == b"hello " * 10
         await fails(near(site, most=10_000), f"{site.url}/b", "too_large")
     assert site.asked[0].headers["accept-encoding"] == "gzip"
@@ -298,20 +302,20 @@ async def test_what_cannot_be_unpacked_is_told(body: bytes, name: str, says: str
 @pytest.mark.parametrize(("kind", "says"), [("image/png", "image/png"), ("", "does not name")])
 async def test_other_kinds_than_asked_for_are_not_read(kind: str, says: str) -> None:
     with Site({"/a": Said(b"x" * 1_000, kind)}) as site:
-        with pytest.raises(Trouble, match=says) as caught:
-            await near(site, most=10).ask(Request(f"{site.url}/a", types=("text/",)))
+        with pytest.raises(WebToolError, match=says) as caught:
+            await near(site, most=10).ask(WebRequest(f"{site.url}/a", types=("text/",)))
     assert caught.value.kind == "not_readable"
 
 
 async def test_refusals_are_read_in_part_whatever_their_kind() -> None:
     with Site({"/a": Said(b"x" * 100_000, "image/png", 418)}) as site:
-        answer = await near(site, most=10).ask(Request(f"{site.url}/a"))
+        answer = await near(site, most=10).ask(WebRequest(f"{site.url}/a"))
     assert (answer.status, len(answer.body)) == (418, 65_536)
 
 
 def test_what_is_no_json_is_told() -> None:
     for body in (b"", b"<html>", b'{"a": ', b'{"a": "\xff"}'):
-        with pytest.raises(Trouble, match="no JSON"):
+        with pytest.raises(WebToolError, match="no JSON"):
             Answer("http://a/", body).json()
 
 
@@ -322,20 +326,20 @@ def test_what_is_no_json_is_told() -> None:
 async def test_a_busy_server_is_asked_again_after_the_wait_it_asks_for(status: int) -> None:
     busy = Said(b"", status=status, headers={"retry-after": "0"})
     with Site({"/a": [busy, busy, page("at last")]}) as site:
-        answer = await near(site).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     assert (answer.body, len(site.asked)) == (b"at last", 3)
 
 
 async def test_no_more_than_the_tries_are_made() -> None:
     busy = Said(b"", status=503, headers={"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"})
     with Site({"/a": busy}) as site:
-        answer = await near(site, tries=2).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site, tries=2).ask(WebRequest(f"{site.url}/a", types=()))
     assert (answer.status, len(site.asked)) == (503, 2)
 
 
 async def test_a_wait_beyond_the_time_there_is_is_not_begun() -> None:
     with Site({"/a": Said(b"", status=429, headers={"retry-after": "3600"})}) as site:
-        answer = await near(site).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     trouble = status_failure(answer)
     assert trouble is not None
     assert (len(site.asked), trouble.kind) == (1, "busy")
@@ -344,7 +348,7 @@ async def test_a_wait_beyond_the_time_there_is_is_not_begun() -> None:
 
 async def test_a_server_that_does_not_say_how_long_is_asked_again_soon() -> None:
     with Site({"/a": [page("", 502), page("well")]}) as site:
-        answer = await near(site).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     assert answer.body == b"well"
 
 
@@ -356,7 +360,7 @@ async def test_a_silent_server_is_left_in_time() -> None:
 async def test_a_lost_connection_is_tried_again_and_then_told() -> None:
     short = Said(b"half", headers={"content-length": "100"})
     with Site({"/a": [short, page("whole")], "/b": short}) as site:
-        answer = await near(site).ask(Request(f"{site.url}/a", types=()))
+        answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
         assert answer.body == b"whole"
         await fails(near(site, tries=2), f"{site.url}/b", "unreachable", "cannot be reached")
         assert len(site.asked) == 4
@@ -374,7 +378,7 @@ async def test_where_nobody_listens_it_is_told() -> None:
 async def test_who_waits_can_be_cancelled() -> None:
     with Site({"/a": None}) as site:
         with anyio.move_on_after(0.1) as scope:
-            await near(site).ask(Request(f"{site.url}/a", types=()))
+            await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     assert scope.cancelled_caught
 
 
@@ -410,19 +414,19 @@ async def test_a_proxy_is_used_where_one_is_set(monkeypatch: pytest.MonkeyPatch)
     with Site({"/": through}) as proxy, Site({"/": page("direct")}) as site:
         monkeypatch.setenv("http_proxy", proxy.url)
         reach = near(site)
-        answer = await reach.ask(Request("http://no-such-host.invalid/", types=()))
+        answer = await reach.ask(WebRequest("http://no-such-host.invalid/", types=()))
         assert answer.body == b"by proxy to no-such-host.invalid"
         # Public by its number: no name has to be looked up, and nothing leaves this machine.
-        assert (await reach.ask(Request("http://1.1.1.1/", types=()))).body.endswith(b"1.1.1.1")
+        assert (await reach.ask(WebRequest("http://1.1.1.1/", types=()))).body.endswith(b"1.1.1.1")
         # One's own machines are asked directly, and those of others not at all.
-        assert (await reach.ask(Request(site.url, types=()))).body == b"direct"
+        assert (await reach.ask(WebRequest(site.url, types=()))).body == b"direct"
         await fails(reach, proxy.url, "not_allowed")
         monkeypatch.setenv("no_proxy", "invalid")
         await fails(reach, "http://no-such-host.invalid/", "unreachable")
         monkeypatch.delenv("http_proxy")
         monkeypatch.setenv("all_proxy", proxy.url)
         monkeypatch.delenv("no_proxy")
-        answer = await reach.ask(Request("http://no-such-host.invalid/", types=()))
+        answer = await reach.ask(WebRequest("http://no-such-host.invalid/", types=()))
     assert answer.body.startswith(b"by proxy")
 
 
@@ -468,5 +472,5 @@ async def test_the_certificate_must_be_the_names_though_the_number_is_asked(
     url = f"https://localhost:{secured.port}/"
     await fails(reach, url, "unreachable", "CERTIFICATE_VERIFY_FAILED")
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
-    assert (await reach.ask(Request(url, types=()))).body == b"safe"
+    assert (await reach.ask(WebRequest(url, types=()))).body == b"safe"
     await fails(reach, f"https://127.0.0.1:{secured.port}/", "unreachable", "CERTIFICATE")

@@ -19,9 +19,9 @@ from clew_web import (
     Kind,
     Query,
     Reach,
-    Request,
     Source,
-    Trouble,
+    WebRequest,
+    WebToolError,
     baidu,
     brave,
     search_tool,
@@ -32,8 +32,8 @@ from clew_web import (
     web_search,
     wikipedia,
 )
+from clew_web.host_limits import share
 from clew_web.results import LONGEST, doc_id, pieces, plain, same_page, shortened
-from clew_web.share import share
 from clew_web.source import parse_answer
 from tests.web.site import Said, Site, as_json, page
 
@@ -205,7 +205,7 @@ async def found(tool: Tool, query: str = "skerryvore engineer", **more: Any) -> 
 
 
 async def refuses(tool: Tool, kind: Kind, *says: str, query: str = "skerryvore") -> None:
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(WebToolError) as caught:
         await tool.call({"query": query}, "")
     assert str(caught.value).startswith(f"{kind}: ")
     assert [text for text in says if text not in str(caught.value)] == []
@@ -594,8 +594,8 @@ async def test_a_failed_search_is_an_observation_with_its_kind() -> None:
 
 
 async def test_a_source_is_two_functions() -> None:
-    def request(query: Query, key: str) -> Request:
-        return Request(site.url, {"q": query.text, "n": str(query.limit)})
+    def request(query: Query, key: str) -> WebRequest:
+        return WebRequest(site.url, {"q": query.text, "n": str(query.limit)})
 
     source = Source(
         "notes", "my notes", request,
@@ -638,7 +638,7 @@ def test_whatever_a_service_answers_there_are_results_or_trouble(said: Any, name
     answer = Answer("https://a.example/", json.dumps(said).encode())
     try:
         found = parse_answer(source, answer)
-    except Trouble:
+    except WebToolError:
         return
     assert all(piece.doc_id for piece in pieces(source.name, "q", found))
 

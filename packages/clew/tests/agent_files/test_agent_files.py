@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from clew import Agent, ConfigError, MemoryStore, Tool, read, replay, run
 from clew.agent.subagents import Delegation
 from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, spec_of, stand_ins
-from clew.agent_files.spec import LimitsTable, Part, ProcessTable, Spec
+from clew.agent_files.spec import FileTable, LimitsTable, ProcessTable, Spec
 from clew.agent_files.strategy_table import StrategyTable
-from clew.agent_files.toml_lines import line_of
+from clew.agent_files.toml_positions import line_of
 from clew.core.interfaces import AgentTool
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.endpoint import Endpoint
@@ -209,8 +209,8 @@ async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
         "g",
     ]
     assert repr(double.call) == (
-        "Elsewhere(target='own_parts:twice', name='double', effect='pure', seconds=20.0, cpu=5, "
-        "memory=0)"
+        "ProcessPoolCall(target='own_parts:twice', name='double', effect='pure', seconds=20.0, "
+        "cpu=5, memory=0)"
     )
     assert await double.call({"number": 4}, "k:1.1") == 8
 
@@ -449,7 +449,7 @@ def keys_of(struct: type[msgspec.Struct]) -> Iterator[str]:
         yield field.name
         parts = [field.type, *typing.get_args(field.type)]
         for part in [*parts, *(inner for each in parts for inner in typing.get_args(each))]:
-            if part is not StrategyTable and isinstance(part, type) and issubclass(part, Part):
+            if part is not StrategyTable and isinstance(part, type) and issubclass(part, FileTable):
                 yield from keys_of(part)
 
 

@@ -143,7 +143,9 @@ async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
     assert "post would do in its place was done already, by q:1.1" in str(record.held[0].verdict)
     (tmp_path / "own_letters.py").unlink()
     sys.modules.pop("own_letters", None)
-    brief = await store.blob(record.started.setting.brief_blob)
-    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
+    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    bare, apart = stand_ins(
+        spec, record, prompt_spec, partial(make_agent, model=ScriptedModel(moves))
+    )
     again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries
     assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]

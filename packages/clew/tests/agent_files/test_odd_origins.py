@@ -36,7 +36,7 @@ async def begun(origin: dict[str, Any]) -> tuple[Trajectory, bytes | None]:
     agent = make_agent(Spec(model="offline", tools=("calc",)))
     await start(agent, "Go.", store, run_id="r", origin=origin)
     record = await load(store, "r")
-    blob = record.started.setting.brief_blob
+    blob = record.started.setting.prompt_blob
     return record, await store.blob(blob) if blob else None
 
 
@@ -49,11 +49,13 @@ async def test_what_is_no_spec_is_refused(said: Any) -> None:
 
 @pytest.mark.parametrize("said", ANOTHER)
 async def test_the_spec_of_another_agent_is_refused(said: dict[str, Any]) -> None:
-    record, brief = await begun({"cli": MODEL | said})
+    record, prompt_spec = await begun({"cli": MODEL | said})
     spec = spec_of(record)
     assert spec is not None
     with pytest.raises(ConfigError):
-        stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel([finish("x")])))
+        stand_ins(
+            spec, record, prompt_spec, partial(make_agent, model=ScriptedModel([finish("x")]))
+        )
 
 
 @pytest.mark.parametrize(

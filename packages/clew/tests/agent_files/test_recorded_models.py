@@ -44,7 +44,7 @@ async def recorded(spec: Spec, parser: str) -> tuple[Trajectory, bytes | None]:
     said = origin(spec.replace({"parser": parser}))
     await go(agent.engine, await start(agent, "Go.", store, run_id="r", origin=said))
     record = await load(store, "r")
-    blob = record.started.setting.brief_blob
+    blob = record.started.setting.prompt_blob
     return record, await store.blob(blob) if blob else None
 
 
@@ -61,8 +61,8 @@ async def test_a_parser_is_not_opened(
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo.gguf")
     spec = Spec(model="offline", tools=("calc",), parser=parser)
-    record, brief = await recorded(spec, parser)
-    agent, apart = stand_ins(spec, record, brief, partial(make_agent, model=scripted()))
+    record, prompt_spec = await recorded(spec, parser)
+    agent, apart = stand_ins(spec, record, prompt_spec, partial(make_agent, model=scripted()))
     await replay(agent.engine, record, MemoryStore(), apart)
     if parser:
         model = agent.engine.model
@@ -73,15 +73,15 @@ async def test_a_parser_is_not_opened(
 
 async def test_a_parser_that_a_person_names_now_is_theirs(tmp_path: Path) -> None:
     spec = Spec(model="offline", tools=("calc",), parser="nobody:knows")
-    record, brief = await recorded(spec, "openai:gpt-4.1")
+    record, prompt_spec = await recorded(spec, "openai:gpt-4.1")
     with pytest.raises(ConfigError, match="nobody"):
-        stand_ins(spec, record, brief, partial(make_agent, model=scripted()))
+        stand_ins(spec, record, prompt_spec, partial(make_agent, model=scripted()))
 
 
 async def test_a_file_is_not_read_to_say_where_an_error_is(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "agent.toml")
     spec = Spec(model="offline", tools=("calc",), file=str(tmp_path / "agent.toml"))
-    record, brief = await recorded(spec, "")
+    record, prompt_spec = await recorded(spec, "")
     wrong = spec.replace({"codec": "no-such-format"})
     with pytest.raises(ConfigError, match="no-such-format"):
-        stand_ins(wrong, record, brief, partial(make_agent, model=scripted()))
+        stand_ins(wrong, record, prompt_spec, partial(make_agent, model=scripted()))

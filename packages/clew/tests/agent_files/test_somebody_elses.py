@@ -124,9 +124,9 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     record = await load(store, "r")
     (tmp_path / "their_parts.py").unlink()
     del sys.modules["their_parts"]
-    brief = await store.blob(record.started.setting.brief_blob)
+    prompt_spec = await store.blob(record.started.setting.prompt_blob)
     make = partial(make_agent, model=ScriptedModel([*MOVES]))
-    bare, apart = stand_ins(spec, record, brief, make)
+    bare, apart = stand_ins(spec, record, prompt_spec, make)
     assert apart == {"tools.visit", "parts.answer", "parts.retrieval"}
     await replay(bare.engine, record, MemoryStore(), apart)
     visit = bare.engine.tools["visit"]
@@ -160,8 +160,10 @@ async def test_an_agent_that_a_module_makes_a_tool_of_is_stood_in_for(tmp_path: 
     record = await load(store, "r")
     (tmp_path / "their_clerk.py").unlink()
     del sys.modules["their_clerk"]
-    brief = await store.blob(record.started.setting.brief_blob)
-    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
+    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    bare, apart = stand_ins(
+        spec, record, prompt_spec, partial(make_agent, model=ScriptedModel(moves))
+    )
     assert isinstance(bare.engine.tools["clerk"], AgentTool)
     await replay(bare.engine, record, MemoryStore(), apart)
     await store.close()
@@ -196,8 +198,10 @@ async def test_a_version_may_be_any_text(tmp_path: Path, version: str) -> None:
     record = await load(store, "r")
     (tmp_path / "their_stamped.py").unlink()
     del sys.modules["their_stamped"]
-    brief = await store.blob(record.started.setting.brief_blob)
-    bare, apart = stand_ins(spec, record, brief, partial(make_agent, model=ScriptedModel(moves)))
+    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    bare, apart = stand_ins(
+        spec, record, prompt_spec, partial(make_agent, model=ScriptedModel(moves))
+    )
     visit = bare.engine.tools["visit"]
     assert (visit.version, visit.effect) == (version, "read")
     await replay(bare.engine, record, MemoryStore(), apart)

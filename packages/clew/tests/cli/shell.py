@@ -115,9 +115,9 @@ def until(path: str, process: Process | subprocess.Popen[str]) -> None:
 def until_told(process: Process, words: str, stream: int = 2) -> None:
     """Wait until the process has written these words, to its stderr or another stream."""
     late = time.monotonic() + PATIENCE
-    while words not in process.so_far(stream):
+    while words not in process.trajectory(stream):
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < late, [process.so_far(each) for each in (1, 2)]
+        assert time.monotonic() < late, [process.trajectory(each) for each in (1, 2)]
         time.sleep(0.01)
 
 

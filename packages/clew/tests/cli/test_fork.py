@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, ConfigError, run_sync
-from clew.cli.settings import Settings, read_settings
+from clew.cli.settings import SetOptions, read_settings
 from clew.testing.models import ScriptedModel, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import LIBRARY, RUN_ID, clew, own_tools
@@ -88,7 +88,7 @@ def test_an_observation_may_be_another_as_text_or_from_a_file(run_id: str) -> No
     Path("seen.json").write_text('{"results": []}')
     Path("seen.txt").write_text("Nothing at all.\n")
     for given, seen in (("a=b", "a=b"), ("@seen.txt", "Nothing at all.\n"), ("", "")):
-        assert read_settings([f"observation.1.1={given}"]) == Settings({}, {"1.1": seen})
+        assert read_settings([f"observation.1.1={given}"]) == SetOptions({}, {"1.1": seen})
     done = clew("fork", run_id, "--at", "1", "--set", "observation.1.1=@seen.json", "--json")
     assert done.document["fork_of"]["changed"] == ["observation 1.1"]
     entries = clew("show", done.document["run_id"], "--json").document["entries"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.memory import Source, SqliteMemory
+from clew.memory import MemorySource, SqliteMemory
 from tests.cli.shell import clew
 
 
@@ -50,8 +50,8 @@ def test_a_person_remembers_finds_corrects_and_forgets() -> None:
 
 def test_where_a_memory_comes_from_is_told_and_acts_on_no_terminal() -> None:
     memories = SqliteMemory("memory.sqlite")
-    first = memories.add("one\x1b[2J", source=Source(run="r1", seq=4))
-    memories.add("two", source=Source(memories=(first.id,)))
+    first = memories.add("one\x1b[2J", source=MemorySource(run="r1", seq=4))
+    memories.add("two", source=MemorySource(memories=(first.id,)))
     memories.close()
     one, two = clew("memory").out.splitlines()
     assert one.endswith("run r1 entry 4  one\\x1b[2J")

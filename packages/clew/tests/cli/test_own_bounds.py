@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, Limits, MemoryStore, Trajectory, read, replay, resume, run
-from clew.cli.outcome import Outcome, stopped
+from clew.cli.outcome import ShownResult, stopped
 from clew.core.events import Landing, Stop
 from clew.testing import ScriptedModel, act, say
 from clew.tools import tool
@@ -26,8 +26,8 @@ class Mine:
     def __repr__(self) -> str:
         return f"Mine({self.said!r})"
 
-    def __call__(self, so_far: Trajectory) -> str | None:
-        return self.said if so_far.steps else None
+    def __call__(self, trajectory: Trajectory) -> str | None:
+        return self.said if trajectory.steps else None
 
 
 def agent(said: str, *, landing: bool) -> Agent:
@@ -42,7 +42,7 @@ async def hints(made: Agent) -> tuple[list[str], Trajectory]:
     result = await run(made, "?", store=store, run_id="r")
     record = await read("r", store=store)
     await replay(made, "r", store=store)
-    return [block.label for block in stopped(Outcome(record, result))], record
+    return [block.label for block in stopped(ShownResult(record, result))], record
 
 
 SAID = [

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from clew import Agent, MemoryStore, read, resume, run, tool
 from clew.agent.runner import start
 from clew.agent.subagents import delegate
-from clew.cli.outcome import Outcome, document, summary
+from clew.cli.outcome import ShownResult, document, summary
 from clew.cli.render import (
     CHARACTERS,
     LINES,
-    Block,
+    TextBlock,
     dollars,
     readable,
     render_event,
@@ -206,7 +206,7 @@ def test_a_cost_that_nobody_knows_is_never_told_as_nothing(used: Usage, words: s
     assert dollars(used) == words
 
 
-async def ask_first(call: Call, so_far: Trajectory) -> Verdict:
+async def ask_first(call: Call, trajectory: Trajectory) -> Verdict:
     return Verdict("hold", "a person decides")
 
 
@@ -230,7 +230,7 @@ async def test_the_end_line_does_not_tell_the_cost_of_open_sub_runs_as_nothing(
     )
     result = await run(parent, "Pay.", store=(store := MemoryStore()))
     assert result.status == "held"
-    told = summary(Outcome(await read(result.run_id, store=store), result))
+    told = summary(ShownResult(await read(result.run_id, store=store), result))
     assert "$0.0000" not in told
     assert "1 open sub-run" in told
 
@@ -238,10 +238,10 @@ async def test_the_end_line_does_not_tell_the_cost_of_open_sub_runs_as_nothing(
 async def test_the_end_line_and_the_document_tell_what_may_be_lost() -> None:
     agent = Agent(model=ScriptedModel([say("it")]))
     journal = await start(agent, "What?", store := MemoryStore(), run_id="run")
-    assert "lost" not in summary(Outcome(await go(agent.engine, journal), None))
+    assert "lost" not in summary(ShownResult(await go(agent.engine, journal), None))
     await start(agent, "What?", store, run_id="cut")
     found = await resume(agent, "cut", store=store)
-    end = Outcome(await read("cut", store=store), found)
+    end = ShownResult(await read("cut", store=store), found)
     lost = found.lost.tokens
     assert lost > 0
     assert f"15 tokens · $0.0000 · about {lost:,} more tokens may be lost · run cut" in summary(end)
@@ -264,7 +264,7 @@ def test_no_control_character_is_ever_shown(one: str, other: str) -> None:
         Note(text_parts(one)),
         Stop("failed", one, other),
     ]
-    pieces: list[Block] = [piece for event in events for piece in render_event(event, 1)]
+    pieces: list[TextBlock] = [piece for event in events for piece in render_event(event, 1)]
     text = "".join(piece.text for piece in pieces)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
 

@@ -28,7 +28,7 @@ from clew.codecs.text_answer import as_calls
 from clew.core.codec import Codec, PromptSpec
 from clew.core.events import FINISH, Action, Reply
 from tests.codecs.call_forms import FAULTY, READ, VALUES
-from tests.codecs.samples import TEXT, brief, step, tool
+from tests.codecs.samples import TEXT, prompt_spec, step, tool
 
 CODECS: Final = ("native", "labelled", "paper", "json", "code", "commands")
 SHELL: Final = Commands(
@@ -96,7 +96,7 @@ def asked_for(calls: Iterable[Action]) -> PromptSpec:
         schemas = {key: {"type": _KINDS[type(value)]} for key, value in call.args.items()}
         tools[call.name] = tool(call.name, *schemas, effect="unsafe", **schemas)
     tools["search"] = tool("search", "query", query=TEXT)
-    return brief(tools=tuple(tools.values()))
+    return prompt_spec(tools=tuple(tools.values()))
 
 
 def forms(name: str, asked: PromptSpec, call: Action) -> Iterator[tuple[str, str, int]]:

@@ -45,7 +45,7 @@ TOOLS = (
 )
 
 
-def brief(
+def prompt_spec(
     answer: Parameters = TEXT, tools: tuple[ToolSpec, ...] = TOOLS, **changes: Any
 ) -> PromptSpec:
     finish = tool("finish", "answer", effect="pure", answer=answer)

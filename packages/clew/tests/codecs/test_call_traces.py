@@ -6,11 +6,11 @@ from clew.codecs import Native
 from clew.codecs.call_traces import trace
 from clew.core.events import Action, Reply
 from tests.codecs.call_forms import FAULTY
-from tests.codecs.samples import TEXT, brief, tool
+from tests.codecs.samples import TEXT, prompt_spec, tool
 
 CANCEL = tool("cancel", "reservation_id", effect="unsafe", reservation_id=TEXT)
 SEARCH = tool("search", "query", query=TEXT)
-ASKED = brief(tools=(CANCEL, SEARCH, tool("now")))
+ASKED = prompt_spec(tools=(CANCEL, SEARCH, tool("now")))
 
 MARKUP = (
     '[cancel(reservation_id="r")]I am cancelling it now.',

@@ -40,11 +40,11 @@ def now() -> str:
     return "now"
 
 
-def brief(*tools: Tool, **parts: Any) -> Any:
+def prompt_spec(*tools: Tool, **parts: Any) -> Any:
     return Agent(model=ScriptedModel([]), tools=tools, codec="code", **parts).engine.prompt_spec
 
 
-RUNS, CALLS = brief(look, now, run_code()), brief(look, now)
+RUNS, CALLS = prompt_spec(look, now, run_code()), prompt_spec(look, now)
 
 
 def made(text: str, *calls: RawCall, asked: Any = RUNS) -> Parsed:
@@ -169,7 +169,7 @@ def test_a_text_without_any_of_that_is_an_answer() -> None:
     assert made('{"args": [1]}') == Parsed(answer='{"args": [1]}')
     assert made("", RawCall("run_code", "[1]")).fault
     assert made("{it: 42") == Parsed(answer="{it: 42")
-    typed = brief(look, run_code(), answer=dict[str, int])
+    typed = prompt_spec(look, run_code(), answer=dict[str, int])
     assert made('{"it": 42}', asked=typed).actions == (Action("finish", {"answer": {"it": 42}}),)
     assert made("It is 42.", asked=typed).fault
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_read_is_a_fault_with_the_right_form(text: str, fault: st
     assert found.fault.startswith(f"{fault}. The right form")
     assert "found = look(query=" in found.fault
     assert made("```python\nx = 1\n```", asked=CALLS).fault.startswith("the block is not one call")
-    assert "print(6 * 7)" in made("", asked=brief(run_code())).fault
+    assert "print(6 * 7)" in made("", asked=prompt_spec(run_code())).fault
 
 
 def test_what_is_invented_behind_an_answer_is_no_answer_in_text() -> None:

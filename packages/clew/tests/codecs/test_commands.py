@@ -8,7 +8,7 @@ from clew.codecs.commands import Command, Commands
 from clew.core.events import Action, Finish, Observation, Reply
 from clew.support.errors import ConfigError
 from clew.testing.codec_contract import CONTRACT, Check
-from tests.codecs.samples import POINT, TEXT, brief, step, tool
+from tests.codecs.samples import POINT, TEXT, prompt_spec, step, tool
 
 WEB = Commands(
     (
@@ -70,7 +70,9 @@ def test_it_keeps_the_contract_in_any_dialect(check: Check, codec: Commands) -> 
 
 
 def read(text: str, finish: Finish = "stop", codec: Commands = WEB) -> Any:
-    return codec.parse(brief(tools=TOOLS if codec is WEB else SHELL), Reply(text, finish=finish))
+    return codec.parse(
+        prompt_spec(tools=TOOLS if codec is WEB else SHELL), Reply(text, finish=finish)
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,26 +220,26 @@ def test_where_it_is_unclear_which_block_is_meant_nothing_is_done(text: str, fau
 
 
 def test_a_form_is_told_and_a_value_that_does_not_fit_it_is_written_as_json() -> None:
-    asked = brief(tools=TOOLS)
+    asked = prompt_spec(tools=TOOLS)
     head = WEB.head(asked, "What is there?")[0].text
     assert "- GET <url>: Does get." in head
     assert '- @now {"depth": ...}: Does now.' in head
     assert "FINISH([the answer])" in head
-    typed = brief(POINT, tools=())
+    typed = prompt_spec(POINT, tools=())
     assert "FINISH([JSON of the schema {" in WEB.head(typed, "Where?")[0].text
     written = WEB.render(asked, step("I write.", Action("note", {"title": "a", "text": "b\n"})))
     assert written[0].text == 'I write.\n@note {"title":"a","text":"b\\n"}'
     odd = Action("note", {"title": "a", "text": "b\nObservation: c"})
     assert WEB.render(asked, step("", odd))[0].text.startswith('@note {"title":"a"')
     plain = Commands((), "plain")
-    assert '@finish {"answer": "the answer"}' in plain.head(brief(), "What?")[0].text
+    assert '@finish {"answer": "the answer"}' in plain.head(prompt_spec(), "What?")[0].text
     assert '@finish {"answer": JSON of' in plain.head(typed, "What?")[0].text
 
 
 def test_a_thought_that_holds_commands_or_fences_is_written_as_a_thought() -> None:
     thought = "Question: is it so?\nGET http://a would do.\n@now {} too\nQuestion: or not?\n```"
     seen = (Observation(content="seen"),)
-    told = WEB.render(brief(tools=TOOLS), step(thought, Action("list"), seen=seen))[0].text
+    told = WEB.render(prompt_spec(tools=TOOLS), step(thought, Action("list"), seen=seen))[0].text
     assert told.splitlines() == [*(f"| {line}" for line in thought.splitlines()), "LIST"]
     assert read(told).actions == (Action("list"),)
 
@@ -302,7 +304,7 @@ OPEN = Commands(
     ],
 )
 def test_a_command_of_an_effect_that_may_not_be_whole_is_a_fault(text: str) -> None:
-    parsed = OPEN.parse(brief(tools=ACTING), Reply(text))
+    parsed = OPEN.parse(prompt_spec(tools=ACTING), Reply(text))
     assert parsed.actions == ()
     assert parsed.fault
 
@@ -317,11 +319,11 @@ def test_a_command_of_an_effect_that_may_not_be_whole_is_a_fault(text: str) -> N
     ],
 )
 def test_a_command_of_an_effect_that_ends_is_made(text: str, action: Action) -> None:
-    assert OPEN.parse(brief(tools=ACTING), Reply(text)).actions == (action,)
+    assert OPEN.parse(prompt_spec(tools=ACTING), Reply(text)).actions == (action,)
 
 
 def test_a_form_without_an_end_is_not_shown_for_an_effect() -> None:
-    head = OPEN.head(brief(tools=ACTING), "Clean up.")[0].text
+    head = OPEN.head(prompt_spec(tools=ACTING), "Clean up.")[0].text
     assert '@run {"command": ...}' in head
     assert "RUN <command>" not in head
     assert "PUT <url>" in head

@@ -39,8 +39,8 @@ class Silent(Paper):
     """Does not say which tools there are."""
 
     @override
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
-        return super().head(replace(brief, tools=()), goal)
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
+        return super().head(replace(prompt_spec, tools=()), goal)
 
 
 class Moody(Paper):
@@ -49,26 +49,26 @@ class Moody(Paper):
     times: ClassVar[Iterator[int]] = count()
 
     @override
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
-        return super().tail(brief, notes, next(self.times)) if notes else ()
+    def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+        return super().tail(prompt_spec, notes, next(self.times)) if notes else ()
 
 
 class Backward(Paper):
     """Puts what was said last first."""
 
     @override
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
         bare = Step(step.number, step.thought, step.calls)
-        parts = super().render(brief, bare)
-        return (*super().render(brief, step)[len(parts) :], *parts)
+        parts = super().render(prompt_spec, bare)
+        return (*super().render(prompt_spec, step)[len(parts) :], *parts)
 
 
 class Forgetful(Paper):
     """Loses the last result of a step."""
 
     @override
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        parts = super().render(brief, step)
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
+        parts = super().render(prompt_spec, step)
         return parts[:-1] if len(step.calls) > 1 else parts
 
 
@@ -76,16 +76,16 @@ class Blind(Paper):
     """Shows no pictures."""
 
     @override
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        return tuple(Part(part.role, part.text) for part in super().render(brief, step))
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
+        return tuple(Part(part.role, part.text) for part in super().render(prompt_spec, step))
 
 
 class Tactful(Paper):
     """Does not mention what was wrong."""
 
     @override
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
-        parts = super().render(brief, step)
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
+        parts = super().render(prompt_spec, step)
         return parts[:1] if step.thought is not None and step.thought.fault else parts
 
 
@@ -93,7 +93,7 @@ class Chatty(Paper):
     """Has a tail even where nothing is to be said."""
 
     @override
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         return (Part("user", " ".join(["Go on!", *notes])),)
 
 
@@ -101,16 +101,16 @@ class Loose(JsonObject):
     """Lets a last reply call a tool."""
 
     @override
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
-        return super().reply_schema(brief, "auto")
+    def reply_schema(self, prompt_spec: PromptSpec, calls: Calls) -> Parameters | None:
+        return super().reply_schema(prompt_spec, "auto")
 
 
 class Lossy(Paper):
     """Reads arguments without the spaces around them."""
 
     @override
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        parsed = super().parse(brief, reply)
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        parsed = super().parse(prompt_spec, reply)
         return msgspec.structs.replace(
             parsed, actions=tuple(_stripped(action) for action in parsed.actions)
         )
@@ -125,8 +125,8 @@ class Strict(Paper):
     """Raises what should be a fault."""
 
     @override
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        parsed = super().parse(brief, reply)
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        parsed = super().parse(prompt_spec, reply)
         if parsed.fault:
             raise ValueError(parsed.fault)
         return parsed
@@ -136,25 +136,27 @@ class Vague(Paper):
     """Says nothing of what was wrong."""
 
     @override
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        return msgspec.structs.replace(super().parse(brief, reply), fault="")
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        return msgspec.structs.replace(super().parse(prompt_spec, reply), fault="")
 
 
 class Rash(JsonObject):
     """Completes what was cut."""
 
     @override
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        parsed = super().parse(brief, Reply(reply.text))
-        return parsed if parsed.actions else super().parse(brief, Reply(f'{reply.text}"}}}}'))
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        parsed = super().parse(prompt_spec, Reply(reply.text))
+        return parsed if parsed.actions else super().parse(prompt_spec, Reply(f'{reply.text}"}}}}'))
 
 
 class Eager(Paper):
     """Takes the last action of a reply for the one that counts."""
 
     @override
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        return super().parse(brief, Reply(reply.text.rpartition("it worked")[2], (), reply.finish))
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        return super().parse(
+            prompt_spec, Reply(reply.text.rpartition("it worked")[2], (), reply.finish)
+        )
 
 
 class Piecemeal(Paper):
@@ -187,10 +189,10 @@ class Slow(Paper):
     """Compares every word with every other."""
 
     @override
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         words = reply.text.split("word ")
         _ = [len(one) for one in words for _ in words]
-        return super().parse(brief, reply)
+        return super().parse(prompt_spec, reply)
 
 
 @pytest.mark.parametrize(

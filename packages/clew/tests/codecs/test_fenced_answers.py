@@ -22,11 +22,11 @@ def look(query: str) -> str:
     return f"about {query}"
 
 
-def brief(*tools: Any, **parts: Any) -> Any:
+def prompt_spec(*tools: Any, **parts: Any) -> Any:
     return Agent(model=ScriptedModel([]), tools=tools, codec="code", **parts).engine.prompt_spec
 
 
-RUNS, CALLS = brief(look, run_code()), brief(look)
+RUNS, CALLS = prompt_spec(look, run_code()), prompt_spec(look)
 BRIEFS = pytest.mark.parametrize("asked", [RUNS, CALLS], ids=["runs", "calls"])
 
 
@@ -91,7 +91,7 @@ def test_a_call_in_a_fence_stays_a_call() -> None:
 
 
 def test_a_typed_answer_in_a_fence_is_one_value() -> None:
-    asked = brief(look, run_code(), answer=dict[str, int])
+    asked = prompt_spec(look, run_code(), answer=dict[str, int])
     for block in ('```json\n{"bar": 12}\n```', '```\nAnswer: {"bar": 12}\n```'):
         assert made(block, asked).actions == (Action(FINISH, {"answer": {"bar": 12}}),)
     words = made("```text\nIt is twelve.\n```", asked)

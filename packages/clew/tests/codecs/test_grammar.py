@@ -95,12 +95,12 @@ def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -
     codec = by_name(name)
     assert isinstance(codec, Constrains)
     tools = [*TOOLS, run_code()] if name == "code" else TOOLS
-    brief = replace(
+    prompt_spec = replace(
         clew.Agent(ScriptedModel([say("")]), tools, codec=name).engine.prompt_spec, tools=()
     )
-    draw, source = sampler(codec.grammar(brief, "auto", None)), random.Random(3)
+    draw, source = sampler(codec.grammar(prompt_spec, "auto", None)), random.Random(3)
     for _ in range(100):
-        read = codec.parse(brief, Reply(draw(source)))
+        read = codec.parse(prompt_spec, Reply(draw(source)))
         assert read.answer is not None or [one.name for one in read.actions] == ["finish"]
 
 
@@ -109,9 +109,9 @@ def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -
 def test_a_thought_leaves_room_for_what_it_is_for(name: str, tokens: int) -> None:
     codec = by_name(name)
     assert isinstance(codec, Constrains)
-    brief = clew.Agent(ScriptedModel([say("")]), [fetch], codec=name).engine.prompt_spec
-    draw, source = sampler(codec.grammar(brief, "auto", tokens)), random.Random(5)
-    replies = [codec.parse(brief, Reply(draw(source))) for _ in range(200)]
+    prompt_spec = clew.Agent(ScriptedModel([say("")]), [fetch], codec=name).engine.prompt_spec
+    draw, source = sampler(codec.grammar(prompt_spec, "auto", tokens)), random.Random(5)
+    replies = [codec.parse(prompt_spec, Reply(draw(source))) for _ in range(200)]
     assert max(len(read.text) for read in replies if not read.answer) <= min(400, 5 * tokens // 6)
 
 
@@ -159,20 +159,20 @@ def test_no_grammar_ends_what_a_call_or_an_answer_says(name: str, tokens: int | 
 def test_an_answer_of_a_native_model_may_cite_and_show_code(answer: str) -> None:
     codec = by_name("native")
     assert isinstance(codec, Constrains)
-    brief = clew.Agent(ScriptedModel([say("")]), [fetch]).engine.prompt_spec
+    prompt_spec = clew.Agent(ScriptedModel([say("")]), [fetch]).engine.prompt_spec
     for calls in ("auto", "none"):
-        assert pattern(codec.grammar(brief, calls, 40)).fullmatch(answer)
-    assert codec.parse(brief, Reply(answer)).answer == answer
+        assert pattern(codec.grammar(prompt_spec, calls, 40)).fullmatch(answer)
+    assert codec.parse(prompt_spec, Reply(answer)).answer == answer
 
 
 def test_a_native_call_may_be_long() -> None:
     codec = by_name("native")
     assert isinstance(codec, Constrains)
-    brief = clew.Agent(ScriptedModel([say("")]), [book]).engine.prompt_spec
+    prompt_spec = clew.Agent(ScriptedModel([say("")]), [book]).engine.prompt_spec
     args = {"nights": 1, "price": 0.12345678, "names": GUESTS, "kind": "a"}
     call = f'{{"name": "book", "arguments": {encode(args).decode()}}}'
     text = f"So.\n<tool_call>\n{call}\n</tool_call>"
-    assert pattern(codec.grammar(brief, "auto", 40)).fullmatch(text)
+    assert pattern(codec.grammar(prompt_spec, "auto", 40)).fullmatch(text)
 
 
 @pytest.mark.parametrize("thought", [True, False])
@@ -183,14 +183,14 @@ def test_what_a_prompt_shows_can_be_written_in_the_grammar(
     (tmp_path / "a.md").write_text("# A\n\nText.", encoding="utf-8")
     tools = [*docs_tools(tmp_path), calc(), *([run_code()] if name == "code" else [])]
     prompt = clew.Instructions(examples=6, thought=thought)
-    brief = clew.Agent(
+    prompt_spec = clew.Agent(
         ScriptedModel([say("")]), tools, codec=name, prompt=prompt
     ).engine.prompt_spec
     codec = by_name(name)
     assert isinstance(codec, Constrains)
-    allowed = pattern(codec.grammar(brief, "auto", None))
-    steps = [step for example in brief.examples for step in example.steps]
-    parts = [part for step in steps for part in codec.render(brief, step)]
+    allowed = pattern(codec.grammar(prompt_spec, "auto", None))
+    steps = [step for example in prompt_spec.examples for step in example.steps]
+    parts = [part for step in steps for part in codec.render(prompt_spec, step)]
     shown = [part.text for part in parts if part.role == "assistant"]
     assert len(shown) == len(steps) > 10
     assert [text for text in shown if allowed.fullmatch(text) is None] == []

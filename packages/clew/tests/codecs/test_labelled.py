@@ -7,14 +7,14 @@ import pytest
 from clew.codecs import Dialect, Labelled, by_name
 from clew.core.codec import Parsed
 from clew.core.events import Action, RawCall, Reply
-from tests.codecs.samples import POINT, brief
+from tests.codecs.samples import POINT, prompt_spec
 
 PARIS = Action("search", {"query": "Paris"})
 INPUT = 'Action Input: {"query": "Paris"}'
 
 
 def parse(text: str, answer: Any = None, finish: Any = "stop", **changes: Any) -> Parsed:
-    asked = brief(answer, **changes) if answer else brief(**changes)
+    asked = prompt_spec(answer, **changes) if answer else prompt_spec(**changes)
     return Labelled().parse(asked, Reply(text, finish=finish))
 
 
@@ -169,7 +169,7 @@ def test_all_that_follows_the_label_of_an_answer_belongs_to_it(answer: str) -> N
 
 def test_an_answer_beside_a_native_call_is_a_fault() -> None:
     reply = Reply("Final Answer: Paris", calls=(RawCall("search", "{}", "c1"),))
-    parsed = Labelled().parse(brief(), reply)
+    parsed = Labelled().parse(prompt_spec(), reply)
     assert parsed.actions == ()
     assert "stands beside an action" in parsed.fault
 
@@ -223,16 +223,16 @@ def test_a_typed_answer_that_is_broken_json_is_a_fault() -> None:
 
 def test_dialects_differ_in_words_only() -> None:
     conclusion = by_name("labelled:conclusion")
-    parsed = conclusion.parse(brief(), Reply("Thought: a\nConclusion: Paris"))
+    parsed = conclusion.parse(prompt_spec(), Reply("Thought: a\nConclusion: Paris"))
     assert parsed == Parsed("a", (Action("finish", {"answer": "Paris"}),))
-    assert conclusion.head(brief(), "why?")[-1].text == "Objective: why?"
+    assert conclusion.head(prompt_spec(), "why?")[-1].text == "Objective: why?"
     final = by_name("labelled:final")
     for text in ("Final: Paris", "Final Answer: Paris"):
-        assert final.parse(brief(), Reply(text)).actions == parsed.actions
+        assert final.parse(prompt_spec(), Reply(text)).actions == parsed.actions
     own = Labelled(Dialect("de", thought="Gedanke", action="Tat", input="Eingabe", final="Antwort"))
-    assert own.parse(brief(), Reply('Gedanke: a\nTat: search\nEingabe: {"query": "Paris"}')) == (
-        Parsed("a", (PARIS,))
-    )
+    assert own.parse(
+        prompt_spec(), Reply('Gedanke: a\nTat: search\nEingabe: {"query": "Paris"}')
+    ) == (Parsed("a", (PARIS,)))
 
 
 def test_names_and_stop_sequences() -> None:

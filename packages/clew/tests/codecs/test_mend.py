@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.codecs.mend import DEPTH, UnreadableError, first_value, repeated_key, whole_value
+from clew.codecs.json_repair import DEPTH, UnreadableError, first_value, repeated_key, whole_value
 
 JSON = st.recursive(
     st.none()

@@ -9,20 +9,20 @@ from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Though
 from clew.core.interfaces import Parameters
 from clew.core.trajectory import Call, Step
 from clew.testing.models import ScriptedModel, say
-from tests.codecs.samples import brief as asked_for
+from tests.codecs.samples import prompt_spec as asked_for
 from tests.core.scenarios import TOOLS
 
 CODEC = Native()
 TAGGED = '<tool_call>{{"name": "{}", "arguments": {{"key": "a"}}}}</tool_call>'
 
 
-def brief(answer: type = str) -> PromptSpec:
+def prompt_spec(answer: type = str) -> PromptSpec:
     return Agent(model=ScriptedModel([say("ok")]), tools=TOOLS, answer=answer).engine.prompt_spec
 
 
 def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
     """A reply as the loop would have recorded it."""
-    read = CODEC.parse(brief(answer), reply)
+    read = CODEC.parse(prompt_spec(answer), reply)
     thought = Thought(
         reply=reply,
         prints=Fingerprints("", "", "", ""),
@@ -45,7 +45,7 @@ def step(reply: Reply, number: int = 1, answer: type = str) -> Step:
     ],
 )
 def test_tags_that_hold_no_whole_call_are_a_fault_that_teaches(text: str) -> None:
-    read = CODEC.parse(brief(), Reply(text=text))
+    read = CODEC.parse(prompt_spec(), Reply(text=text))
     assert (read.answer, read.actions) == (None, ())
     assert 'Call a tool by function calling, not in text: lookup with {"key":"<key>"}' in read.fault
 
@@ -55,7 +55,7 @@ def test_several_tagged_calls_are_several_actions() -> None:
         f'<tool_call>{{"name": "lookup", "arguments": {{"key": "{key}"}}}}</tool_call>'
         for key in "ab"
     )
-    read = CODEC.parse(brief(), Reply(text=f"Both.\n{text}"))
+    read = CODEC.parse(prompt_spec(), Reply(text=f"Both.\n{text}"))
     assert [action.args for action in read.actions] == [{"key": "a"}, {"key": "b"}]
     assert read.text == "Both."
     assert read.repairs == ("calls written as text were read as calls",)
@@ -63,7 +63,7 @@ def test_several_tagged_calls_are_several_actions() -> None:
 
 def test_the_end_of_a_tag_in_an_argument_ends_no_tag() -> None:
     text = '<tool_call> {"name": "lookup", "arguments": {"key": "</tool_call>"}}\n</tool_call> So.'
-    read = CODEC.parse(brief(), Reply(text=text))
+    read = CODEC.parse(prompt_spec(), Reply(text=text))
     assert [action.args for action in read.actions] == [{"key": "</tool_call>"}]
     assert read.text == "So."
 
@@ -71,7 +71,7 @@ def test_the_end_of_a_tag_in_an_argument_ends_no_tag() -> None:
 def test_tags_that_are_never_closed_are_looked_at_once() -> None:
     """Looked at anew from each of them, this takes minutes."""
     text = "<tool_call>{" * 60_000
-    assert CODEC.parse(brief(), Reply(text=text)).fault.startswith("the call cannot be read")
+    assert CODEC.parse(prompt_spec(), Reply(text=text)).fault.startswith("the call cannot be read")
 
 
 def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json() -> None:
@@ -80,7 +80,7 @@ def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json()
         RawCall("lookup", "{'key'", "same"),
         RawCall("broken", None, "same"),
     )
-    parts = CODEC.render(brief(), step(Reply(calls=calls, finish="calls"), 4))
+    parts = CODEC.render(prompt_spec(), step(Reply(calls=calls, finish="calls"), 4))
     assert [call.id for call in parts[0].calls] == ["call_4_1", "call_4_2", "call_4_3"]
     assert [call.arguments for call in parts[0].calls] == [
         '{"key":  "a"}',
@@ -93,16 +93,16 @@ def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json()
 def test_the_providers_ids_and_items_go_back_as_they_came() -> None:
     wire = Wire("openai", "gpt", {"reasoning": "sealed"})
     reply = Reply(calls=(RawCall("lookup", '{"key":"a"}', "c9"),), finish="calls", wire=wire)
-    assistant, result = CODEC.render(brief(), step(reply))
+    assistant, result = CODEC.render(prompt_spec(), step(reply))
     assert (assistant.wire, assistant.calls[0].id, result.call_id) == (wire, "c9", "c9")
-    answer = CODEC.render(brief(), step(Reply(text="It is a.", wire=wire)))
+    answer = CODEC.render(prompt_spec(), step(Reply(text="It is a.", wire=wire)))
     assert (answer[0].text, answer[0].wire) == ("It is a.", wire)
 
 
 def test_of_a_reply_that_was_mended_what_must_go_back_does() -> None:
     wire = Wire("openai", "gpt", {"reasoning": "sealed"})
     reply = Reply(calls=(RawCall("lookup", None, "c9"),), finish="calls", wire=wire)
-    assistant, _ = CODEC.render(brief(), step(reply))
+    assistant, _ = CODEC.render(prompt_spec(), step(reply))
     assert (assistant.wire, assistant.calls[0].arguments) == (wire, "{}")
 
 
@@ -114,7 +114,7 @@ def test_what_is_said_after_a_step_follows_it() -> None:
         Note(text_parts("the mail went out after all"), source="late"),
         Landing("steps"),
     )
-    texts = [part.text for part in CODEC.render(brief(), said)]
+    texts = [part.text for part in CODEC.render(prompt_spec(), said)]
     assert texts[1] == "and b?"
     assert texts[2] == "ERROR: the answer was not accepted: name 42"
     assert texts[3] == "NOTE: the mail went out after all"
@@ -122,18 +122,18 @@ def test_what_is_said_after_a_step_follows_it() -> None:
 
 
 def test_an_unreadable_reply_goes_back_as_text_with_what_was_wrong() -> None:
-    parts = CODEC.render(brief(), step(Reply(finish="length")))
+    parts = CODEC.render(prompt_spec(), step(Reply(finish="length")))
     assert [part.role for part in parts] == ["user"]  # nothing was said, and none is put in
     assert "length limit" in parts[0].text
-    cut = CODEC.render(brief(), step(Reply("Half a", finish="length")))
+    cut = CODEC.render(prompt_spec(), step(Reply("Half a", finish="length")))
     assert [(part.role, part.text[:6]) for part in cut] == [
         ("assistant", "Half a"), ("user", "ERROR:"),
     ]  # fmt: skip
 
 
 def test_a_typed_answer_must_be_json() -> None:
-    assert CODEC.parse(brief(int), Reply(text="seven")).fault
-    assert CODEC.parse(brief(int), Reply(text="7")).answer == "7"
+    assert CODEC.parse(prompt_spec(int), Reply(text="seven")).fault
+    assert CODEC.parse(prompt_spec(int), Reply(text="7")).answer == "7"
 
 
 TYPED: Parameters = {

@@ -7,13 +7,13 @@ import pytest
 from clew.codecs import Paper
 from clew.core.codec import Parsed
 from clew.core.events import Action, Reply
-from tests.codecs.samples import POINT, brief, tool
+from tests.codecs.samples import POINT, prompt_spec, tool
 
 PARIS = Action("search", {"query": "Paris"})
 
 
 def parse(text: str, answer: Any = None, finish: Any = "stop", **changes: Any) -> Parsed:
-    asked = brief(answer, **changes) if answer else brief(**changes)
+    asked = prompt_spec(answer, **changes) if answer else prompt_spec(**changes)
     return Paper().parse(asked, Reply(text, finish=finish))
 
 
@@ -188,8 +188,8 @@ def test_a_reply_that_was_cut_in_its_invented_tail_is_whole() -> None:
 
 
 def test_a_name_that_matches_two_tools_is_left_as_written() -> None:
-    both = brief().tools[0], brief().tools[1]
-    asked = brief(tools=both, known=frozenset({"SEARCH"}))
+    both = prompt_spec().tools[0], prompt_spec().tools[1]
+    asked = prompt_spec(tools=both, known=frozenset({"SEARCH"}))
     parsed = Paper().parse(asked, Reply("Action 1: Search[x]"))
     assert parsed.actions == (Action("Search", {"input": "x"}),)
 

@@ -4,7 +4,7 @@ import pytest
 
 from clew.codecs import by_name
 from clew.core.events import Effect, Reply
-from tests.codecs.samples import TEXT, brief, tool
+from tests.codecs.samples import TEXT, prompt_spec, tool
 
 CODE = "send(text='Buy 10')"
 FORMS = {
@@ -58,7 +58,7 @@ def test_a_program_that_may_act_is_called_whole_or_not(form: str, effect: Effect
         tool("look", "text", effect="read", text=TEXT),
         tool("run_code", "code", effect="pure", code=TEXT),
     )
-    found = by_name(codec).parse(brief(tools=tools), Reply(text))
+    found = by_name(codec).parse(prompt_spec(tools=tools), Reply(text))
     if effect in {"unsafe", "idempotent"}:
         assert found.actions == ()
         assert found.fault

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.codecs import Dialect, JsonObject, Labelled, Paper, by_name
-from clew.codecs.scan import Mark, void
-from clew.codecs.wording import FAULTY_CHARS
+from clew.codecs.prompt_texts import FAULTY_CHARS
+from clew.codecs.stop_filter import LineLabel, void
 from clew.core.codec import Codec, PromptSpec
 from clew.core.events import Action, Landing, Note, Observation, Reply, Thought, text_parts
 from clew.core.interfaces import Part
 from clew.core.trajectory import Step
 from clew.support.errors import ConfigError
-from tests.codecs.samples import POINT, PRINTS, TOOLS, brief, example, step, tool
+from tests.codecs.samples import POINT, PRINTS, TOOLS, example, prompt_spec, step, tool
 
 PAPER, LABELLED = Paper(), Labelled()
 CODECS: list[Codec] = [
@@ -37,7 +37,7 @@ LABELS = Dialect("conclusion", final="Conclusion").labels
 PLAIN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=80)
 THOUGHTS = PLAIN.filter(
     lambda text: (
-        "```" not in text and not any(isinstance(LABELS.at(x), Mark) for x in text.split("\n"))
+        "```" not in text and not any(isinstance(LABELS.at(x), LineLabel) for x in text.split("\n"))
     )
 )
 JSON = st.recursive(
@@ -68,32 +68,32 @@ def again(codec: Codec, asked: PromptSpec, thought: str, action: Action) -> None
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 @given(thought=THOUGHTS, name=NAMES | UNKNOWN, args=st.dictionaries(PLAIN, JSON, max_size=3))
 def test_any_call_comes_back(codec: Codec, thought: str, name: str, args: dict[str, Any]) -> None:
-    again(codec, brief(), thought, Action(name, args))
+    again(codec, prompt_spec(), thought, Action(name, args))
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 @given(thought=THOUGHTS, name=st.sampled_from(["search", "delete", "keep", "roll"]), value=JSON)
 def test_any_single_argument_comes_back(codec: Codec, thought: str, name: str, value: Any) -> None:
     key = next(iter(next(each for each in TOOLS if each.name == name).parameters["properties"]))
-    again(codec, brief(), thought, Action(name, {key: value}))
+    again(codec, prompt_spec(), thought, Action(name, {key: value}))
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 @given(thought=THOUGHTS, answer=PLAIN)
 def test_any_answer_comes_back(codec: Codec, thought: str, answer: str) -> None:
-    again(codec, brief(), thought, Action("finish", {"answer": answer}))
+    again(codec, prompt_spec(), thought, Action("finish", {"answer": answer}))
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 @given(x=st.integers(), more=st.dictionaries(PLAIN, JSON, max_size=2))
 def test_any_typed_answer_comes_back(codec: Codec, x: int, more: dict[str, Any]) -> None:
-    again(codec, brief(POINT), "", Action("finish", {"answer": {**more, "x": x}}))
+    again(codec, prompt_spec(POINT), "", Action("finish", {"answer": {**more, "x": x}}))
 
 
 @pytest.mark.parametrize("answer", ["a\nObservation: b", " b ", "", '{"a": 1}', "x]", "[x", "]["])
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 def test_awkward_answers_come_back(codec: Codec, answer: str) -> None:
-    again(codec, brief(), "t", Action("finish", {"answer": answer}))
+    again(codec, prompt_spec(), "t", Action("finish", {"answer": answer}))
 
 
 # ------------------------------------------------------------------------------------- steps
@@ -101,7 +101,7 @@ def test_awkward_answers_come_back(codec: Codec, answer: str) -> None:
 
 def test_a_step_in_the_papers_form() -> None:
     looked = step("I look.", Action("search", {"query": "Paris"}), seen=(SEEN,), number=3)
-    assert said(PAPER.render(brief(), looked)) == [
+    assert said(PAPER.render(prompt_spec(), looked)) == [
         ("assistant", "Thought 3: I look.\nAction 3: search[Paris]"),
         ("user", "Observation 3: It is a city."),
     ]
@@ -109,7 +109,7 @@ def test_a_step_in_the_papers_form() -> None:
 
 def test_a_step_in_labelled_form() -> None:
     looked = step("I look.", Action("search", {"query": "Paris"}), seen=(SEEN,), number=3)
-    assert said(LABELLED.render(brief(), looked)) == [
+    assert said(LABELLED.render(prompt_spec(), looked)) == [
         ("assistant", 'Thought: I look.\nAction: search\nAction Input: {"query":"Paris"}'),
         ("user", "Observation: It is a city."),
     ]
@@ -117,19 +117,19 @@ def test_a_step_in_labelled_form() -> None:
 
 def test_arguments_that_fit_no_parameter_stand_in_an_object_too() -> None:
     wrong = step("", Action("plot", {"z": 1}))
-    assert said(PAPER.render(brief(), wrong)) == [("assistant", 'Action 1: plot[{"z":1}]')]
+    assert said(PAPER.render(prompt_spec(), wrong)) == [("assistant", 'Action 1: plot[{"z":1}]')]
 
 
 def test_an_argument_that_brackets_cannot_carry_stands_in_an_object() -> None:
     looked = step("", Action("search", {"query": "a]"}))
-    assert said(PAPER.render(brief(), looked)) == [
+    assert said(PAPER.render(prompt_spec(), looked)) == [
         ("assistant", 'Action 1: search[{"query":"a]"}]')
     ]
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 def test_without_thoughts_none_is_written(codec: Codec) -> None:
-    asked = brief(thought=False, examples=(example(),))
+    asked = prompt_spec(thought=False, examples=(example(),))
     parts = codec.render(asked, step("I look.", Action("search", {"query": "Paris"})))
     assert "look" not in parts[0].text
     head = codec.head(asked, "why?")[0].text
@@ -144,7 +144,7 @@ def test_parallel_calls_of_another_format_are_told_one_by_one() -> None:
         Action("search", {"query": "x"}),
         seen=(Observation(content={"t": 1}), Observation(content="no", ok=False)),
     )
-    assert said(PAPER.render(brief(), both)) == [
+    assert said(PAPER.render(prompt_spec(), both)) == [
         ("assistant", "Thought 1: Both.\nAction 1: now[]"),
         ("user", 'Observation 1: {"t":1}'),
         ("assistant", "Action 1: search[x]"),
@@ -154,17 +154,17 @@ def test_parallel_calls_of_another_format_are_told_one_by_one() -> None:
 
 def test_hints_follow_the_observation() -> None:
     looked = step("", Action("now"), seen=(SEEN,), hint="look elsewhere")
-    assert PAPER.render(brief(), looked)[1].text.endswith("city.\nHint: look elsewhere")
+    assert PAPER.render(prompt_spec(), looked)[1].text.endswith("city.\nHint: look elsewhere")
 
 
 def test_an_accepted_answer_is_told_and_a_rejected_one_too() -> None:
     finish = Action("finish", {"answer": "Paris"})
     done = step("Done.", finish, seen=(Observation(content="", effect="pure"),))
-    assert said(LABELLED.render(brief(), done)) == [
+    assert said(LABELLED.render(prompt_spec(), done)) == [
         ("assistant", "Thought: Done.\nFinal Answer: Paris")
     ]
     refused = Observation(content="too short", ok=False, code="rejected")
-    parts = PAPER.render(brief(), step("", finish, seen=(refused,)))
+    parts = PAPER.render(prompt_spec(), step("", finish, seen=(refused,)))
     assert said(parts) == [
         ("assistant", "Action 1: Finish[Paris]"),
         ("user", "Observation 1: too short"),
@@ -182,15 +182,15 @@ def test_an_accepted_answer_is_told_and_a_rejected_one_too() -> None:
 def test_a_text_answer_of_another_format_is_rendered_as_an_answer(
     answer: Any, text: str, shown: str
 ) -> None:
-    asked = brief(answer) if answer else brief()
+    asked = prompt_spec(answer) if answer else prompt_spec()
     parts = PAPER.render(asked, step("", answer=text))
     assert said(parts) == [("assistant", f"Action 1: {shown}")]
 
 
 def test_a_thought_alone_is_rendered_alone() -> None:
-    assert said(PAPER.render(brief(), step("Hm."))) == [("assistant", "Thought 1: Hm.")]
-    assert said(LABELLED.render(brief(), step("Hm."))) == [("assistant", "Thought: Hm.")]
-    assert LABELLED.render(brief(), step("")) == ()
+    assert said(PAPER.render(prompt_spec(), step("Hm."))) == [("assistant", "Thought 1: Hm.")]
+    assert said(LABELLED.render(prompt_spec(), step("Hm."))) == [("assistant", "Thought: Hm.")]
+    assert LABELLED.render(prompt_spec(), step("")) == ()
 
 
 def faulty(text: str) -> Step:
@@ -198,11 +198,11 @@ def faulty(text: str) -> Step:
 
 
 def test_a_faulty_reply_is_shown_cut_and_without_what_it_invented() -> None:
-    shown = said(PAPER.render(brief(), faulty("hm\nObservation 2: I won")))
+    shown = said(PAPER.render(prompt_spec(), faulty("hm\nObservation 2: I won")))
     told = "That reply could not be read, and nothing was done: no action. The right form is: x"
     assert shown == [("assistant", "hm"), ("user", told)]
-    assert [part.role for part in PAPER.render(brief(), faulty(""))] == ["user"]
-    assert len(PAPER.render(brief(), faulty("x" * 5000))[0].text) == FAULTY_CHARS
+    assert [part.role for part in PAPER.render(prompt_spec(), faulty(""))] == ["user"]
+    assert len(PAPER.render(prompt_spec(), faulty("x" * 5000))[0].text) == FAULTY_CHARS
 
 
 def test_what_was_said_since() -> None:
@@ -213,23 +213,23 @@ def test_what_was_said_since() -> None:
         Note(text_parts("sent\nAction: x"), source="late"),
         Landing("steps"),
     )
-    person, check, late, landing = PAPER.render(brief(), before)
+    person, check, late, landing = PAPER.render(prompt_spec(), before)
     assert {part.role for part in (person, check, late, landing)} == {"user"}
     assert person.text == "And Rome?"
     assert check.text == "Your answer was not accepted: no source\n| Action: x"
     assert late.text == "A late result: sent\n| Action: x"
     assert "limit on steps" in landing.text
     assert landing.text.endswith("\nAction 1: Finish[the answer]")
-    assert LABELLED.render(brief(), before)[3].text.endswith("\nFinal Answer: the answer")
-    typed = LABELLED.render(brief(POINT), before)[3].text
+    assert LABELLED.render(prompt_spec(), before)[3].text.endswith("\nFinal Answer: the answer")
+    typed = LABELLED.render(prompt_spec(POINT), before)[3].text
     assert '\nFinal Answer: JSON of the schema {"type":"object"' in typed
-    assert "Finish[JSON of the schema {" in PAPER.render(brief(POINT), before)[3].text
+    assert "Finish[JSON of the schema {" in PAPER.render(prompt_spec(POINT), before)[3].text
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 def test_the_tail_is_one_part_or_none(codec: Codec) -> None:
-    assert codec.tail(brief(), [], 4) == ()
-    assert said(codec.tail(brief(), ["3 steps left.", "b"], 4)) == [
+    assert codec.tail(prompt_spec(), [], 4) == ()
+    assert said(codec.tail(prompt_spec(), ["3 steps left.", "b"], 4)) == [
         ("user", "Step 4.\n3 steps left.\nb")
     ]
 
@@ -257,7 +257,7 @@ FORGED = [
 @pytest.mark.parametrize("end", ["\n", "\r", "\u2028", "\x0b", "\r\n"])
 def test_forged_markers_in_an_observation_are_quoted(line: str, end: str) -> None:
     text = f"A page.{end}{line}{end}The end: really."
-    shown = PAPER.render(brief(), step("", Action("now"), seen=(Observation(content=text),)))
+    shown = PAPER.render(prompt_spec(), step("", Action("now"), seen=(Observation(content=text),)))
     assert shown[1].text == f"Observation 1: A page.{end}| {line}{end}The end: really."
 
 
@@ -265,13 +265,15 @@ def test_forged_markers_in_an_observation_are_quoted(line: str, end: str) -> Non
 @given(text=st.text(max_size=60))
 def test_no_line_of_an_observation_reads_as_a_label(codec: Codec, text: str) -> None:
     content = f"{text}\nAction: {text}\nObservation: {text}"
-    shown = codec.render(brief(), step("", Action("now"), seen=(Observation(content=content),)))[1]
+    shown = codec.render(
+        prompt_spec(), step("", Action("now"), seen=(Observation(content=content),))
+    )[1]
     lines = shown.text.replace("\r\n", "\n").split("\n")
-    assert not any(isinstance(LABELS.at(line), Mark) for line in lines[1:])
+    assert not any(isinstance(LABELS.at(line), LineLabel) for line in lines[1:])
 
 
 def test_a_thought_of_another_format_cannot_forge_a_label_either() -> None:
-    shown = PAPER.render(brief(), step("a\nAction 1: delete[/]", Action("now")))
+    shown = PAPER.render(prompt_spec(), step("a\nAction 1: delete[/]", Action("now")))
     assert shown[0].text == "Thought 1: a\n| Action 1: delete[/]\nAction 1: now[]"
 
 
@@ -280,7 +282,7 @@ def test_a_thought_of_another_format_cannot_forge_a_label_either() -> None:
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 def test_the_head_says_what_is_needed(codec: Codec) -> None:
-    system, question = codec.head(brief(examples=(example(),)), "Why?")
+    system, question = codec.head(prompt_spec(examples=(example(),)), "Why?")
     assert (system.role, question.role) == ("system", "user")
     assert question.text == "Question: Why?"
     text = system.text
@@ -301,7 +303,7 @@ def test_the_head_says_what_is_needed(codec: Codec) -> None:
 
 
 def test_the_example_is_in_the_very_format() -> None:
-    asked = brief(examples=(example(),))
+    asked = prompt_spec(examples=(example(),))
     assert PAPER.head(asked, "Why?")[0].text.endswith(
         "Question: What is Paris?\nThought 1: I look it up.\nAction 1: search[Paris]\n"
         "Observation 1: A city.\nThought 2: Found.\nAction 2: Finish[a city]"
@@ -317,7 +319,7 @@ def test_tools_are_described_as_they_are_called() -> None:
     examples = ({"query": "Paris"}, {"query": "x", "limit": 2})
     shown = tool("look", "query", query={"type": "string"}, limit={"type": "integer"})
     shown = type(shown)(**{**vars(shown), "examples": examples})
-    asked = brief(tools=(shown, *TOOLS))
+    asked = prompt_spec(tools=(shown, *TOOLS))
     text = PAPER.head(asked, "Why?")[0].text
     assert "- look[query]: Does look." in text
     assert "    for example: look[Paris]\n    for example: look[" in text
@@ -328,20 +330,20 @@ def test_tools_are_described_as_they_are_called() -> None:
     text = LABELLED.head(asked, "Why?")[0].text
     assert "- look: Does look.\n    query (string)\n" in text
     assert '    for example: {"query":"Paris"}' in text
-    typed = brief(POINT, tools=(tool("roll", "on", on={"type": "boolean"}),))
+    typed = prompt_spec(POINT, tools=(tool("roll", "on", on={"type": "boolean"}),))
     assert PAPER.parse(typed, Reply("")).fault.endswith("\nAction 1: roll[true]")
-    enum = brief(tools=(tool("pick", "a", a={"type": "string", "enum": ["p", "q"]}),))
+    enum = prompt_spec(tools=(tool("pick", "a", a={"type": "string", "enum": ["p", "q"]}),))
     assert PAPER.parse(enum, Reply("")).fault.endswith("\nAction 1: pick[p]")
 
 
 def test_finish_is_described_once_even_when_it_is_among_the_tools() -> None:
-    asked = brief()
-    both = brief(tools=(*TOOLS, asked.finish))
+    asked = prompt_spec()
+    both = prompt_spec(tools=(*TOOLS, asked.finish))
     assert PAPER.head(both, "Why?")[0].text.count("Does finish.") == 1
 
 
 def test_labelled_text_finishes_by_a_label_and_lists_no_tool_for_it() -> None:
-    text = LABELLED.head(brief(tools=()), "Why?")[0].text
+    text = LABELLED.head(prompt_spec(tools=()), "Why?")[0].text
     assert "Does finish." not in text
     assert text.endswith("Tools:\n(none: answer at once)")
 

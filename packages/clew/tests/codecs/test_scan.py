@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.codecs import Dialect, JsonObject, Labelled, Paper
-from clew.codecs.scan import WIDTH, Labels, Mark, Undecided, scan
 from clew.codecs.sections import before_invented_tail
+from clew.codecs.stop_filter import WIDTH, Labels, LineLabel, Undecided, scan
 from clew.core.codec import Codec
 from clew.core.events import Reply
-from tests.codecs.samples import brief
+from tests.codecs.samples import prompt_spec
 
 CODECS: list[Codec] = [
     Paper(),
@@ -87,7 +87,7 @@ def test_a_reply_that_begins_with_prose_is_read_to_its_end(before: str) -> None:
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 @given(text=TEXTS, cut=st.sampled_from(["stop", "calls", "length", "filter", "refusal", "cut"]))
 def test_any_text_is_parsed_and_always_the_same(codec: Codec, text: str, cut: Any) -> None:
-    asked = brief()
+    asked = prompt_spec()
     parsed = codec.parse(asked, Reply(text, finish=cut))
     assert parsed == codec.parse(asked, Reply(text, finish=cut))
     assert bool(parsed.fault) != bool(parsed.actions)
@@ -112,7 +112,7 @@ def test_any_text_is_parsed_and_always_the_same(codec: Codec, text: str, cut: An
 )
 def test_labels_are_found_in_any_dress(line: str, role: str) -> None:
     mark = LABELS.at(line)
-    assert isinstance(mark, Mark)
+    assert isinstance(mark, LineLabel)
     assert mark.role == role
 
 
@@ -200,7 +200,7 @@ HOSTILE = {
 @pytest.mark.share(2)
 def test_hostile_text_costs_work_in_proportion_to_its_length(unit: str, before: str) -> None:
     """Calls are counted, not seconds."""
-    asked = brief(tools=brief().tools[:3])
+    asked = prompt_spec(tools=prompt_spec().tools[:3])
     longest = 60_000
 
     def cost(size: int) -> int:
@@ -217,7 +217,7 @@ def test_hostile_text_costs_work_in_proportion_to_its_length(unit: str, before: 
 def test_a_megabyte_without_a_line_break_is_looked_at_once() -> None:
     text = "Action: " + "x" * 1_000_000
     for codec in CODECS:
-        assert calls_made(lambda codec=codec: codec.parse(brief(), Reply(text))) < 1000  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        assert calls_made(lambda codec=codec: codec.parse(prompt_spec(), Reply(text))) < 1000  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
 
 def test_a_stream_of_single_characters_costs_work_in_proportion_to_its_length() -> None:

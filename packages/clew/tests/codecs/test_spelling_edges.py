@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from clew.codecs import Native
-from clew.codecs.call_spellings import MOST, Written, calls_at
+from clew.codecs.call_spellings import MOST, WrittenCall, calls_at
 from clew.core.events import Action, RawCall, Reply
 from clew.core.interfaces import Parameters
-from tests.codecs.samples import TEXT, brief, tool
+from tests.codecs.samples import TEXT, prompt_spec, tool
 
 ONE = '{"name": "search", "arguments": {"query": "Ada"}}'
 ADA: dict[str, Any] = {"query": "Ada"}
@@ -29,7 +29,7 @@ CITY: Parameters = {
     ],
 )
 def test_what_could_be_anything_else_is_no_call(text: str) -> None:
-    assert calls_at(brief(), text, 0, marked=False)[0] == []
+    assert calls_at(prompt_spec(), text, 0, marked=False)[0] == []
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_could_be_anything_else_is_no_call(text: str) -> None:
     ],
 )
 def test_arguments_that_cannot_be_read_are_a_problem_of_their_call(text: str, problem: str) -> None:
-    [found] = calls_at(brief(), text, 0, marked=True)[0]
+    [found] = calls_at(prompt_spec(), text, 0, marked=True)[0]
     assert found.name in {"search", "move"}
     assert found.problem
     assert problem in found.problem
@@ -57,12 +57,12 @@ def test_arguments_that_cannot_be_read_are_a_problem_of_their_call(text: str, pr
 
 def test_a_parameter_that_is_broken_json_is_a_problem_of_its_call() -> None:
     text = "<function=total><parameter=numbers>[1, </parameter></function>"
-    [found] = calls_at(brief(), text, 0, marked=True)[0]
+    [found] = calls_at(prompt_spec(), text, 0, marked=True)[0]
     assert (found.name, found.problem) == ("total", "the JSON ends before it is closed")
 
 
 def test_a_labelled_call_with_broken_arguments_is_a_fault_that_shows_the_right_ones() -> None:
-    parsed = Native().parse(brief(), Reply('Action: web_search\nAction Input: {"query": '))
+    parsed = Native().parse(prompt_spec(), Reply('Action: web_search\nAction Input: {"query": '))
     assert parsed.fault.startswith(
         "the JSON ends before it is closed. Call a tool by function calling, not in text: "
         'web_search with {"query":"<query>"}. '
@@ -70,8 +70,8 @@ def test_a_labelled_call_with_broken_arguments_is_a_fault_that_shows_the_right_o
 
 
 def test_so_many_calls_of_a_text_are_read_and_no_more() -> None:
-    found, end = calls_at(brief(), ONE * (MOST + 1), 0, marked=False)
-    assert (found, end) == ([Written("search", ADA)] * MOST, len(ONE) * MOST)
+    found, end = calls_at(prompt_spec(), ONE * (MOST + 1), 0, marked=False)
+    assert (found, end) == ([WrittenCall("search", ADA)] * MOST, len(ONE) * MOST)
 
 
 @pytest.mark.parametrize(
@@ -81,29 +81,29 @@ def test_so_many_calls_of_a_text_are_read_and_no_more() -> None:
     ],
 )
 def test_a_call_that_does_not_fit_its_tool_is_a_fault(text: str, fault: str) -> None:
-    parsed = Native().parse(brief(), Reply(text))
+    parsed = Native().parse(prompt_spec(), Reply(text))
     assert (parsed.answer, parsed.actions) == (None, ())
     assert fault in parsed.fault
 
 
 def test_a_tool_that_is_known_and_not_shown_is_called_as_it_is_written() -> None:
-    parsed = Native().parse(brief(), Reply('{"name": "secret", "arguments": {"a": 1}}'))
+    parsed = Native().parse(prompt_spec(), Reply('{"name": "secret", "arguments": {"a": 1}}'))
     assert parsed.actions == (Action("secret", {"a": 1}),)
 
 
 def test_a_mark_without_a_call_is_a_word_of_the_answer() -> None:
     text = "Mistral writes [ARGS] ahead of the arguments."
-    assert Native().parse(brief(), Reply(text)).answer == text
+    assert Native().parse(prompt_spec(), Reply(text)).answer == text
 
 
 def test_a_call_behind_the_rest_of_a_fence_is_read() -> None:
-    parsed = Native().parse(brief(), Reply(f"``\n{ONE}"))
+    parsed = Native().parse(prompt_spec(), Reply(f"``\n{ONE}"))
     assert parsed.actions == (Action("search", ADA),)
 
 
 @pytest.mark.parametrize("schema", [CITY, {"$ref": "#/$defs/City", "$defs": {"City": CITY}}])
 def test_a_typed_answer_may_have_the_keys_of_a_call(schema: Parameters) -> None:
-    asked = brief(schema, (tool("search", "query", query=TEXT),))
+    asked = prompt_spec(schema, (tool("search", "query", query=TEXT),))
     assert Native().parse(asked, Reply(ONE)).answer == ONE
     cut = Native().parse(asked, Reply(f"{ONE} and more"))
     assert cut.answer is None
@@ -112,5 +112,5 @@ def test_a_typed_answer_may_have_the_keys_of_a_call(schema: Parameters) -> None:
 def test_calls_that_stand_in_the_text_too_count_once() -> None:
     call = '{"query": "Ada"}'
     from_text = f"I look.\n<tool_call>{ONE}</tool_call>"
-    parsed = Native().parse(brief(), Reply(from_text, calls=(RawCall("search", call, "c"),)))
+    parsed = Native().parse(prompt_spec(), Reply(from_text, calls=(RawCall("search", call, "c"),)))
     assert (parsed.text, parsed.actions) == ("I look.", (Action("search", ADA),))

@@ -8,7 +8,7 @@ from clew import Agent, MemoryStore, Tool, read, run, tool
 from clew.codecs import by_name
 from clew.core.events import Action, Effect, Entry, Finish, Reply
 from clew.testing import ScriptedModel
-from tests.codecs.samples import TEXT, brief
+from tests.codecs.samples import TEXT, prompt_spec
 from tests.codecs.samples import tool as declared
 
 CALLS = {
@@ -64,7 +64,7 @@ def call(codec: str, cmd: str = "rm") -> str:
 
 
 def parsed(codec: str, text: str, effect: Effect = "unsafe", finish: Finish = "stop") -> Any:
-    asked = brief(tools=(declared("sh", "cmd", effect=effect, cmd=TEXT),))
+    asked = prompt_spec(tools=(declared("sh", "cmd", effect=effect, cmd=TEXT),))
     return by_name(codec).parse(asked, Reply(text, finish=finish))
 
 
@@ -149,7 +149,7 @@ def test_a_reply_cut_within_such_thinking_makes_no_call(codec: str, form: str) -
         declared("run_code", "code", code=TEXT),
     )
     program = "I could do\n```python\nx = 1\nsh(x)\n```\nbut"
-    found = by_name("code").parse(brief(tools=tools), Reply(program, finish="length"))
+    found = by_name("code").parse(prompt_spec(tools=tools), Reply(program, finish="length"))
     assert "length limit" in found.fault
 
 

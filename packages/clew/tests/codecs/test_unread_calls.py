@@ -8,7 +8,7 @@ from clew.core.codec import PromptSpec
 from clew.core.events import RawCall, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import READ, Spelling
-from tests.codecs.samples import TEXT, brief
+from tests.codecs.samples import TEXT, prompt_spec
 from tests.codecs.samples import tool as declared
 from tests.codecs.unread_calls import (
     ANSWERS,
@@ -177,7 +177,7 @@ def test_strict_reads_no_other_spelling_beside_native_calls() -> None:
 
 def test_a_typed_answer_beside_a_call_is_no_call() -> None:
     answer = {"type": "object", "properties": {"name": TEXT, "args": {"type": "object"}}}
-    asked = brief(answer, tools=(declared("search", "query", query=TEXT),))
+    asked = prompt_spec(answer, tools=(declared("search", "query", query=TEXT),))
     text = '{"name": "search", "args": {}}'
     call = RawCall("search", '{"query": "a"}', "c1")
     assert NATIVE.parse(asked, Reply(text, calls=(call,))).text == text

@@ -11,7 +11,7 @@ from clew.core.events import Action, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import FAULTY, READ, VALUES
 from tests.codecs.call_fuzz import CODECS, SHELL, asked_for, tried
-from tests.codecs.samples import TEXT, brief
+from tests.codecs.samples import TEXT, prompt_spec
 from tests.codecs.samples import tool as declared
 
 CANCEL = declared("cancel", "reservation_id", effect="unsafe", reservation_id=TEXT)
@@ -19,7 +19,7 @@ WRITE = declared("write", "path", "text", effect="unsafe", path=TEXT, text=TEXT)
 STOP = declared("stop", effect="unsafe")
 RESET = declared("reset", effect="idempotent", hard={"type": "boolean"})
 SEARCH = declared("search", "query", query=TEXT)
-ASKED = brief(tools=(CANCEL, WRITE, STOP, RESET, SEARCH))
+ASKED = prompt_spec(tools=(CANCEL, WRITE, STOP, RESET, SEARCH))
 
 
 def parsed(codec: str, text: str) -> Any:
@@ -142,7 +142,7 @@ def test_what_is_not_closed_or_left_over_is_a_fault(text: str) -> None:
 
 
 def test_a_parameter_of_a_list_takes_nothing_behind_it() -> None:
-    asked = brief(tools=(declared("send", "to", effect="unsafe", to={"type": "array"}),))
+    asked = prompt_spec(tools=(declared("send", "to", effect="unsafe", to={"type": "array"}),))
     form = '<function=send><parameter=to>["a"]{}</parameter></function>'
     assert Native().parse(asked, Reply(form.format(""))).actions == (Action("send", {"to": ["a"]}),)
     assert "text behind the JSON" in Native().parse(asked, Reply(form.format(" b"))).fault
@@ -258,7 +258,7 @@ def test_emphasis_around_an_effect_is_nothing_behind_it(text: str) -> None:
 @pytest.mark.parametrize("language", ["text", "TXT", "plain", "markdown", "md", "answer"])
 def test_a_block_marked_as_text_makes_no_effect(language: str) -> None:
     runs = declared("run_code", "code", effect="pure", code=TEXT)
-    for asked in (ASKED, brief(tools=(CANCEL, SEARCH, runs))):
+    for asked in (ASKED, prompt_spec(tools=(CANCEL, SEARCH, runs))):
         read = by_name("code").parse(asked, Reply(f"```{language}\ncancel('a')\n```"))
         assert (read.actions, read.answer) == ((), None)
         assert f"marked as {language}, and cancel changes things" in read.fault
@@ -337,7 +337,7 @@ def test_a_piece_of_a_tagged_call_ahead_of_an_action_is_a_fault(text: str) -> No
 )
 def test_a_program_with_an_effect_must_be_closed(text: str) -> None:
     tools = (CANCEL, declared("run_code", "code", effect="pure", code=TEXT))
-    assert by_name("code").parse(brief(tools=tools), Reply(text)).actions == ()
+    assert by_name("code").parse(prompt_spec(tools=tools), Reply(text)).actions == ()
 
 
 def test_a_program_without_an_effect_need_not_be_closed() -> None:
@@ -348,7 +348,7 @@ def test_a_program_without_an_effect_need_not_be_closed() -> None:
         "<code>print(search('a'))",
         "Code: search('a')",
     ):
-        assert codec.parse(brief(tools=tools), Reply(text)).actions
+        assert codec.parse(prompt_spec(tools=tools), Reply(text)).actions
 
 
 # ---------------------------------------------------------------------------------- in a run

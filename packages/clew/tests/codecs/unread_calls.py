@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from tests.codecs.samples import TEXT, brief, tool
+from tests.codecs.samples import TEXT, prompt_spec, tool
 
-ASKED: Final = brief(
+ASKED: Final = prompt_spec(
     tools=(
         tool("cancel_booking", "reservation_id", effect="unsafe", reservation_id=TEXT),
         tool("send", "to", effect="unsafe", to=TEXT, text=TEXT),
@@ -254,7 +254,7 @@ ANSWERS: Final = (
 """Answers: each names a tool, has its words, or has signs of a call."""
 
 
-OTHERS: Final = brief(
+OTHERS: Final = prompt_spec(
     tools=(
         tool("refund", "order", "amount", effect="unsafe", order=TEXT, amount={"type": "number"}),
         tool("book_flight", "flight", effect="unsafe", flight=TEXT, seats={"type": "integer"}),

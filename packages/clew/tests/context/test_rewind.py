@@ -190,7 +190,7 @@ class TestAPerson:
             await clew.rewind("run", store=store, **given)
 
     async def test_is_told_that_a_call_waits(self) -> None:
-        def ask(call: clew.Call, so_far: Trajectory) -> clew.Verdict | None:
+        def ask(call: clew.Call, trajectory: Trajectory) -> clew.Verdict | None:
             return clew.Verdict("hold", "may it?") if call.action.name == "post" else None
 
         store = MemoryStore()

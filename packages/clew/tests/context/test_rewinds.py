@@ -24,7 +24,7 @@ from clew import (
 )
 from clew.agent.result import result
 from clew.agent_files import load_agent
-from clew.cli.outcome import Outcome, summary
+from clew.cli.outcome import ShownResult, summary
 from clew.context import Review
 from clew.core.events import Charged, Entry, Reply, Rewound
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
@@ -229,7 +229,7 @@ class TestRepeatedCalls:
         assert (done.stop.status, rewinds_of(done)) == ("bound", [])
 
 
-def no(answer: object, so_far: Trajectory) -> str | None:
+def no(answer: object, trajectory: Trajectory) -> str | None:
     """A check: 1804 is right, and nothing else."""
     return None if "1804" in str(answer) else "the clerk says no"
 
@@ -458,14 +458,14 @@ class TestACritic:
             assert settings.asks(Trajectory("run", [*before.entries, entry])) == asks
 
     async def test_may_be_a_function_of_ones_own(self) -> None:
-        def mine(so_far: Trajectory) -> Review:
-            return Review(wrong=len(so_far.steps) == 3, to=1, lesson="No.")
+        def mine(trajectory: Trajectory) -> Review:
+            return Review(wrong=len(trajectory.steps) == 3, to=1, lesson="No.")
 
         done = await ran(agent(WindowModel(reading), Rewinds((), critic=mine, every=1)))
         assert rewinds_of(done) == [Rewound(1, "No.", "clew: critic")]
 
     async def test_that_gives_something_else_is_a_mistake_in_the_program(self) -> None:
-        def mine(so_far: Trajectory) -> Any:
+        def mine(trajectory: Trajectory) -> Any:
             return True
 
         with pytest.raises(PartError, match=r"the critic gave True .*clew\.context\.Review"):
@@ -601,7 +601,7 @@ async def test_the_command_line_says_what_a_critic_took(tmp_path: Path) -> None:
     store = clew.SqliteStore(place)
     who = agent(WindowModel(reading), Rewinds((), critic=Critic(Said([BAD])), every=4))
     record = await ran(who, store)
-    assert "107 more tokens by a critic" in summary(Outcome(record, result(who, record)))
+    assert "107 more tokens by a critic" in summary(ShownResult(record, result(who, record)))
     await store.close()
     shown = command("show", "run", "--store", str(place)).out
     assert "Charged: 107 tokens: the critic after step 4: back to step 1" in shown

@@ -36,9 +36,9 @@ async def go_on(scenario: Scenario, agent: Agent, store: Store, run_id: str = "r
 
 async def _done(store: Store, run_id: str) -> int:
     """How often the person has spoken in the record."""
-    so_far = await load(store, run_id)
-    names = [type(entry.event).__name__ for entry in so_far.entries]
-    people = [e for e in so_far.entries if getattr(e.event, "source", "") == "person"]
+    trajectory = await load(store, run_id)
+    names = [type(entry.event).__name__ for entry in trajectory.entries]
+    people = [e for e in trajectory.entries if getattr(e.event, "source", "") == "person"]
     return names.count("Ruling") + len(people)
 
 
@@ -53,6 +53,6 @@ async def copy(lines: list[Line], blobs: dict[str, bytes] | None = None) -> Memo
     return store
 
 
-def events(so_far: Any) -> list[str]:
+def events(trajectory: Any) -> list[str]:
     """The names of a trajectory's events."""
-    return [type(entry.event).__name__ for entry in so_far.entries]
+    return [type(entry.event).__name__ for entry in trajectory.entries]

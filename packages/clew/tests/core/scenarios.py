@@ -118,9 +118,9 @@ hold_sends = verdict_on("send", "hold", "sending needs a person")
 """A guard that holds every send."""
 
 
-async def warn_of_adding(call: Call, so_far: Trajectory) -> Verdict | None:
+async def warn_of_adding(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that hints at one tool and amends the arguments of another."""
-    _ = so_far
+    _ = trajectory
     if call.action.name == "add":
         return Verdict("hint", "adding is easy: do it in your head")
     if call.action.name == "lookup" and call.action.args.get("key") == "x":
@@ -130,9 +130,9 @@ async def warn_of_adding(call: Call, so_far: Trajectory) -> Verdict | None:
     return None
 
 
-async def must_say_42(answer: object, so_far: Trajectory) -> str | None:
+async def must_say_42(answer: object, trajectory: Trajectory) -> str | None:
     """A check of the answer."""
-    _ = so_far
+    _ = trajectory
     return None if "42" in str(answer) else "the answer must name 42"
 
 

@@ -225,16 +225,16 @@ class TestBounds:
         assert found.usage.cost == pytest.approx(0.9)
 
     async def test_the_users_own_bound(self) -> None:
-        def no_more_than_one_lookup(so_far: Trajectory) -> str | None:
-            return "lookups: one is enough" if so_far.spent.calls["lookup"] else None
+        def no_more_than_one_lookup(trajectory: Trajectory) -> str | None:
+            return "lookups: one is enough" if trajectory.spent.calls["lookup"] else None
 
         found, _ = await play([act("lookup", key="a"), say("ok")], bounds=[no_more_than_one_lookup])
         assert (found.status, found.reason) == ("bound", "lookups")
 
     async def test_one_call_a_step_is_the_reports_mode(self) -> None:
         both = acts(act("lookup", key="a"), act("lookup", key="b"))
-        _, so_far = await play([both, say("ok")], limits=Limits(calls_per_step=1))
-        codes = [call.observation.code for call in so_far.calls if call.observation]
+        _, trajectory = await play([both, say("ok")], limits=Limits(calls_per_step=1))
+        codes = [call.observation.code for call in trajectory.calls if call.observation]
         assert codes == ["", "cap"]
 
     async def test_a_follow_up_has_the_same_limits_again(self) -> None:
@@ -294,9 +294,11 @@ class TestNoProgress:
     pytestmark = pytest.mark.anyio
 
     async def codes(self, script: list[Any], **options: Any) -> list[tuple[str, int]]:
-        _, so_far = await play([*script, say("ok")], limits=Limits(steps=40, **options))
+        _, trajectory = await play([*script, say("ok")], limits=Limits(steps=40, **options))
         return [
-            (call.observation.code, len(call.hints)) for call in so_far.calls if call.observation
+            (call.observation.code, len(call.hints))
+            for call in trajectory.calls
+            if call.observation
         ]
 
     async def test_the_ladder(self) -> None:
@@ -338,19 +340,19 @@ class TestGuards:
     pytestmark = pytest.mark.anyio
 
     async def test_an_amendment_that_breaks_the_schema_is_refused(self) -> None:
-        async def spoil(call: Call, so_far: Trajectory) -> Verdict | None:
+        async def spoil(call: Call, trajectory: Trajectory) -> Verdict | None:
             return Verdict("amend", "spoiled", args={"key": 5})
 
-        _, so_far = await play([act("lookup", key="a"), say("ok")], guards=[spoil])
-        observation = so_far.call("1.1").observation
+        _, trajectory = await play([act("lookup", key="a"), say("ok")], guards=[spoil])
+        observation = trajectory.call("1.1").observation
         assert observation
         assert observation.code == "invalid_arguments"
 
     async def test_edited_arguments_are_judged_again_but_not_by_the_guard_that_held(self) -> None:
-        async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+        async def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
             return Verdict("hold", "look at this")
 
-        async def no_secrets(call: Call, so_far: Trajectory) -> Verdict | None:
+        async def no_secrets(call: Call, trajectory: Trajectory) -> Verdict | None:
             secret = call.action.args.get("key") == "secret"
             return Verdict("deny", "no secrets") if secret else None
 
@@ -363,13 +365,13 @@ class TestGuards:
         assert (await run(agent, "What?", store=store, run_id="run")).status == "held"
         await rule("run", "1.1", allow=True, args={"key": "secret"}, store=store)
         assert (await resume(agent, "run", store=store)).status == "answered"
-        so_far = await _entries(store)
-        observation = so_far.call("1.1").observation
+        trajectory = await _entries(store)
+        observation = trajectory.call("1.1").observation
         assert observation
         assert (observation.code, observation.ok) == ("denied", False)
 
     async def test_a_held_finish_waits_too(self) -> None:
-        async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+        async def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
             return Verdict("hold", "look at the answer")
 
         store = MemoryStore()
@@ -388,9 +390,9 @@ class TestGuards:
         script = [act("add", a="1", b=2), act("add", a=3, b=4), say("ok")]
         agent = Agent(model=ScriptedModel(script), tools=[mended])
         await run(agent, "What?", store=(store := MemoryStore()), run_id="run")
-        so_far = await _entries(store)
-        assert [call.observation.content for call in so_far.calls if call.observation] == [3, 7]
-        verdict = so_far.call("1.1").verdict
+        trajectory = await _entries(store)
+        assert [call.observation.content for call in trajectory.calls if call.observation] == [3, 7]
+        verdict = trajectory.call("1.1").verdict
         assert verdict
         assert (verdict.verdict.kind, verdict.by) == ("amend", "add.repair")
 
@@ -433,9 +435,9 @@ class TestResult:
             result(Agent(model=MODEL), Trajectory("run"))
 
     async def test_effects_are_the_calls_that_changed_or_may_have_changed_something(self) -> None:
-        _, so_far = await play([act("lookup", key="a"), say("ok")])
-        assert so_far.effects == []
-        assert list(so_far) == so_far.steps
+        _, trajectory = await play([act("lookup", key="a"), say("ok")])
+        assert trajectory.effects == []
+        assert list(trajectory) == trajectory.steps
 
     async def test_examples_come_first_in_the_agents_own_format(self) -> None:
         _, worked = await play([act("lookup", thought="Look.", key="a"), finish("a")])

@@ -33,16 +33,16 @@ class Interrupted:
         return reply
 
 
-async def hold_answers(call: Call, so_far: Trajectory) -> Verdict | None:
+async def hold_answers(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that lets no answer out unseen, but for one in years."""
-    _ = so_far
+    _ = trajectory
     held = call.action.name == "finish" and "years" not in str(call.args)
     return Verdict("hold", "a person looks at answers") if held else None
 
 
-def closed(so_far: Trajectory) -> list[str]:
+def closed(trajectory: Trajectory) -> list[str]:
     """What every call was told."""
-    return [call.observation.text for call in so_far.calls if call.observation is not None]
+    return [call.observation.text for call in trajectory.calls if call.observation is not None]
 
 
 @pytest.mark.parametrize("codec", ["native", "paper", "json"])

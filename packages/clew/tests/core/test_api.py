@@ -202,12 +202,12 @@ async def test_a_person_who_cancels_closes_what_is_pending(tmp_path: Path) -> No
         await begun.wait()
         group.cancel_scope.cancel()
     await journal.record(Cancel("enough"))
-    so_far = await go(held.engine, journal)
-    assert so_far.stop is not None
-    assert (so_far.stop.status, so_far.stop.reason) == ("interrupted", "enough")
-    outcomes = [call.observation.outcome for call in so_far.calls if call.observation]
+    trajectory = await go(held.engine, journal)
+    assert trajectory.stop is not None
+    assert (trajectory.stop.status, trajectory.stop.reason) == ("interrupted", "enough")
+    outcomes = [call.observation.outcome for call in trajectory.calls if call.observation]
     assert outcomes == ["unknown", "not_done"]
-    assert (await replay(held, "run", store=store)).trajectory.entries == so_far.entries
+    assert (await replay(held, "run", store=store)).trajectory.entries == trajectory.entries
     assert (await resume(held, "run", say="And now?", store=store)).answer == "stopped"
     again = await read("run", store=store)
     assert (await replay(held, "run", store=store)).trajectory.entries == again.entries

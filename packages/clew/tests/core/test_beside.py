@@ -88,9 +88,9 @@ async def worked(one: Agent, other: Agent, store: MemoryStore, **more: Any) -> R
     return await run(whole(one, other, **more), "Write to Ada.", store=store, run_id="r")
 
 
-async def amends(call: Call, so_far: Trajectory) -> Verdict | None:
+async def amends(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that completes an address."""
-    del so_far
+    del trajectory
     if call.action.name == "send" and call.args["to"] == "A":
         return Verdict("amend", "a is meant", args={**call.args, "to": "a"})
     return None

@@ -150,15 +150,17 @@ class TestReserving:
         assert f"the next call needs about {need:,}" in found.reason
 
     async def test_what_a_view_shortens_is_counted_as_it_is_shown(self) -> None:
-        budget, so_far = replaced(shape=lambda text: text[:40]), await long_one()
-        whole = replaced().standing(so_far).expected.input
-        assert budget.standing(so_far).expected.input == whole - (4_000 - 40) // 4
+        budget, trajectory = replaced(shape=lambda text: text[:40]), await long_one()
+        whole = replaced().standing(trajectory).expected.input
+        assert budget.standing(trajectory).expected.input == whole - (4_000 - 40) // 4
 
     async def test_a_reply_without_a_count_is_estimated_by_its_words(self) -> None:
-        so_far = await long_one(Usage())
+        trajectory = await long_one(Usage())
         budget = replaced(opening=300)
         said = len("What?") + len("lookup") + len('{"key":"x"}') + 4_000
-        assert budget.standing(so_far).expected == Usage(300 + said // 4, ANSWER, estimated=True)
+        assert budget.standing(trajectory).expected == Usage(
+            300 + said // 4, ANSWER, estimated=True
+        )
 
     async def test_the_most_a_reply_may_take_is_reserved_where_it_is_known(self) -> None:
         model = ScriptedModel(SCRIPT, params={"max_tokens": 6_000})
@@ -339,15 +341,16 @@ class TestTime:
         ],
     )  # fmt: skip
     def test_what_a_call_is_given(self, effect: Any, left: float, given: float) -> None:
-        so_far, one = Trajectory("run"), replace(lookup, effect=effect)
-        so_far.spent.active_ms = so_far.total.active_ms = 1_000_000
+        trajectory, one = Trajectory("run"), replace(lookup, effect=effect)
+        trajectory.spent.active_ms = trajectory.total.active_ms = 1_000_000
         assert (
-            Budget(Grant(1, 1, 1, 1_000 + left), CallEstimate()).standing(so_far).deadline(one)
+            Budget(Grant(1, 1, 1, 1_000 + left), CallEstimate()).standing(trajectory).deadline(one)
             == given
         )
-        so_far.grant = Grant(1, 1, 1, 1_000 + left)
+        trajectory.grant = Grant(1, 1, 1, 1_000 + left)
         assert (
-            Budget(Grant(1, 1, 1, 9_999.0), CallEstimate()).standing(so_far).deadline(one) == given
+            Budget(Grant(1, 1, 1, 9_999.0), CallEstimate()).standing(trajectory).deadline(one)
+            == given
         )
 
     async def test_a_call_is_cut_where_the_time_of_the_run_ends(self) -> None:
@@ -500,7 +503,7 @@ class TestLost:
             assert len(charges((await take_up(who, "run", cut)).trajectory)) == due
 
 
-async def never(answer: object, so_far: Trajectory) -> str | None:
+async def never(answer: object, trajectory: Trajectory) -> str | None:
     """A check that nothing meets."""
     return f"{answer} is not it"
 
@@ -596,11 +599,11 @@ def dollars(spent: Totals) -> float:
 def test_the_model_is_reminded_of_what_is_left_from_where_it_is_near(
     steps: int, calls: int, lines: list[str]
 ) -> None:
-    so_far = Trajectory(
+    trajectory = Trajectory(
         "r", [Entry(1, 0, 1, Started(text_parts("q"), AgentSpec("f", "m", "c", "p")))]
     )
     near = PROMPT.replace(tell_left="near")
-    assert near.reminders(so_far, Left(steps, calls, 1_000, 60.0)) == tuple(lines)
+    assert near.reminders(trajectory, Left(steps, calls, 1_000, 60.0)) == tuple(lines)
 
 
 @pytest.mark.parametrize(("took", "left"), [(0, 600.0), (1_500, 594.0 + 1.5)])

@@ -36,9 +36,9 @@ async def test_no_sentence_changes_what_a_charge_means(kind: ChargeKind) -> None
     meant = set[tuple[bool, bool]]()
     for why in SENTENCES:
         store = MemoryStore()
-        who, so_far = await record_of(kind, why, store)
+        who, trajectory = await record_of(kind, why, store)
         again = (await take_up(who, "run", store)).trajectory
-        meant.add((len(again.entries) > len(so_far.entries), so_far.late))
+        meant.add((len(again.entries) > len(trajectory.entries), trajectory.late))
     asked_again = kind in {"lost_reply", "critic"}  # of a run whose time is up, nothing is due
     assert meant == {(asked_again, kind == "time_up")}
 

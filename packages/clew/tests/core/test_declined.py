@@ -40,7 +40,7 @@ async def test_whoever_declines_has_not_answered_and_can_be_asked_on(codec: str)
 async def test_a_declined_text_is_no_value_and_no_check_sees_it() -> None:
     seen: list[object] = []
 
-    async def never(answer: object, so_far: Trajectory) -> str:
+    async def never(answer: object, trajectory: Trajectory) -> str:
         seen.append(answer)
         return "no"
 

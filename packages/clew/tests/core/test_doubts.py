@@ -50,7 +50,7 @@ class Post:
             raise OSError("the line broke off")
         return "sent"
 
-    async def refuse(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def refuse(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """A guard: nothing is sent a second time, where that is how it is to end."""
         late = self.begun == 1 and self.second == "denied"
         return Verdict("deny", "not on Sundays") if late else None

@@ -216,12 +216,12 @@ async def test_arguments_that_the_tool_cannot_take_use_up_no_ruling(args: dict[s
     assert (result.status, sent) == ("answered", ["1 parcel to b"])
 
 
-def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Ask a person about each call."""
     return Verdict("hold", "May it be sent?")
 
 
-def hold_too(call: Call, so_far: Trajectory) -> Verdict | None:
+def hold_too(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Ask as well."""
     return Verdict("hold", "Really?")
 

@@ -70,48 +70,52 @@ async def once(work: Tool, **options: Any) -> Trajectory:
     return await run(agent.engine, await start(agent, "Work!", MemoryStore(), run_id="run"))
 
 
-def seen(so_far: Trajectory) -> Observation:
+def seen(trajectory: Trajectory) -> Observation:
     """What came of the call."""
-    observation = so_far.call("1.1").observation
+    observation = trajectory.call("1.1").observation
     assert observation is not None
     return observation
 
 
-def attempts(so_far: Trajectory) -> tuple[Attempt, ...]:
-    return so_far.call("1.1").attempts
+def attempts(trajectory: Trajectory) -> tuple[Attempt, ...]:
+    return trajectory.call("1.1").attempts
 
 
 async def test_a_read_is_made_again_and_each_further_attempt_is_recorded() -> None:
     work = Flaky(ToolError("busy"), RuntimeError("lost"))
-    so_far = await once(made(work))
-    assert seen(so_far).text == "done with run:1.1"
-    assert [attempt.number for attempt in attempts(so_far)] == [2, 3]
-    assert "busy" in attempts(so_far)[0].after
-    assert "RuntimeError: lost" in attempts(so_far)[1].after
+    trajectory = await once(made(work))
+    assert seen(trajectory).text == "done with run:1.1"
+    assert [attempt.number for attempt in attempts(trajectory)] == [2, 3]
+    assert "busy" in attempts(trajectory)[0].after
+    assert "RuntimeError: lost" in attempts(trajectory)[1].after
 
 
 async def test_retries_end_and_the_last_failure_counts() -> None:
     work = Flaky(*[ToolError(f"busy {n}") for n in range(5)])
-    so_far = await once(made(work))
-    assert (work.calls, seen(so_far).code, seen(so_far).ok) == (3, "tool_error", False)
-    assert "busy 2" in seen(so_far).text
+    trajectory = await once(made(work))
+    assert (work.calls, seen(trajectory).code, seen(trajectory).ok) == (3, "tool_error", False)
+    assert "busy 2" in seen(trajectory).text
 
 
 async def test_an_unsafe_call_is_made_again_only_when_it_says_it_was_not_done() -> None:
     work = Flaky(ToolError("busy"))
     assert seen(await once(made(work, effect="unsafe"))).ok
     work = Flaky(RuntimeError("lost"))
-    so_far = await once(made(work, effect="unsafe"))
-    assert (work.calls, seen(so_far).code, seen(so_far).outcome) == (1, "crashed", "unknown")
-    assert "Traceback" in seen(so_far).detail
-    assert "Traceback" not in seen(so_far).text
+    trajectory = await once(made(work, effect="unsafe"))
+    assert (work.calls, seen(trajectory).code, seen(trajectory).outcome) == (
+        1,
+        "crashed",
+        "unknown",
+    )
+    assert "Traceback" in seen(trajectory).detail
+    assert "Traceback" not in seen(trajectory).text
 
 
 async def test_an_idempotent_call_is_made_again_under_the_same_key() -> None:
     work = Flaky(RuntimeError("lost"))
-    so_far = await once(made(work, effect="idempotent"))
-    assert seen(so_far).text == "done with run:1.1"
-    assert [attempt.number for attempt in attempts(so_far)] == [1, 2]
+    trajectory = await once(made(work, effect="idempotent"))
+    assert seen(trajectory).text == "done with run:1.1"
+    assert [attempt.number for attempt in attempts(trajectory)] == [1, 2]
 
 
 def test_the_wait_between_attempts_grows_to_its_most() -> None:
@@ -125,8 +129,8 @@ def test_the_wait_between_attempts_grows_to_its_most() -> None:
     async def main() -> Trajectory:
         return await once(made(noted, retry=Retry(4, delay=1.0, most=3.0)))
 
-    so_far = trio.run(main, clock=MockClock(autojump_threshold=0))
-    assert seen(so_far).ok
+    trajectory = trio.run(main, clock=MockClock(autojump_threshold=0))
+    assert seen(trajectory).ok
     assert [after - before for before, after in pairwise(begun)] == pytest.approx([1, 2, 3, 3])
 
 
@@ -155,11 +159,11 @@ async def deaf() -> str:
 async def test_an_async_call_over_its_deadline(
     work: Any, effect: Any, outcome: str, told: str
 ) -> None:
-    so_far = await once(tool(name="work", effect=effect, timeout=0.01)(work))
-    observation = seen(so_far)
+    trajectory = await once(tool(name="work", effect=effect, timeout=0.01)(work))
+    observation = seen(trajectory)
     assert (observation.code, observation.outcome) == ("timeout", outcome)
     assert observation.text == f"ERROR: timeout: work did not end in 0.01 s{told}"
-    notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
+    notes = [e.event.text for e in trajectory.entries if isinstance(e.event, Note)]
     late = ["work (call 1.1) ended after its deadline: after all"]
     assert notes == (late if work is deaf else [])
 
@@ -214,12 +218,14 @@ async def test_a_late_result_is_a_note(*, fails: bool) -> None:
     script = [act("work"), act("work"), say("Now I know")]
     agent = Agent(model=Patient(script), tools=[sleepy])
     journal = await start(agent, "Work!", MemoryStore(), run_id="run")
-    so_far = await run(agent.engine, journal)
-    assert seen(so_far).outcome == "unknown"
-    notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
+    trajectory = await run(agent.engine, journal)
+    assert seen(trajectory).outcome == "unknown"
+    notes = [e.event.text for e in trajectory.entries if isinstance(e.event, Note)]
     word = "OSError: the line is dead" if fails else "sent after all"
     assert notes == [f"work (call 1.1) ended after its deadline: {word}"]
-    assert (await replay(agent.engine, so_far, MemoryStore())).trajectory.entries == so_far.entries
+    assert (
+        await replay(agent.engine, trajectory, MemoryStore())
+    ).trajectory.entries == trajectory.entries
 
 
 async def test_a_late_word_that_the_store_refuses_is_kept_for_the_next_time() -> None:
@@ -240,8 +246,8 @@ async def test_a_late_word_that_the_store_refuses_is_kept_for_the_next_time() ->
     with pytest.raises(StoreError, match="disk is full"):
         await run(agent.engine, journal)
     store.full = False
-    so_far = await run(agent.engine, journal)
-    notes = [e.event.text for e in so_far.entries if isinstance(e.event, Note)]
+    trajectory = await run(agent.engine, journal)
+    notes = [e.event.text for e in trajectory.entries if isinstance(e.event, Note)]
     assert notes == ["work (call 0.1) ended after its deadline: sent"]
 
 
@@ -265,15 +271,17 @@ async def test_what_is_for_people_has_a_length(*, own: bool) -> None:
             return Observation(content="no", ok=False, code="crashed", detail="a" + "é" * 999_999)
         raise RuntimeError("a" + "é" * 999_999)
 
-    so_far = await once(made(call, retry=Retry(0)))
-    detail = seen(so_far).detail
+    trajectory = await once(made(call, retry=Retry(0)))
+    detail = seen(trajectory).detail
     assert len(detail) == DETAIL_CHARS
     assert detail.startswith("a" if own else "Traceback")
     assert detail.rstrip().endswith("éé")
     assert "characters the middle is left out …]" in detail
     tool_ = made(call, retry=Retry(0))
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[tool_])
-    assert (await replay(agent.engine, so_far, MemoryStore())).trajectory.entries == so_far.entries
+    assert (
+        await replay(agent.engine, trajectory, MemoryStore())
+    ).trajectory.entries == trajectory.entries
 
 
 async def test_a_result_that_json_cannot_carry_is_a_bad_output() -> None:
@@ -326,8 +334,8 @@ async def test_trust_needs_a_trusted_tool_and_nothing_untrusted_before_it() -> N
     other = replace(made(Flaky()), name="other")
     script = [act("work"), act("other"), act("work"), say("ok")]
     agent = Agent(model=ScriptedModel(script), tools=[trusted, other])
-    so_far = await run(agent.engine, await start(agent, "Work!", MemoryStore()))
-    said = [call.observation.trust for call in so_far.calls if call.observation]
+    trajectory = await run(agent.engine, await start(agent, "Work!", MemoryStore()))
+    said = [call.observation.trust for call in trajectory.calls if call.observation]
     assert said == ["trusted", "untrusted", "untrusted"]
 
 
@@ -432,13 +440,13 @@ async def test_a_probe_says_what_became_of_a_call_that_was_late(says: Any) -> No
     work = made(never, effect="unsafe", probe=probe, timeout=0.01)
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
     store = MemoryStore()
-    so_far = await run(agent.engine, await start(agent, "Work!", store, run_id="run"))
-    observation = seen(so_far)
+    trajectory = await run(agent.engine, await start(agent, "Work!", store, run_id="run"))
+    observation = seen(trajectory)
     if says == "found":
         assert (observation.text, observation.outcome) == ("found", "done")
     else:
         assert (observation.code, observation.outcome) == ("timeout", "unknown")
-    await replay(agent.engine, so_far, MemoryStore())
+    await replay(agent.engine, trajectory, MemoryStore())
 
 
 async def test_a_probe_that_fails_leaves_the_call_in_doubt() -> None:
@@ -465,8 +473,8 @@ async def test_a_probe_waits_until_the_deadline_of_the_attempt() -> None:
     doubt = Doubt(made(Flaky(), effect="unsafe", probe=probe, timeout=0.2))
     store = await doubt.cut()
     journal = await Journal.open(store, "run")
-    so_far = await run(doubt.agent.engine, journal)
-    assert asked[0] >= so_far.call("1.1").deadline
+    trajectory = await run(doubt.agent.engine, journal)
+    assert asked[0] >= trajectory.call("1.1").deadline
 
 
 async def test_a_fenced_worker_stops_with_one_error_even_from_parallel_calls() -> None:
@@ -488,6 +496,6 @@ async def test_wrong_arguments_are_answered_with_the_first_example_of_right_ones
     schema: dict[str, Json] = {"type": "object", "properties": {"n": {"type": "integer"}}}
     work = replace(made(Flaky()), parameters=schema, examples=right)
     agent = Agent(model=ScriptedModel([act("work", n="one"), say("ok")]), tools=[work])
-    so_far = await run(agent.engine, await start(agent, "Work!", MemoryStore(), run_id="run"))
-    assert seen(so_far).text.startswith("ERROR: invalid_arguments: n: ")
-    assert seen(so_far).text.endswith('. The right form: {"n":7}')
+    trajectory = await run(agent.engine, await start(agent, "Work!", MemoryStore(), run_id="run"))
+    assert seen(trajectory).text.startswith("ERROR: invalid_arguments: n: ")
+    assert seen(trajectory).text.endswith('. The right form: {"n":7}')

@@ -61,23 +61,23 @@ async def test_an_interrupt_leaves_what_was_seen_as_it_is() -> None:
     await cancel("run", why="enough", store=store)
     found = await resume(agent, "run", store=store)
     assert (found.status, found.reason) == ("interrupted", "enough")
-    so_far = await read("run", store=store)
-    codes = [call.observation.code for call in so_far.calls if call.observation]
+    trajectory = await read("run", store=store)
+    codes = [call.observation.code for call in trajectory.calls if call.observation]
     assert codes == ["", "interrupted"]
-    assert (await replay(agent, "run", store=store)).trajectory.entries == so_far.entries
+    assert (await replay(agent, "run", store=store)).trajectory.entries == trajectory.entries
 
 
 async def test_a_worker_that_was_cut_off_takes_nothing_of_the_next_ones(tmp_path: Path) -> None:
     scenario = by_name("effects of every kind")
     agent = scenario.agent(tmp_path)
     await play(scenario, tmp_path, whole := MemoryStore())
-    so_far = await read("run", store=whole)
-    events = [entry.event for entry in so_far.entries]
+    trajectory = await read("run", store=whole)
+    events = [entry.event for entry in trajectory.entries]
 
     def of(kind: type[AnyEvent], call: str) -> AnyEvent:
         return next(e for e in events if isinstance(e, kind) and getattr(e, "call", "") == call)
 
-    journal = await Journal.create(store := MemoryStore(), so_far.started, "run")
+    journal = await Journal.create(store := MemoryStore(), trajectory.started, "run")
     for event in [*events[1:5], of(Observation, "2.3"), of(Attempt, "2.2")]:
         await journal.record(event)
     await go_on(scenario, agent, store)

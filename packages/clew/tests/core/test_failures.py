@@ -217,10 +217,10 @@ class Broken:
         self.kind = kind
         goods: dict[str, Callable[..., Any]] = {
             "tool": lambda args, key: f"the value of {args['key']}",
-            "tail": lambda so_far, left: "",
+            "tail": lambda trajectory, left: "",
             "shape": lambda text: text,
-            "retrieval": lambda tools, so_far: (),
-            "codec": lambda brief, reply: Native().parse(brief, reply),
+            "retrieval": lambda tools, trajectory: (),
+            "codec": lambda prompt_spec, reply: Native().parse(prompt_spec, reply),
         }
         wraps: dict[str, Callable[[Any], Any]] = {
             "repair": lambda value: ({"key": value}, "mended"),
@@ -313,8 +313,8 @@ class FormatPart(Native):
     def __init__(self, part: Part) -> None:
         self.part = part
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Any:
-        return self.part(brief, reply)
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Any:
+        return self.part(prompt_spec, reply)
 
 
 @dataclass(frozen=True)
@@ -322,8 +322,8 @@ class FindingPart:
     part: Part
     always: Sequence[str] = ("work",)
 
-    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Any:
-        return await self.part.later(tools, so_far)
+    async def find(self, tools: Sequence[ToolSpec], trajectory: Trajectory) -> Any:
+        return await self.part.later(tools, trajectory)
 
 
 class Ears:

@@ -46,18 +46,18 @@ moves: st.SearchStrategy[Move] = st.one_of(
 )
 
 
-def held_together(so_far: Trajectory) -> None:
+def held_together(trajectory: Trajectory) -> None:
     """What must hold of every record, whatever was said in it."""
-    assert so_far.stop is not None
-    assert so_far.total.steps <= LIMITS.steps
-    assert sum(so_far.total.calls.values()) <= LIMITS.tool_calls
-    assert so_far.total.calls["send"] <= 2
-    thoughts = [entry.event for entry in so_far.entries if isinstance(entry.event, Thought)]
+    assert trajectory.stop is not None
+    assert trajectory.total.steps <= LIMITS.steps
+    assert sum(trajectory.total.calls.values()) <= LIMITS.tool_calls
+    assert trajectory.total.calls["send"] <= 2
+    thoughts = [entry.event for entry in trajectory.entries if isinstance(entry.event, Thought)]
     assert len(thoughts) <= LIMITS.steps + 1
-    for step in so_far:
+    for step in trajectory:
         made = [c for c in step.calls if c.observation is not None and c.observation.made]
         assert len([c for c in made if c.action.name != "finish"]) <= LIMITS.calls_per_step
-    for call in so_far.calls:
+    for call in trajectory.calls:
         assert isinstance(call.observation, Observation)
         if call.observation.effect in EFFECTFUL and call.observation.made:
             assert call.attempts
@@ -70,12 +70,12 @@ async def play(folder: Path, codec: str, script: list[Any], seed: int, rate: flo
     model = FaultyModel(scripted, seed, rate, faults)
     agent = Agent(model=model, tools=tools, codec=codec, limits=LIMITS)
     journal = await start(agent, "What is it?", MemoryStore())
-    so_far = await run(agent.engine, journal)
-    held_together(so_far)
+    trajectory = await run(agent.engine, journal)
+    held_together(trajectory)
     sent = [line for line in Ledger(folder / "effects").lines() if line.startswith("send")]
     assert len(sent) == len(set(sent))
-    replayed = await replay(agent.engine, so_far, MemoryStore())
-    assert replayed.trajectory.entries == so_far.entries
+    replayed = await replay(agent.engine, trajectory, MemoryStore())
+    assert replayed.trajectory.entries == trajectory.entries
 
 
 @pytest.mark.parametrize("codec", ["native", "paper", "labelled", "json"])

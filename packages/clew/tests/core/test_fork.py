@@ -597,7 +597,7 @@ async def test_an_interrupt_does_not_end_the_fork() -> None:
     store = MemoryStore()
     tools = [lookup]
 
-    async def stop(call: Any, so_far: Trajectory) -> None:
+    async def stop(call: Any, trajectory: Trajectory) -> None:
         await cancel("run", why="enough", store=store)
 
     model = ScriptedModel([act("lookup", key="a"), act("lookup", key="b"), say("ok")], tools=tools)

@@ -94,7 +94,7 @@ async def test_a_call_that_asked_and_is_refused_is_not_made() -> None:
 
 
 async def test_what_asks_nothing_takes_no_answer() -> None:
-    async def guard(call: Call, so_far: Trajectory) -> Verdict:
+    async def guard(call: Call, trajectory: Trajectory) -> Verdict:
         return Verdict("hold", "may it?")
 
     store = MemoryStore()
@@ -151,7 +151,7 @@ async def test_a_task_is_asked_for_after_a_crash_and_not_begun_again(effect: Eff
 async def test_a_guard_of_a_tool_judges_its_calls_only() -> None:
     judged: list[str] = []
 
-    async def guard(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def guard(call: Call, trajectory: Trajectory) -> Verdict | None:
         judged.append(call.action.name)
         return Verdict("deny", "not this one") if call.action.name == "a" else None
 

@@ -142,7 +142,7 @@ AGAIN = "To allow it is to make it again: look first whether it happened."
 
 @pytest.mark.parametrize("cause", CAUSES)
 async def test_the_person_is_told_that_to_allow_it_is_to_make_it_again(cause: str) -> None:
-    def look_at_it(call: Call, so_far: Trajectory) -> Verdict | None:
+    def look_at_it(call: Call, trajectory: Trajectory) -> Verdict | None:
         return None if call.attempts else Verdict("hold", "may it be sent?")
 
     agent = Sends(CAUSES[cause]).agent(guards=[look_at_it])
@@ -262,7 +262,7 @@ async def test_the_other_calls_of_the_reply_are_made() -> None:
 
 
 async def test_a_call_that_a_guard_held_before_it_was_made_is_asked_about_anew() -> None:
-    async def ask(call: Call, so_far: Trajectory) -> Verdict:
+    async def ask(call: Call, trajectory: Trajectory) -> Verdict:
         return Verdict("hold", "may it?")
 
     sends = Sends(CAUSES["raises"])

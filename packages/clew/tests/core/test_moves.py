@@ -9,7 +9,7 @@ from clew.agent.runner import start
 from clew.core.events import Stop
 from clew.core.interfaces import Tripped
 from clew.core.loop import advance
-from clew.core.moves import Move, next_move
+from clew.core.moves import NextMove, next_move
 from clew.testing.models import ScriptedModel, act, say
 
 
@@ -19,9 +19,9 @@ def look() -> str:
     return "seen"
 
 
-async def moves(agent: Agent, *, cancelled: bool = False) -> tuple[list[Move], Stop]:
+async def moves(agent: Agent, *, cancelled: bool = False) -> tuple[list[NextMove], Stop]:
     """What came next each time, and how the run stopped."""
-    store, found = MemoryStore(), list[Move]()
+    store, found = MemoryStore(), list[NextMove]()
     journal = await start(agent, "Look!", store, run_id="r")
     if cancelled:
         await cancel("r", why="enough", store=store)
@@ -37,7 +37,7 @@ def scripted(*script: Any, **parts: Any) -> Agent:
     return Agent(model=ScriptedModel(script), tools=[look], **parts)
 
 
-async def never(answer: Any, so_far: Trajectory) -> str:
+async def never(answer: Any, trajectory: Trajectory) -> str:
     return "look again"
 
 

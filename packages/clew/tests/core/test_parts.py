@@ -315,7 +315,7 @@ async def test_a_codec_that_fails_before_the_model_is_asked_is_named(error: Exce
         def name(self) -> str:
             return "own/1"
 
-        def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> Any:
+        def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> Any:
             raise error
 
     agent = Agent(ScriptedModel([say("It is.")]), codec=Failing())
@@ -338,11 +338,11 @@ async def test_a_plain_function_is_a_tool_and_a_tool_is_still_a_function() -> No
 async def test_parts_that_answer_at_once_need_no_async() -> None:
     asked: list[str] = []
 
-    def guard(call: Call, so_far: Trajectory) -> Verdict | None:
+    def guard(call: Call, trajectory: Trajectory) -> Verdict | None:
         asked.append("guard")
         return None
 
-    def check(answer: Any, so_far: Trajectory) -> str | None:
+    def check(answer: Any, trajectory: Trajectory) -> str | None:
         asked.append("check")
         return None
 
@@ -356,7 +356,7 @@ async def test_parts_that_answer_at_once_need_no_async() -> None:
         def __repr__(self) -> str:
             return "Finder()"
 
-        def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
+        def find(self, tools: Sequence[ToolSpec], trajectory: Trajectory) -> Sequence[str]:
             asked.append("finder")
             return []
 
@@ -371,7 +371,7 @@ async def test_parts_that_answer_at_once_need_no_async() -> None:
 class Klass:
     """A guard, if it were made."""
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> None:
         """Say yes."""
 
 
@@ -379,7 +379,7 @@ async def narrow(call: Call) -> None:
     """Take one thing only."""
 
 
-async def awaited(so_far: Trajectory) -> None:
+async def awaited(trajectory: Trajectory) -> None:
     """Be a bound that nobody awaits."""
 
 
@@ -409,7 +409,7 @@ class OddFormat:
     native = True
     render = tail = reply_schema = parse = stream_filter = staticmethod(lambda *given: None)
 
-    def head(self, brief: Any, goal: str) -> Any:
+    def head(self, prompt_spec: Any, goal: str) -> Any:
         raise KeyError("x")
 
 
@@ -495,7 +495,7 @@ def test_a_part_may_say_itself_why_it_cannot_be_used() -> None:
 
 async def test_a_format_may_say_itself_why_it_cannot_read() -> None:
     class Strict(Native):
-        def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+        def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
             raise PartError("the model is too new for this format: update it")
 
     agent = Agent(ScriptedModel([say("done")]), codec=Strict())
@@ -534,11 +534,11 @@ async def test_an_answers_type_that_breaks_is_named() -> None:
 async def test_a_check_changes_neither_the_answer_nor_what_the_next_one_sees() -> None:
     seen_by: list[Any] = []
 
-    def spoil(answer: Any, so_far: Trajectory) -> None:
+    def spoil(answer: Any, trajectory: Trajectory) -> None:
         seen_by.append(dict(answer))
         answer.clear()
 
-    def look(answer: Any, so_far: Trajectory) -> None:
+    def look(answer: Any, trajectory: Trajectory) -> None:
         seen_by.append(dict(answer))
 
     script = ScriptedModel([finish({"a": [1]})], answer=dict)
@@ -549,7 +549,7 @@ async def test_a_check_changes_neither_the_answer_nor_what_the_next_one_sees() -
 
 @pytest.mark.parametrize("denied", [False, True])
 async def test_an_answer_that_is_wrong_again_and_again_is_counted(*, denied: bool) -> None:
-    async def deny(call: Call, so_far: Trajectory) -> Verdict:
+    async def deny(call: Call, trajectory: Trajectory) -> Verdict:
         return Verdict("deny", "not like this")
 
     wrong: Any = "x" if denied else {"a": 1}
@@ -584,7 +584,7 @@ async def amiss(words: str) -> Any:
     [
         ({"screens": [amiss]}, r"the screen .*amiss gave 5 \(int\): it must give a Verdict or"),
         (
-            {"prompt": Instructions("Work.", tail=cast("Any", lambda so_far, left: 5))},
+            {"prompt": Instructions("Work.", tail=cast("Any", lambda trajectory, left: 5))},
             r"<lambda> gave 5 \(int\): it must give a text \(\"\" for nothing\); mend",
         ),
     ],

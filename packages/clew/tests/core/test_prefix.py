@@ -93,8 +93,8 @@ async def test_every_request_begins_with_the_whole_one_before(kind: str, tell_le
 
 
 async def test_a_tail_of_ones_own_stays_where_it_was_said() -> None:
-    def count(so_far: Any, left: Any) -> str:
-        return f"{len(so_far)} entries so far."
+    def count(trajectory: Any, left: Any) -> str:
+        return f"{len(trajectory)} entries so far."
 
     model = watched(act("page", number=1), act("page", number=2), say("ok"), say("more"))
     agent = Agent(model=model, tools=[page], prompt=Instructions("Be brief.").replace(tail=count))

@@ -400,10 +400,10 @@ PROBES = [
 ]
 
 
-def told(so_far: Trajectory) -> str:
+def told(trajectory: Trajectory) -> str:
     """All that the model was told."""
-    faults = [step.thought.fault for step in so_far if step.thought is not None]
-    seen = [call.observation.text for call in so_far.calls if call.observation is not None]
+    faults = [step.thought.fault for step in trajectory if step.thought is not None]
+    seen = [call.observation.text for call in trajectory.calls if call.observation is not None]
     return "\n".join([*faults, *seen])
 
 
@@ -413,9 +413,9 @@ async def play(probe: Probe, world: World, options: Callable[[], dict[str, Any]]
         model=model, tools=world.tools, codec=probe.codec, limits=probe.limits, **options()
     )
     journal = await start(agent, "What is it?", MemoryStore())
-    so_far = await run(agent.engine, journal)
-    assert probe.told in told(so_far)
-    return result(agent, so_far)
+    trajectory = await run(agent.engine, journal)
+    assert probe.told in told(trajectory)
+    return result(agent, trajectory)
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)

@@ -99,14 +99,14 @@ async def test_a_persons_no_to_a_call_in_doubt_is_not_overridden_by_the_probe() 
 
 
 def holding(name: str) -> Guard:
-    async def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("hold", f"{name} wants a look") if call.action.name != "finish" else None
 
     return hold
 
 
 def refusing(value: int) -> Guard:
-    async def refuse(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def refuse(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("deny", "never") if call.action.args.get("v") == value else None
 
     return refuse
@@ -170,7 +170,7 @@ async def test_guards_of_one_name_are_told_apart() -> None:
     await replay(agent, "run", store=store)
 
 
-async def at_most_3(call: Call, so_far: Trajectory) -> Verdict | None:
+async def at_most_3(call: Call, trajectory: Trajectory) -> Verdict | None:
     if cast("int", call.action.args["v"]) > 3:
         return Verdict("amend", "at most 3", args={"v": 3})
     return None
@@ -191,7 +191,7 @@ async def test_a_guard_may_amend_but_a_persons_edit_comes_later() -> None:
 
 
 def test_a_part_that_has_another_name_in_every_process_is_refused() -> None:
-    async def guard(limit: int, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def guard(limit: int, call: Call, trajectory: Trajectory) -> Verdict | None:
         return None
 
     with pytest.raises(ConfigError, match="another name in every process"):
@@ -207,7 +207,7 @@ def test_a_tool_made_by_hand_is_checked_too(wrong: dict[str, Any]) -> None:
 
 
 async def test_a_verdict_in_words_there_are_not_is_the_guards_mistake() -> None:
-    async def asks(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def asks(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict(cast("Any", "ask"), "hm")
 
     store = MemoryStore()
@@ -219,7 +219,7 @@ async def test_a_verdict_in_words_there_are_not_is_the_guards_mistake() -> None:
     assert (await resume(agent.replace(guards=[]), "run", store=store, accept_change=True)).ok
 
 
-async def awaited(call: Call, so_far: Trajectory) -> Verdict | None:
+async def awaited(call: Call, trajectory: Trajectory) -> Verdict | None:
     return Verdict("amend", "at most 100")
 
 
@@ -227,7 +227,7 @@ async def awaited(call: Call, so_far: Trajectory) -> Verdict | None:
 class Amending:
     """A guard that is an object, and changes nothing either."""
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("amend", "at most 100", args=None)
 
 
@@ -279,7 +279,7 @@ async def test_no_call_is_made_after_a_ruling_either() -> None:
 
 
 async def test_an_amend_to_no_arguments_is_one() -> None:
-    async def bare(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def bare(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("amend", "none are needed", args={})
 
     work, store = Work(), MemoryStore()
@@ -396,10 +396,10 @@ async def test_secrets_are_found_in_texts_only() -> None:
     secrets: Sequence[str] = ["observation", "12345678", "broken \ud83d", ""]
     started = Started(text_parts("an observation"), agent.setting)
     journal = await Journal.create(MemoryStore(), started, "run", secrets=secrets)
-    so_far = await go(agent.engine, journal)
-    assert so_far.stop
-    assert so_far.stop.answer == "an [redacted] of [redacted]"
-    assert (await load(journal.store, "run")).entries == so_far.entries
+    trajectory = await go(agent.engine, journal)
+    assert trajectory.stop
+    assert trajectory.stop.answer == "an [redacted] of [redacted]"
+    assert (await load(journal.store, "run")).entries == trajectory.entries
 
 
 async def test_an_open_answer_of_another_type_goes_back_to_the_model() -> None:
@@ -432,8 +432,8 @@ async def test_a_probe_waits_no_longer_than_the_deadline_when_the_clock_is_set_b
     store = await cut_after_attempt(agent)
     journal = await Journal.open(store, "run", clock=lambda: 0)
     with anyio.fail_after(PATIENCE):
-        so_far = await go(agent.engine, journal)
-    observation = so_far.call("1.1").observation
+        trajectory = await go(agent.engine, journal)
+    observation = trajectory.call("1.1").observation
     assert observation
     assert observation.text == "found"
 
@@ -489,9 +489,9 @@ async def test_a_late_word_does_not_take_an_answer_back() -> None:
     cut = await copy(lines[:2])
     journal = await Journal.open(cut, "run")
     await journal.record(Note(text_parts("it went out after all"), source="late"))
-    so_far = await go(agent.engine, journal)
-    assert so_far.stop
-    assert (so_far.stop.answer, len(so_far.steps)) == (done.answer, 1)
+    trajectory = await go(agent.engine, journal)
+    assert trajectory.stop
+    assert (trajectory.stop.answer, len(trajectory.steps)) == (done.answer, 1)
 
 
 async def test_an_interrupted_effect_counts_as_one(tmp_path: Path) -> None:

@@ -106,13 +106,13 @@ def test_one_text_is_the_whole_of_the_instructions() -> None:
 # ------------------------------------------------------------------------------ the tail
 
 
-def count_down(so_far: Trajectory, left: Left) -> str:
+def count_down(trajectory: Trajectory, left: Left) -> str:
     """Say anew what is left."""
     last = "; the last" if left.last else ""
-    return f"{left.steps}/{left.tool_calls}/{left.tokens} left after {len(so_far.steps)}{last}."
+    return f"{left.steps}/{left.tool_calls}/{left.tokens} left after {len(trajectory.steps)}{last}."
 
 
-def quiet(so_far: Trajectory, left: Left) -> str:
+def quiet(trajectory: Trajectory, left: Left) -> str:
     """Say nothing."""
     return ""
 
@@ -193,7 +193,7 @@ async def test_a_tail_that_says_nothing_leaves_none() -> None:
 
 def test_a_tail_without_a_name_is_refused() -> None:
     class Nameless:
-        def __call__(self, so_far: Trajectory, left: Left) -> str:
+        def __call__(self, trajectory: Trajectory, left: Left) -> str:
             return ""
 
     with pytest.raises(ConfigError, match="has another name in every process"):

@@ -74,7 +74,7 @@ KINDS: list[tuple[Any, Any, Any, str]] = [
 ]
 
 
-def hold(call: Call, so_far: Trajectory) -> Verdict | None:
+def hold(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Ask a person about each call."""
     return Verdict("hold", "May it be done?") if call.action.name != "finish" else None
 

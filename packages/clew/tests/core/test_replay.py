@@ -320,9 +320,9 @@ class Before(Native):
     def name(self) -> str:
         return "native/1"
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         if reply.calls:
-            return super().parse(brief, reply)
+            return super().parse(prompt_spec, reply)
         return Parsed(answer=reply.text.partition("\n")[0])
 
 
@@ -393,10 +393,10 @@ def test_retries_replay_without_waiting() -> None:
 
 
 async def test_several_guards_on_one_call_replay() -> None:
-    async def first(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def first(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("hint", "one") if call.action.args.get("key") == "a" else None
 
-    async def second(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def second(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("hint", "two")
 
     script = [act("lookup", key="a"), act("lookup", key="b"), say("ok")]

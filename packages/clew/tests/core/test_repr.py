@@ -28,12 +28,12 @@ async def test_runs_agents_and_tools_print_as_a_line() -> None:
 
 async def test_an_open_run_says_so() -> None:
     agent = Agent(model=ScriptedModel([]))
-    so_far = Trajectory("r")
+    trajectory = Trajectory("r")
     store = MemoryStore()
     found = await run(agent.replace(model=ScriptedModel([say("Yes.")])), "Is it?", store=store)
     for entry in (await read(found.run_id, store=store)).entries[:1]:
-        so_far.add(entry)
-    assert repr(so_far) == "<Trajectory r 'Is it?': open, 0 steps, 1 entries>"
+        trajectory.add(entry)
+    assert repr(trajectory) == "<Trajectory r 'Is it?': open, 0 steps, 1 entries>"
 
 
 def test_a_result_in_a_notebook_is_a_table_without_markup_of_others() -> None:

@@ -34,9 +34,9 @@ def seeker(
 async def outcome(agent: Agent) -> dict[str, Any]:
     store = MemoryStore()
     result = await run(agent, "Where are herons?", store=store)
-    so_far = await read(result.run_id, store=store)
-    made = [call for call in so_far.calls if call.observation and call.observation.made]
-    hinted = [call.key for call in so_far.calls if call.hints]
+    trajectory = await read(result.run_id, store=store)
+    made = [call for call in trajectory.calls if call.observation and call.observation.made]
+    hinted = [call.key for call in trajectory.calls if call.hints]
     return {"made": len(made), "hinted": hinted[:1], "reason": result.reason}
 
 

@@ -298,8 +298,8 @@ async def test_what_did_not_happen_may_be_asked_for_again(id_: str) -> None:
 
 
 async def test_what_a_guard_denied_is_judged_anew() -> None:
-    async def not_at_once(call: Call, so_far: Trajectory) -> Verdict | None:
-        return Verdict("deny", "look first") if len(so_far.steps) == 1 else None
+    async def not_at_once(call: Call, trajectory: Trajectory) -> Verdict | None:
+        return Verdict("deny", "look first") if len(trajectory.steps) == 1 else None
 
     bank, _, _ = await play([pay("a9X4")], [pay("a9X4")], guards=[not_at_once])
     assert bank.paid == [("Ada", 5)]

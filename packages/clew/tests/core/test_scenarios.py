@@ -28,10 +28,10 @@ async def test_every_call_has_exactly_one_observation_and_no_effect_lacks_an_att
 ) -> None:
     store = MemoryStore()
     await play(scenario, tmp_path, store)
-    so_far = await load(store, "run")
-    assert all(call.observation is not None for call in so_far.calls)
-    assert events(so_far).count("Observation") == len(so_far.calls)
-    for call in so_far.calls:
+    trajectory = await load(store, "run")
+    assert all(call.observation is not None for call in trajectory.calls)
+    assert events(trajectory).count("Observation") == len(trajectory.calls)
+    for call in trajectory.calls:
         assert call.observation is not None
         if call.observation.made and call.action.name in {"send", "put", "post"}:
             assert call.attempts

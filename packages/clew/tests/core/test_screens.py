@@ -246,7 +246,7 @@ async def test_a_refusal_comes_before_a_bound() -> None:
     assert (await run(agent, "damn", store=store, run_id="r")).status == "refused"
 
 
-def never(so_far: object) -> str:
+def never(trajectory: object) -> str:
     return "never: nothing may be asked"
 
 

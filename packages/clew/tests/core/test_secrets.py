@@ -49,7 +49,7 @@ def log_in(password: str) -> str:
     return "welcome"
 
 
-async def hold(call: Any, so_far: Any) -> Verdict | None:
+async def hold(call: Any, trajectory: Any) -> Verdict | None:
     return Verdict("hold", "ask first")
 
 
@@ -182,7 +182,7 @@ async def test_a_pending_call_whose_secret_is_lost_is_refused_in_a_line() -> Non
 async def test_a_guard_sees_and_changes_what_the_tool_is_called_with() -> None:
     seen: list[str] = []
 
-    async def lower(call: Any, so_far: Any) -> Verdict | None:
+    async def lower(call: Any, trajectory: Any) -> Verdict | None:
         seen.append(call.args["password"])
         return Verdict("amend", "lower", args={"password": call.args["password"] + " "})
 
@@ -194,7 +194,7 @@ async def test_a_guard_sees_and_changes_what_the_tool_is_called_with() -> None:
     await replay(made, "r", store=store)
 
 
-async def trailing(call: Any, so_far: Any) -> Verdict | None:
+async def trailing(call: Any, trajectory: Any) -> Verdict | None:
     return Verdict("amend", "as it is", args={"password": f"{call.args['password']} "})
 
 
@@ -265,8 +265,8 @@ class Deaf:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def parse(self, brief: Any, reply: Any) -> Any:
-        read = self.inner.parse(brief, reply)
+    def parse(self, prompt_spec: Any, reply: Any) -> Any:
+        read = self.inner.parse(prompt_spec, reply)
         return msgspec.structs.replace(read, actions=read.actions[1:])
 
 

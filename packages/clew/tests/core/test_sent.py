@@ -88,9 +88,9 @@ async def test_a_fork_has_the_prompts_of_both_agents() -> None:
     model = watched(*(act("lookup", key=key) for key in "abc"), say("ok"))
     agent = Agent(model=model, tools=TOOLS)
     result = await run(agent, "What?", store=store)
-    brief = agent.replace(prompt="Be brief.")
+    prompt_spec = agent.replace(prompt="Be brief.")
     seen = {"2.1": "something else"}
-    forked = await fork(brief, result.run_id, at=2, observations=seen, store=store)
+    forked = await fork(prompt_spec, result.run_id, at=2, observations=seen, store=store)
     expected = [*model.sent[:2], *model.sent[4:]]
     for number, prompt in enumerate(expected, start=1):
         again = await prompt_of(forked.run_id, number, store=store)
@@ -187,8 +187,8 @@ async def test_all_runs_of_an_agent_share_one_blob_which_nothing_is_compared_wit
     assert len({digest for blobs in store.given for digest in blobs}) == 1
     record = await load(store, result.run_id)
     setting = record.started.setting
-    assert setting.brief is None
-    assert (await store.blob(setting.brief_blob)).startswith(b'{"prompt":"You answer')
+    assert setting.prompt_spec is None
+    assert (await store.blob(setting.prompt_blob)).startswith(b'{"prompt":"You answer')
     assert setting.fingerprint == agent.setting.fingerprint
     await resume(agent, result.run_id, store=store)
     lines = await store.read(result.run_id)
@@ -213,7 +213,7 @@ async def test_a_brief_that_cannot_be_read_is_one_line() -> None:
     agent = Agent(model=ScriptedModel([say("ok")]))
     result = await run(agent, "What?", store=store)
     record = await load(store, result.run_id)
-    digest = record.started.setting.brief_blob
+    digest = record.started.setting.prompt_blob
     (line, *_) = await store.read(result.run_id)
     broken = Append("r", 1, (line,), blobs={digest: b'{"prompt": 1}'})
     await store.create("r")

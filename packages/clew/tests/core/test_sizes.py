@@ -155,9 +155,9 @@ async def test_the_text_of_an_observation_is_made_once_whoever_reads_it() -> Non
         """Read a table."""
         return {"rows": [[1, 2], [3, 4]]}
 
-    def remember(answer: Any, so_far: Trajectory) -> None:
+    def remember(answer: Any, trajectory: Trajectory) -> None:
         del answer
-        texts.extend(call.observation.text for call in so_far.calls[:1] if call.observation)
+        texts.extend(call.observation.text for call in trajectory.calls[:1] if call.observation)
 
     model = ScriptedModel([act("table"), say("it")])
     agent = Agent(model=model, tools=[table], checks=[remember, remember])

@@ -122,8 +122,12 @@ async def test_a_small_model_is_asked_for_json_in_a_few_lines_with_worked_exampl
     assert question.text == "Question: When?"
     assert isinstance(agent.parts.no_progress, NoProgress)
     assert agent.parts.no_progress == EARLY
-    brief = agent.engine.prompt_spec
-    assert (brief.repeat_question, brief.strict_landing, brief.raw_replies) == (True, True, True)
+    prompt_spec = agent.engine.prompt_spec
+    assert (prompt_spec.repeat_question, prompt_spec.strict_landing, prompt_spec.raw_replies) == (
+        True,
+        True,
+        True,
+    )
     assert result.answer == "1850"
     assert (await prompt_of(result.run_id, store=store)).differs == ()
 

@@ -66,9 +66,9 @@ pytestmark = pytest.mark.both_loops
 PLENTY = Grant(6, 14, 500_000, 600.0, 0.5, 2)
 
 
-def observed(so_far: Trajectory, key: str = "1.1") -> Observation:
+def observed(trajectory: Trajectory, key: str = "1.1") -> Observation:
     """What a call observed."""
-    seen = so_far.call(key).observation
+    seen = trajectory.call(key).observation
     assert seen is not None
     return seen
 
@@ -91,7 +91,9 @@ async def test_only_the_result_enters_the_view_of_the_run_that_asked() -> None:
         return say("done")
 
     child = Agent(model=scripted(act("calc", expression="1"), say("it is one")), tools=[calc])
-    so_far = await of(lone(child, act("other", task="count to one"), last), store := MemoryStore())
+    trajectory = await of(
+        lone(child, act("other", task="count to one"), last), store := MemoryStore()
+    )
     shown = "\n".join(part.text for part in prompts[0])
     assert "it is one" in shown
     assert "secret of the child" not in shown
@@ -102,12 +104,12 @@ async def test_only_the_result_enters_the_view_of_the_run_that_asked() -> None:
         "r:1.1",
     )
     assert "secret of the child" in str(below.entries)
-    seen = observed(so_far)
+    seen = observed(trajectory)
     assert (seen.content, seen.ok, seen.outcome, seen.effect) == ("it is one", True, "done", "read")
     assert seen.spent == Spending(2, 1, Usage(20, 10, cost=0.0))
-    assert so_far.total.steps == 4
-    assert so_far.total.tool_calls == 2
-    assert so_far.usage == Usage(40, 20, cost=0.0)
+    assert trajectory.total.steps == 4
+    assert trajectory.total.tool_calls == 2
+    assert trajectory.usage == Usage(40, 20, cost=0.0)
 
 
 @tool(effect="pure")
@@ -141,10 +143,10 @@ async def test_evidence_keeps_apart_what_several_sub_runs_found(trust: str) -> N
     assert {piece.doc_id for piece in result.evidence} == {"1.1/d1", "1.2/d1"}
     assert [piece.doc_id for piece in result.cited] == ["1.1/d1", "1.2/d1"]
     assert result.evidence[0].text == "x"
-    so_far = await read("r", store=store)
-    assert observed(so_far).content == "so says [1.1/d1] (not [d9])"
-    assert observed(so_far).trust == trust
-    assert so_far.untainted is (trust == "trusted")
+    trajectory = await read("r", store=store)
+    assert observed(trajectory).content == "so says [1.1/d1] (not [d9])"
+    assert observed(trajectory).trust == trust
+    assert trajectory.untainted is (trust == "trusted")
 
 
 async def test_an_answer_of_another_type_is_cited_in_all_its_texts() -> None:
@@ -153,9 +155,9 @@ async def test_an_answer_of_another_type_is_cited_in_all_its_texts() -> None:
         model=scripted(act("find"), finish(answer), answer=dict), tools=[found("x", "trusted")],
         answer=dict[str, Any],
     )  # fmt: skip
-    so_far = await of(lone(child), MemoryStore())
-    assert observed(so_far).content == {"n": 1, "why": ["[1.1/d1]", "[1.1/d2] and [1.1/d2]"]}
-    assert [piece.doc_id for piece in observed(so_far).evidence] == ["1.1/d1", "1.1/d2"]
+    trajectory = await of(lone(child), MemoryStore())
+    assert observed(trajectory).content == {"n": 1, "why": ["[1.1/d1]", "[1.1/d2] and [1.1/d2]"]}
+    assert [piece.doc_id for piece in observed(trajectory).evidence] == ["1.1/d1", "1.1/d2"]
 
 
 async def test_what_was_read_before_makes_the_goal_of_a_sub_run_untrusted() -> None:
@@ -168,10 +170,10 @@ async def test_what_was_read_before_makes_the_goal_of_a_sub_run_untrusted() -> N
         more=[replace(found("y", "untrusted"), name="look")],
     )
     store = MemoryStore()
-    so_far = await of(root, store)
+    trajectory = await of(root, store)
     below = await read("r-2.1", store=store)
     assert (below.untainted, below.started.trust) == (False, "untrusted")
-    assert {observed(below).trust, observed(so_far, "2.1").trust} == {"untrusted"}
+    assert {observed(below).trust, observed(trajectory, "2.1").trust} == {"untrusted"}
 
 
 async def object_to(answer: str, _so_far: Trajectory) -> str:
@@ -229,15 +231,15 @@ async def test_a_sub_run_that_gave_no_answer_says_why(
     child: Agent, content: Json, code: str
 ) -> None:
     store = MemoryStore()
-    so_far = await of(root := lone(child), store)
-    seen = observed(so_far)
+    trajectory = await of(root := lone(child), store)
+    seen = observed(trajectory)
     if isinstance(content, str):
         assert seen.text.startswith(content)
     else:
         assert seen.content == content
     assert (seen.ok, seen.code, seen.outcome) == (not code, code, "not_done" if code else "done")
-    assert so_far.stop is not None
-    assert so_far.stop.answer == "done"
+    assert trajectory.stop is not None
+    assert trajectory.stop.answer == "done"
     await replay(root, "r", store=store)
 
 
@@ -264,9 +266,9 @@ async def test_a_goal_that_cannot_be_written_is_for_the_model_to_mend(
     go = delegate(child, name="go", description="Go.", parameters=schema, goal=goal)
     script = scripted(act("go", city="?"), act("go", city="Rome"), say("done"))
     store = MemoryStore()
-    so_far = await of(Agent(model=script, tools=[go]), store)
-    assert observed(so_far).text == text
-    assert observed(so_far, "2.1").content == "gone"
+    trajectory = await of(Agent(model=script, tools=[go]), store)
+    assert observed(trajectory).text == text
+    assert observed(trajectory, "2.1").content == "gone"
     assert (await read("r-2.1", store=store)).goal == "Go to Rome."
     assert not await has_begun(store, "r-1.1")
 
@@ -311,17 +313,17 @@ async def test_whoever_watches_sees_the_sub_run_and_its_origin_is_recorded() -> 
 # ---------------------------------------------------------------- the budget
 
 
-def grants(so_far: Trajectory) -> list[Grant | None]:
+def grants(trajectory: Trajectory) -> list[Grant | None]:
     """What was granted to the sub-runs of a run."""
-    return [e.event.grant for e in so_far.entries if isinstance(e.event, Attempt)]
+    return [e.event.grant for e in trajectory.entries if isinstance(e.event, Attempt)]
 
 
 async def test_sub_runs_of_a_step_get_equal_shares_and_the_run_keeps_what_it_needs() -> None:
     child = Agent(model=scripted(say("ok")))
     step = acts(*(act("other", task=str(n)) for n in range(3)), act("calc", expression="1"))
     limits = Limits(steps=12, tool_calls=13, tokens=90_000, cost=0.9, depth=2)
-    so_far = await of(lone(child, step, say("done"), limits=limits, more=[calc]), MemoryStore())
-    given = grants(so_far)
+    trajectory = await of(lone(child, step, say("done"), limits=limits, more=[calc]), MemoryStore())
+    given = grants(trajectory)
     assert given[0] is not None
     assert given == [given[0]] * 3
     share = given[0]
@@ -334,16 +336,16 @@ async def test_sub_runs_of_a_step_get_equal_shares_and_the_run_keeps_what_it_nee
 
 async def test_no_more_is_granted_than_the_agent_s_own_limits() -> None:
     own = Limits(steps=2, tool_calls=1, tokens=5_000, cost=0.1, seconds=5, depth=1)
-    so_far = await of(lone(Agent(model=scripted(say("ok")), limits=own)), MemoryStore())
-    assert grants(so_far) == [Grant(2, 1, 5_000, 5.0, 0.1, 1)]
+    trajectory = await of(lone(Agent(model=scripted(say("ok")), limits=own)), MemoryStore())
+    assert grants(trajectory) == [Grant(2, 1, 5_000, 5.0, 0.1, 1)]
 
 
 async def test_what_several_sub_runs_took_is_counted_together() -> None:
     child = Agent(model=scripted(act("calc", expression="1"), say("one")), tools=[calc])
     twice = acts(act("other", task="a"), act("other", task="b"))
-    so_far = await of(lone(child, twice, say("done")), MemoryStore())
-    assert (so_far.total.steps, so_far.total.tool_calls) == (2 + 2 * 2, 2 + 2)
-    assert so_far.total.usage == Usage(60, 30, cost=0.0)
+    trajectory = await of(lone(child, twice, say("done")), MemoryStore())
+    assert (trajectory.total.steps, trajectory.total.tool_calls) == (2 + 2 * 2, 2 + 2)
+    assert trajectory.total.usage == Usage(60, 30, cost=0.0)
 
 
 def test_what_several_grants_come_to() -> None:
@@ -383,8 +385,8 @@ async def test_where_nothing_is_left_the_call_is_refused(limits: Limits, what: s
         model=replace(scripted(think, say("done")), usage=usage)
     )
     store = MemoryStore()
-    so_far = await of(root, store)
-    seen = observed(so_far)
+    trajectory = await of(root, store)
+    seen = observed(trajectory)
     assert (seen.ok, seen.code, seen.outcome) == (False, "cap", "not_done")
     assert seen.text == (
         f"ERROR: cap: too little is left of this run's {what} to hand on: answer with what is known"
@@ -419,13 +421,13 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
     child = Agent(model=scripted(*[tell] * 3, say("half")), tools=[calc], prompt=told)
     root = lone(child, limits=Limits(steps=5))
     store = MemoryStore()
-    so_far = await of(root, store)
-    assert grants(so_far)[0] == (await read("r-1.1", store=store)).grant
+    trajectory = await of(root, store)
+    assert grants(trajectory)[0] == (await read("r-1.1", store=store)).grant
     assert "3 steps are left." in tails[0]
     assert "2 steps are left." in tails[1]
     assert "This is the last step" in tails[2]
-    assert observed(so_far).content == {"answer": "half", "cut_short": "grant"}
-    assert so_far.total.steps == 5
+    assert observed(trajectory).content == {"answer": "half", "cut_short": "grant"}
+    assert trajectory.total.steps == 5
     below = await read("r-1.1", store=store)
     assert below.landing is not None
     assert below.landing.detail == "steps: 3 granted, and used"
@@ -436,10 +438,10 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
 def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
     who = Agent(model=ScriptedModel([say("x")]))
     first = Started(text_parts("q"), who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
-    so_far = Trajectory("r", [Entry(1, 0, 1, first)])
-    assert who.engine.budget.standing(so_far).unaffordable is None
-    so_far.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
-    assert who.engine.budget.standing(so_far).unaffordable == Tripped(
+    trajectory = Trajectory("r", [Entry(1, 0, 1, first)])
+    assert who.engine.budget.standing(trajectory).unaffordable is None
+    trajectory.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))
+    assert who.engine.budget.standing(trajectory).unaffordable == Tripped(
         "grant_cost", "grant", "$0.5000 granted, and spent"
     )
     later = Trajectory("r", [Entry(1, 0, 1, first), Entry(2, 59_999, 1, Charged(Usage()))])
@@ -458,15 +460,15 @@ async def test_a_grant_binds_on_every_axis_and_a_further_word_gives_no_more(axis
     limits = {"tool_calls": Limits(tool_calls=5), "cost": Limits(cost=0.1)}
     limits["tokens"] = Limits(tokens=15_000)
     store = MemoryStore()
-    so_far = await of(lone(child, limits=limits[axis]), store)
+    trajectory = await of(lone(child, limits=limits[axis]), store)
     below = await read("r-1.1", store=store)
     assert below.stop is not None
     assert below.grant is not None
     assert below.stop.reason.startswith("grant: ")
     assert axis.replace("_", "") in below.stop.reason.replace("_", "") or "$" in below.stop.reason
-    assert so_far.total.tool_calls <= 5 or axis != "tool_calls"
-    assert (so_far.usage.cost or 0.0) <= 0.1 or axis != "cost"
-    assert so_far.usage.tokens <= 15_000 or axis != "tokens"
+    assert trajectory.total.tool_calls <= 5 or axis != "tool_calls"
+    assert (trajectory.usage.cost or 0.0) <= 0.1 or axis != "cost"
+    assert trajectory.usage.tokens <= 15_000 or axis != "tokens"
     again = await fork(child, "r-1.1", at=len(below.steps), say="Go on.", store=store)
     assert again.status == "bound"
     assert again.reason.partition(" used")[0] == below.stop.reason.partition(" used")[0]
@@ -488,19 +490,21 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
         ("r-1.1", "1.1"),
         ("r", "1.2"),
     ]
-    so_far = await read("r", store=store)
-    assert so_far.reserved.tool_calls == 2  # of 4: the call itself, two lent, one kept for `send`
-    left = root.engine.budget.standing(so_far).left
-    assert (left.tool_calls, left.steps) == (1, 15 - 1 - so_far.reserved.steps)
-    assert left.tokens == 1_000_000 - 15 - so_far.reserved.tokens
+    trajectory = await read("r", store=store)
+    assert (
+        trajectory.reserved.tool_calls == 2
+    )  # of 4: the call itself, two lent, one kept for `send`
+    left = root.engine.budget.standing(trajectory).left
+    assert (left.tool_calls, left.steps) == (1, 15 - 1 - trajectory.reserved.steps)
+    assert left.tokens == 1_000_000 - 15 - trajectory.reserved.tokens
     await rule("r", "1.2", allow=True, store=store)
     await resume(root, "r", store=store)
     assert done == [("r:1.2", "b")]
     await rule("r-1.1", "1.1", allow=True, store=store)
     await resume(root, "r", store=store)
-    so_far = await read("r", store=store)
-    assert (so_far.reserved.tool_calls, so_far.total.tool_calls) == (0, 3)
-    assert root.engine.budget.standing(so_far).left.tool_calls == 1
+    trajectory = await read("r", store=store)
+    assert (trajectory.reserved.tool_calls, trajectory.total.tool_calls) == (0, 3)
+    assert root.engine.budget.standing(trajectory).left.tool_calls == 1
     await replay(root, "r", store=store)
 
 
@@ -508,13 +512,13 @@ async def test_the_calls_of_a_sub_run_are_capped_by_its_grant() -> None:
     many = acts(*(act("calc", expression=str(n)) for n in range(6)))
     child = Agent(model=scripted(many, say("ok")), tools=[calc])
     store = MemoryStore()
-    so_far = await of(lone(child, limits=Limits(tool_calls=4)), store)
+    trajectory = await of(lone(child, limits=Limits(tool_calls=4)), store)
     below = await read("r-1.1", store=store)
     assert below.total.tool_calls == 3
     assert observed(below, "1.4").text == (
         "ERROR: cap: all 3 tool calls granted are used: answer with what is known"
     )
-    assert so_far.total.tool_calls == 4
+    assert trajectory.total.tool_calls == 4
 
 
 async def test_an_agent_without_a_price_is_granted_no_money() -> None:
@@ -596,9 +600,9 @@ async def test_a_cancel_reaches_the_sub_run_that_is_at_work() -> None:
     result = await run(root, "Do.", store=store, run_id="r")
     assert (result.status, result.reason) == ("interrupted", "too slow")
     for run_id, steps in (("r", 3), ("r-1.1", 2), ("r-1.1-1.1", 1)):
-        so_far = await read(run_id, store=store)
-        assert so_far.stop is not None
-        assert (so_far.stop.status, so_far.total.steps) == ("interrupted", steps)
+        trajectory = await read(run_id, store=store)
+        assert trajectory.stop is not None
+        assert (trajectory.stop.status, trajectory.total.steps) == ("interrupted", steps)
         assert await store.inbox(run_id) == []
     await replay(root, "r", store=store)
 
@@ -639,12 +643,12 @@ async def test_a_sub_run_that_was_interrupted_before_it_was_begun_is_begun_by_no
     store = cut.inner
     await cancel("r", store=store)
     assert (await resume(root, "r", store=store)).status == "interrupted"
-    so_far = await read("r", store=store)
-    assert observed(so_far).text == (
+    trajectory = await read("r", store=store)
+    assert observed(trajectory).text == (
         "ERROR: interrupted: the sub-run ended as interrupted (a person interrupted the run) "
         "and gave no answer"
     )
-    assert observed(so_far).outcome == "not_done"
+    assert observed(trajectory).outcome == "not_done"
     below = await read("r-1.1", store=store)
     assert [type(entry.event) for entry in below.entries] == [Started, Stop]
     with pytest.raises(StoreError, match=r"there is a run 'r-1\.1' already"):
@@ -808,9 +812,13 @@ async def test_a_tool_may_keep_its_sub_runs_where_it_likes() -> None:
         ("r-1.1", "r:1.1", True),
     ]
     assert asked[0].grant == asked[1].grant
-    so_far = await read("r", store=store)
-    assert (so_far.total.steps, so_far.total.tool_calls, so_far.usage.input) == (4, 4, 27)
-    assert [e.event.by for e in so_far.entries if isinstance(e.event, Judged)] == ["sub-run"]
+    trajectory = await read("r", store=store)
+    assert (trajectory.total.steps, trajectory.total.tool_calls, trajectory.usage.input) == (
+        4,
+        4,
+        27,
+    )
+    assert [e.event.by for e in trajectory.entries if isinstance(e.event, Judged)] == ["sub-run"]
     await replay(root, "r", store=store)
 
 

@@ -61,10 +61,10 @@ class Moody:
     def __repr__(self) -> str:
         return "moody"
 
-    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
+    async def find(self, tools: Sequence[ToolSpec], trajectory: Trajectory) -> Sequence[str]:
         await anyio.lowlevel.checkpoint()
         start = 7 * len(self.asked)
-        self.asked.append(len(so_far.steps))
+        self.asked.append(len(trajectory.steps))
         return [tool.name for tool in tools[start : start + 3]]
 
 
@@ -77,7 +77,7 @@ class Broken:
     def __repr__(self) -> str:
         return "moody"
 
-    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
+    async def find(self, tools: Sequence[ToolSpec], trajectory: Trajectory) -> Sequence[str]:
         raise AssertionError("the index was asked")
 
 
@@ -136,7 +136,7 @@ async def test_cut_anywhere_it_asks_the_same_and_no_index_is_asked_for_what_was_
     store = MemoryStore()
     await run(who, "Book me a bicycle.", store=store, run_id="run")
     lines, record = await store.read("run"), await read("run", store=store)
-    blobs = {record.started.setting.brief_blob: b""}
+    blobs = {record.started.setting.prompt_blob: b""}
     blobs = {digest: await store.blob(digest) for digest in blobs}
     asked = [told(prompt) for prompt in model.sent]
     for cut in range(1, len(lines)):
@@ -188,14 +188,14 @@ def test_never_more_than_k_at_a_time_nor_most_in_all(
     find = Retrieval(k=k, always=("lookup",), most=most, embed="words")
 
     async def grow() -> None:
-        so_far = Trajectory("run")
+        trajectory = Trajectory("run")
         who = Agent(model=ScriptedModel([]), tools=[lookup], context=Context(retrieval=find))
         events: list[Any] = [Started(text_parts("What now?"), who.setting)]
         for words in texts:
-            so_far = _folded(events)
-            shown = tuple(await find.find(TOOLS, so_far))
+            trajectory = _folded(events)
+            shown = tuple(await find.find(TOOLS, trajectory))
             assert len(shown) <= k
-            assert not {*shown} & {*so_far.shown}
+            assert not {*shown} & {*trajectory.shown}
             thought = Thought(
                 Reply(), Fingerprints("", "", "", ""), text=", ".join(words), shown=shown
             )
@@ -213,7 +213,7 @@ def _folded(events: Sequence[Any]) -> Trajectory:
 
 
 async def test_what_is_not_shown_can_be_called_and_is_judged_like_any_other() -> None:
-    async def no_yachts(call: Any, so_far: Trajectory) -> Verdict | None:
+    async def no_yachts(call: Any, trajectory: Trajectory) -> Verdict | None:
         return Verdict("deny", "no yachts") if "yacht" in call.action.name else None
 
     yacht, canoe, tractor = (
@@ -295,8 +295,10 @@ async def test_without_a_retrieval_the_record_is_what_it_was() -> None:
     done = await run(who, "?", store=store)
     bodies = [line.body for line in await store.read(done.run_id)]
     assert not any(b'"shown"' in body or b"retrieval" in body for body in bodies)
-    brief = await store.blob((await read(done.run_id, store=store)).started.setting.brief_blob)
-    assert [one["name"] for one in msgspec.json.decode(brief or b"")["more"]] == [
+    prompt_spec = await store.blob(
+        (await read(done.run_id, store=store)).started.setting.prompt_blob
+    )
+    assert [one["name"] for one in msgspec.json.decode(prompt_spec or b"")["more"]] == [
         "read_more",
         "recall",
     ]
@@ -373,7 +375,7 @@ class _Silent:
 async def test_a_finder_that_makes_up_names_is_told() -> None:
     @dataclass
     class Dreamer(Moody):
-        async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Sequence[str]:
+        async def find(self, tools: Sequence[ToolSpec], trajectory: Trajectory) -> Sequence[str]:
             return ["dream"]
 
     who, _ = agent(context=Context(retrieval=Dreamer()))

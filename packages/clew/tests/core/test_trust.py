@@ -79,7 +79,7 @@ async def test_nothing_from_outside_was_read(what: str) -> None:
 
 
 async def test_a_rejected_answer_is_nothing_from_outside() -> None:
-    async def longer(answer: str, so_far: Any) -> str | None:
+    async def longer(answer: str, trajectory: Any) -> str | None:
         return None if len(answer) > 3 else "answer in a sentence"
 
     agent = Agent(model=ScriptedModel([finish("no"), finish("No, never.")]), checks=[longer])

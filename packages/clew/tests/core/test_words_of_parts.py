@@ -20,18 +20,18 @@ def look(what: str) -> str:
 
 
 ASKED: list[tuple[Callable[[Any, Any], Any], str]] = [
-    (lambda call, so_far: so_far.event, "did you mean evidence?"),
-    (lambda call, so_far: so_far.all_call, " calls, "),
-    (lambda call, so_far: so_far.untaint, "did you mean untainted?"),
-    (lambda call, so_far: so_far.step.all_call, "did you mean all_calls?"),
-    (lambda call, so_far: so_far.step.call, "did you mean calls?"),
-    (lambda call, so_far: call.tool, "(Call has action, "),
-    (lambda call, so_far: call.arguments, "args, "),
-    (lambda call, so_far: call.action.tool, "(Action has args, "),
-    (lambda call, so_far: call.observations, "did you mean observation?"),
-    (lambda call, so_far: so_far.total.token, "did you mean tokens?"),
-    (lambda call, so_far: so_far.spent.money, "cost, "),
-    (lambda call, so_far: so_far.started.asked, "question, "),
+    (lambda call, trajectory: trajectory.event, "did you mean evidence?"),
+    (lambda call, trajectory: trajectory.all_call, " calls, "),
+    (lambda call, trajectory: trajectory.untaint, "did you mean untainted?"),
+    (lambda call, trajectory: trajectory.step.all_call, "did you mean all_calls?"),
+    (lambda call, trajectory: trajectory.step.call, "did you mean calls?"),
+    (lambda call, trajectory: call.tool, "(Call has action, "),
+    (lambda call, trajectory: call.arguments, "args, "),
+    (lambda call, trajectory: call.action.tool, "(Action has args, "),
+    (lambda call, trajectory: call.observations, "did you mean observation?"),
+    (lambda call, trajectory: trajectory.total.token, "did you mean tokens?"),
+    (lambda call, trajectory: trajectory.spent.money, "cost, "),
+    (lambda call, trajectory: trajectory.started.asked, "question, "),
 ]
 
 
@@ -39,8 +39,8 @@ ASKED: list[tuple[Callable[[Any, Any], Any], str]] = [
 async def test_a_guard_is_told_the_words_there_are(case: int) -> None:
     part, hint = ASKED[case]
 
-    def guard(call: Call, so_far: Trajectory) -> Verdict | None:
-        part(call, so_far)
+    def guard(call: Call, trajectory: Trajectory) -> Verdict | None:
+        part(call, trajectory)
         return None
 
     agent = Agent(ScriptedModel([act("look", what="x"), finish("x")], tools=[look]), [look],
@@ -50,8 +50,8 @@ async def test_a_guard_is_told_the_words_there_are(case: int) -> None:
     assert hint in str(told.value)
 
 
-def bound(so_far: Any) -> str | None:
-    return "old: enough" if so_far.tool_calls > 1 else None
+def bound(trajectory: Any) -> str | None:
+    return "old: enough" if trajectory.tool_calls > 1 else None
 
 
 async def test_bounds_too() -> None:
@@ -62,8 +62,8 @@ async def test_bounds_too() -> None:
 
 
 async def test_objects_of_others_are_not_listed() -> None:
-    def guard(call: Call, so_far: Trajectory) -> Verdict | None:
-        del so_far
+    def guard(call: Call, trajectory: Trajectory) -> Verdict | None:
+        del trajectory
         theirs: Any = call.args
         return theirs.nothing  # type: ignore[no-any-return]  # it has none
 

@@ -326,7 +326,7 @@ async def test_a_corrected_answer_passes_and_carries_its_audit() -> None:
 
 
 async def test_without_the_check_there_is_no_audit_in_the_result() -> None:
-    async def fine(answer: Any, so_far: Trajectory) -> str | None:
+    async def fine(answer: Any, trajectory: Trajectory) -> str | None:
         return None
 
     result, _ = await told(say("Yes."), checks=[fine])

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.evidence import facts
-from clew.evidence.passages import Passage
+from clew.evidence.passages import IndexedText
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ from clew.evidence.passages import Passage
 def test_find(passage: str, claim: str, found: bool) -> None:
     wanted = facts(f"It was {claim}")
     assert wanted
-    places = [Passage(passage).find(fact) for fact in wanted]
+    places = [IndexedText(passage).find(fact) for fact in wanted]
     assert all(place is not None for place in places) is found
     for place in filter(None, places):
         assert 0 <= place[0] < place[1] <= len(passage)

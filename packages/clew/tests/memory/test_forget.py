@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import ConfigError
-from clew.memory import Memory, Source, SqliteMemory
+from clew.memory import Memory, MemorySource, SqliteMemory
 from clew.tools.retrieval import Embed
 from tests.memory.places import dies, traces
 
@@ -31,11 +31,13 @@ def ids(memories: Sequence[Memory]) -> list[str]:
 def test_what_was_made_of_it_goes_too_and_a_tombstone_stays(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite"
     memories = SqliteMemory(path, embed=embed)
-    kept = memories.add("Grace collects butterflies", source=Source(run="meadow-run", seq=1))
-    first = memories.add("Ada moved to Reykjavik", source=Source(run="iceland-run", seq=3))
-    second = memories.correct(first.id, "Ada moved to Trondheim", source=Source(by="letter"))
-    made = memories.add("Northern lights for Ada", source=Source(memories=(second.id, kept.id)))
-    of_that = memories.add("Needs a tripod", source=Source(memories=(made.id,)))
+    kept = memories.add("Grace collects butterflies", source=MemorySource(run="meadow-run", seq=1))
+    first = memories.add("Ada moved to Reykjavik", source=MemorySource(run="iceland-run", seq=3))
+    second = memories.correct(first.id, "Ada moved to Trondheim", source=MemorySource(by="letter"))
+    made = memories.add(
+        "Northern lights for Ada", source=MemorySource(memories=(second.id, kept.id))
+    )
+    of_that = memories.add("Needs a tripod", source=MemorySource(memories=(made.id,)))
     memories.search("lights")  # the vectors are made
     gone = [first, second, made, of_that]
     told = [memory.text for memory in gone] + ["iceland-run", "letter"]
@@ -55,7 +57,7 @@ def test_what_was_made_of_it_goes_too_and_a_tombstone_stays(tmp_path: Path) -> N
 def test_what_it_was_made_of_stays(tmp_path: Path) -> None:
     memories = SqliteMemory(tmp_path / "m")
     base = memories.add("Grace collects butterflies")
-    made = memories.add("Buy pins", source=Source(memories=(base.id,)))
+    made = memories.add("Buy pins", source=MemorySource(memories=(base.id,)))
     assert memories.forget(made.id) == (made.id,)
     assert memories.list() == (base,)
 
@@ -63,8 +65,8 @@ def test_what_it_was_made_of_stays(tmp_path: Path) -> None:
 def words_of_its_own(path: Path, vectors: Embed | None, words: Iterable[str]) -> list[str]:
     """Those of these words that stand in every file of memories, as "format" does in its head."""
     memories = SqliteMemory(path, embed=vectors)
-    first = memories.add("0", source=Source(run="0", seq=0))
-    memories.correct(first.id, "1", source=Source(run="0", seq=1))
+    first = memories.add("0", source=MemorySource(run="0", seq=0))
+    memories.correct(first.id, "1", source=MemorySource(run="0", seq=1))
     memories.search("1")
     memories.close()
     return traces(path, words)
@@ -85,7 +87,7 @@ def test_no_word_is_left_whatever_came_before(
     vectors = embed if data.draw(st.booleans(), "vectors") else None
     memories = SqliteMemory(path, embed=vectors)
     for number, words in enumerate(texts):
-        text, source = " ".join(words), Source(run=f"r{number // 3}", seq=number)
+        text, source = " ".join(words), MemorySource(run=f"r{number // 3}", seq=number)
         there = memories.list()
         if data.draw(st.booleans(), "correct") and there:
             old = data.draw(st.sampled_from(there))
@@ -124,7 +126,7 @@ def test_nothing_is_left_on_pages_that_were_moved(tmp_path: Path, seed: int) -> 
 
     there = dict[str, str]()
     for number in range(100):
-        memory = memories.add(text(), source=Source(run=f"r{number % 7}"))
+        memory = memories.add(text(), source=MemorySource(run=f"r{number % 7}"))
         there[memory.id] = memory.text
         if number % 4 == 0:
             memory = memories.correct(memory.id, text())
@@ -150,7 +152,7 @@ def test_a_process_that_dies_anywhere_leaves_all_or_nothing(tmp_path: Path, work
         statement += 1
         path = tmp_path / str(statement) / "m"
         memories = SqliteMemory(path)
-        memories.add("Ada moved to Reykjavik", source=Source(run="iceland-run", seq=3))
+        memories.add("Ada moved to Reykjavik", source=MemorySource(run="iceland-run", seq=3))
         memories.add("Grace collects butterflies")
         memories.close()
         died = dies(path, work, statement)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew import ConfigError
-from clew.memory import Memory, Source, SqliteMemory
+from clew.memory import Memory, MemorySource, SqliteMemory
 
 TOPICS = ("bees honey hive", "boat sail harbour", "bread oven flour", "chess rook gambit")
 
@@ -43,7 +43,7 @@ def test_what_shares_no_word_is_found_by_its_meaning(tmp_path: Path) -> None:
     path = tmp_path / "m"
     by_words = SqliteMemory(path)
     for number, text in enumerate(("Ada has a hive", "Ada can sail", "Ada owns an oven")):
-        by_words.add(text, source=Source(run=f"r{number}", seq=1))
+        by_words.add(text, source=MemorySource(run=f"r{number}", seq=1))
     assert by_words.search("honey?") == ()
     memories = SqliteMemory(path, embed=embed)
     assert texts(memories.search("honey?", 1)) == ["Ada has a hive"]
@@ -167,7 +167,7 @@ def test_what_has_neither_words_nor_meaning_in_common_is_not_found(
     memories = SqliteMemory(tmp_path / "m", embed=embed)
     kept = [topic for topic in TOPICS if not set(topic.split()) & set(re.findall(r"\w+", query))]
     for number, topic in enumerate(kept):
-        memories.add(f"Grace: {topic}", source=Source(run=f"r{number}", seq=1))
+        memories.add(f"Grace: {topic}", source=MemorySource(run=f"r{number}", seq=1))
     assert memories.search(query, 9) == ()
     assert memories.runs(query, 9) == ()
 
@@ -189,7 +189,7 @@ def test_an_embedding_says_its_own_floor(tmp_path: Path) -> None:
 def test_a_neighbour_comes_only_beside_one_that_fits(tmp_path: Path, k: int) -> None:
     memories = SqliteMemory(tmp_path / "m")
     for number, text in enumerate(("The kelp farm", "Nobody knew", "More kelp", "Silence", "Rain")):
-        memories.add(text, source=Source(run="r", seq=number))
+        memories.add(text, source=MemorySource(run="r", seq=number))
     found = texts(memories.search("kelp", k))
     assert "kelp" in found[0]
     assert "Rain" not in found

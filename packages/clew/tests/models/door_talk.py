@@ -109,7 +109,7 @@ FIND: Final = Tool(
 )
 
 
-def ask_first(call: Call, so_far: Trajectory) -> Verdict | None:
+def ask_first(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Payments wait for a person."""
     return Verdict("hold", "a payment") if call.action.name == "pay" else None
 

@@ -18,7 +18,7 @@ from clew.models.local import LocalSettings, local_model
 STEPS = 4
 
 
-async def never(answer: object, so_far: clew.Trajectory) -> str:
+async def never(answer: object, trajectory: clew.Trajectory) -> str:
     """A check that no answer passes: the run has all its steps."""
     return "guess again"
 

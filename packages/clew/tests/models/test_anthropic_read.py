@@ -14,20 +14,20 @@ from clew.core.events import RawCall, Reply, Usage
 from clew.core.interfaces import OnText
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.anthropic.prompt import declare
-from clew.models.anthropic.reply import Draft
+from clew.models.anthropic.reply import AnthropicReplyBuilder
 from clew.models.prices import Price
-from clew.models.tool_names import Names, toolbox
+from clew.models.tool_names import NameRules, toolbox
 from clew.support.errors import ConfigError, ModelError, TooLongError
 from clew.testing.servers.anthropic_server import (
     AnthropicServer,
     Cut,
+    Delay,
     Drop,
     Fail,
     Messages,
+    ReceivedRequest,
     Say,
-    Seen,
     Send,
-    Stall,
     Turn,
 )
 from tests.models.messages import CALL, KEY, SEARCH, over, talk, watcher
@@ -36,7 +36,7 @@ from tests.models.support import ask, few, listener
 SSE = "text/event-stream"
 OK = Say("Ok.")
 BOTH = pytest.mark.parametrize("streamed", [False, True])
-BOX = toolbox((SEARCH,), Names(), declare)
+BOX = toolbox((SEARCH,), NameRules(), declare)
 MIXED = Say(
     "It ünfolds: 🧶 …",
     calls=[CALL, ("search", '{"query": "a\\n\\"b\\" é🧶"}'), ("search", None)],
@@ -70,13 +70,13 @@ def spoken(say: Say, *, streamed: bool) -> bytes:
     """The bytes of a reply as the server writes it."""
     body = {"model": "m", "messages": [{"role": "user", "content": "Go."}], "stream": streamed}
     form = Messages()
-    seen = Seen("/v1/messages", {}, body, b"")
+    seen = ReceivedRequest("/v1/messages", {}, body, b"")
     return b"".join(form.events(say, seen)) if streamed else form.full_body(say, seen)
 
 
 def drafted(pieces: list[bytes]) -> Reply:
     """A stream read as the endpoint reads it, from these pieces."""
-    draft = Draft(("anthropic", "m"), BOX, [], lambda: "print")
+    draft = AnthropicReplyBuilder(("anthropic", "m"), BOX, [], lambda: "print")
     rest = b""
     for piece in pieces:
         *lines, rest = (rest + piece).split(b"\n")
@@ -104,7 +104,7 @@ def test_a_stream_in_any_pieces_is_the_same(cuts: list[int]) -> None:
 
 
 def test_plain_and_streamed_are_the_same() -> None:
-    draft = Draft(("anthropic", "m"), BOX, [], lambda: "print")
+    draft = AnthropicReplyBuilder(("anthropic", "m"), BOX, [], lambda: "print")
     draft.take(spoken(MIXED, streamed=False), whole=True)
     plain = draft.reply(0)
     read = [call.arguments and msgspec.json.decode(call.arguments) for call in plain.calls]
@@ -193,7 +193,7 @@ async def test_a_stream_shows_its_text_and_nothing_else_as_it_comes() -> None:
 async def test_enough_is_enough() -> None:
     pieces: list[str] = []
     enough = listener(pieces, lambda text: "two" in text)
-    async with over([Stall(Say("One two three. " * 99), at=2_000), OK]) as (model, _, _):
+    async with over([Delay(Say("One two three. " * 99), at=2_000), OK]) as (model, _, _):
         reply = await model.complete(ask(), enough)
         assert (await model.complete(ask())).text == "Ok."
     assert reply.text == "".join(pieces) == "One two "

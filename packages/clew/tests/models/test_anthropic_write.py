@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from clew.core.events import Image
 from clew.core.interfaces import Part, Prompt, Tool
 from clew.models.anthropic.messages import anthropic_messages
-from clew.models.anthropic.prompt import Manner, body, declare, head, write
-from clew.models.tool_names import Names, toolbox
+from clew.models.anthropic.prompt import PromptStyle, body, declare, head, write
+from clew.models.tool_names import NameRules, toolbox
 from clew.support.errors import ConfigError
 from clew.testing.servers.anthropic_rules import check
 from clew.testing.servers.anthropic_server import Fail, Say, Turn
@@ -21,7 +21,7 @@ from tests.models.support import ask, call, listener, tool
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 ANY = msgspec.json.encode
-NAMES = Names()
+NAMES = NameRules()
 
 
 def texts(body: Any) -> list[tuple[str, list[str]]]:
@@ -389,7 +389,7 @@ PARTS = st.lists(
 def test_whatever_was_said_is_taken(parts: list[Part]) -> None:
     whole = [each for part in parts for each in (part, *results(part.calls))]
     box = toolbox((SEARCH,), NAMES, declare)
-    written = write(Prompt((), whole), Manner(("anthropic", "m"), box))
+    written = write(Prompt((), whole), PromptStyle(("anthropic", "m"), box))
     sent = msgspec.json.decode(body(head("m", {}, 9), written, box, {}, marked=True))
     check(sent)
     said = [part.text for part in parts if part.text.strip() and part.role != "system"]

@@ -13,11 +13,11 @@ from clew import tool as make_tool
 from clew.core.events import Finish, Image, Usage
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.completions import openai_completions
-from clew.models.openai.completions_reply import Draft
+from clew.models.openai.completions_reply import CompletionsReplyBuilder
 from clew.models.prices import Price
 from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.completions import Completions
-from clew.testing.servers.http_server import Seen
+from clew.testing.servers.http_server import ReceivedRequest
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
 from clew.testing.servers.openai_service import Access
 from tests.models.support import KEY, ask, event, few, listener, over, tool, watcher
@@ -200,8 +200,8 @@ async def test_a_stream_shows_its_text_and_may_be_ended() -> None:
 
 @given(st.builds(Say, text=st.text(max_size=40), finish=st.sampled_from(["", "length", "filter"])))
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
-    seen = Seen("/v1/completions", {}, REQUEST, b"")
-    plain, streamed = Draft("m"), Draft("m")
+    seen = ReceivedRequest("/v1/completions", {}, REQUEST, b"")
+    plain, streamed = CompletionsReplyBuilder("m"), CompletionsReplyBuilder("m")
     plain.take(Completions(Access()).full_body(said, seen), whole=True)
     for one in Completions(Access()).events(said, seen):
         streamed.take(one[6:].strip(), whole=False)

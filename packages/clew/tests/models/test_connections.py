@@ -18,7 +18,7 @@ from clew.models.openai.responses import openai_responses
 from clew.models.resolve import available, default_model, resolve
 from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.azure_server import AzureServer
-from clew.testing.servers.openai_server import OpenAIServer, Say, Stall, Turn
+from clew.testing.servers.openai_server import Delay, OpenAIServer, Say, Turn
 from tests.models.proxy import Proxy
 from tests.models.support import KEY, Waits, ask, few, over, tool, watcher
 
@@ -374,7 +374,7 @@ async def test_a_model_of_another_format_answers() -> None:
 
 
 async def test_a_client_of_ones_own_that_gives_up_is_asked_again() -> None:
-    with OpenAIServer([Stall(), *[Say("Ok.")] * 20], key=KEY) as server:
+    with OpenAIServer([Delay(), *[Say("Ok.")] * 20], key=KEY) as server:
         asked = openai.AsyncOpenAI(base_url=server.base_url, api_key=KEY, timeout=0.5)
         async with asked as client:
             model = openai_chat("m", client=client, sleep=(waits := Waits()), retries=few(20))

@@ -30,14 +30,14 @@ from clew.testing.model_contract import (
     SAYS,
     THINKS,
     Check,
-    Maker,
+    ModelFactory,
     Script,
     check_model,
 )
 from clew.testing.models import ScriptedModel, place
 from clew.testing.servers.anthropic_server import AnthropicServer
 from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Fail, HttpServer, Say, Stall
+from clew.testing.servers.http_server import Delay, Fail, HttpServer, Say
 from clew.testing.servers.openai_server import OpenAIServer
 
 KEY = "sk-test-0123456789"
@@ -68,7 +68,7 @@ def reply(say: Say) -> Reply:
     return Reply(say.text or "", tuple(calls), finish, usage, "scripted", None, say.reasoning)
 
 
-def line(turn: Say | Fail | Stall) -> Any:
+def line(turn: Say | Fail | Delay) -> Any:
     if isinstance(turn, Fail):
 
         def fail(prompt: Prompt) -> Reply:
@@ -86,7 +86,7 @@ class Stalling(ScriptedModel):
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         turn = self.turns[min(place(prompt), len(self.turns) - 1)]
-        if isinstance(turn, Stall) and isinstance(turn.of, Say) and on_text is not None:
+        if isinstance(turn, Delay) and isinstance(turn.of, Say) and on_text is not None:
             on_text((turn.of.text or "")[: turn.at])
             await anyio.sleep_forever()
         return await super().complete(prompt, on_text)
@@ -105,26 +105,26 @@ async def offline(script: Script) -> AsyncGenerator[Model]:
 
 EVERYTHING = (*CONTRACT, *THINKS, *LOOPS)
 BOTH = ("asyncio", "trio")
-MAKERS: dict[str, tuple[Maker, tuple[Check, ...], tuple[str, ...]]] = {
-    "openai chat": (Maker(over(OpenAIServer, openai_chat), CHAT.legal), EVERYTHING, BOTH),
+MAKERS: dict[str, tuple[ModelFactory, tuple[Check, ...], tuple[str, ...]]] = {
+    "openai chat": (ModelFactory(over(OpenAIServer, openai_chat), CHAT.legal), EVERYTHING, BOTH),
     "openai responses": (
-        Maker(over(OpenAIServer, openai_responses), CHAT.legal),
+        ModelFactory(over(OpenAIServer, openai_responses), CHAT.legal),
         EVERYTHING,
         BOTH,
     ),
     "anthropic": (
-        Maker(over(AnthropicServer, anthropic_messages), MESSAGES.legal),
+        ModelFactory(over(AnthropicServer, anthropic_messages), MESSAGES.legal),
         EVERYTHING,
         BOTH,
     ),
-    "gemini": (Maker(over(GeminiServer, google_gemini), GEMINI.legal), EVERYTHING, BOTH),
+    "gemini": (ModelFactory(over(GeminiServer, google_gemini), GEMINI.legal), EVERYTHING, BOTH),
     "openai completions": (
-        Maker(over(OpenAIServer, openai_completions)),
+        ModelFactory(over(OpenAIServer, openai_completions)),
         (*BASICS, *SAYS, *LOOPS),
         BOTH,
     ),
-    "scripted": (Maker(scripted), EVERYTHING, BOTH),
-    "offline": (Maker(offline), (*BASICS, *LOOPS), BOTH),
+    "scripted": (ModelFactory(scripted), EVERYTHING, BOTH),
+    "offline": (ModelFactory(offline), (*BASICS, *LOOPS), BOTH),
 }
 CASES = [
     pytest.param(maker, check, backend, id=f"{name}-{check.__name__}-{backend}")
@@ -135,12 +135,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("maker", "check", "anyio_backend"), CASES)
-async def test_model(maker: Maker, check: Check, anyio_backend: str) -> None:
+async def test_model(maker: ModelFactory, check: Check, anyio_backend: str) -> None:
     await check(maker)
 
 
 async def test_the_whole_contract_in_one_call() -> None:
-    await check_model(Maker(scripted))
+    await check_model(ModelFactory(scripted))
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ async def test_a_model_that_breaks_the_contract_is_found(
 
     (broken,) = [each for each in EVERYTHING if each.__name__ == check]
     with pytest.raises((AssertionError, ModelError)):
-        await broken(Maker(opened))
+        await broken(ModelFactory(opened))
 
 
 async def test_a_refusal_that_is_none_is_found() -> None:
@@ -289,4 +289,4 @@ async def test_a_refusal_that_is_none_is_found() -> None:
 
     (check,) = [each for each in SAYS if each.__name__ == "a_refusal_is_a_model_error"]
     with pytest.raises(AssertionError, match="nothing raised"):
-        await check(Maker(opened))
+        await check(ModelFactory(opened))

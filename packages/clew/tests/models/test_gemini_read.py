@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from clew.core.events import RawCall, Usage, Wire
 from clew.models.gemini.prompt import NAMES, declare
-from clew.models.gemini.reply import Draft, compact_json
+from clew.models.gemini.reply import GeminiReplyBuilder, compact_json
 from clew.models.prices import Price, price
 from clew.models.tool_names import toolbox
 from clew.testing.servers.gemini_server import chunks, reply
-from clew.testing.servers.http_server import Say, Send, Stall, Turn
+from clew.testing.servers.http_server import Delay, Say, Send, Turn
 from tests.models.gemini_support import MODEL, chunk, over
 from tests.models.support import ask, few, listener, tool, watcher
 
@@ -168,7 +168,7 @@ async def test_a_body_in_the_place_of_a_stream_is_read_whole() -> None:
 async def test_whoever_has_enough_ends_the_stream() -> None:
     said = Say("Action 1: search[x] Observation 1: made up", usage={"promptTokenCount": 9})
     shown: list[str] = []
-    script: list[Turn] = [Stall(said, at=1500), Say("Next.")]
+    script: list[Turn] = [Delay(said, at=1500), Say("Next.")]
     async with over(script) as (model, server, _):
         enough = listener(shown, lambda text: "Observation" in text)
         answer = await model.complete(ask(), enough)
@@ -203,7 +203,7 @@ def test_streamed_and_plain_are_the_same_reply_but_for_the_place_of_the_signatur
     said: Say,
 ) -> None:
     box = toolbox((), NAMES, declare)
-    whole, pieces = Draft(("p", "m"), box), Draft(("p", "m"), box)
+    whole, pieces = GeminiReplyBuilder(("p", "m"), box), GeminiReplyBuilder(("p", "m"), box)
     whole.take(msgspec.json.encode(reply(said, ASKED, "m")), whole=True)
     for each in chunks(said, ASKED, "m"):
         pieces.take(msgspec.json.encode(each), whole=False)

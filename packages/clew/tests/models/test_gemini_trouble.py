@@ -13,7 +13,7 @@ from google.genai import types
 from clew.models.gemini.model import google_gemini
 from clew.support.errors import ConfigError, ModelError, TooLongError
 from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Cut, Drop, Fail, Say, Send, Stall, Turn
+from clew.testing.servers.http_server import Cut, Delay, Drop, Fail, Say, Send, Turn
 from tests.models.gemini_support import KEY, MODEL, chunk, over
 from tests.models.support import Waits, ask, few, listener, tool, watcher
 
@@ -161,7 +161,7 @@ async def test_nobody_listens_at_the_address() -> None:
 
 @pytest.mark.parametrize("streamed", CASES)
 async def test_a_server_that_does_not_answer_is_left(streamed: bool) -> None:
-    async with over([Stall(), *[OK] * 20], timeout=0.2, retries=few(20)) as (model, _, waits):
+    async with over([Delay(), *[OK] * 20], timeout=0.2, retries=few(20)) as (model, _, waits):
         answer = await model.complete(ask(), watcher(streamed=streamed))
         assert answer.text == "Ok."
         assert waits  # more than one where the machine is too busy to answer in time
@@ -216,7 +216,7 @@ async def test_an_error_inside_a_stream_counts_like_its_status(
 
 @pytest.mark.parametrize("streamed", CASES)
 async def test_a_cancelled_completion_leaves_the_model_usable(streamed: bool) -> None:
-    async with over([Stall(Say("One two"), at=100), Stall(), OK]) as (model, server, _):
+    async with over([Delay(Say("One two"), at=100), Delay(), OK]) as (model, server, _):
         for number in (1, 2):
             with anyio.CancelScope() as scope:
 

@@ -16,7 +16,7 @@ from clew.models.gemini.prompt import (
     GO_ON,
     NAMES,
     STAND_IN,
-    Writing,
+    RequestWriter,
     contents,
     declare,
     pieces,
@@ -205,7 +205,7 @@ def test_any_conversation_alternates_and_has_each_result_behind_its_call(
     said = contents(
         (
             "model" if part.role == "assistant" else "user",
-            pieces(part, box, None, Writing(sees=sees)),
+            pieces(part, box, None, RequestWriter(sees=sees)),
         )
         for part in parts
     )
@@ -398,7 +398,7 @@ SIGNED = {"call": True, "thoughtSignature": "QUJD"}
 def test_a_wire_that_does_not_fit_what_is_said_counts_for_nothing(items: Any) -> None:
     part = Part("assistant", "Hm.", calls=(call("search"),), wire=Wire("google", "m", items))
     box = toolbox(TOOLS, NAMES, declare)
-    said = msgspec.json.decode(b"[" + pieces(part, box, part.wire, Writing()) + b"]")
+    said = msgspec.json.decode(b"[" + pieces(part, box, part.wire, RequestWriter()) + b"]")
     assert [part.get("thoughtSignature") for part in said] == [None, STAND_IN]
     assert said[0] == {"text": "Hm."}
 
@@ -409,7 +409,7 @@ def test_other_parts_of_the_models_own_go_back_verbatim_and_in_order() -> None:
     wire = Wire("google", "m", [thought, {"text": 3}, code, {"text": 3, "x": 1}, {"call": True}])
     part = Part("assistant", "abcdef", calls=(call("search"),), wire=wire)
     said = msgspec.json.decode(
-        b"[" + pieces(part, toolbox(TOOLS, NAMES, declare), wire, Writing()) + b"]"
+        b"[" + pieces(part, toolbox(TOOLS, NAMES, declare), wire, RequestWriter()) + b"]"
     )
     assert said[:4] == [thought, {"text": "abc"}, code, {"text": "def", "x": 1}]
     assert said[4]["functionCall"]["args"] == {"query": "x"}

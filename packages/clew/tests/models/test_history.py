@@ -12,7 +12,7 @@ from clew.core.journal import load
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.testing.servers.doors import DOORS, NO_TOOLS, Door, DoorServer
-from clew.testing.servers.http_server import Fail, Say, Seen, Turn
+from clew.testing.servers.http_server import Fail, ReceivedRequest, Say, Turn
 from clew.testing.servers.openai_server import OpenAIServer
 from tests.models.door_talk import clock, look, shot
 from tests.models.support import KEY, call, over, tool
@@ -33,7 +33,7 @@ def spoken(*more: Part) -> Prompt:
     return Prompt((Part("system", "Be brief."), Part("user", "What is it?")), parts, (), TOOLS)
 
 
-def roles(seen: Seen) -> str:
+def roles(seen: ReceivedRequest) -> str:
     return "".join(message["role"][0] for message in seen.body["messages"])
 
 

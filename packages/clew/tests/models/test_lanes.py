@@ -9,7 +9,7 @@ import httpcore2
 import httpx2
 import pytest
 
-from clew.models.http.connections import MOST, Lanes
+from clew.models.http.connections import MOST, ConnectionPool
 from clew.models.openai.chat import openai_chat
 from clew.support.errors import ModelError
 from clew.testing.servers.openai_server import OpenAIServer, Say
@@ -83,7 +83,7 @@ class Lines(list[Line]):
 
 @asynccontextmanager
 async def client(lines: Lines, most: int = MOST) -> AsyncIterator[httpx2.AsyncClient]:
-    lanes = Lanes(lines, most=most)
+    lanes = ConnectionPool(lines, most=most)
     async with httpx2.AsyncClient(transport=lanes, base_url="http://there") as http:
         yield http
 
@@ -181,7 +181,7 @@ async def test_a_request_that_fails_or_is_cancelled_makes_room_for_others() -> N
 async def test_a_response_may_outlive_the_transport() -> None:
     lines = Lines()
     lines.gate.set()
-    lanes = Lanes(lines)
+    lanes = ConnectionPool(lines)
     response = await lanes.handle_async_request(httpx2.Request("GET", "http://there/"))
     await lanes.aclose()
     assert lines[0].closed
@@ -194,7 +194,7 @@ async def test_a_lane_that_was_connecting_when_all_were_closed_is_closed_after_i
     None
 ):
     lines = Lines()
-    lanes = Lanes(lines)
+    lanes = ConnectionPool(lines)
     found: list[httpx2.Response] = []
 
     async def get() -> None:

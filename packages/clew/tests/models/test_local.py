@@ -103,14 +103,14 @@ async def test_random_weights_cannot_write_what_is_not_of_the_format(
     steps, seed = 0, 0
     while steps < least:
         seed += 1
-        so_far = await record(agent(file, codec, seed=seed))
-        for step in so_far.steps:
+        trajectory = await record(agent(file, codec, seed=seed))
+        for step in trajectory.steps:
             assert step.thought is not None
             if step.thought.reply.finish == "length":  # random weights may never close a bracket
                 continue
             assert (step.thought.fault, step.thought.repairs) == ("", ()), step.thought.reply
             assert all(not call.action.fault for call in step.calls)
-        steps += len(so_far.steps)
+        steps += len(trajectory.steps)
 
 
 async def test_half_a_call_is_none(file: Path) -> None:
@@ -129,20 +129,20 @@ async def test_without_a_grammar_they_do(file: Path) -> None:
         str(file), take=LocalSettings(4_000, 1, 1, grammar=False), params={"max_tokens": 40}
     )
     made = clew.Agent(free, [search], codec="json", limits=clew.Limits(steps=2))
-    so_far = await record(made)
-    assert so_far.steps[0].thought is not None
-    assert so_far.steps[0].thought.fault
+    trajectory = await record(made)
+    assert trajectory.steps[0].thought is not None
+    assert trajectory.steps[0].thought.fault
 
 
 @pytest.mark.slow
 async def test_what_a_prompt_has_in_common_with_the_one_before_is_not_read_again(
     file: Path,
 ) -> None:
-    def never(answer: object, so_far: Trajectory) -> str:
+    def never(answer: object, trajectory: Trajectory) -> str:
         return "guess again"
 
-    so_far = await record(agent(file, "json", steps=30, checks=[never]))
-    usages = [step.thought.reply.usage for step in so_far.steps if step.thought is not None]
+    trajectory = await record(agent(file, "json", steps=30, checks=[never]))
+    usages = [step.thought.reply.usage for step in trajectory.steps if step.thought is not None]
     assert len(usages) >= 30
     later = usages[1:]
     assert sum(one.cached for one in later) >= 0.95 * sum(one.input for one in later)
@@ -273,9 +273,11 @@ async def only_reply(file: Path, replies: str) -> Reply:
     free = LocalSettings(8_000, 1, 1, grammar=False)
     params: dict[str, Json] = {"max_tokens": 120, "grammar": f"root ::= {replies}"}
     model = local_model(str(file), take=free, params=params)
-    so_far = await record(clew.Agent(model, [search], codec="native", limits=clew.Limits(steps=1)))
-    assert so_far.steps[0].thought is not None
-    return so_far.steps[0].thought.reply
+    trajectory = await record(
+        clew.Agent(model, [search], codec="native", limits=clew.Limits(steps=1))
+    )
+    assert trajectory.steps[0].thought is not None
+    return trajectory.steps[0].thought.reply
 
 
 async def test_a_model_that_was_never_asked_can_be_closed(file: Path) -> None:
@@ -369,19 +371,19 @@ async def killed(file: Path, folder: Path, cache: str = "") -> tuple[int, Trajec
     done = len((await load(store, "killed")).steps)
     async with closed(again):
         ended = await clew.resume(again, "killed", store=store)
-    so_far = await load(store, "killed")
+    trajectory = await load(store, "killed")
     await store.close()
     assert ended.status in {"answered", "bound"}
-    return done, so_far
+    return done, trajectory
 
 
 @pytest.mark.slow
 async def test_a_run_goes_on_whose_worker_was_killed_in_the_midst_of_a_reply(
     file: Path, tmp_path: Path
 ) -> None:
-    _, so_far = await killed(file, tmp_path)
-    thoughts = [entry for entry in so_far.entries if isinstance(entry.event, Thought)]
-    assert len(thoughts) == len(so_far.steps)
+    _, trajectory = await killed(file, tmp_path)
+    thoughts = [entry for entry in trajectory.entries if isinstance(entry.event, Thought)]
+    assert len(thoughts) == len(trajectory.steps)
     assert all(one.epoch == 2 for one in thoughts)  # the dead worker recorded none
 
 
@@ -389,11 +391,11 @@ async def test_a_run_goes_on_whose_worker_was_killed_in_the_midst_of_a_reply(
 async def test_what_a_killed_worker_had_read_of_the_prompt_is_found_again(
     file: Path, tmp_path: Path
 ) -> None:
-    done, so_far = await killed(file, tmp_path, str(tmp_path / "cache"))
+    done, trajectory = await killed(file, tmp_path, str(tmp_path / "cache"))
     assert done >= 1
-    thought = so_far.steps[done].thought
+    thought = trajectory.steps[done].thought
     assert thought is not None
-    last = so_far.steps[done - 1].thought
+    last = trajectory.steps[done - 1].thought
     assert last is not None
     assert thought.reply.usage.cached >= 0.95 * last.reply.usage.input > 0
 
@@ -404,14 +406,14 @@ async def test_a_cache_that_is_damaged_is_read_again_by_the_model(
 ) -> None:
     cache = str(tmp_path / "cache")
     made = local_worker.made(file, cache)
-    so_far = await record(made)
+    trajectory = await record(made)
     del made
     gc.collect()
     (kept,) = Path(cache).rglob("*.bin")
     kept.write_bytes(kept.read_bytes()[:1_000])
     again = await record(local_worker.made(file, cache))
     assert [step.thought.reply.text for step in again.steps if step.thought] == [
-        step.thought.reply.text for step in so_far.steps if step.thought
+        step.thought.reply.text for step in trajectory.steps if step.thought
     ]
 
 

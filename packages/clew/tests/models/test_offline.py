@@ -320,7 +320,7 @@ async def test_an_answer_that_was_not_accepted_is_never_given_again(
 ) -> None:
     given: list[str] = []
 
-    async def never(answer: str, so_far: Trajectory) -> str:
+    async def never(answer: str, trajectory: Trajectory) -> str:
         given.append(answer)
         return "cite your sources as [doc_1]"
 
@@ -336,7 +336,7 @@ async def test_an_answer_that_was_not_accepted_is_never_given_again(
 async def test_a_number_that_was_not_accepted_is_not_given_again(agent: Agent) -> None:
     given: list[int] = []
 
-    async def never(answer: int, so_far: Trajectory) -> str:
+    async def never(answer: int, trajectory: Trajectory) -> str:
         given.append(answer)
         return "too long"
 
@@ -347,7 +347,7 @@ async def test_a_number_that_was_not_accepted_is_not_given_again(agent: Agent) -
 
 
 async def test_a_later_question_forgets_what_was_not_accepted(agent: Agent) -> None:
-    async def short(answer: str, so_far: Trajectory) -> str | None:
+    async def short(answer: str, trajectory: Trajectory) -> str | None:
         return "say who" if "Dracula" in answer else None
 
     store, strict = MemoryStore(), agent.replace(checks=(short,))

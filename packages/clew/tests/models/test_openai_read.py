@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from clew.core.events import RawCall, Usage, Wire
 from clew.core.interfaces import OnText
 from clew.models.openai.chat_prompt import NAMES, declare
-from clew.models.openai.chat_reply import Draft
+from clew.models.openai.chat_reply import ChatReplyBuilder
 from clew.models.prices import Price
 from clew.models.tool_names import toolbox
-from clew.testing.servers.openai_server import OpenAIServer, Say, Send, Stall, Turn, chunks, reply
+from clew.testing.servers.openai_server import Delay, OpenAIServer, Say, Send, Turn, chunks, reply
 from tests.models.support import ask, call, delta, event, few, listener, over, tool, watcher
 
 SSE = "text/event-stream"
@@ -263,7 +263,7 @@ async def test_a_server_that_does_not_stream_is_read_whole() -> None:
 async def test_whoever_has_enough_ends_the_stream() -> None:
     said = Say("Action 1: search[x] Observation 1: made up", usage={"prompt_tokens": 9})
     pieces: list[str] = []
-    script: list[Turn] = [Stall(said, at=2000), Say("Next.")]
+    script: list[Turn] = [Delay(said, at=2000), Say("Next.")]
     async with over(script) as (model, server, _):
         enough = listener(pieces, lambda text: "Observation" in text)
         reply = await model.complete(ask(), enough)
@@ -276,7 +276,7 @@ async def test_whoever_has_enough_ends_the_stream() -> None:
 
 async def test_a_server_that_keeps_a_finished_stream_open_is_not_waited_for() -> None:
     whole = b"".join(chunks(Say("Ok."), {"model": "scripted", "messages": []}))
-    async with over([Stall(Say("Ok.", usage={}), at=len(whole)), Say("Next.")]) as (model, _, _):
+    async with over([Delay(Say("Ok.", usage={}), at=len(whole)), Say("Next.")]) as (model, _, _):
         assert (await model.complete(ask(), listener([]))).text == "Ok."
         assert (await model.complete(ask(), listener([]))).text == "Next."
 
@@ -295,7 +295,7 @@ says = st.builds(
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     request = {"model": "m", "messages": [], "stream_options": {"include_usage": True}}
     box = toolbox((), NAMES, declare)
-    whole, pieces = Draft(("p", "m"), box), Draft(("p", "m"), box)
+    whole, pieces = ChatReplyBuilder(("p", "m"), box), ChatReplyBuilder(("p", "m"), box)
     whole.take(msgspec.json.encode(reply(said, request)), whole=True)
     for line in chunks(said, request):
         pieces.take(line.removeprefix(b"data: ").strip(), whole=False)

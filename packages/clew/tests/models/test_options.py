@@ -10,7 +10,7 @@ from clew import ConfigError, ModelError
 from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
-from clew.models.http.endpoint import Settings
+from clew.models.http.endpoint import HttpSettings
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
@@ -136,7 +136,7 @@ def test_resolve_refuses_it_too(name: str, option: str) -> None:
 
 
 def test_every_setting_is_known_and_every_maker_takes_no_others() -> None:
-    check_options("m", get_type_hints(Settings))
+    check_options("m", get_type_hints(HttpSettings))
     named: set[str] = set()
     for make in MAKERS:
         parameters = inspect.signature(make).parameters.values()
@@ -189,7 +189,7 @@ EACH: dict[str, Any] = {
 
 
 def test_each_setting_has_its_place() -> None:
-    assert EACH.keys() == get_type_hints(Settings).keys()
+    assert EACH.keys() == get_type_hints(HttpSettings).keys()
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

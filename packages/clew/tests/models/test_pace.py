@@ -15,8 +15,8 @@ from clew.models.http.rate_limit import (
     GAP,
     SLACK,
     GivenRate,
-    Pace,
     Rate,
+    RequestQueue,
     Ticket,
     pace_of,
     read_rate,
@@ -37,7 +37,7 @@ class World:
     went: list[tuple[float, Ticket]] = field(default_factory=list[tuple[float, Ticket]])
 
     def __post_init__(self) -> None:
-        self.pace = Pace("m", self.rate, clock=lambda: self.at)
+        self.pace = RequestQueue("m", self.rate, clock=lambda: self.at)
         self._asleep: list[tuple[float, int, Ticket]] = []
 
     def come(self, ticket: Ticket | None = None, size: int = SIZE) -> Ticket:

@@ -10,7 +10,7 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, batch, run
 from clew.models.http.endpoint import Endpoint
-from clew.models.http.rate_limit import Pace, Rate, Ticket, pace_of
+from clew.models.http.rate_limit import Rate, RequestQueue, Ticket, pace_of
 from clew.models.openai.chat import openai_chat
 from clew.support.errors import ModelError
 from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
@@ -124,7 +124,7 @@ async def test_a_provider_that_refuses_for_a_minute_delays_runs_and_fails_none()
 
 
 def test_threads_with_loops_of_their_own_share_the_line() -> None:
-    pace, tickets = Pace("m", Rate(requests=10, seconds=0.05)), list[Ticket]()
+    pace, tickets = RequestQueue("m", Rate(requests=10, seconds=0.05)), list[Ticket]()
 
     async def one_after_the_other() -> None:
         for _ in range(10):

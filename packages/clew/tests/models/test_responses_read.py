@@ -12,11 +12,11 @@ from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
 from clew.core.events import Finish, Reply, Usage
 from clew.models.openai.responses import openai_responses
-from clew.models.openai.responses_reply import Draft
+from clew.models.openai.responses_reply import ResponsesReplyBuilder
 from clew.models.prices import Price
-from clew.models.tool_names import Names, toolbox
+from clew.models.tool_names import NameRules, toolbox
 from clew.support.errors import ModelError
-from clew.testing.servers.http_server import Seen
+from clew.testing.servers.http_server import ReceivedRequest
 from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
 from clew.testing.servers.openai_service import Access
 from clew.testing.servers.responses import Responses
@@ -33,8 +33,10 @@ def responses(script: Any, **options: Any) -> Any:
     return over(script, make=openai_responses, **options)
 
 
-def draft() -> Draft:
-    return Draft(("openai-responses", "scripted"), toolbox((), Names(), lambda *_: None))
+def draft() -> ResponsesReplyBuilder:
+    return ResponsesReplyBuilder(
+        ("openai-responses", "scripted"), toolbox((), NameRules(), lambda *_: None)
+    )
 
 
 def read(*events: dict[str, Any], show: Any = None) -> Reply:
@@ -182,7 +184,7 @@ def test_odd_ends() -> None:
     )
 )
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
-    seen = Seen("/v1/responses", {}, REQUEST, b"")
+    seen = ReceivedRequest("/v1/responses", {}, REQUEST, b"")
     plain, streamed = draft(), draft()
     plain.take(Responses(Access()).full_body(said, seen), whole=True)
     shown = "".join(
@@ -197,7 +199,7 @@ def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
 
 
 async def test_a_stream_cut_anywhere_ends_in_the_whole_reply() -> None:
-    seen = Seen("/v1/responses", {}, REQUEST, b"")
+    seen = ReceivedRequest("/v1/responses", {}, REQUEST, b"")
     length = len(b"".join(Responses(Access()).events(SAID, seen)))
     cuts = range(0, length, 211)
     script: list[Turn] = [turn for at in cuts for turn in (Cut(SAID, at), SAID)]

@@ -8,7 +8,7 @@ import pytest
 from clew.core.events import Image, RawCall, Reply, Wire
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.responses import openai_responses
-from clew.models.openai.responses_reply import Draft
+from clew.models.openai.responses_reply import ResponsesReplyBuilder
 from clew.models.tool_names import toolbox
 from clew.support.errors import ConfigError, ModelError
 from clew.testing.servers.openai_server import Fail, Say, Turn
@@ -303,7 +303,7 @@ async def test_other_refusals_are_told() -> None:
 
 
 def test_items_this_adapter_does_not_know_go_back_verbatim() -> None:
-    draft = Draft(("openai-responses", "m"), toolbox((), None, None))  # type: ignore[arg-type] # no tools
+    draft = ResponsesReplyBuilder(("openai-responses", "m"), toolbox((), None, None))  # type: ignore[arg-type] # no tools
     odd = {"type": "compaction", "id": "cmp_1", "encrypted_content": "x", "created_by": None}
     said = {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "Hi."}]}
     trailing = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "y"}
@@ -319,7 +319,7 @@ def test_items_this_adapter_does_not_know_go_back_verbatim() -> None:
 
 def test_items_of_other_kinds_may_use_the_same_keys_in_other_senses() -> None:
     """A search for tools has an object for arguments, and is no call of ours."""
-    draft = Draft(("openai-responses", "m"), toolbox((), None, None))  # type: ignore[arg-type] # no tools
+    draft = ResponsesReplyBuilder(("openai-responses", "m"), toolbox((), None, None))  # type: ignore[arg-type] # no tools
     found = {
         "type": "tool_search_call",
         "id": "ts_1",

@@ -193,12 +193,12 @@ async def test_content_is_told_when_it_is_asked_for() -> None:
     assert call.attributes["gen_ai.tool.call.result"] == f"{SECRET} is here"
 
 
-def elsewhere(call: Call, so_far: Trajectory) -> Verdict:
+def elsewhere(call: Call, trajectory: Trajectory) -> Verdict:
     """A guard that sends a call elsewhere."""
     return Verdict("amend", "it is there", args={"where": "there"})
 
 
-def asked(call: Call, so_far: Trajectory) -> Verdict:
+def asked(call: Call, trajectory: Trajectory) -> Verdict:
     """A guard that asks a person."""
     return Verdict("hold", "may it look?")
 

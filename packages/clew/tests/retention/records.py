@@ -51,7 +51,9 @@ MAKERS: list[Maker] = [memory, sqlite]
 
 def started(goal: str = "What?", parent: str = "") -> Started:
     return Started(
-        text_parts(goal), AgentSpec("f", "m", "c", "p", brief={"made of": "it"}), parent=parent
+        text_parts(goal),
+        AgentSpec("f", "m", "c", "p", prompt_spec={"made of": "it"}),
+        parent=parent,
     )
 
 
@@ -86,7 +88,8 @@ async def fork(store: Store, run_id: str, base: Base, *, days: float = 0) -> Non
     entries = (await load(store, base.run_id)).entries[: base.seq]
     journal = await Journal.fork(
         store, base, entries,
-        [Forked(base.run_id, 1, AgentSpec("f", "m", "c", "p", brief={"made of": "it"}))], run_id,
+        [Forked(base.run_id, 1, AgentSpec("f", "m", "c", "p", prompt_spec={"made of": "it"}))],
+        run_id,
         clock=lambda: NOW - round(days * DAY),
     )  # fmt: skip
     await journal.record(Note(text_parts("elsewhere")), Stop("answered"))

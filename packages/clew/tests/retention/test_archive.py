@@ -27,7 +27,7 @@ from clew.retention import (
     import_runs_sync,
     verify,
 )
-from clew.retention.archive_format import Archive, End, Section, encoded, written
+from clew.retention.archive_format import Archive, LastLine, Section, encoded, written
 from clew.stores import MemoryStore
 from clew.support.errors import ConfigError, FencedError, StoreError
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, fork, run, thought
@@ -455,7 +455,7 @@ async def test_a_message_that_is_taken_meanwhile_is_in_the_archive_once() -> Non
 
 def sections(*found: Section) -> bytes:
     """An archive as no export writes it."""
-    begin, end = encoded(Archive(1, 1)), encoded(End(len(found)))
+    begin, end = encoded(Archive(1, 1)), encoded(LastLine(len(found)))
     return b"".join((begin, *map(written, found), end))
 
 

@@ -12,7 +12,7 @@ from typing_extensions import override
 from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Base, RunInfo, Store
 from clew.core.journal import Journal
-from clew.retention import Remark, Swept, gc, gc_sync
+from clew.retention import GcReport, Remark, gc, gc_sync
 from clew.stores import MemoryStore
 from clew.stores.locks import claim
 from clew.support.errors import ConfigError, StoreError
@@ -22,7 +22,7 @@ from tests.stores.bare_store import BareStore
 HOUR = 3600.0
 
 
-async def sweep(store: Store, **how: Any) -> Swept:
+async def sweep(store: Store, **how: Any) -> GcReport:
     return await gc(store=store, clock=lambda: NOW, **how)
 
 

@@ -16,13 +16,13 @@ from clew.concurrency.portal import wait_for
 from clew.core.events import Note, text_parts
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import Journal, chain
-from clew.retention import Checked, verify, verify_sync
+from clew.retention import Verification, verify, verify_sync
 from clew.retention.verify import EMPTY
 from clew.stores import MemoryStore
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, family, run
 
 
-async def one(store: Store, run_id: str, **how: Any) -> Checked:
+async def one(store: Store, run_id: str, **how: Any) -> Verification:
     (found,), lost = await verify([run_id], store=store, **how)
     assert lost == []
     return found

@@ -19,7 +19,7 @@ from clew.tools import retrieval
 from clew.tools.retrieval import Retrieval, minilm, use
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.vector_store import VectorStore
-from clew.tools.retrieval.vectors import Progress
+from clew.tools.retrieval.vectors import EmbeddingProgress
 from tests.core.catalogue import catalogue, letters
 
 TOOLS = catalogue(6)
@@ -299,7 +299,7 @@ def test_long_work_tells_how_far_it_is_and_short_work_does_not(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     now = [0.0]
-    progress = Progress(2_000, lambda: now[0])
+    progress = EmbeddingProgress(2_000, lambda: now[0])
     with caplog.at_level(logging.WARNING, "clew"):
         for done, at in ((64, 1.0), (200, 4.0), (300, 6.0), (1_000, 20.0), (2_000, 40.0)):
             now[0] = at

@@ -363,11 +363,11 @@ async def test_the_guards_of_both_judge_the_call(
     judged: list[tuple[str, Any]] = []
 
     def saying(verdict: Verdict | None, *, later: bool) -> Any:
-        async def guard(call: Call, so_far: Trajectory) -> Verdict | None:
+        async def guard(call: Call, trajectory: Trajectory) -> Verdict | None:
             judged.append((call.action.name, call.args))
             return verdict
 
-        def now(call: Call, so_far: Trajectory) -> Verdict | None:
+        def now(call: Call, trajectory: Trajectory) -> Verdict | None:
             judged.append((call.action.name, call.args))
             return verdict
 
@@ -383,7 +383,7 @@ async def test_the_guards_of_both_judge_the_call(
 
 
 async def test_one_guard_is_enough() -> None:
-    async def never(call: Call, so_far: Trajectory) -> Verdict | None:
+    async def never(call: Call, trajectory: Trajectory) -> Verdict | None:
         return Verdict("deny", f"no {call.action.name}")
 
     one, two = made("web", DOWN), made("wiki", "", guard=never)

@@ -20,8 +20,8 @@ GATEWAY = {
 
 NO_TOOLS = frozenset({
     *("attempt", "entry.event", "event", "judged", "observation", "ruling", "verdict", "word"),
-    *("context.record", "end.record", "journal.trajectory", "of", "record", "root", "so_far"),
-    *("self.record", "self.so_far", "self.trajectory", "above", "runs"),
+    *("context.record", "end.record", "journal.trajectory", "of", "record", "root", "trajectory"),
+    *("self.record", "self.trajectory", "above", "runs"),
 })  # fmt: skip
 """What has a `call` and is no tool: an event or an approval names one, a record finds one."""
 
@@ -29,8 +29,8 @@ KNOWN = frozenset({
     *("agent/approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
     *("core/pending.py: each", "core/trajectory.py: self", "evidence/support.py: each"),
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
-    *("cli/audit.py: found", "cli/outcome.py: link", "cli/rulings.py: each"),
-    *("cli/rulings.py: waiting", "context/program_examples.py: one", "core/fork.py: e"),
+    *("cli/audit.py: found", "cli/outcome.py: link", "cli/approve.py: each"),
+    *("cli/approve.py: waiting", "context/program_examples.py: one", "core/fork.py: e"),
     *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),
     *("evidence/support.py: calculation", "evidence/support.py: piece", "tools/process.py: found"),
     *("clew_evals/environments/database.py: was", "clew_mcp/serve/server.py: calls"),

@@ -35,14 +35,14 @@ def ask(*args: dict[str, str]) -> Thought:
     return Thought(Reply(), PRINTS, actions=tuple(Action("ask_person", dict(one)) for one in args))
 
 
-async def judged(guard: HoldQuestions, so_far: Trajectory, key: str) -> tuple[str, str] | None:
-    call = so_far.call(key)
-    verdict = await guard(Call(key, Action(call.action.name, call.args)), so_far)
+async def judged(guard: HoldQuestions, trajectory: Trajectory, key: str) -> tuple[str, str] | None:
+    call = trajectory.call(key)
+    verdict = await guard(Call(key, Action(call.action.name, call.args)), trajectory)
     return None if verdict is None else (verdict.kind, verdict.code)
 
 
-async def held(guard: HoldQuestions, so_far: Trajectory, key: str) -> Judged:
-    verdict = await guard(so_far.call(key), so_far)
+async def held(guard: HoldQuestions, trajectory: Trajectory, key: str) -> Judged:
+    verdict = await guard(trajectory.call(key), trajectory)
     assert verdict is not None
     assert verdict.kind == "hold"
     return Judged(key, verdict)
@@ -74,8 +74,8 @@ async def test_a_yes_without_an_answer_says_how_to_go_on() -> None:
 
 
 async def test_the_model_cannot_answer_itself() -> None:
-    so_far = trajectory(ask(QUESTION | {"answer": "yes, do it"}))
-    assert await judged(HoldQuestions(), so_far, "1.1") == ("deny", "denied")
+    record = trajectory(ask(QUESTION | {"answer": "yes, do it"}))
+    assert await judged(HoldQuestions(), record, "1.1") == ("deny", "denied")
 
 
 async def test_an_empty_question_is_none() -> None:
@@ -106,8 +106,8 @@ async def test_a_word_of_the_person_begins_the_count_anew() -> None:
 
 
 async def test_other_calls_pass() -> None:
-    so_far = trajectory(Thought(Reply(), PRINTS, actions=(Action("calc", {"question": "x"}),)))
-    assert await judged(HoldQuestions(most=0), so_far, "1.1") is None
+    record = trajectory(Thought(Reply(), PRINTS, actions=(Action("calc", {"question": "x"}),)))
+    assert await judged(HoldQuestions(most=0), record, "1.1") is None
     assert await judged(HoldQuestions(most=0), trajectory(ask(QUESTION)), "1.1") == ("deny", "cap")
 
 

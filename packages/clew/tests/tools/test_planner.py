@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run
-from clew.agent_files.make import shipped, tool_names
+from clew.agent_files.build import shipped, tool_names
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.testing.models import ScriptedModel, act, finish

@@ -19,7 +19,7 @@ from clew.core.events import Effect, Json, Observation
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.program import program
-from clew.tools.run_process import Kept, run_process
+from clew.tools.run_process import HeadAndTail, run_process
 from clew.tools.schema import problems
 from tests.patience import once_begun
 
@@ -355,7 +355,7 @@ async def test_git_as_a_tool(tmp_path: Path) -> None:
 
 @given(st.lists(st.binary(max_size=20)), st.integers(2, 30))
 def test_what_is_kept_of_a_stream_is_its_head_and_its_tail(pieces: list[bytes], limit: int) -> None:
-    kept, all_bytes, half = Kept(limit), b"".join(pieces), limit // 2
+    kept, all_bytes, half = HeadAndTail(limit), b"".join(pieces), limit // 2
     for piece in pieces:
         kept.add(piece)
     value = kept.value()

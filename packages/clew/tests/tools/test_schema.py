@@ -15,7 +15,6 @@ from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import nearest
 from clew.tools import tool
-from clew.tools.explain import MOST_LINES, describe_schema
 from clew.tools.schema import (
     checked,
     compile_schema,
@@ -25,6 +24,7 @@ from clew.tools.schema import (
     shown_problems,
 )
 from clew.tools.schema_repair import usable
+from clew.tools.validation_messages import MOST_LINES, describe_schema
 
 
 def made(name: str, description: str = "Do it.", **fields: Any) -> Tool:

@@ -97,8 +97,8 @@ def told(record: Trajectory) -> list[dict[str, Any]]:
     return found
 
 
-def own_bound(so_far: Trajectory) -> str | None:
-    return "steps: as many as I like" if len(so_far.steps) > 1 else None
+def own_bound(trajectory: Trajectory) -> str | None:
+    return "steps: as many as I like" if len(trajectory.steps) > 1 else None
 
 
 def below(folder: Path) -> Agent:

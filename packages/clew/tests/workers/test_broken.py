@@ -21,7 +21,7 @@ from clew.testing.models import ScriptedModel, act, finish, say
 from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew.workers import QUEUE
 from clew.workers.agents import KnownAgents
-from clew.workers.gate import Gate
+from clew.workers.gate import RunGate
 from clew.workers.run_one import carry, describe
 from durability.poisoned import POISONS, storm
 from tests.cli.shell import clew
@@ -95,8 +95,8 @@ def guarded(guard: Callable[[], None], *, model: ScriptedModel | None = None) ->
         """Look around."""
         return f"seen {at}"
 
-    async def guarding(call: object, so_far: object) -> Verdict | None:
-        del call, so_far
+    async def guarding(call: object, trajectory: object) -> Verdict | None:
+        del call, trajectory
         guard()
         return None
 
@@ -163,8 +163,8 @@ async def test_counting_begins_anew_where_a_word_takes_a_run_up_again() -> None:
 async def test_a_run_whose_bound_breaks_its_workers_is_set_aside_too() -> None:
     """Whoever takes a run up asks its bounds whether a thought may be lost."""
 
-    def bound(so_far: Trajectory) -> str | None:
-        if so_far.steps:
+    def bound(trajectory: Trajectory) -> str | None:
+        if trajectory.steps:
             raise OddError
         return None
 
@@ -195,9 +195,9 @@ async def test_a_provider_that_is_away_sets_no_run_aside() -> None:
     for _ in range(3 * MOST):
         with pytest.raises(ModelError):
             await carried(agent, store)
-    so_far = await load(store, "r")
-    assert so_far.stop is None
-    charged = [entry.event for entry in so_far.entries if isinstance(entry.event, Charged)]
+    trajectory = await load(store, "r")
+    assert trajectory.stop is None
+    charged = [entry.event for entry in trajectory.entries if isinstance(entry.event, Charged)]
     assert len(charged) == 3 * MOST, "each try is charged once"
 
 
@@ -237,7 +237,7 @@ async def test_a_run_that_waits_for_a_sub_run_may_be_opened_more_often() -> None
         """Break."""
         return "never"
 
-    async def guarding(call: object, so_far: object) -> Verdict | None:
+    async def guarding(call: object, trajectory: object) -> Verdict | None:
         raise OddError
 
     below = Agent(
@@ -260,7 +260,7 @@ async def test_a_run_that_waits_for_a_sub_run_may_be_opened_more_often() -> None
 
 
 async def test_who_is_alone_in_a_worker_lets_in_the_others_when_it_got_on() -> None:
-    gate, order = Gate(), list[str]()
+    gate, order = RunGate(), list[str]()
     ready, go = anyio.Event(), anyio.Event()
 
     async def alone() -> None:
@@ -293,7 +293,7 @@ async def test_who_is_alone_in_a_worker_lets_in_the_others_when_it_got_on() -> N
 
 
 async def test_a_run_among_many_makes_room_between_two_steps_for_one_that_is_to_be_alone() -> None:
-    gate, order = Gate(), list[str]()
+    gate, order = RunGate(), list[str]()
     begun = anyio.Event()
 
     async def many() -> None:

@@ -39,7 +39,7 @@ from clew.stores.locks import claim, queue_of
 from clew.testing.models import Line, ScriptedModel, act, say
 from clew.workers import Monitor, WorkerConfig, WorkerEvent, status, work
 from clew.workers.agents import KnownAgents
-from clew.workers.backoff import FIRST, MOST, Pauses
+from clew.workers.backoff import FIRST, MOST, Backoff
 from tests.patience import PATIENCE
 from tests.stores.bare_store import BareStore
 
@@ -437,7 +437,7 @@ async def test_an_inbox_that_is_damaged_stops_no_other_run() -> None:
 
 
 def test_pauses_grow_until_a_run_gets_on() -> None:
-    pauses = Pauses()
+    pauses = Backoff()
     assert not pauses.rests("r", 0, 1)
     assert [pauses.failed("r", 0) for _ in range(3)] == [FIRST, 2 * FIRST, 4 * FIRST]
     assert pauses.rests("r", 3.9, 1)
@@ -449,7 +449,7 @@ def test_pauses_grow_until_a_run_gets_on() -> None:
 
 
 def test_a_run_that_another_carries_is_left_alone_while_it_gets_on() -> None:
-    pauses = Pauses()
+    pauses = Backoff()
     pauses.fenced("r", 0, 5)
     assert pauses.rests("r", FIRST / 2, 5)
     assert pauses.rests("r", 2 * FIRST, 7)  # it got on: from here on it rests anew

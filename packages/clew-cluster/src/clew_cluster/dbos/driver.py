@@ -24,8 +24,15 @@ from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.workers.agents import KnownAgents, agents_for
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew_cluster.dbos.tickets import APPLICATION, WORKFLOW, NotSetUpError, Place, Tickets, place_of
-from clew_cluster.dbos.worker import Worker
+from clew_cluster.dbos.dbos_queue import (
+    APPLICATION,
+    WORKFLOW,
+    DbosDatabase,
+    NotSetUpError,
+    Tickets,
+    place_of,
+)
+from clew_cluster.dbos.worker import DbosWorker
 from clew_cluster.postgres.store import PostgresStore
 
 POLL: Final = 0.1
@@ -77,12 +84,14 @@ class DbosDriver:
             version = self.version or version_of(given, recorded=not config.only)
             place = place_of(store.address)
             async with Tickets(place, config.queue) as tickets, resources() as held:
-                worker = Worker(store, config, agents, tickets, version, on_event, leaving, held)
+                worker = DbosWorker(
+                    store, config, agents, tickets, version, on_event, leaving, held
+                )
                 async with worker.poller.named(), self._running(worker, place):
                     await worker.serve()
 
     @asynccontextmanager
-    async def _running(self, worker: Worker, place: Place) -> AsyncGenerator[None]:
+    async def _running(self, worker: DbosWorker, place: DbosDatabase) -> AsyncGenerator[None]:
         """DBOS in this process: it calls the worker on this event loop until the context ends.
 
         Then it hands out nothing more, and waits until every run at hand was left.
@@ -106,7 +115,7 @@ class DbosDriver:
                     worker.abandon()
                     raise
 
-    async def _launch(self, worker: Worker) -> None:
+    async def _launch(self, worker: DbosWorker) -> None:
         """Start DBOS, which sets itself up where it is new."""
         tickets, limits = worker.tickets, (worker.config.at_once, self.together, POLL)
         try:
@@ -123,7 +132,7 @@ class DbosDriver:
             await tickets.limit(*limits)
 
 
-def _config(worker: Worker, place: Place) -> DBOSConfig:
+def _config(worker: DbosWorker, place: DbosDatabase) -> DBOSConfig:
     return {
         "name": APPLICATION,
         "system_database_url": place.url,
@@ -150,7 +159,7 @@ async def _end(ended: anyio.Event, seconds: int) -> None:
     ended.set()
 
 
-def _honouring(worker: Worker) -> Callable[[str, int], Awaitable[str]]:
+def _honouring(worker: DbosWorker) -> Callable[[str, int], Awaitable[str]]:
     """The workflow: a function of its own, since DBOS marks what it is given."""
 
     async def advance(run_id: str, tries: int) -> str:

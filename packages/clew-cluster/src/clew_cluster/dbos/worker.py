@@ -20,20 +20,20 @@ from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores.locks import claim
 from clew.support.errors import ConfigError, StoreError
-from clew.workers.backoff import FIRST, MOST, Pauses
+from clew.workers.backoff import FIRST, MOST, Backoff
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.gate import Gate
-from clew.workers.poller import Pace, Poller
-from clew.workers.run_one import Agents, Outcome, carry_claimed, describe
+from clew.workers.gate import RunGate
+from clew.workers.poller import Poller, PollInterval
+from clew.workers.run_one import Agents, RunOutcome, carry_claimed, describe
 from clew.workers.worker_log import WorkerLog
-from clew_cluster.dbos.tickets import Ticket, Tickets
+from clew_cluster.dbos.dbos_queue import Tickets, Workflow
 from clew_cluster.postgres.store import PostgresStore
 
 LOG: Final = logging.getLogger("clew")
 
 _SOON: Final = 0.25
-_PACE: Final = Pace(most=1.0, least=_SOON, share=20.0)
-_PACE_UNTIL_IDLE: Final = Pace(most=_SOON, least=_SOON, share=20.0)
+_PACE: Final = PollInterval(most=1.0, least=_SOON, share=20.0)
+_PACE_UNTIL_IDLE: Final = PollInterval(most=_SOON, least=_SOON, share=20.0)
 
 _KEPT: Final = timedelta(days=1)
 """So long DBOS keeps tickets that are over."""
@@ -44,7 +44,7 @@ _TOGETHER: Final = 32
 """So many runs are looked into at the same time."""
 
 
-class Worker:
+class DbosWorker:
     """One worker over a store, until `leaving` is set.
 
     `carrying` are the runs at hand, with their tickets, and `refused` those whose agent is not
@@ -75,8 +75,8 @@ class Worker:
         self._over: set[str] = set()
         self._stray: set[str] = set()
         self._missing: set[str] = set()
-        self._pauses = Pauses()
-        self._gate = Gate()
+        self._pauses = Backoff()
+        self._gate = RunGate()
 
     async def serve(self) -> None:
         """See to it that what is due has tickets, until told to leave, or idle."""
@@ -116,7 +116,7 @@ class Worker:
         )  # fmt: skip
         return await self._settle(run_id, outcome, tries, ticket)
 
-    async def _settle(self, run_id: str, outcome: Outcome, tries: int, ticket: str) -> str:
+    async def _settle(self, run_id: str, outcome: RunOutcome, tries: int, ticket: str) -> str:
         """Tell what became of a run, and write another ticket where it is still due."""
         match outcome.what:
             case "lost":
@@ -211,12 +211,12 @@ class Worker:
             self._swept = now
             await self.tickets.forget((datetime.now(UTC) - _KEPT).isoformat())
 
-    def _runs_of_others(self, tickets: Iterable[Ticket]) -> set[str]:
+    def _runs_of_others(self, tickets: Iterable[Workflow]) -> set[str]:
         """Runs that wait for another try, or that another worker has."""
         held = {t.run_id for t in tickets if t.held and t.executor != self.config.name}
         return held | {ticket.run_id for ticket in tickets if ticket.status == "DELAYED"}
 
-    async def _lost(self, tickets: Sequence[Ticket]) -> list[Ticket]:
+    async def _lost(self, tickets: Sequence[Workflow]) -> list[Workflow]:
         """Tickets that nobody can be counted on to honour.
 
         What only looks like one is left until the next look: after a restart of the database each
@@ -240,7 +240,7 @@ class Worker:
         room = self.config.at_once - len(self.carrying) - len(lost) - len(waiting)
         return lost + still[: max(room, 0)]
 
-    async def _renew_all(self, runs: Sequence[RunInfo], lost: Mapping[str, Ticket]) -> None:
+    async def _renew_all(self, runs: Sequence[RunInfo], lost: Mapping[str, Workflow]) -> None:
         """Write new tickets, some at a time. Each worker that looks finds the same ones missing:
         they begin at different places, and leave out those that another has written meanwhile.
         """
@@ -259,7 +259,7 @@ class Worker:
                             new = run.entries if there is None and run.run_id in first else 0
                             together.start_soon(self._renew, run.run_id, lost.get(run.run_id), new)
 
-    async def _renew(self, run_id: str, ticket: Ticket | None, new: int) -> None:
+    async def _renew(self, run_id: str, ticket: Workflow | None, new: int) -> None:
         """Write a new ticket for a run whose agent is here and that nobody is at work on.
 
         At the entry `new` it has none, if it still ends there.

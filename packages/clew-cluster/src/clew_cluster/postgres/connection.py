@@ -143,7 +143,7 @@ async def _answers(connection: Connection) -> None:
     await connection.execute("SELECT 1")
 
 
-class Link:
+class StoreConnections:
     """The connections of one store in one event loop."""
 
     def __init__(self, address: Address) -> None:

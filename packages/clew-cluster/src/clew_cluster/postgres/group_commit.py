@@ -17,7 +17,14 @@ from clew.core.interfaces import Append, Line
 from clew.stores.listing import status_after
 from clew.stores.refusals import refusal, unknown_run
 from clew.support.errors import StoreError
-from clew_cluster.postgres.connection import Connection, Link, Packed, can_retry, explain, lost
+from clew_cluster.postgres.connection import (
+    Connection,
+    Packed,
+    StoreConnections,
+    can_retry,
+    explain,
+    lost,
+)
 
 MOST: Final = 500
 """Appends in a group."""
@@ -34,12 +41,12 @@ _PLACE: Final = """
 _TEXT, _BYTEA, _INT = 25, 17, 20  # the server's numbers of its types
 
 
-class _Waiting:
+class _PendingAppend:
     """An append on its way into a commit, and what became of it."""
 
     __slots__ = ("append", "done", "error", "quiet", "size")
 
-    def __init__(self, append: Append, link: Link) -> None:
+    def __init__(self, append: Append, link: StoreConnections) -> None:
         self.append = append
         self.done: asyncio.Future[None] = link.loop.create_future()
         self.error: Exception | None = link.unsure()
@@ -56,15 +63,15 @@ class _Waiting:
 class Commits:
     """The one writer of a store; whoever appends waits until it has settled that."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: StoreConnections) -> None:
         self._link = link
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_PendingAppend] = []
         self._writer: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
 
     async def append(self, append: Append) -> bool:
         """Commit an append whole, or raise `StoreError`; carried out whoever is cancelled."""
-        mine = _Waiting(append, self._link)
+        mine = _PendingAppend(append, self._link)
         self._waiting.append(mine)
         if (
             self._writer is None
@@ -101,10 +108,10 @@ class Commits:
             for one in left:  # the process is being ended
                 one.tell()
 
-    def _next_group(self) -> list[_Waiting]:
+    def _next_group(self) -> list[_PendingAppend]:
         """What goes together: of each run one append, and no more than one call can well take."""
-        group: dict[str, _Waiting] = {}
-        later: list[_Waiting] = []
+        group: dict[str, _PendingAppend] = {}
+        later: list[_PendingAppend] = []
         room = _BYTES
         for one in self._waiting:
             fits = len(group) < MOST and (room >= one.size or not group)
@@ -117,7 +124,7 @@ class Commits:
         # Rows are locked in this order, so that two processes never wait for each other.
         return sorted(group.values(), key=lambda one: one.append.run_id)
 
-    async def _settle(self, group: Sequence[_Waiting]) -> None:
+    async def _settle(self, group: Sequence[_PendingAppend]) -> None:
         """Commit these appends together and leave with each what became of it."""
         until, unsure, tries = self._link.deadline(), False, 0
         while True:

@@ -17,7 +17,7 @@ import msgspec
 import psycopg
 
 from clew.support.errors import StoreError
-from clew_cluster.postgres.connection import Connection, Link, explain, lost
+from clew_cluster.postgres.connection import Connection, StoreConnections, explain, lost
 from clew_cluster.postgres.schema import key
 
 LOG: Final = logging.getLogger("clew")
@@ -31,7 +31,7 @@ _ASK: Final = """
     FROM unnest(%s::bigint[], %s::boolean[]) AS asked (number, taking)"""
 
 
-class _Asked:
+class _LockRequest:
     """A lock to take or to let go of, and what the server says to that."""
 
     __slots__ = ("answer", "name", "number", "taking")
@@ -54,17 +54,17 @@ class _Asked:
             self.answer.exception()  # asked for here: the task that waits may be gone
 
 
-class Locks:
+class ClaimedLocks:
     """What one store has claimed.
 
     What is asked while the server answers goes to it together, so that a worker which begins
     hundreds of runs at once waits for a few answers.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: StoreConnections) -> None:
         self._link = link
         self._held: dict[int, str] = {}
-        self._asked: list[_Asked] = []
+        self._asked: list[_LockRequest] = []
         self._asking: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._connection: Connection | None = None
@@ -82,7 +82,7 @@ class Locks:
         await self._answered(name, taking=False)
 
     async def _answered(self, name: str, *, taking: bool) -> bool:
-        asked = _Asked(key(self._link.address.schema, name), name, taking=taking)
+        asked = _LockRequest(key(self._link.address.schema, name), name, taking=taking)
         self._asked.append(asked)
         if self._asking is None:  # a task begins with the loop's next turn: others come along
             self._asking = asyncio.create_task(self._ask_all())
@@ -103,10 +103,10 @@ class Locks:
             for one in left:
                 one.answer.cancel()
 
-    def _next_group(self) -> list[_Asked]:
+    def _next_group(self) -> list[_LockRequest]:
         """What goes together: each lock once. What needs no server is answered."""
-        group: dict[int, _Asked] = {}
-        later: list[_Asked] = []
+        group: dict[int, _LockRequest] = {}
+        later: list[_LockRequest] = []
         for one in self._asked:
             held = one.number in self._held
             if one.number in group:
@@ -121,7 +121,7 @@ class Locks:
         self._asked = later
         return list(group.values())
 
-    async def _settle(self, group: list[_Asked]) -> None:
+    async def _settle(self, group: list[_LockRequest]) -> None:
         """Ask these, and tell each who waits. A claim whose task asyncio cancelled, which knows no
         shield, is given back.
         """
@@ -146,18 +146,18 @@ class Locks:
             for one, taken in zip(group, answers, strict=True):
                 self._know(one, taken=taken)
 
-    async def _one_by_one(self, group: list[_Asked]) -> None:
+    async def _one_by_one(self, group: list[_LockRequest]) -> None:
         """Ask again: nobody can say which of the locks were taken before an error."""
         for one in group:
             if one.taking:
-                await self._settle([_Asked(one.number, one.name, taking=False)])
+                await self._settle([_LockRequest(one.number, one.name, taking=False)])
             await self._settle([one])
 
-    def _know(self, one: _Asked, *, taken: bool) -> None:
+    def _know(self, one: _LockRequest, *, taken: bool) -> None:
         if one.taking and taken:
             self._held[one.number] = one.name
             if one.answer.cancelled():
-                self._asked.insert(0, _Asked(one.number, one.name, taking=False))
+                self._asked.insert(0, _LockRequest(one.number, one.name, taking=False))
         one.tell(taken=taken)
 
     async def close(self) -> None:
@@ -175,7 +175,7 @@ class Locks:
                     await self._connection.execute("SELECT pg_advisory_unlock_all()")
             await self._drop()
 
-    async def _ask_server(self, group: list[_Asked]) -> list[bool]:
+    async def _ask_server(self, group: list[_LockRequest]) -> list[bool]:
         """Ask the server, on a connection that has all that is held."""
         asked = ([one.number for one in group], [one.taking for one in group])
         until = self._link.deadline()
@@ -216,7 +216,7 @@ class Locks:
             await connection.close()
 
 
-async def listening(link: Link) -> Connection:
+async def listening(link: StoreConnections) -> Connection:
     """A connection that hears of every append and message from now on."""
 
     async def listen(connection: Connection) -> None:
@@ -228,7 +228,7 @@ async def listening(link: Link) -> Connection:
 class NotificationListener:
     """Ids of runs, as the server tells them; a connection that breaks is made anew."""
 
-    def __init__(self, link: Link, connection: Connection) -> None:
+    def __init__(self, link: StoreConnections, connection: Connection) -> None:
         self._link = link
         self._connection = connection
 

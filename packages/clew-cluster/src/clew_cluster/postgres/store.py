@@ -21,10 +21,10 @@ from clew.stores.refusals import known_run, missing_blob, no_base, still_shared,
 from clew.support.errors import StoreError
 from clew.support.settings import check_fields
 from clew_cluster.postgres.address import Address, parse
-from clew_cluster.postgres.connection import Connection, Link
+from clew_cluster.postgres.connection import Connection, StoreConnections
 from clew_cluster.postgres.group_commit import Commits, wakes
 from clew_cluster.postgres.listing import BEGIN, DUE, END, LAST, PAGE, RUNS
-from clew_cluster.postgres.locks import Locks, NotificationListener, listening
+from clew_cluster.postgres.locks import ClaimedLocks, NotificationListener, listening
 from clew_cluster.postgres.schema import key
 
 # From a run to the one that wrote a line, and the new run after it, unless the line is not there.
@@ -76,9 +76,9 @@ _SIZE: Final = """
 class _Open:
     """What a store has open in one event loop."""
 
-    link: Link
+    link: StoreConnections
     commits: Commits
-    claims: Locks
+    claims: ClaimedLocks
 
 
 @dataclass(slots=True)
@@ -129,8 +129,8 @@ class PostgresStore:
         """What is open in this event loop."""
         found = self._here()
         if found is None:
-            link = Link(self.place)
-            found = self._opened = _Open(link, Commits(link), Locks(link))
+            link = StoreConnections(self.place)
+            found = self._opened = _Open(link, Commits(link), ClaimedLocks(link))
         return found
 
     def _here(self) -> _Open | None:

@@ -3,10 +3,10 @@
 from clew.support.extras import missing_extra
 
 try:
-    from clew_cluster.ray.actor import End
+    from clew_cluster.ray.actor import ActorResult
     from clew_cluster.ray.driver import RayDriver, serve
-    from clew_cluster.ray.fan_out import OnProgress, Progress, fan_out
+    from clew_cluster.ray.fan_out import FanOutProgress, OnProgress, fan_out
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "ray", "clew-cluster") from missing
 
-__all__ = ["End", "OnProgress", "Progress", "RayDriver", "fan_out", "serve"]
+__all__ = ["ActorResult", "FanOutProgress", "OnProgress", "RayDriver", "fan_out", "serve"]

@@ -11,10 +11,10 @@ from clew.core.events import Json, Usage
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
-from clew.stores.locks import Shared, claim, shared
+from clew.stores.locks import SharedStore, claim, shared
 from clew.support.errors import ConfigError
 from clew.workers.agents import KnownAgents, agent_named
-from clew.workers.gate import Gate
+from clew.workers.gate import RunGate
 from clew.workers.monitor import Standing
 from clew.workers.run_one import Agents, carry_claimed, describe
 
@@ -46,7 +46,7 @@ class ActorConfig(msgspec.Struct, frozen=True):
         return f"ActorConfig(agents={self.agents}, only={self.only})"
 
 
-class End(msgspec.Struct, frozen=True):
+class ActorResult(msgspec.Struct, frozen=True):
     """How a run left its actor: like a `Result`, with the answer as recorded.
 
     `open` says why its record has no stop: its model or its store "failed" (then so is the status,
@@ -77,29 +77,31 @@ def named_from(name: str, folder: str) -> str:
     return str(Path(folder, name).expanduser()) if name.endswith(".toml") else name
 
 
-def ended(so_far: Trajectory) -> End:
+def ended(trajectory: Trajectory) -> ActorResult:
     """How a run stands that has stopped."""
-    stop = so_far.stop
+    stop = trajectory.stop
     if stop is None:
-        return _open(so_far.run_id, "left", "left where its step ended: others go on from there")
-    return End(
-        so_far.run_id,
+        return _open(
+            trajectory.run_id, "left", "left where its step ended: others go on from there"
+        )
+    return ActorResult(
+        trajectory.run_id,
         stop.status,
         stop.reason,
         stop.answer,
-        so_far.usage,
-        len(so_far.steps),
+        trajectory.usage,
+        len(trajectory.steps),
         stop.fallback,
-        entries=len(so_far),
+        entries=len(trajectory),
     )
 
 
-def _open(run_id: str, what: Open, reason: str, *, moved: bool = False) -> End:
+def _open(run_id: str, what: Open, reason: str, *, moved: bool = False) -> ActorResult:
     """How a run stands that has not."""
     status: Standing = "failed"
     if what in {"left", "lost"}:
         status = "waiting" if what == "left" else "working"
-    return End(run_id, status, reason, open=what, moved=moved)
+    return ActorResult(run_id, status, reason, open=what, moved=moved)
 
 
 class Actor:
@@ -112,14 +114,16 @@ class Actor:
     def __init__(self, config: bytes) -> None:
         self._config = msgspec.json.decode(config, type=ActorConfig)
         self._leaving = False
-        self._store: Shared | None = None
+        self._store: SharedStore | None = None
         self._agents: Agents | None = None
         self._making = asyncio.Lock()
-        self._gate = Gate()
+        self._gate = RunGate()
         self._held = Resources()
 
     async def advance(self, run_id: str, over: bool = False) -> bytes:  # noqa: FBT001, FBT002 - Ray hands on arguments by place
-        """Carry a run until it stops: its `End`, as JSON. With `over`, whoever has claimed it.
+        """Run it until it stops: its `ActorResult`, as JSON.
+
+        With `over`, whoever has claimed it is fenced off.
 
         Whatever goes wrong is told as the end of this run only. Ray may call this again, here or
         elsewhere, as often as it likes: the record says what is left to do.
@@ -141,7 +145,7 @@ class Actor:
         self._leaving = True
         await self._held.close()
 
-    async def _advance(self, run_id: str, *, over: bool) -> End:
+    async def _advance(self, run_id: str, *, over: bool) -> ActorResult:
         async with self._making:  # once, for all runs that come at the beginning
             if self._store is None:
                 self._store = shared(open_store(self._config.store))
@@ -149,9 +153,9 @@ class Actor:
                 self._agents = await self._make_agents()
             store, agents = self._store, self._agents
         while not self._leaving:
-            so_far = await load(store, run_id)
-            if so_far.stop is not None and not await store.inbox(run_id):
-                return ended(so_far)
+            trajectory = await load(store, run_id)
+            if trajectory.stop is not None and not await store.inbox(run_id):
+                return ended(trajectory)
             if (lock := await claim(store, run_id, take_over=over)) is not None:
                 with self._held.owned():
                     outcome = await carry_claimed(
@@ -160,7 +164,7 @@ class Actor:
                     )  # fmt: skip
                 if outcome.record is None and outcome.what != "ended":
                     return _open(run_id, outcome.what, outcome.text, moved=outcome.moved)
-                return ended(outcome.record or so_far)
+                return ended(outcome.record or trajectory)
             if not self._config.patient:
                 return _open(run_id, "lost", "another worker has it")
             await asyncio.sleep(PAUSE)

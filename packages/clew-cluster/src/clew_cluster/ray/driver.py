@@ -15,15 +15,15 @@ import anyio
 from clew.core.interfaces import RunInfo
 from clew.stores import store_at
 from clew.stores.listing import summary
-from clew.stores.locks import Shared, release_quietly, shared
+from clew.stores.locks import SharedStore, release_quietly, shared
 from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.workers.agents import agent_named
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.run_one import Outcome
+from clew.workers.run_one import RunOutcome
 from clew.workers.worker import Worker
-from clew_cluster.ray.actor import ActorConfig, End, named_from
-from clew_cluster.ray.crew import Cast, crew
+from clew_cluster.ray.actor import ActorConfig, ActorResult, named_from
+from clew_cluster.ray.actor_pool import Cast, crew
 from clew_cluster.ray.fan_out import shared_place
 
 
@@ -89,10 +89,10 @@ async def _leave_on_signal(leaving: anyio.Event, leave: Callable[[], None]) -> N
     leave()
 
 
-class Crew(Protocol):
+class RunSender(Protocol):
     """What carries a run elsewhere."""
 
-    async def carry(self, run_id: str, *, over: bool = False) -> End:
+    async def carry(self, run_id: str, *, over: bool = False) -> ActorResult:
         """Have a run carried, and wait until it comes back."""
         ...
 
@@ -100,19 +100,19 @@ class Crew(Protocol):
 class Sender:
     """Carries runs for a worker by sending them to a crew."""
 
-    def __init__(self, store: Shared, crew: Crew) -> None:
+    def __init__(self, store: SharedStore, crew: RunSender) -> None:
         self._store = store
         self._crew = crew
 
-    async def carry(self, run: RunInfo, lock: str, worker: Worker) -> Outcome:
+    async def carry(self, run: RunInfo, lock: str, worker: Worker) -> RunOutcome:
         """Let go of the run, which its actor claims, and have it carried."""
         await release_quietly(self._store, lock)
         found = summary(run)
         worker.taken(run.run_id, "" if found is None else found.started.goal)
         end = await self._crew.carry(run.run_id, over=lock != run.run_id)
         if end.open is None:
-            return Outcome("ended", end.status, end.entries)
-        return Outcome(end.open, end.reason, moved=end.moved)
+            return RunOutcome("ended", end.status, end.entries)
+        return RunOutcome(end.open, end.reason, moved=end.moved)
 
     async def prepare(self, run: RunInfo) -> None:
         """Actors make agents when they need them."""

@@ -17,12 +17,12 @@ from clew.stores import Where, default_place, store_at
 from clew.support.errors import ConfigError, RunExistsError
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.workers.agents import agent_named
-from clew_cluster.ray.actor import ActorConfig, End, named_from
-from clew_cluster.ray.crew import Cast, crew
+from clew_cluster.ray.actor import ActorConfig, ActorResult, named_from
+from clew_cluster.ray.actor_pool import Cast, crew
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class FanOutProgress:
     """The progress of a fan-out: how many runs are done, of how many (None: unknown).
 
     `rate` is runs per second since the first was sent; `statuses` counts how they ended.
@@ -34,7 +34,7 @@ class Progress:
     statuses: Mapping[str, int]
 
 
-OnProgress: TypeAlias = Callable[[Progress], None]
+OnProgress: TypeAlias = Callable[[FanOutProgress], None]
 
 
 async def fan_out(
@@ -50,7 +50,7 @@ async def fan_out(
     address: str | None = None,
     options: Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
-) -> AsyncGenerator[End]:
+) -> AsyncGenerator[ActorResult]:
     """Carry `runs` that were begun, then answer `goals` with the first of the agents, in actors.
 
     `agents` are named, `module:name` or an agent file: each actor makes them for itself. No more
@@ -83,7 +83,7 @@ async def fan_out(
                 if on_progress is not None:
                     done = statuses.total()
                     rate = done / max(time.monotonic() - since, 0.001)
-                    on_progress(Progress(done, sent.total, rate, dict(statuses)))
+                    on_progress(FanOutProgress(done, sent.total, rate, dict(statuses)))
                 yield end
 
 

@@ -5,11 +5,11 @@
 
 from clew.core.interfaces import Tool
 from clew_code.programs.interface import (
-    Asked,
     CodeLimits,
     Executor,
-    Failed,
     Finished,
+    PendingCall,
+    ProgramFailed,
     Raised,
     Returned,
     Session,
@@ -18,12 +18,12 @@ from clew_code.programs.monty import Monty
 from clew_code.programs.tool import code_tool
 
 __all__ = [
-    "Asked",
     "CodeLimits",
     "Executor",
-    "Failed",
     "Finished",
     "Monty",
+    "PendingCall",
+    "ProgramFailed",
     "Raised",
     "Returned",
     "Session",

@@ -11,11 +11,11 @@ from clew.core.events import Action, Json
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
 from clew.support.json_arguments import refused
-from clew_code.programs.interface import Asked, Raised, Returned
+from clew_code.programs.interface import PendingCall, Raised, Returned
 from clew_code.programs.value_size import LARGEST, too_large
 
 
-def action(known: Mapping[str, ToolSpec], asked: Asked) -> Action:
+def action(known: Mapping[str, ToolSpec], asked: PendingCall) -> Action:
     """The call that a function stands for. Raises `TypeError` for arguments that none has."""
     tool = known[asked.name]
     names = parameter_names(tool)

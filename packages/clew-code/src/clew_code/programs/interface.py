@@ -35,7 +35,7 @@ class CodeLimits:
         check_fields(self)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PendingCall(msgspec.Struct, frozen=True):
     """The program called a function that is not its own, and waits."""
 
     name: str
@@ -49,7 +49,7 @@ class Finished(msgspec.Struct, frozen=True):
     value: str = ""
 
 
-class Failed(msgspec.Struct, frozen=True):
+class ProgramFailed(msgspec.Struct, frozen=True):
     """The program ended in an error, with the line. `lost`: its session is of no use any more."""
 
     error: str
@@ -69,7 +69,7 @@ class Raised(msgspec.Struct, frozen=True):
     text: str
 
 
-ProgramState: TypeAlias = Asked | Finished | Failed
+ProgramState: TypeAlias = PendingCall | Finished | ProgramFailed
 """Where a program stopped: at a call of a function, at its end, or at an error."""
 
 
@@ -77,7 +77,7 @@ class Session(Protocol):
     """The variables of one run, and the program that is at work on them. One call at a time."""
 
     async def start(self, program: str) -> ProgramState:
-        """Run a program until it calls a function, or ends. What is wrong with it is `Failed`."""
+        """Run a program until it calls a function, or ends: `ProgramFailed` says what is wrong."""
         ...
 
     async def resume(self, result: Returned | Raised) -> ProgramState:

@@ -20,10 +20,10 @@ from clew.support.error_text import message_of
 from clew.support.errors import ToolError
 from clew.support.json_arguments import refused, unfit
 from clew_code.programs.interface import (
-    Asked,
     CodeLimits,
-    Failed,
     Finished,
+    PendingCall,
+    ProgramFailed,
     ProgramState,
     Raised,
     Returned,
@@ -95,7 +95,7 @@ class Monty:
             session = checkout()
             await to_thread.run_sync(session.__enter__)
             try:
-                yield _Session(session, limits, functions)
+                yield _MontySession(session, limits, functions)
             finally:
                 await to_thread.run_sync(session.__exit__, None, None, None)
         finally:
@@ -117,7 +117,7 @@ def _policy(seed: str) -> monty.OSPolicy:
     return {"random_start": {"seed": seed}, "sleep_system_max": LONGEST_SLEEP}
 
 
-class _Session:
+class _MontySession:
     """A session of Monty; what it does takes a thread, which waits for the process."""
 
     def __init__(
@@ -136,7 +136,7 @@ class _Session:
         self._rounds, self._chars_left = 0, self._limits.output
         if line := _half_a_character(program):
             text = "a text with half a character, which this interpreter cannot hold"
-            return Failed(f"SyntaxError: line {line}: {text}")
+            return ProgramFailed(f"SyntaxError: line {line}: {text}")
         begin = partial(self._session.feed_start, program, print_callback=self._print)
         return await to_thread.run_sync(self._drive, begin)
 
@@ -201,7 +201,7 @@ class _Session:
                 self._rounds += 1
                 endless = self._rounds > ROUNDS + self._limits.calls
                 if endless or isinstance(here, monty.FutureSnapshot):  # no call here is a future
-                    return Failed("the program never comes to an end", lost=True)
+                    return ProgramFailed("the program never comes to an end", lost=True)
                 if isinstance(here, monty.NameLookupSnapshot):
                     here = self._look_up(here)
                 elif here.is_os_function:
@@ -210,15 +210,15 @@ class _Session:
                     here = here.resume(wrong)
                 else:
                     self._waiting_at = here
-                    return Asked(self._name(here), here.args, here.kwargs)
+                    return PendingCall(self._name(here), here.args, here.kwargs)
             return Finished(_shown(here.output))
         except monty.MontyCrashedError as error:
-            return Failed(f"the interpreter ended: {message_of(error)}", lost=True)
+            return ProgramFailed(f"the interpreter ended: {message_of(error)}", lost=True)
         except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
             text = error.display()
-            return Failed(shortened(text), lost=_TIME in text or _MEMORY in text)
+            return ProgramFailed(shortened(text), lost=_TIME in text or _MEMORY in text)
         except (monty.MontyError, RuntimeError) as error:
-            return Failed(shortened(message_of(error)), lost=True)
+            return ProgramFailed(shortened(message_of(error)), lost=True)
 
     def _look_up(self, here: monty.NameLookupSnapshot) -> monty.SyncSnapshot:
         if here.object_id is None and here.variable_name in self._functions:

@@ -24,10 +24,10 @@ from clew.support.errors import ToolError
 from clew.support.settings import check_fields
 from clew_code.programs import child_process
 from clew_code.programs.interface import (
-    Asked,
     CodeLimits,
-    Failed,
     Finished,
+    PendingCall,
+    ProgramFailed,
     ProgramState,
     Raised,
     Returned,
@@ -120,7 +120,7 @@ class SandboxedPython:
         with tempfile.TemporaryDirectory(prefix="clew-code-") as empty:
             try:
                 async with self._box(limits, empty).start(argv, variables=VARIABLES) as running:
-                    session = _Session(running, limits, functions)
+                    session = _ProcessSession(running, limits, functions)
                     await session.begin()
                     yield session
             except SandboxError as error:
@@ -138,7 +138,7 @@ class SandboxedPython:
         )
 
 
-class _Session:
+class _ProcessSession:
     """A conversation with the process: a line each way."""
 
     def __init__(
@@ -154,10 +154,12 @@ class _Session:
 
     async def begin(self) -> None:
         """Wait until the process is there."""
-        reached: ProgramState = Failed(f"the process of programs does not start within {START:g} s")
+        reached: ProgramState = ProgramFailed(
+            f"the process of programs does not start within {START:g} s"
+        )
         with anyio.move_on_after(START):
             reached = await self._send(b"")
-        if isinstance(reached, Failed):
+        if isinstance(reached, ProgramFailed):
             raise SandboxError(reached.error)
 
     async def start(self, program: str) -> ProgramState:
@@ -187,7 +189,7 @@ class _Session:
     async def _exchange(self, message: dict[str, Any]) -> ProgramState:
         """Send a message and return the answer; past the time limit, end the process."""
         if self._lost:
-            return Failed(self._lost, lost=True)
+            return ProgramFailed(self._lost, lost=True)
         begun = time.monotonic()
         with anyio.move_on_after(self._limits.seconds + PATIENCE - self._worked):
             reached = await self._send(f"{json.dumps(message)}\n".encode())
@@ -213,13 +215,13 @@ class _Session:
             return await self._abort(f"the program wrote into the conversation ({error})")
         self._print(said.printed, left_out=said.left_out)
         if said.ask is None:
-            return Finished(said.value) if said.error is None else Failed(said.error)
+            return Finished(said.value) if said.error is None else ProgramFailed(said.error)
         if said.ask not in self._functions:
             return await self._abort(f"the program asked for {said.ask!r}: there is none")
         self._calls += 1
         if self._calls > self._limits.calls:
             return await self._abort(f"the program made over {self._limits.calls} calls")
-        return Asked(said.ask, said.args, said.named)
+        return PendingCall(said.ask, said.args, said.named)
 
     def _print(self, text: str, *, left_out: bool) -> None:
         room = self._limits.output - sum(map(len, self._printed))
@@ -230,9 +232,9 @@ class _Session:
     async def _process_ended(self) -> ProgramState:
         """The process has ended by itself: say why."""
         self._lost = f"the process of the program ended: {await self._running.why_it_ended()}"
-        return Failed(self._lost, lost=True)
+        return ProgramFailed(self._lost, lost=True)
 
     async def _abort(self, why: str) -> ProgramState:
         self._lost = why
         self._running.process.kill()
-        return Failed(why, lost=True)
+        return ProgramFailed(why, lost=True)

@@ -9,7 +9,7 @@ from clew.core.done import told_effect
 from clew.core.events import Action, Json, encode
 from clew.core.trajectory import Call
 from clew.support.short_text import cut, one_line
-from clew_code.programs.interface import Failed, Finished
+from clew_code.programs.interface import Finished, ProgramFailed
 
 LISTED: Final = 10
 """Effects, and remarks on calls, that are told."""
@@ -32,7 +32,7 @@ _FILE: Final = re.compile(r'File "<python-input-\d+>"')
 
 
 def report(
-    call: Call, printed: str, reached: Finished | Failed, remarks: Sequence[str], most: int
+    call: Call, printed: str, reached: Finished | ProgramFailed, remarks: Sequence[str], most: int
 ) -> str:
     """What a program printed, its value or error, and remarks; after an error also its calls.
 
@@ -40,7 +40,7 @@ def report(
     was read before it is told too, or the next program would have to read it again.
     """
     parts = [printed.rstrip("\n")]
-    if isinstance(reached, Failed):
+    if isinstance(reached, ProgramFailed):
         parts.append(f"ERROR: {_FILE.sub('program', reached.error)}")
         if reached.lost:
             parts.append("Its variables are gone; those of the programs before it are there.")

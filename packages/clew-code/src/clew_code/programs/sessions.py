@@ -15,7 +15,7 @@ MOST_OPEN: Final = 16
 """Sessions that are kept open for one owner of runs."""
 
 
-class Place(NamedTuple):
+class SessionPosition(NamedTuple):
     """Where a session is: at the call number `calls` of the program of the call `key`, or ended."""
 
     key: str
@@ -28,7 +28,7 @@ class OpenSession:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.place: Place | None = None
+        self.place: SessionPosition | None = None
         self.printed = ""
         self.remarks: list[str] = []
         self.end: Observation | None = None

@@ -16,11 +16,11 @@ from clew.support.errors import ToolError
 from clew_code.programs.bare_calls import with_printed_calls
 from clew_code.programs.functions import action, result, same
 from clew_code.programs.interface import (
-    Asked,
     CodeLimits,
     Executor,
-    Failed,
     Finished,
+    PendingCall,
+    ProgramFailed,
     ProgramState,
     Raised,
 )
@@ -32,7 +32,7 @@ from clew_code.programs.saved_program import (
     programs_before,
     read_saved,
 )
-from clew_code.programs.sessions import OpenSession, Place, Sessions
+from clew_code.programs.sessions import OpenSession, SessionPosition, Sessions
 
 MISTAKES: Final = 100
 """How often a program may call a function in a way that is no call."""
@@ -81,7 +81,7 @@ class _Programs:
         if (context := CALL.get()) is None:
             raise ToolError("a program calls tools of a run: make the call in one")
         run_id, _, place = key.rpartition(":")
-        work = _Work(self, context, run_id, context.record.call(place), str(args["code"]))
+        work = _ProgramWork(self, context, run_id, context.record.call(place), str(args["code"]))
         try:
             return await work.proceed()
         except BaseException:  # cut off midway: only what is on record counts
@@ -89,7 +89,7 @@ class _Programs:
             raise
 
 
-class _Work:
+class _ProgramWork:
     """One part of a program's work: from its start or the result of a call, to the next call."""
 
     def __init__(
@@ -143,8 +143,8 @@ class _Work:
         elif self.context.left().seconds <= 0:
             why = "the time of this run is over"
         if why:
-            return await self._finish(opened, Failed(why, lost=True))
-        opened.place = Place(self.own_call.key, number)
+            return await self._finish(opened, ProgramFailed(why, lost=True))
+        opened.place = SessionPosition(self.own_call.key, number)
         name, dump = self.programs.executor.name, await opened.session.dump()
         saved = SavedProgram(name, dump, opened.printed, remarks=opened.remarks)
         return Suspended(actions=(asked,), state=encode_saved(saved))
@@ -154,25 +154,27 @@ class _Work:
     ) -> tuple[Action | None, ProgramState]:
         """The next tool call, if the program makes one; wrong arguments raise `TypeError` in it."""
         for _ in range(MISTAKES):
-            if not isinstance(reached, Asked):
+            if not isinstance(reached, PendingCall):
                 return None, reached
             try:
                 return action(self.programs.known, reached), reached
             except TypeError as error:
                 reached = await opened.session.resume(Raised("TypeError", str(error)))
-        return None, Failed("the program calls functions wrongly, again and again", lost=True)
+        return None, ProgramFailed(
+            "the program calls functions wrongly, again and again", lost=True
+        )
 
     async def _finish(self, opened: OpenSession, reached: ProgramState) -> Suspended:
         """Record the end of a program: what the model is told of it, and its variables."""
         printed, remarks = opened.printed, opened.remarks
-        lost = isinstance(reached, Failed) and reached.lost
+        lost = isinstance(reached, ProgramFailed) and reached.lost
         if lost:
             opened = await self._session_with_variables(await self.sessions.reopen(self.run_id))
-        shown = reached if isinstance(reached, Finished | Failed) else Finished()
+        shown = reached if isinstance(reached, Finished | ProgramFailed) else Finished()
         text = report(self.own_call, printed, shown, remarks, self.programs.limits.output)
-        ok = not isinstance(reached, Failed)
+        ok = not isinstance(reached, ProgramFailed)
         opened.place, opened.end = (
-            Place(self.own_call.key, len(self.own_call.asked), ended=True),
+            SessionPosition(self.own_call.key, len(self.own_call.asked), ended=True),
             _observation(text, ok),
         )
         name, dump = self.programs.executor.name, await opened.session.dump()
@@ -180,7 +182,7 @@ class _Work:
 
     async def _final_observation(self, opened: OpenSession) -> Observation:
         """The result of a program that has ended: from its session, the record, or a rerun."""
-        place = Place(self.own_call.key, len(self.own_call.asked), ended=True)
+        place = SessionPosition(self.own_call.key, len(self.own_call.asked), ended=True)
         if opened.place == place and opened.end is not None:
             return opened.end
         saved = await read_saved(self.context, self.own_call)
@@ -196,7 +198,7 @@ class _Work:
 
     async def _session_at_call(self, opened: OpenSession) -> OpenSession:
         """A session of this program that waits for the result of its last call."""
-        place = Place(self.own_call.key, len(self.own_call.asked))
+        place = SessionPosition(self.own_call.key, len(self.own_call.asked))
         if opened.place == place:
             return opened
         saved = await read_saved(self.context, self.own_call)
@@ -222,7 +224,7 @@ class _Work:
         if not earlier:
             return opened if opened.place is None else await self.sessions.reopen(self.run_id)
         last = earlier[-1]
-        if opened.place == Place(last.key, len(last.asked), ended=True):
+        if opened.place == SessionPosition(last.key, len(last.asked), ended=True):
             return opened
         if opened.place is not None:
             opened = await self.sessions.reopen(self.run_id)

@@ -3,7 +3,15 @@
 It uses namespaces, landlock and seccomp; `kernel()` says which of them this machine supports.
 """
 
-from clew_code.sandbox.kernel import Kernel, Wall, kernel
+from clew_code.sandbox.kernel import Kernel, KernelLayer, kernel
 from clew_code.sandbox.sandbox import CommandResult, Sandbox, SandboxError, SandboxLimits
 
-__all__ = ["CommandResult", "Kernel", "Sandbox", "SandboxError", "SandboxLimits", "Wall", "kernel"]
+__all__ = [
+    "CommandResult",
+    "Kernel",
+    "KernelLayer",
+    "Sandbox",
+    "SandboxError",
+    "SandboxLimits",
+    "kernel",
+]

@@ -20,7 +20,7 @@ _BROKEN: Final = (OSError, ValueError, IndexError, subprocess.TimeoutExpired)
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
+class KernelLayer:
     """One layer of the sandbox: whether the kernel supports it, and if not, why."""
 
     name: str
@@ -32,12 +32,12 @@ class Wall:
 class Kernel:
     """The sandbox layers of a kernel."""
 
-    namespaces: Wall
-    landlock: Wall
-    seccomp: Wall
+    namespaces: KernelLayer
+    landlock: KernelLayer
+    seccomp: KernelLayer
 
     @property
-    def walls(self) -> tuple[Wall, ...]:
+    def walls(self) -> tuple[KernelLayer, ...]:
         """All three."""
         return (self.namespaces, self.landlock, self.seccomp)
 
@@ -52,21 +52,23 @@ def kernel() -> Kernel:
     """What this machine's kernel supports. Takes some 0.1 s the first time."""
     if sys.platform != "linux" or not known():  # pragma: no cover - other machines
         here = f"only Linux on x86_64 and aarch64 has them, and this is {sys.platform} {MACHINE}"
-        return Kernel(*(Wall(name, False, here) for name in ("namespaces", "landlock", "seccomp")))
+        return Kernel(
+            *(KernelLayer(name, False, here) for name in ("namespaces", "landlock", "seccomp"))
+        )
     return Kernel(_tried("namespaces"), landlock_wall(landlock.version()), _tried("seccomp"))
 
 
-def landlock_wall(version: int) -> Wall:
+def landlock_wall(version: int) -> KernelLayer:
     """What a version of landlock can build; 0 is none."""
     said = f"version {version}"
     if not version:
         said = "the kernel has none, or was started without it (lsm=…,landlock)"
     elif version < SCOPED:
         said += f" (from version {SCOPED} on it keeps signals and abstract sockets inside)"
-    return Wall("landlock", version > 0, said)
+    return KernelLayer("landlock", version > 0, said)
 
 
-def _tried(name: str) -> Wall:
+def _tried(name: str) -> KernelLayer:
     """Build one wall alone, around a program that does nothing."""
     walls = {one: one == name for one in ("namespaces", "landlock", "seccomp")}
     most = {"cpu": _SECONDS, "file": 1 << 20, "processes": 100, "memory": 1 << 30, "disk": 1 << 40}
@@ -86,7 +88,7 @@ def _tried(name: str) -> Wall:
         )
         last: dict[str, Any] = json.loads(ended.stderr.decode(errors="replace").split("\n")[-2])
     except _BROKEN as error:  # pragma: no cover - nothing here can break a shell
-        return Wall(name, False, f"trying them failed: {error}")
+        return KernelLayer(name, False, f"trying them failed: {error}")
     built = bool(last.get("built") and last.get("code") == 0)
     why = last.get("why") or f"a program in them ended with {last.get('code')}"
-    return Wall(name, built, "usable" if built else why)
+    return KernelLayer(name, built, "usable" if built else why)

@@ -41,7 +41,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ChangeSet:
     """Changes that belong together, and the message once they are made.
 
     `whole` says that they replace or remove files whatever is in them: then nobody else may have
@@ -53,7 +53,7 @@ class Plan:
     whole: frozenset[str] = frozenset()
 
 
-PlanMaker: TypeAlias = Callable[[Collection[str]], Plan]
+PlanMaker: TypeAlias = Callable[[Collection[str]], ChangeSet]
 """Reads files and plans; the argument names files that an interrupted attempt has changed."""
 
 Paths: TypeAlias = Sequence[tuple[str, bool]]
@@ -144,7 +144,7 @@ def _parallel(record: Trajectory, mine: Call) -> list[Call]:
     return same
 
 
-def _check_unseen(root: Root, key: str, plan: Plan, call: CallContext) -> None:
+def _check_unseen(root: Root, key: str, plan: ChangeSet, call: CallContext) -> None:
     """Refuse to replace or remove what somebody changed since the run read it."""
     known: dict[str, str] | None = None
     for change in plan.changes:
@@ -166,7 +166,7 @@ def _check_unseen(root: Root, key: str, plan: Plan, call: CallContext) -> None:
             )
 
 
-def _apply(root: Root, key: str, plan: Plan) -> Observation:
+def _apply(root: Root, key: str, plan: ChangeSet) -> Observation:
     """Make all changes; if one fails, undo those before it."""
     done: list[Change] = []
     for change in plan.changes:

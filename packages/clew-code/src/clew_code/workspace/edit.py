@@ -5,14 +5,14 @@ from typing import Final
 
 from clew.support.errors import ToolError
 from clew_code.workspace.nearest_match import excerpt, nearest
-from clew_code.workspace.text import Text
+from clew_code.workspace.text import FileText
 
 _NAMED: Final = 10
 
 
 def replace_text(
-    text: Text, old: str, new: str, path: str, *, matches: int = 1
-) -> tuple[Text, str]:
+    text: FileText, old: str, new: str, path: str, *, matches: int = 1
+) -> tuple[FileText, str]:
     """The text with `old` replaced by `new`, and a one-line summary.
 
     Raises `ToolError` unless `old` occurs exactly `matches` times; nothing is guessed.
@@ -42,7 +42,7 @@ def _lines_in(part: str) -> int:
     return part.count("\n") + (part != "" and not part.endswith("\n"))
 
 
-def not_found_error(text: Text, old: str, path: str) -> str:
+def not_found_error(text: FileText, old: str, path: str) -> str:
     """The error for a text that does not occur, with the nearest place in the file."""
     lines = text.lines
     place = nearest(old.strip("\n").split("\n"), lines)
@@ -54,7 +54,7 @@ def not_found_error(text: Text, old: str, path: str) -> str:
     )
 
 
-def _check_ends(text: Text, place: int, old: str, new: str) -> None:
+def _check_ends(text: FileText, place: int, old: str, new: str) -> None:
     """Raise `ToolError` if a slip at the ends of a text would shift or join lines."""
     body, end = text.body, place + len(old)
     start = body.rfind("\n", 0, place) + 1
@@ -100,20 +100,20 @@ def _places(body: str, old: str) -> list[int]:
     return found
 
 
-def _named(text: Text, places: list[int]) -> str:
+def _named(text: FileText, places: list[int]) -> str:
     """The line numbers of matches, for a message."""
     lines = ", ".join(str(text.line_of(place)) for place in places[:_NAMED])
     return lines + (" …" if len(places) > _NAMED else "")
 
 
-def _overlapping(text: Text, places: list[int], path: str) -> str:
+def _overlapping(text: FileText, places: list[int], path: str) -> str:
     return (
         f"nothing was changed: that text overlaps itself in {path} ({len(places)} matches, at "
         f"lines {_named(text, places)}): add lines around the one that is meant"
     )
 
 
-def _ambiguous(text: Text, places: list[int], path: str, matches: int) -> str:
+def _ambiguous(text: FileText, places: list[int], path: str, matches: int) -> str:
     word = "match at line" if len(places) == 1 else "matches at lines"
     return (
         f"nothing was changed: {path} has {len(places)} {word} {_named(text, places)}, and not "

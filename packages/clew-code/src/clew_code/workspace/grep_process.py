@@ -52,7 +52,7 @@ OF_FILE: Final = 30
 
 
 @dataclass(slots=True)
-class _Found:
+class _Match:
     lines: list[str] = field(default_factory=list[str])
     matches: int = 0
     files: int = 0
@@ -80,7 +80,7 @@ def search(wanted: dict[str, Any]) -> str:
             f"pattern is no regular expression: {error}; put \\ before ( ) [ ] {{ }} . * + ? | ^ $"
         ) from error
     root, path = Root(wanted["root"]), wanted["path"]
-    result, until = _Found(), time.monotonic() + wanted["seconds"]
+    result, until = _Match(), time.monotonic() + wanted["seconds"]
     for inside in _files(root, path, wanted["glob"], result.looked):
         if time.monotonic() > until or len(result.lines) >= wanted["most"]:
             result.whole = False
@@ -107,7 +107,7 @@ def _files(root: Root, path: str, names: str, looked: Looked) -> Iterator[str]:
             yield inside
 
 
-def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result: _Found) -> None:
+def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result: _Match) -> None:
     try:
         data = root.read(path).data
     except ToolError:
@@ -140,7 +140,7 @@ def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result:
         result.lines.append(f"{path}: [… {len(hits) - OF_FILE} more matching lines]")
 
 
-def _text(result: _Found, most: int) -> str:
+def _text(result: _Match, most: int) -> str:
     if not result.matches:
         said = f"no line matches in {result.looked.files} files"
         said += "" if result.whole else " (stopped before the end: name a folder, or a glob)"

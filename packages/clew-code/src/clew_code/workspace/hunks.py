@@ -6,14 +6,14 @@ from clew.support.errors import ToolError
 from clew_code.workspace.edit import not_found_error
 from clew_code.workspace.nearest_match import excerpt, nearest
 from clew_code.workspace.patch import FilePatch, Hunk
-from clew_code.workspace.text import Text
+from clew_code.workspace.text import FileText
 
 _NAMED: Final = 10
 
 Span = tuple[int, int, str]
 
 
-def apply_hunks(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
+def apply_hunks(text: FileText, patch: FilePatch) -> tuple[FileText, list[int]]:
     """The text with all hunks applied, and the line number of each.
 
     Raises `ToolError` for a hunk that matches nowhere, or in more than one place.
@@ -38,7 +38,7 @@ def apply_hunks(text: Text, patch: FilePatch) -> tuple[Text, list[int]]:
     return done, places
 
 
-def _check_end(text: Text, lines: list[str], hunk: Hunk, end: int, where: str) -> None:
+def _check_end(text: FileText, lines: list[str], hunk: Hunk, end: int, where: str) -> None:
     """Hold what a hunk says of the end of the file against it."""
     if hunk.was_open is None:
         return
@@ -57,7 +57,7 @@ def _starts(lines: list[str]) -> list[int]:
     return found
 
 
-def _place(text: Text, lines: list[str], hunk: Hunk, where: str) -> int:
+def _place(text: FileText, lines: list[str], hunk: Hunk, where: str) -> int:
     """The number of the first line of a hunk, from 0."""
     old = hunk.old
     if not old:
@@ -117,7 +117,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _spans(text: Text, starts: list[int], hunk: Hunk, place: int) -> list[Span]:
+def _spans(text: FileText, starts: list[int], hunk: Hunk, place: int) -> list[Span]:
     """The changes of the text; context lines are not touched."""
     spans: list[Span] = []
     removed, added = 0, list[str]()
@@ -151,7 +151,7 @@ def _span(body: str, starts: list[int], at: int, removed: int, added: list[str])
     return start, start, new + "\n"
 
 
-def _with_end(text: Text, *, ends_open: bool | None) -> Text:
+def _with_end(text: FileText, *, ends_open: bool | None) -> FileText:
     """The text with or without a final newline."""
     size = len(text.body)
     if ends_open is True and text.body.endswith("\n"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from clew.support.errors import ToolError
-from clew_code.workspace.root import Entry, Root
+from clew_code.workspace.root import FolderEntry, Root
 from clew_code.workspace.safe_path import GIT_FOLDER
 
 NAME: Final = ".gitignore"
@@ -47,7 +47,7 @@ REST: Final = "or more after that: the search ended there"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class IgnoreRule:
     """A line of a `.gitignore`; it applies below the folder `base`."""
 
     base: str
@@ -56,7 +56,7 @@ class Rule:
     kept: bool
 
 
-def rules(text: str, base: str) -> Iterator[Rule]:
+def rules(text: str, base: str) -> Iterator[IgnoreRule]:
     """The rules of the `.gitignore` in the folder `base` ("" for the root)."""
     for line in text.splitlines():
         words = line.rstrip()
@@ -68,10 +68,10 @@ def rules(text: str, base: str) -> Iterator[Rule]:
         words = words.rstrip("/")
         deep = "/" not in words
         pattern = glob("**/" + words if deep else words.lstrip("/"))
-        yield Rule(base, pattern, folders, kept)
+        yield IgnoreRule(base, pattern, folders, kept)
 
 
-def ignored(rule_list: Iterable[Rule], path: str, *, folder: bool) -> bool:
+def ignored(rule_list: Iterable[IgnoreRule], path: str, *, folder: bool) -> bool:
     """Whether a path below the root is ignored: the last matching rule counts."""
     found = False
     for rule in rule_list:
@@ -121,7 +121,7 @@ def _legal(words: str) -> bool:
 
 def walk(
     root: Root, path: str, looked: Looked, *, hidden: bool, most: int
-) -> Iterator[tuple[str, Entry]]:
+) -> Iterator[tuple[str, FolderEntry]]:
     """The entries below a folder that are not ignored, at most `most`, in order of paths.
 
     With `hidden`, names that begin with a dot are included. Links are listed, not followed. What is
@@ -130,16 +130,16 @@ def walk(
     yield from _walk(root, path, _above(root, path), looked, [0], hidden=hidden, most=most)
 
 
-def _above(root: Root, path: str) -> list[Rule]:
+def _above(root: Root, path: str) -> list[IgnoreRule]:
     """The rules of the folders above a path."""
-    found: list[Rule] = []
+    found: list[IgnoreRule] = []
     steps = [step for step in path.split("/") if step not in {"", "."}]
     for depth in range(len(steps)):
         found += _of_folder(root, "/".join(steps[:depth]))
     return found
 
 
-def _of_folder(root: Root, folder: str) -> list[Rule]:
+def _of_folder(root: Root, folder: str) -> list[IgnoreRule]:
     try:
         file = root.find(f"{folder}/{NAME}" if folder else NAME)
     except ToolError:
@@ -150,13 +150,13 @@ def _of_folder(root: Root, folder: str) -> list[Rule]:
 def _walk(
     root: Root,
     path: str,
-    above: list[Rule],
+    above: list[IgnoreRule],
     looked: Looked,
     count: list[int],
     *,
     hidden: bool,
     most: int,
-) -> Iterator[tuple[str, Entry]]:
+) -> Iterator[tuple[str, FolderEntry]]:
     where, entries = root.entries(path)
     base = "" if where == "." else where
     here = [*above, *(_of_folder(root, base) if any(e.name == NAME for e in entries) else ())]

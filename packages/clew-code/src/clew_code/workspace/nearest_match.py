@@ -15,7 +15,7 @@ _CHARS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LineRange:
     """The lines `first` to `last` of a file, from 1; `why` says how the text differs from them."""
 
     first: int
@@ -30,7 +30,7 @@ class Place:
         )
 
 
-def nearest(wanted: Sequence[str], lines: Sequence[str]) -> Place | None:
+def nearest(wanted: Sequence[str], lines: Sequence[str]) -> LineRange | None:
     """The place in `lines` that matches the wanted lines best; None in an empty file."""
     if not lines or not wanted:
         return None
@@ -39,10 +39,10 @@ def nearest(wanted: Sequence[str], lines: Sequence[str]) -> Place | None:
         start = _alike(wanted, lines)
     first = max(0, min(start, len(lines) - 1))
     last = max(first, min(start + len(wanted), len(lines)) - 1)
-    return Place(first + 1, last + 1, _difference(wanted, lines[first : last + 1]))
+    return LineRange(first + 1, last + 1, _difference(wanted, lines[first : last + 1]))
 
 
-def excerpt(place: Place, lines: Sequence[str]) -> str:
+def excerpt(place: LineRange, lines: Sequence[str]) -> str:
     """The file's lines at a place, with their numbers."""
     few = lines[place.first - 1 : min(place.last, place.first - 1 + _SHOWN)]
     more = place.last - place.first + 1 - len(few)

@@ -53,7 +53,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """An entry of a folder: `kind` is file, folder, link or other; `size` is in bytes."""
 
     name: str
@@ -123,10 +123,10 @@ class Root:
         mode, owner = stat.S_IMODE(is_now.st_mode), (is_now.st_uid, is_now.st_gid)
         return File(where, data[:MOST_BYTES], mode, owner, is_now.st_nlink)
 
-    def entries(self, path: str) -> tuple[str, list[Entry]]:
+    def entries(self, path: str) -> tuple[str, list[FolderEntry]]:
         """The resolved path of a folder, and its entries by name."""
         with open_parent(self.path, path, folder=True) as (folder, _, where):
-            found: list[Entry] = []
+            found: list[FolderEntry] = []
             with os.scandir(folder) as inside:
                 for each in inside:
                     if _LEFT_OVER.fullmatch(each.name):
@@ -134,7 +134,7 @@ class Root:
                     with contextlib.suppress(FileNotFoundError):
                         seen = each.stat(follow_symlinks=False)
                         kind = _KINDS.get(stat.S_IFMT(seen.st_mode), "other")
-                        found.append(Entry(_display_name(each.name), kind, seen.st_size))
+                        found.append(FolderEntry(_display_name(each.name), kind, seen.st_size))
         return where, sorted(found, key=lambda entry: entry.name)
 
     def is_folder(self, path: str) -> bool:

@@ -23,7 +23,7 @@ _MAGIC: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FileText:
     """A file's text with LF line ends, and its original encoding and line ends.
 
     `returns` are the indices in `body` of line ends that were CRLF. In a text that is not `sure`
@@ -59,7 +59,7 @@ class Text:
         """The number of the line at an index of `body`, from 1."""
         return self.body.count("\n", 0, place) + 1
 
-    def change(self, spans: list[tuple[int, int, str]]) -> "Text":
+    def change(self, spans: list[tuple[int, int, str]]) -> "FileText":
         """The text with each span replaced; spans must not overlap.
 
         New line ends are like that of the line in which the span begins, else like most.
@@ -81,7 +81,7 @@ class Text:
             pieces.append(new)
             long, at = long + len(new), end
         keep(at, len(self.body))
-        return Text("".join(pieces), self.encoding, self.mark, frozenset(returns), self.sure)
+        return FileText("".join(pieces), self.encoding, self.mark, frozenset(returns), self.sure)
 
     def _check_bytes(self, start: int, end: int, new: str) -> None:
         """Refuse what would write bytes of another encoding, or cut a character in two."""
@@ -138,7 +138,7 @@ class Text:
         return "surrogateescape" if self.encoding == "utf-8" and not self.sure else "strict"
 
 
-def decode_text(data: bytes, path: str) -> Text:
+def decode_text(data: bytes, path: str) -> FileText:
     """The text of a file. Raises `ToolError` if it is binary."""
     found = detect(data)
     if found.mark:
@@ -155,13 +155,13 @@ def decode_text(data: bytes, path: str) -> Text:
     return _text(data.decode(UNKNOWN), UNKNOWN, b"", sure=False)
 
 
-def _text(whole: str, encoding: str, mark: bytes, *, sure: bool = True) -> Text:
+def _text(whole: str, encoding: str, mark: bytes, *, sure: bool = True) -> FileText:
     if "\r\n" not in whole:
-        return Text(whole, encoding, mark, sure=sure)
+        return FileText(whole, encoding, mark, sure=sure)
     pieces = whole.split("\r\n")
     returns, at = set[int](), 0
     for piece in pieces[:-1]:
         at += len(piece)
         returns.add(at)
         at += 1
-    return Text("\n".join(pieces), encoding, mark, frozenset(returns), sure)
+    return FileText("\n".join(pieces), encoding, mark, frozenset(returns), sure)

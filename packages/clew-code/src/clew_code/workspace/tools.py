@@ -32,7 +32,7 @@ _AUTHOR: Final = re.compile(r"[^<>\s\0][^<>\n\r\0]* <[^<>\s\0]+>")
 _NAMED: Final = frozenset({"only", "env"})
 
 
-async def ask_where_walls_lack(call: Call, so_far: Trajectory) -> Verdict | None:
+async def ask_where_walls_lack(call: Call, trajectory: Trajectory) -> Verdict | None:
     """Hold a call that runs a program if the kernel cannot build the whole sandbox."""
     lacks = (await to_thread.run_sync(kernel)).lacks
     if not lacks:

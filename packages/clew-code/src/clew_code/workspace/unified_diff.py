@@ -49,7 +49,7 @@ def parse_patch(patch: str) -> list[FilePatch]:
     if lines[0].rstrip() == BEGIN:
         found = list(parse_v4a(lines))
     elif any(is_file_start(lines, at) for at in range(len(lines))):
-        found = list(_Reader([line.removesuffix("\r") for line in lines], lines).files())
+        found = list(_DiffReader([line.removesuffix("\r") for line in lines], lines).files())
     else:
         found = []
     if not found:
@@ -96,7 +96,7 @@ class _Section:
     hunks: list[Hunk] = field(default_factory=list[Hunk])
 
 
-class _Reader:
+class _DiffReader:
     """Reads line by line; `raw` are the same lines with their CR."""
 
     def __init__(self, lines: list[str], raw: list[str]) -> None:

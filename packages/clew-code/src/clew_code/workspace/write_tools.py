@@ -6,14 +6,14 @@ from typing import Final
 from clew.core.events import Json, Observation
 from clew.core.interfaces import Parameters, Tool
 from clew.support.errors import ToolError
-from clew_code.workspace.changes import Change, Paths, Plan, apply_plan
+from clew_code.workspace.changes import Change, ChangeSet, Paths, apply_plan
 from clew_code.workspace.edit import replace_text
 from clew_code.workspace.hunks import apply_hunks
 from clew_code.workspace.patch import FilePatch, Hunk
 from clew_code.workspace.repair_patch import repair_patch
 from clew_code.workspace.root import MOST_BYTES, File, Root, version
 from clew_code.workspace.schemas import PATH, arguments
-from clew_code.workspace.text import Text, decode_text
+from clew_code.workspace.text import FileText, decode_text
 from clew_code.workspace.unified_diff import parse_patch
 
 
@@ -25,7 +25,7 @@ def write_tools(root: Root) -> list[Tool]:
         about: str,
         schema: Parameters,
         paths: Callable[[dict[str, Json]], Paths],
-        plan: Callable[[Root, dict[str, Json], Collection[str]], Plan],
+        plan: Callable[[Root, dict[str, Json], Collection[str]], ChangeSet],
     ) -> Tool:
         async def call(args: dict[str, Json], key: str) -> Observation:
             return await apply_plan(
@@ -59,7 +59,7 @@ def _patch_paths(args: dict[str, Json]) -> Paths:
     return named
 
 
-def edit_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Plan:
+def edit_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> ChangeSet:
     """Replace a text. Raises `ToolError`."""
     file = root.read(args["path"])
     _check_version(file, args.get("version"))
@@ -71,7 +71,7 @@ def edit_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Pla
         matches=args.get("matches") or 1,
     )
     said += _of_links(file)
-    return Plan([Change(file.path, file, _check_size(file.path, text.encode()))], said)
+    return ChangeSet([Change(file.path, file, _check_size(file.path, text.encode()))], said)
 
 
 def _check_version(file: File | None, wanted: str | None) -> None:
@@ -89,7 +89,7 @@ def _of_links(file: File) -> str:
     return f"; {file.links - 1} other names of this file (hard links) keep the old content"
 
 
-def write_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Plan:
+def write_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> ChangeSet:
     """Write a whole file. Raises `ToolError` if one exists and `overwrite` is not set."""
     path = root.where(args["path"])
     before = root.find(path)
@@ -109,7 +109,7 @@ def write_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Pl
             raise ToolError(f"{path} has just this content: nothing was changed")
         said += _of_links(before)
     whole = frozenset([path])
-    return Plan([Change(path, before, _check_size(path, data))], said, whole)
+    return ChangeSet([Change(path, before, _check_size(path, data))], said, whole)
 
 
 def _in_style(before: bytes, words: str) -> bytes:
@@ -129,7 +129,7 @@ def _check_size(path: str, data: bytes) -> bytes:
     return data
 
 
-def patch_plan(root: Root, args: dict[str, Json], done: Collection[str] = ()) -> Plan:
+def patch_plan(root: Root, args: dict[str, Json], done: Collection[str] = ()) -> ChangeSet:
     """Apply a patch to all its files, or none; not to those that are `done`. Raises `ToolError`."""
     changes: list[Change] = []
     said: list[str] = []
@@ -142,7 +142,7 @@ def patch_plan(root: Root, args: dict[str, Json], done: Collection[str] = ()) ->
     paths = [change.path for change in changes]
     if twice := next((path for path in paths if paths.count(path) > 1), ""):
         raise ToolError(f"{twice} is in the patch twice: put all its hunks below one header")
-    return Plan(changes, "\n".join(said), frozenset(removed))
+    return ChangeSet(changes, "\n".join(said), frozenset(removed))
 
 
 def _file_plan(root: Root, patch: FilePatch, done: Collection[str]) -> tuple[list[Change], str]:
@@ -196,7 +196,7 @@ def _removal(root: Root, path: str, patch: FilePatch) -> Change:
     return Change(path, file, None)
 
 
-def _first_difference(text: Text, old: list[str]) -> str:
+def _first_difference(text: FileText, old: list[str]) -> str:
     """How the content of a file differs from what a patch says of it."""
     pairs = zip(text.lines, old, strict=False)
     at = next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 0)

@@ -2,15 +2,19 @@
 
 from typing import Final
 
-from clew.cli.groups import CommandGroup, Entry
+from clew.cli.groups import CommandEntry, CommandGroup
 
 EVAL: Final = CommandGroup(
     "eval",
     help="Evaluate agents on a dataset.",
     sections={
         "Commands": (
-            Entry("run", "Run every case with every configuration.", "clew_evals.cli.eval_run"),
-            Entry("report", "Show the results of an evaluation.", "clew_evals.cli.eval_report"),
+            CommandEntry(
+                "run", "Run every case with every configuration.", "clew_evals.cli.eval_run"
+            ),
+            CommandEntry(
+                "report", "Show the results of an evaluation.", "clew_evals.cli.eval_report"
+            ),
         )
     },
 )

@@ -22,18 +22,19 @@ from clew import ConfigError
 from clew.agent_files import with_model
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED, EXITS, FAILED, debugging
-from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, trial_options
-from clew.cli.places import command
 from clew.cli.progress import of_many
+from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
+from clew.cli.store_option import command
 from clew.interfaces import Json
 from clew_evals import (
     GOLD,
     SHIPPED,
     Estimate,
     Evaluation,
+    EvaluationProgress,
     Plan,
     evaluate,
     foreseen,
@@ -41,7 +42,6 @@ from clew_evals import (
     plan_of,
     read_matrix,
 )
-from clew_evals import Progress as Step
 from clew_evals.cli.tables import grids
 
 LINES: Final = 20
@@ -63,7 +63,7 @@ same command tries them again), 130 interrupted (the same command goes on).
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EvalOptions:
     """What the command line says; `given` are the options that say what the agent is made of."""
 
     target: str | None
@@ -136,16 +136,16 @@ def run_evaluation(
     continues, and pays for nothing twice.
     """
     said = {name: value for name, value in given.items() if value is not None}
-    wanted = Wanted(target, judge, results, at_once, max_cost, only, first, said)
+    wanted = EvalOptions(target, judge, results, at_once, max_cost, only, first, said)
     with contextlib.nullcontext() if debugging() else of_many():
         return evaluate_and_report(wanted, check=check, as_json=as_json, quiet=quiet)
 
 
-def evaluate_and_report(wanted: Wanted, *, check: bool, as_json: bool, quiet: bool) -> int:
+def evaluate_and_report(wanted: EvalOptions, *, check: bool, as_json: bool, quiet: bool) -> int:
     """Evaluate, and tell; the exit code says how it ended."""
     plan, why = _plan(wanted)
     place = wanted.results or f"{_UNSAFE.sub('-', plan.name)}.sqlite"
-    screen = Screen(plan, None if quiet else console(stderr=True))
+    screen = EvaluationScreen(plan, None if quiet else console(stderr=True))
     screen.say(f"Model: {plan.configurations[0].model} ({why})" if why else "")
     if check:
         look = partial(foreseen, plan, place, only=wanted.only, first=wanted.first)
@@ -153,7 +153,7 @@ def evaluate_and_report(wanted: Wanted, *, check: bool, as_json: bool, quiet: bo
         if as_json:
             say(json_text(msgspec.to_builtins(found)))
         else:
-            told = Screen(plan, console())
+            told = EvaluationScreen(plan, console())
             told.say(f"{inert(plan.name)}: everything fits.")
             told.foresee(found)
         return ANSWERED
@@ -175,7 +175,7 @@ def evaluate_and_report(wanted: Wanted, *, check: bool, as_json: bool, quiet: bo
     return _report(done, place, as_json=as_json)
 
 
-def _plan(wanted: Wanted) -> tuple[Plan, str]:
+def _plan(wanted: EvalOptions) -> tuple[Plan, str]:
     """What is to be done, and why with that model where nobody named one."""
     target = wanted.target or GOLD
     if Path(target).suffix == ".toml":
@@ -193,7 +193,7 @@ def _plan(wanted: Wanted) -> tuple[Plan, str]:
     return plan_of(spec, target, judge=wanted.judge or ""), why
 
 
-def _limit(wanted: Wanted, plan: Plan) -> dict[str, float]:
+def _limit(wanted: EvalOptions, plan: Plan) -> dict[str, float]:
     """The cost limit, if one was named. Raises `ConfigError` for one that cannot hold."""
     if wanted.max_cost is None:
         return {}
@@ -207,7 +207,7 @@ def _limit(wanted: Wanted, plan: Plan) -> dict[str, float]:
     return {"max_cost": wanted.max_cost}
 
 
-class Screen:
+class EvaluationScreen:
     """Tells how far an evaluation is: as a bar on a terminal, else in a few lines; to nobody
     where `out` is None.
     """
@@ -247,7 +247,7 @@ class Screen:
                 more = f" ({len(skipped) - 1:,} more)" if len(skipped) > 1 else ""
                 self.say(inert(f"not searched in {library.folder}{more}: {path}: {why}"))
 
-    def watch(self, step: Step) -> None:
+    def watch(self, step: EvaluationProgress) -> None:
         """A trial has ended."""
         self._failed += not step.outcome.stopped
         failed = f" · {self._failed:,} failed" if self._failed else ""
@@ -260,7 +260,7 @@ class Screen:
         elif step.done % math.ceil(step.total / LINES) == 0 or step.done == step.total:
             self.say(f"{step.done:>{len(str(step.total))},} of {step.total:,} · {told}")
 
-    def _draw(self, out: Console, step: Step, told: str) -> None:
+    def _draw(self, out: Console, step: EvaluationProgress, told: str) -> None:
         if self._bar is None:
             columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             self._bar = Progress(TextColumn("{task.description}"), *columns, console=out)

@@ -9,10 +9,10 @@ import anyio
 from rich.text import Text
 
 from clew import ConfigError, StoreError, read
-from clew.cli.places import command
 from clew.cli.render import pieces
 from clew.cli.safe_text import inert
 from clew.cli.screen import console
+from clew.cli.store_option import command
 from clew.interfaces import encode
 from clew.stores import store_at
 from clew.support.private_files import make_folder, write_text

@@ -40,9 +40,9 @@ def world(name: str, path: str | Path = "", **options: Any) -> World:
     needs += f": {install_package(_PACKAGES[name])}" if name in _PACKAGES else ""
     module = load(f"clew_evals.environments.{name}", needs)
     try:
-        chosen = msgspec.convert(options, module.Options)
+        chosen = msgspec.convert(options, module.OPTIONS)
     except msgspec.ValidationError as error:
-        known = ", ".join(module.Options.__struct_fields__)
+        known = ", ".join(module.OPTIONS.__struct_fields__)
         message = f"world {name}: {error}; its options are {known}"
         raise ConfigError(message) from error
     found: World = module.world(path, chosen)

@@ -17,8 +17,8 @@ import msgspec
 from clew.support.errors import ConfigError
 from clew_evals.case import Case
 from clew_evals.environments.entries import chosen
-from clew_evals.environments.episode import Manner
-from clew_evals.environments.moves import Game, Seen
+from clew_evals.environments.episode import EnvironmentStyle
+from clew_evals.environments.moves import EnvironmentOutput, Game
 from clew_evals.environments.packages import load
 from clew_evals.environments.textworld import text_world
 from clew_evals.world import World
@@ -33,7 +33,7 @@ _ARRIVED: Final = "You arrive at loc "
 _ASK: Final = "You are in a household and have a task there. Do it, then finish and say so."
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AlfworldOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a matrix file may say of this world.
 
     The split is by default the one the ReAct paper used, of 134 games. A game ends after `steps`
@@ -49,10 +49,14 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     take: int = 0
 
 
-USUAL: Final = Options()
+OPTIONS: Final = AlfworldOptions
+"""What `clew_evals.environments` reads the settings of a matrix file into."""
 
 
-def world(path: str | Path = "", options: Options = USUAL) -> World:
+USUAL: Final = AlfworldOptions()
+
+
+def world(path: str | Path = "", options: AlfworldOptions = USUAL) -> World:
     """The games of a split under the folder `path` (by default `$ALFWORLD_DATA`).
 
     Raises `ConfigError` where package or games are missing.
@@ -78,7 +82,7 @@ def world(path: str | Path = "", options: Options = USUAL) -> World:
         one.num_games = 1
         return Game(one.init_env(batch_size=1), {})
 
-    manner = Manner(
+    manner = EnvironmentStyle(
         show=paper_format, commands=options.commands, score=_won, timeout=options.timeout
     )
     return text_world(f"alfworld {options.split}", cases, make, manner)
@@ -105,11 +109,11 @@ def _case(game: str, games: Path) -> Case:
     )
 
 
-def _won(seen: Sequence[Seen]) -> float:
+def _won(seen: Sequence[EnvironmentOutput]) -> float:
     return float(bool(seen) and bool(seen[-1].infos.get("won")))
 
 
-def _config(folder: Path, options: Options) -> dict[str, Any]:
+def _config(folder: Path, options: AlfworldOptions) -> dict[str, Any]:
     """What the package reads of its configuration where games are played as text."""
     data = folder / "json_2.1.1"
     return {

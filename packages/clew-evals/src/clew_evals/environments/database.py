@@ -22,13 +22,13 @@ from clew.support.errors import ConfigError, ReplayError, ToolError
 from clew.tools.schema import checked
 from clew_evals.case import Case
 from clew_evals.environments.data_tools import Data, DataFunction, all_over
-from clew_evals.environments.entries import Entry, chosen, entries, read
+from clew_evals.environments.entries import FileEntry, chosen, entries, read
 from clew_evals.world import Episode, World
 
 _sorted: Final = msgspec.json.Encoder(order="sorted")
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DatabaseOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a matrix file may say of this world.
 
     `tools` names a list of functions, `module:name`; `data` a JSON file beside the tasks, or a
@@ -48,7 +48,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     take: int = 0
 
 
-class Step(msgspec.Struct, frozen=True):
+OPTIONS: Final = DatabaseOptions
+"""What `clew_evals.environments` reads the settings of a matrix file into."""
+
+
+class ExpectedAction(msgspec.Struct, frozen=True):
     """An action that is expected."""
 
     name: str
@@ -59,14 +63,14 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A task as τ-bench writes it, and an id of its own."""
 
     instruction: str
-    actions: tuple[Step, ...] = ()
+    actions: tuple[ExpectedAction, ...] = ()
     outputs: tuple[str, ...] = ()
     id: str | int = ""
     user_id: str = ""
     annotator: str | int = ""
 
 
-def world(path: str | Path, options: Options) -> World:
+def world(path: str | Path, options: DatabaseOptions) -> World:
     """The tasks of a file over data and tools of yours. Raises `ConfigError`."""
     folder = Path(path).resolve().parent if str(path) else Path.cwd()
     policy = (
@@ -145,15 +149,15 @@ class Books:
         """A tool for each function."""
         return [self._tool(one) for one in self.over.values()]
 
-    async def catch_up(self, so_far: Trajectory) -> None:
+    async def catch_up(self, trajectory: Trajectory) -> None:
         """Take the recorded effects again. Raises `ReplayError` where one comes out otherwise."""
-        if so_far.run_id != self.run_id:
-            self.run_id, self._read = so_far.run_id, 0
-        for entry in so_far.entries[self._read :]:  # in the order in which they were had
+        if trajectory.run_id != self.run_id:
+            self.run_id, self._read = trajectory.run_id, 0
+        for entry in trajectory.entries[self._read :]:  # in the order in which they were had
             self._read = max(self._read, entry.seq)
             if not isinstance(was := entry.event, Observation) or was.outcome != "done":
                 continue
-            call = so_far.call(was.call)
+            call = trajectory.call(was.call)
             tool = self.over.get(call.action.name)
             if tool is None or tool.effect not in EFFECTFUL:
                 continue
@@ -166,10 +170,10 @@ class Books:
                 message = f"{tool.name} gives something else now: see that it is deterministic"
                 raise ReplayError(step, place, message)
 
-    async def reward(self, so_far: Trajectory) -> float | None:
+    async def reward(self, trajectory: Trajectory) -> float | None:
         """1 if the data are those that were expected and the answer tells what it has to."""
-        await self.catch_up(so_far)
-        answer = so_far.stop.answer if so_far.stop is not None else None
+        await self.catch_up(trajectory)
+        answer = trajectory.stop.answer if trajectory.stop is not None else None
         told = (answer if isinstance(answer, str) else _sorted.encode(answer).decode()).casefold()
         outputs = msgspec.convert(self.case.extra["outputs"], list[str])
         said = all(one.casefold() in told.replace(",", "") for one in outputs)
@@ -314,4 +318,12 @@ def _content(value: Any) -> Json:
     return value.content if isinstance(value, Observation) else value
 
 
-__all__ = ["Books", "Entry", "Options", "Step", "Task", "database_world", "world"]
+__all__ = [
+    "Books",
+    "DatabaseOptions",
+    "ExpectedAction",
+    "FileEntry",
+    "Task",
+    "database_world",
+    "world",
+]

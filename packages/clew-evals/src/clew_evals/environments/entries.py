@@ -12,14 +12,14 @@ from clew_evals.case import Case
 T = TypeVar("T")
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """One entry as it stands in the file; `where` names it in messages."""
 
     where: str
     body: bytes
 
 
-def entries(path: str | Path) -> Iterator[Entry]:
+def entries(path: str | Path) -> Iterator[FileEntry]:
     """The entries of a JSON array, or the lines of a JSONL file. Raises `ConfigError`."""
     try:
         text = Path(path).read_bytes()
@@ -28,14 +28,14 @@ def entries(path: str | Path) -> Iterator[Entry]:
         raise ConfigError(message) from error
     if text.lstrip()[:1] == b"[":
         for number, raw in enumerate(_array(path, text), start=1):
-            yield Entry(f"{path}: entry {number}", bytes(raw))
+            yield FileEntry(f"{path}: entry {number}", bytes(raw))
     else:
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
-                yield Entry(f"{path}:{number}", line)
+                yield FileEntry(f"{path}:{number}", line)
 
 
-def read(entry: Entry, kind: type[T]) -> T:
+def read(entry: FileEntry, kind: type[T]) -> T:
     """The entry as a value of this type. Raises `ConfigError` with place and reason."""
     try:
         return msgspec.json.decode(entry.body, type=kind)

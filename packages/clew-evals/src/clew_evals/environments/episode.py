@@ -19,7 +19,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ReplayError, ToolError
 from clew.support.short_text import one_line
 from clew.tools.schema import checked
-from clew_evals.environments.moves import Game, Offers, Seen, admissible
+from clew_evals.environments.moves import EnvironmentOutput, Game, Offers, admissible
 
 T = TypeVar("T")
 
@@ -28,17 +28,17 @@ _LOST: Final = "the environment did not answer in time and is lost: nothing can 
 _THOUGHT: Final = "OK."
 
 
-def total(seen: Sequence[Seen]) -> float:
+def total(seen: Sequence[EnvironmentOutput]) -> float:
     """The sum of all rewards."""
     return sum(one.reward for one in seen)
 
 
-def last(seen: Sequence[Seen]) -> float:
+def last(seen: Sequence[EnvironmentOutput]) -> float:
     """The last reward, where each is the score so far."""
     return seen[-1].reward if seen else 0.0
 
 
-Score: TypeAlias = Callable[[Sequence[Seen]], float]
+Score: TypeAlias = Callable[[Sequence[EnvironmentOutput]], float]
 """From what was seen after each move to what it came to."""
 
 
@@ -69,7 +69,7 @@ ACT: Final = Verb(
 
 
 @dataclass(frozen=True)
-class Manner:
+class EnvironmentStyle:
     """How an environment is acted on, shown and scored.
 
     `show` may shorten what it says. Where it says which commands are possible, they are shown
@@ -90,7 +90,7 @@ class Manner:
     thoughts: tuple[str, ...] = ("think:", "think[")
     alone: bool = True
 
-    def observation_text(self, game: Game, seen: Seen) -> str:
+    def observation_text(self, game: Game, seen: EnvironmentOutput) -> str:
         """What the model reads."""
         parts = [self.show(seen.text)]
         if self.commands and not seen.done and (offered := self.offers(game.environment, seen)):
@@ -101,19 +101,19 @@ class Manner:
 
 
 @dataclass
-class Play:
+class EpisodePlayer:
     """One episode: an environment that has begun, and what was done in it.
 
     `first` is what it showed first. `lock` is held while anything is done in it.
     """
 
     game: Game
-    manner: Manner
+    manner: EnvironmentStyle
     lock: threading.Lock
     first: str
     guards: Sequence[Guard] = ()
     run_id: str = ""
-    _seen: list[Seen] = field(default_factory=list[Seen])
+    _seen: list[EnvironmentOutput] = field(default_factory=list[EnvironmentOutput])
     _answers: dict[str, str] = field(default_factory=dict[str, str])
     _tried: set[str] = field(default_factory=set[str])
     _read: int = 0
@@ -126,30 +126,30 @@ class Play:
         """A tool for each verb."""
         return [self._tool(verb) for verb in self.manner.verbs]
 
-    async def catch_up(self, so_far: Trajectory) -> None:
+    async def catch_up(self, trajectory: Trajectory) -> None:
         """Make the recorded moves again. Raises `ReplayError` where they come to something else."""
-        if self.first not in so_far.goal:
-            raise ReplayError(0, "goal", _otherwise("it begins", self.first, so_far.goal))
+        if self.first not in trajectory.goal:
+            raise ReplayError(0, "goal", _otherwise("it begins", self.first, trajectory.goal))
         async with self._turn:
-            await self._follow(so_far)
+            await self._follow(trajectory)
 
-    async def _follow(self, so_far: Trajectory) -> None:
+    async def _follow(self, trajectory: Trajectory) -> None:
         """Make the moves of a record that this environment has not seen, in their order."""
-        if so_far.run_id != self.run_id:
-            self.run_id, self._read = so_far.run_id, 0
+        if trajectory.run_id != self.run_id:
+            self.run_id, self._read = trajectory.run_id, 0
         verbs = {verb.name: verb for verb in self.manner.verbs}
-        for entry in so_far.entries[self._read :]:
+        for entry in trajectory.entries[self._read :]:
             if isinstance(event := entry.event, Observation):
-                call = so_far.call(event.call)
+                call = trajectory.call(event.call)
                 tried = f"{self.run_id}:{call.key}" in self._tried
                 if call.action.name in verbs and event.outcome != "not_done" and not tried:
                     await self._replay_move(verbs[call.action.name], call, event)
             self._read = max(self._read, entry.seq)
 
-    async def reward(self, so_far: Trajectory) -> float | None:
+    async def reward(self, trajectory: Trajectory) -> float | None:
         """What the environment paid, as its world scores it, in [0, 1]."""
         async with self._turn:
-            await self._follow(so_far)
+            await self._follow(trajectory)
         return min(1.0, max(0.0, self.manner.score(self._seen) / self.manner.best))
 
     def _tool(self, verb: Verb) -> Tool:
@@ -201,10 +201,10 @@ class Play:
             self._lost = True  # nobody will know whether it was made, or will be
             raise
 
-    async def _followed(self, so_far: Trajectory) -> None:
+    async def _followed(self, trajectory: Trajectory) -> None:
         """Follow a record that a run goes on with; where that fails, no move is made here."""
         try:
-            await self._follow(so_far)
+            await self._follow(trajectory)
         except ReplayError as error:
             self._lost = True
             raise ToolError(str(error)) from error
@@ -215,7 +215,7 @@ class Play:
         self._seen.append(seen)
         return told
 
-    def _moved(self, command: str) -> tuple[Seen, str]:
+    def _moved(self, command: str) -> tuple[EnvironmentOutput, str]:
         seen = self.game.move(command)
         return seen, self.manner.observation_text(self.game, seen)
 

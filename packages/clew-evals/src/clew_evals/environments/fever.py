@@ -14,7 +14,7 @@ import msgspec
 from clew.core.events import Json
 from clew.support.errors import ConfigError
 from clew_evals.case import Case
-from clew_evals.environments.entries import Entry, chosen, entries, read
+from clew_evals.environments.entries import FileEntry, chosen, entries, read
 from clew_evals.environments.hotpotqa import Titled, by_title, reading
 from clew_evals.world import World
 from clew_web.wiki import LANGUAGE, WIKIPEDIA
@@ -28,7 +28,7 @@ ASK: Final = (
 )
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FeverOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a matrix file may say of this world.
 
     Claims without a context are looked up in Wikipedia as it is now: in `language`, or another wiki
@@ -42,7 +42,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     take: int = 0
 
 
-USUAL: Final = Options()
+OPTIONS: Final = FeverOptions
+"""What `clew_evals.environments` reads the settings of a matrix file into."""
+
+
+USUAL: Final = FeverOptions()
 
 
 class _Claim(msgspec.Struct):
@@ -54,7 +58,7 @@ class _Claim(msgspec.Struct):
     context: Titled = []
 
 
-def world(path: str | Path, options: Options = USUAL) -> World:
+def world(path: str | Path, options: FeverOptions = USUAL) -> World:
     """The claims of a file. Raises `ConfigError` for what cannot be read or scored."""
     cases = chosen(
         str(path), ((one.where, _case(one, options)) for one in entries(path)), options.take
@@ -62,7 +66,7 @@ def world(path: str | Path, options: Options = USUAL) -> World:
     return World("fever", cases, reading(options.language, options.api))
 
 
-def _case(entry: Entry, options: Options) -> Case:
+def _case(entry: FileEntry, options: FeverOptions) -> Case:
     one = read(entry, _Claim)
     if not one.claim.strip():
         message = f"{entry.where}: it has no claim"

@@ -15,7 +15,7 @@ from clew.core.events import Json
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError
 from clew_evals.case import Case
-from clew_evals.environments.entries import Entry, chosen, entries, read
+from clew_evals.environments.entries import FileEntry, chosen, entries, read
 from clew_evals.world import Episode, Quiet, World
 from clew_web import KeepPlace, paper_tools
 from clew_web.wiki import LANGUAGE, WIKIPEDIA
@@ -29,7 +29,7 @@ Titled = list[tuple[str, list[str]]]
 """Paragraphs as the file has them: title and sentences."""
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HotpotOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a matrix file may say of this world.
 
     Without `paragraphs` the tools search Wikipedia as it is now: in `language`, or another wiki
@@ -44,7 +44,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     take: int = 0
 
 
-USUAL: Final = Options()
+OPTIONS: Final = HotpotOptions
+"""What `clew_evals.environments` reads the settings of a matrix file into."""
+
+
+USUAL: Final = HotpotOptions()
 
 
 class _Question(msgspec.Struct):
@@ -56,7 +60,7 @@ class _Question(msgspec.Struct):
     context: Titled = []
 
 
-def world(path: str | Path, options: Options = USUAL) -> World:
+def world(path: str | Path, options: HotpotOptions = USUAL) -> World:
     """The questions of a file. Raises `ConfigError` for what cannot be read or scored."""
     cases = chosen(
         str(path), ((one.where, _case(one, options)) for one in entries(path)), options.take
@@ -65,7 +69,7 @@ def world(path: str | Path, options: Options = USUAL) -> World:
     return World(f"hotpotqa over {over}", cases, reading(options.language, options.api))
 
 
-def _case(entry: Entry, options: Options) -> Case:
+def _case(entry: FileEntry, options: HotpotOptions) -> Case:
     one = read(entry, _Question)
     for name, text in (("_id", one.id), ("question", one.question), ("answer", one.answer or "")):
         if not text.strip():

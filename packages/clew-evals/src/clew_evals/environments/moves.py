@@ -13,7 +13,7 @@ from clew.support.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Seen:
+class EnvironmentOutput:
     """What an environment shows after a move, or at its beginning."""
 
     text: str
@@ -22,11 +22,11 @@ class Seen:
     infos: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-Offers: TypeAlias = Callable[[Any, Seen], Sequence[str]]
+Offers: TypeAlias = Callable[[Any, EnvironmentOutput], Sequence[str]]
 """The commands that an environment says are possible now; none where it does not say."""
 
 
-def admissible(environment: Any, seen: Seen) -> Sequence[str]:
+def admissible(environment: Any, seen: EnvironmentOutput) -> Sequence[str]:
     """Those of `admissible_commands` in the infos."""
     return sorted(seen.infos.get("admissible_commands") or ())
 
@@ -39,7 +39,7 @@ class Game:
         self._reset = reset
         self._batch = False
 
-    def begin(self) -> Seen:
+    def begin(self) -> EnvironmentOutput:
         """Start the episode. Raises `ConfigError` if it is not a text environment."""
         shown: Any = self.environment.reset(**self._reset)
         infos: Any = None
@@ -49,9 +49,9 @@ class Game:
             case _:
                 pass
         self._batch = isinstance(shown, (list, tuple))
-        return Seen(self._text(shown), infos=self._infos(infos))
+        return EnvironmentOutput(self._text(shown), infos=self._infos(infos))
 
-    def move(self, command: str) -> Seen:
+    def move(self, command: str) -> EnvironmentOutput:
         """Make one move."""
         found = self.environment.step([command] if self._batch else command)
         match found:
@@ -64,7 +64,7 @@ class Game:
                     f"step gave {_kind(found)}: four values (gym) or five (gymnasium) are known"
                 )
                 raise ConfigError(message)
-        return Seen(
+        return EnvironmentOutput(
             self._text(shown),
             float(self._one(reward)),
             bool(self._one(done)) or bool(self._one(cut)),

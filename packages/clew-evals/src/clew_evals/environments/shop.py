@@ -97,7 +97,7 @@ class Shop:
             raise OSError(message) from error
 
 
-class _Reader(HTMLParser):
+class _ShopPage(HTMLParser):
     """Reads a page in one go: every visible text, and what stands around it."""
 
     def __init__(self, url: str) -> None:
@@ -162,7 +162,7 @@ class _Reader(HTMLParser):
 
 def read_page(text: str, url: str) -> Page:
     """Read a page of the shop."""
-    reader = _Reader(url)
+    reader = _ShopPage(url)
     reader.feed(text)
     reader.close()
     return reader.page

@@ -19,18 +19,25 @@ from clew.support.errors import ConfigError
 from clew_evals.case import Case
 from clew_evals.dataset import read_dataset
 from clew_evals.environments.entries import chosen
-from clew_evals.environments.episode import Manner, Play, Score, aside, last, total
+from clew_evals.environments.episode import (
+    EnvironmentStyle,
+    EpisodePlayer,
+    Score,
+    aside,
+    last,
+    total,
+)
 from clew_evals.environments.moves import Game
 from clew_evals.world import Episode, World
 
 Make: TypeAlias = Callable[[Case], Game]
 """Makes the environment of a case, which has not begun. It may block."""
 
-USUAL: Final = Manner()
+USUAL: Final = EnvironmentStyle()
 _SCORES: Final[Mapping[str, Score]] = {"sum": total, "last": last}
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TextWorldOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a matrix file may say of such a world.
 
     `make` names a function of yours, `module:name`, that makes an environment. A case's `extra` may
@@ -48,6 +55,10 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     take: int = 0
 
 
+OPTIONS: Final = TextWorldOptions
+"""What `clew_evals.environments` reads the settings of a matrix file into."""
+
+
 class _Extra(msgspec.Struct, forbid_unknown_fields=True):
     make: dict[str, Any] = {}
     reset: dict[str, Any] = {}
@@ -55,14 +66,14 @@ class _Extra(msgspec.Struct, forbid_unknown_fields=True):
     wrong: Any = None
 
 
-def world(path: str | Path, options: Options) -> World:
+def world(path: str | Path, options: TextWorldOptions) -> World:
     """The cases of a dataset, each with an environment made for it. Raises `ConfigError`."""
     function = imported_function(options.make, "environment", str(Path(path).resolve().parent))
     if options.best <= 0 or options.timeout <= 0:
         message = "best and timeout must be more than 0"
         raise ConfigError(message)
     cases = chosen(str(path), ((str(path), one) for one in read_dataset(path)), options.take)
-    manner = Manner(
+    manner = EnvironmentStyle(
         commands=options.commands,
         score=_SCORES[options.score],
         best=options.best,
@@ -77,7 +88,9 @@ def world(path: str | Path, options: Options) -> World:
     return text_world(options.make, cases, make, manner)
 
 
-def text_world(name: str, cases: Sequence[Case], make: Make, manner: Manner = USUAL) -> World:
+def text_world(
+    name: str, cases: Sequence[Case], make: Make, manner: EnvironmentStyle = USUAL
+) -> World:
     """A world of text environments.
 
     Each environment starts once now, since the question ends with its first text, and again for
@@ -100,7 +113,7 @@ def text_world(name: str, cases: Sequence[Case], make: Make, manner: Manner = US
                     f"made: see that it is deterministic (give it a seed)"
                 )
                 raise ConfigError(message)
-            yield Play(game, manner, lock, first)
+            yield EpisodePlayer(game, manner, lock, first)
         finally:
             # what hangs in a move cannot be closed, and is left to itself
             with anyio.move_on_after(manner.timeout, shield=True):
@@ -109,14 +122,14 @@ def text_world(name: str, cases: Sequence[Case], make: Make, manner: Manner = US
     return World(name, asked, enter)
 
 
-def _first(case: Case, make: Make, manner: Manner) -> str:
+def _first(case: Case, make: Make, manner: EnvironmentStyle) -> str:
     """What an environment shows first."""
     game, first = _start_game(case, make, manner)
     game.close()
     return first
 
 
-def _start_game(case: Case, make: Make, manner: Manner) -> tuple[Game, str]:
+def _start_game(case: Case, make: Make, manner: EnvironmentStyle) -> tuple[Game, str]:
     try:
         game = make(case)
         return game, manner.observation_text(game, game.begin())

@@ -14,8 +14,8 @@ import msgspec
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew_evals.case import Case
-from clew_evals.environments.episode import Manner, Verb, last
-from clew_evals.environments.moves import Game, Seen
+from clew_evals.environments.episode import EnvironmentStyle, Verb, last
+from clew_evals.environments.moves import EnvironmentOutput, Game
 from clew_evals.environments.packages import load
 from clew_evals.environments.shop import Shop
 from clew_evals.environments.textworld import Make, text_world
@@ -46,7 +46,7 @@ VERBS: Final = (
 )
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WebshopOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a matrix file may say of this world.
 
     The goals are those numbered from `start` on, `take` of them, in the shop's fixed order.
@@ -63,10 +63,14 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout: float = 30.0
 
 
-USUAL: Final = Options()
+OPTIONS: Final = WebshopOptions
+"""What `clew_evals.environments` reads the settings of a matrix file into."""
 
 
-def world(path: str | Path = "", options: Options = USUAL) -> World:
+USUAL: Final = WebshopOptions()
+
+
+def world(path: str | Path = "", options: WebshopOptions = USUAL) -> World:
     """Goals of a server, or of the package over its products, or over those of the file `path`.
 
     Raises `ConfigError` where neither is there.
@@ -79,7 +83,7 @@ def world(path: str | Path = "", options: Options = USUAL) -> World:
         message = f"webshop: server is {options.server!r}: give an address, http://host:port"
         raise ConfigError(message)
     make = _by_server(options) if options.server else _by_package(str(path), options)
-    manner = Manner(
+    manner = EnvironmentStyle(
         verbs=VERBS,
         offers=_offers,
         commands=options.commands,
@@ -100,14 +104,14 @@ def _case(number: int) -> Case:
     )
 
 
-def _by_server(options: Options) -> Make:
+def _by_server(options: WebshopOptions) -> Make:
     def make(case: Case) -> Game:
         return Game(Shop(options.server.rstrip("/"), _goal(case), options.timeout), {})
 
     return make
 
 
-def _by_package(file: str, options: Options) -> Make:
+def _by_package(file: str, options: WebshopOptions) -> Make:
     package = load(
         "web_agent_site.envs",
         "the world webshop needs the address of a server, or WebShop's own package web_agent_site",
@@ -132,7 +136,7 @@ def _goal(case: Case) -> int:
     return msgspec.convert(case.extra["goal"], int)
 
 
-def _offers(environment: Any, seen: Seen) -> Sequence[str]:
+def _offers(environment: Any, seen: EnvironmentOutput) -> Sequence[str]:
     """What can be clicked, and whether there is a search bar: a page of the server shows it."""
     if isinstance(environment, Shop):
         return ()

@@ -23,7 +23,7 @@ from clew_evals.case import Case
 from clew_evals.simulated.faults import drawn, spoiled, stopped
 from clew_evals.simulated.player import KeyedRandom, Player
 from clew_evals.simulated.profiles import PROFILES, STUBBORN, Fault, Profile
-from clew_evals.simulated.prompt_reader import Sight, Turn, look
+from clew_evals.simulated.prompt_reader import PromptView, Turn, look
 from clew_evals.simulated.script import Script, scripts_of
 
 __all__ = ["NAMES", "PROFILES", "STUBBORN", "Fault", "Profile", "Simulated", "simulated"]
@@ -106,13 +106,13 @@ def _calls(calls: Iterable[RawCall]) -> int:
     return sum(len(call.name) + len(call.arguments or "") for call in calls)
 
 
-def _written(sight: Sight, move: Move, number: int) -> Reply:
+def _written(sight: PromptView, move: Move, number: int) -> Reply:
     """A move as the format wants it written."""
     thought = Thought(
         Reply(), Fingerprints("", "", "", ""), move.thought, move.actions, move.answer
     )
     calls = [Call(f"{number}.{place}", each) for place, each in enumerate(move.actions, start=1)]
-    part = by_name(sight.codec).render(sight.brief, Step(number, thought, tuple(calls)))[0]
+    part = by_name(sight.codec).render(sight.prompt_spec, Step(number, thought, tuple(calls)))[0]
     return Reply(part.text, part.calls, "calls" if part.calls else "stop")
 
 

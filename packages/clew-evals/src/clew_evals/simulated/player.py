@@ -15,8 +15,8 @@ from clew.support.errors import ToolError
 from clew.testing.models import Move
 from clew.toolbox.calc import calculate
 from clew_evals.simulated.profiles import STUBBORN, Profile
-from clew_evals.simulated.prompt_reader import Sight
-from clew_evals.simulated.script import Script, Step, cited, passages
+from clew_evals.simulated.prompt_reader import PromptView
+from clew_evals.simulated.script import Script, ScriptStep, cited, passages
 
 DECLINED: Final = "I cannot answer this: I have no way to look it up."
 DROPPED: Final = "I cannot answer this with the evidence that I have."
@@ -58,7 +58,7 @@ class Player:
 
     profile: Profile
     script: Script
-    sight: Sight
+    sight: PromptView
     luck: KeyedRandom
 
     def move(self) -> Move:
@@ -79,7 +79,7 @@ class Player:
         return rate > 0 and self.luck(*what).random() < rate
 
     def _aloud(self, thought: str) -> str:
-        return thought if self.sight.brief.thought else ""
+        return thought if self.sight.prompt_spec.thought else ""
 
     # ------------------------------------------------------------------------------------ calls
 
@@ -93,7 +93,7 @@ class Player:
             return Move(actions=self.sight.turns[-1].actions)
         return None
 
-    def _due(self) -> Iterator[tuple[Step, list[Action]]]:
+    def _due(self) -> Iterator[tuple[ScriptStep, list[Action]]]:
         """The steps with calls that can be made here and are not yet."""
         made = Counter(map(_identity, self.sight.calls_made))
         for step in self.script.steps:
@@ -106,10 +106,10 @@ class Player:
             if due:
                 yield step, due
 
-    def _offered(self, step: Step) -> list[Action]:
-        return [action for action in step.actions if action.name in self.sight.brief.known]
+    def _offered(self, step: ScriptStep) -> list[Action]:
+        return [action for action in step.actions if action.name in self.sight.prompt_spec.known]
 
-    def _call(self, step: Step, due: Sequence[Action]) -> Move:
+    def _call(self, step: ScriptStep, due: Sequence[Action]) -> Move:
         together = self.profile.parallel and self.sight.codec == "native"
         actions = tuple(due if together else due[:1])
         if self._happens(self.profile.misnamed, "misnamed", self._place):
@@ -156,14 +156,14 @@ class Player:
     def _blind(self) -> bool:
         """Whether a tool is not there without which nobody could know."""
         asked = {action.name for step in self.script.steps for action in step.actions}
-        return bool(asked - self.sight.brief.known - _AIDS)
+        return bool(asked - self.sight.prompt_spec.known - _AIDS)
 
     def _cited(self, answer: str) -> str:
         return cited(answer, passages(self.sight.results))[0]
 
     def _in_the_head(self, answer: str) -> str:
         """The answer with what it worked out itself, for want of `calc`."""
-        if "calc" in self.sight.brief.known:
+        if "calc" in self.sight.prompt_spec.known:
             return answer
         sums = [
             str(action.args.get("expression", ""))

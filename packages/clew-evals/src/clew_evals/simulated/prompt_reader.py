@@ -57,11 +57,11 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Sight:
-    """A prompt as it is understood. `brief` has the tools on offer, `last` forbids any call."""
+class PromptView:
+    """A prompt as it is read. `prompt_spec` has the tools on offer, `last` forbids any call."""
 
     codec: str
-    brief: PromptSpec
+    prompt_spec: PromptSpec
     question: str
     turns: tuple[Turn, ...]
     last: bool
@@ -82,16 +82,16 @@ class Sight:
         return sum(turn.refused for turn in self.turns)
 
 
-def look(prompt: Prompt) -> Sight:
+def look(prompt: Prompt) -> PromptView:
     """Read a prompt. Raises `ModelError` for one in a format that is not known here."""
     system, asked = prompt.head[0].text, prompt.head[-1].text
     if prompt.tools:
-        codec, brief = "native", _brief(prompt.tools, thought=_ASKED_TO_THINK in system)
+        codec, prompt_spec = "native", _brief(prompt.tools, thought=_ASKED_TO_THINK in system)
     else:
-        codec, brief = _described(system)
+        codec, prompt_spec = _described(system)
         asked = _QUESTION.sub("", asked, count=1)
-    turns = _turns(prompt.parts, codec, brief)
-    return Sight(codec, brief, asked.strip(), turns, prompt.calls == "none")
+    turns = _turns(prompt.parts, codec, prompt_spec)
+    return PromptView(codec, prompt_spec, asked.strip(), turns, prompt.calls == "none")
 
 
 def _brief(tools: tuple[ToolSpec, ...], *, thought: bool) -> PromptSpec:
@@ -128,12 +128,12 @@ def _tool(name: str, fields: dict[str, Json], needed: list[str]) -> ToolSpec:
     return ToolSpec(name, "", parameters, effect="read")
 
 
-def _turns(parts: Sequence[Part], codec: str, brief: PromptSpec) -> tuple[Turn, ...]:
+def _turns(parts: Sequence[Part], codec: str, prompt_spec: PromptSpec) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     before = ""
     for part in parts:
         if part.role == "assistant":
-            turns.append(Turn(_actions(part, codec, brief)))
+            turns.append(Turn(_actions(part, codec, prompt_spec)))
         elif part.text.startswith(_UNREAD) and before != "assistant":  # nothing had been said
             turns.append(Turn((), unread=True))
         elif turns:
@@ -142,9 +142,9 @@ def _turns(parts: Sequence[Part], codec: str, brief: PromptSpec) -> tuple[Turn, 
     return tuple(turns)
 
 
-def _actions(part: Part, codec: str, brief: PromptSpec) -> tuple[Action, ...]:
+def _actions(part: Part, codec: str, prompt_spec: PromptSpec) -> tuple[Action, ...]:
     reply = Reply(part.text, part.calls, "calls" if part.calls else "stop")
-    return by_name(codec).parse(brief, reply).actions
+    return by_name(codec).parse(prompt_spec, reply).actions
 
 
 def _note(turn: Turn, part: Part) -> None:

@@ -19,14 +19,14 @@ _FORM: Final = (
 )
 
 
-class Passage(NamedTuple):
+class ShownEvidence(NamedTuple):
     """A piece of evidence that a prompt shows."""
 
     doc_id: str
     text: str
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a script: calls that may stand together, or the answer."""
 
     think: str = ""
@@ -44,7 +44,7 @@ class Script:
     """The steps to an answer, and answers that a model might wrongly give instead."""
 
     case: str
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
     answer: str
     wrong: tuple[str, ...] = ()
 
@@ -55,12 +55,12 @@ def script_of(case: Case) -> Script:
         message = f"case {case.id} has no script for a simulated model: {_FORM} in its extra"
         raise ConfigError(message)
     try:
-        steps = msgspec.convert(case.extra["script"], tuple[Step, ...])
+        steps = msgspec.convert(case.extra["script"], tuple[ScriptStep, ...])
         wrong = msgspec.convert(case.extra.get("wrong", ()), tuple[str, ...])
     except msgspec.ValidationError as error:
         message = f"the script of case {case.id} cannot be played ({error}): {_FORM}"
         raise ConfigError(message) from error
-    *before, last = steps or (Step(),)
+    *before, last = steps or (ScriptStep(),)
     if last.answer is None or last.calls or any(step.answer is not None for step in before):
         message = f"the script of case {case.id} must end in its only answer: {_FORM}"
         raise ConfigError(message)
@@ -81,7 +81,7 @@ def scripts_of(cases: Iterable[Case]) -> dict[str, Script]:
     return found
 
 
-def cited(answer: str, passages: Sequence[Passage]) -> tuple[str, bool]:
+def cited(answer: str, passages: Sequence[ShownEvidence]) -> tuple[str, bool]:
     """The answer with its citations, and whether each was found; those not found are left out."""
     whole = True
 
@@ -101,24 +101,24 @@ def _plain(text: str) -> str:
     return one_line(text.casefold())
 
 
-class _Piece(msgspec.Struct):
+class _CitedResult(msgspec.Struct):
     """A result of a search, as far as it can be cited."""
 
     doc_id: str = ""
     snippet: str = ""
 
 
-class _Results(msgspec.Struct):
-    results: list[_Piece] = []
+class _ShownResults(msgspec.Struct):
+    results: list[_CitedResult] = []
 
 
-def passages(results: Iterable[str]) -> list[Passage]:
+def passages(results: Iterable[str]) -> list[ShownEvidence]:
     """What the results of calls hold that can be cited, in order."""
-    found: list[Passage] = []
+    found: list[ShownEvidence] = []
     for text in results:
         try:  # hints stand on lines of their own below
-            read: Any = msgspec.json.decode(text.partition("\n")[0], type=_Results)
+            read: Any = msgspec.json.decode(text.partition("\n")[0], type=_ShownResults)
         except (msgspec.DecodeError, RecursionError):
             continue
-        found += (Passage(one.doc_id, one.snippet) for one in read.results if one.doc_id)
+        found += (ShownEvidence(one.doc_id, one.snippet) for one in read.results if one.doc_id)
     return found

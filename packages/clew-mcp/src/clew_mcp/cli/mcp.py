@@ -4,7 +4,7 @@ import click
 
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
-from clew.cli.render import Block
+from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.tools import described, signature
@@ -44,7 +44,7 @@ def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
         return ANSWERED
     out = console()
     for each, tools, lines in found:
-        put(out, Block(inert(each.name), inert(each.address), "dim"))
+        put(out, TextBlock(inert(each.name), inert(each.address), "dim"))
         for tool in tools:
             out.print(f"  {inert(tool.name)}({signature(tool)}): {tool.effect}, {tool.trust}")
         for line in lines:

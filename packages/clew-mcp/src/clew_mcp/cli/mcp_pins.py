@@ -10,7 +10,7 @@ import msgspec
 from clew import ConfigError
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
-from clew.cli.render import Block
+from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json
@@ -59,7 +59,7 @@ def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) 
         return code
     out = console()
     for name, pins in shown.items():
-        put(out, Block(inert(name), f"pinned {pins.digest[:16]}", "dim"))
+        put(out, TextBlock(inert(name), f"pinned {pins.digest[:16]}", "dim"))
         for line in _lines(pins):
             out.print(f"  {inert(line)}")
         for line in _told(found[name]) if check else ():

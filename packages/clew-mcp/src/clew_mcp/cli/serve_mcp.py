@@ -11,8 +11,8 @@ import click
 from clew import ConfigError, __version__
 from clew.cli.errors import ANSWERED, INTERRUPTED
 from clew.cli.options import AT_ONCE, DEBUG, STORE
-from clew.cli.places import shared_place
 from clew.cli.safe_text import inert, say
+from clew.cli.store_option import shared_place
 from clew.cli.worker import store_of
 from clew.cli.worker_signals import finish_on_signals
 from clew.support.short_text import one_line

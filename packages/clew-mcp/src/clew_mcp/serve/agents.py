@@ -58,7 +58,7 @@ class ServedAgent:
     """An agent and the name of its tool: 1 to 64 letters, digits, `_` and `-`.
 
     `description` says what it is good for; if empty, it lists the agent's tools. `origin` is
-    recorded with its runs (make it with `clew.agent_files.origin`), so that another process can
+    recorded with its runs (make it with `clew.agent_files.provenance`), so that another process can
     rebuild the agent from a record. Raises `ConfigError` for an invalid name.
     """
 

@@ -36,7 +36,7 @@ _KEPT: Final = 1_000
 """The calls of disconnected clients that are remembered, in case a cancellation follows."""
 
 
-class Calls:
+class CallHandler:
     """Answers calls, and tracks the run that each one waits for."""
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ async def wait_for_result(
     A `patient` wait ends only with the run, not on a failure or a held call.
     """
     runs = ctx.lifespan_context
-    progress = _Progress(ctx, run_id)
+    progress = _ClientProgress(ctx, run_id)
     while True:
         trouble = await runs.wait(run_id, progress.entry, progress.seen)
         state = await state_of(runs, run_id)
@@ -201,7 +201,7 @@ async def _ask(
     return ruled
 
 
-class _Progress:
+class _ClientProgress:
     """Reports progress to the client: one unit per entry, one message per step."""
 
     def __init__(self, ctx: Context, run_id: str) -> None:

@@ -23,7 +23,7 @@ from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
 from clew.workers.agents import KnownAgents
 from clew.workers.config import ignore_event
 from clew_mcp.serve.agents import ServedAgent, by_name
-from clew_mcp.serve.calls import Calls, wait_for_result
+from clew_mcp.serve.calls import CallHandler, wait_for_result
 from clew_mcp.serve.resources import list_resources, list_templates, read_resource
 from clew_mcp.serve.runs import LONGEST, QUEUE, ClientRuns, tool_of_record
 from clew_mcp.serve.tasks import EXTENSION, TaskParams, Tasks, UpdateTaskParams
@@ -89,7 +89,7 @@ def server(
     Raises `ConfigError` if there are no agents, or two have the same name.
     """
     served = by_name(agents)
-    calls = Calls()
+    calls = CallHandler()
     tasks = Tasks(_result)
     worker = _Worker(served, store, queue, at_once, longest, on_event or ignore_event, leaving)
     made = _Server(

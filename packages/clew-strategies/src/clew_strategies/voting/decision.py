@@ -32,7 +32,7 @@ class Ballot(Value, frozen=True):
     usage: Usage = Usage()
 
 
-class Choice(Value, frozen=True):
+class VerifierChoice(Value, frozen=True):
     """A verifier's word: the number of the run whose answer it takes, or 0 for none of them."""
 
     run: int
@@ -112,7 +112,7 @@ def certain(ballots: Iterable[Ballot], k: int) -> bool:
     return len(found[0].runs) > second + k - len(ended)
 
 
-def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> Decision:
+def decide(ballots: Sequence[Ballot], k: int, choice: VerifierChoice | None = None) -> Decision:
     """Decide by agreement, else by the verifier's choice, else by the most votes.
 
     On a tie, the answer of the run with the lowest number is taken.
@@ -139,7 +139,7 @@ def decide(ballots: Sequence[Ballot], k: int, choice: Choice | None = None) -> D
     return Decision("majority", number, rest, f"{words}.")
 
 
-def _choice_text(choice: Choice | None, chosen: set[int]) -> str:
+def _choice_text(choice: VerifierChoice | None, chosen: set[int]) -> str:
     if choice is None:
         return ""
     why = f" ({choice.why})" if choice.why else ""

@@ -19,8 +19,8 @@ from clew.guards.limits import Limits
 from clew.support.errors import ConfigError
 from clew_strategies.voting.decision import (
     Ballot,
-    Choice,
     Decision,
+    VerifierChoice,
     candidates,
     counts,
     decide,
@@ -49,13 +49,13 @@ def ballots_in(texts: Sequence[str]) -> list[Ballot]:
     return ballots
 
 
-def choice_in(texts: Sequence[str]) -> Choice | None:
+def choice_in(texts: Sequence[str]) -> VerifierChoice | None:
     """The verifier's choice among observations, if it was asked; if it failed, run 0 and why."""
     for text in texts:
         try:
-            return msgspec.json.decode(text, type=Choice)
+            return msgspec.json.decode(text, type=VerifierChoice)
         except msgspec.DecodeError:
-            return Choice(0, text)
+            return VerifierChoice(0, text)
     return None
 
 
@@ -120,9 +120,9 @@ class Unanswered:
     Where all of them declined, the vote declines too, and lands not.
     """
 
-    def __call__(self, so_far: Trajectory) -> str | None:
+    def __call__(self, trajectory: Trajectory) -> str | None:
         """The statuses of the runs, if none answered."""
-        calls = [call for call in so_far.calls if call.action.name == RUN]
+        calls = [call for call in trajectory.calls if call.action.name == RUN]
         ballots = ballots_in([call.observation.text for call in calls if call.observation])
         if not calls or any(each.status == "answered" and each.form for each in ballots):
             return None

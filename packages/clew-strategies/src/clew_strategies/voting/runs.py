@@ -16,7 +16,7 @@ from clew.core.pending import interrupt
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ModelError, ToolError
 from clew.support.parts import Patience, ask, of_kind, stable_name, using
-from clew_strategies.voting.decision import Ballot, Choice, ballot, certain
+from clew_strategies.voting.decision import Ballot, VerifierChoice, ballot, certain
 from clew_strategies.voting.policy import RUN, ballots_in
 from clew_strategies.voting.verifier import Verify, verifier_prompt
 
@@ -66,7 +66,7 @@ class VoteRuns:
     notes: Sequence[Note] = ()
     """What each run is told beside the question, such as memories."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    so_far: Trajectory = field(default_factory=lambda: Trajectory(""))
+    trajectory: Trajectory = field(default_factory=lambda: Trajectory(""))
     """The vote's own record."""
     error: Exception | None = None
     """The error that ended the vote in this process, whichever run raised it."""
@@ -75,12 +75,12 @@ class VoteRuns:
     _ballots: dict[int, Ballot] = field(default_factory=dict[int, Ballot])
     _scopes: dict[int, anyio.CancelScope] = field(default_factory=dict[int, anyio.CancelScope])
 
-    def load(self, so_far: Trajectory) -> None:
+    def load(self, trajectory: Trajectory) -> None:
         """Take over the record of the vote, with the ballots that it already has."""
-        self.so_far = so_far
+        self.trajectory = trajectory
         texts = [
             call.observation.text
-            for call in so_far.calls
+            for call in trajectory.calls
             if call.action.name == RUN and call.observation is not None
         ]
         self._ballots = {each.run: each for each in ballots_in(texts)}
@@ -101,9 +101,9 @@ class VoteRuns:
         run_id = run_id_of(key.rpartition(":")[0], number)
         if self._certain and not await has_begun(self.store, run_id):
             return Ballot(number, run_id, "not begun")
-        marks = tuple(self.so_far.screen_notes)
+        marks = tuple(self.trajectory.screen_notes)
         agent = run_agent(self.agent, number, marks)
-        journal = await self._open(agent, self.so_far.goal, run_id, key, number)
+        journal = await self._open(agent, self.trajectory.goal, run_id, key, number)
         with anyio.CancelScope() as scope:
             self._scopes[number] = scope
             self._settle()
@@ -115,11 +115,11 @@ class VoteRuns:
     async def _drive(self, agent: Agent, journal: Journal, number: int) -> None:
         """Complete the run; if it must wait, sleep until the other runs settle the vote."""
         try:
-            so_far = await complete(agent, journal)
+            trajectory = await complete(agent, journal)
         except ModelError as error:
             self.waiting[number] = error
         else:
-            if so_far.stop is None or so_far.stop.status != "held":
+            if trajectory.stop is None or trajectory.stop.status != "held":
                 return
             self.waiting[number] = None
         self._settle()
@@ -152,22 +152,24 @@ class VoteRuns:
             raise
         return msgspec.to_builtins(choice)
 
-    async def _agent_choice(self, verifier: Agent, numbers: list[int], key: str) -> Choice:
+    async def _agent_choice(self, verifier: Agent, numbers: list[int], key: str) -> VerifierChoice:
         runs = await self._read(numbers, key)
         run_id = run_id_of(key.rpartition(":")[0], 0)
         journal = await self._open(
-            verifier, verifier_prompt(self.so_far.goal, runs), run_id, key, 0
+            verifier, verifier_prompt(self.trajectory.goal, runs), run_id, key, 0
         )
         result = await drive(verifier, journal)
-        return result.answer if result.ok else Choice(0, f"its run ended as {result.status}")
+        return (
+            result.answer if result.ok else VerifierChoice(0, f"its run ended as {result.status}")
+        )
 
     async def verify_by_function(self, function: Verify, args: dict[str, Json], key: str) -> Json:
         """The tool `verify`: a function chooses; its errors are observations."""
         runs, limits = await self._read(args["runs"], key), self.agent.limits
         who = f"the verifier {stable_name(function)}"
         patience = Patience(limits.reply_seconds, limits.grace, "reply_seconds")
-        choice = await ask(who, patience, function, self.so_far.goal, runs)
-        return msgspec.to_builtins(of_kind(who, choice, Choice, "a Choice"))
+        choice = await ask(who, patience, function, self.trajectory.goal, runs)
+        return msgspec.to_builtins(of_kind(who, choice, VerifierChoice, "a Choice"))
 
     async def _read(self, numbers: list[int], key: str) -> dict[int, Trajectory]:
         vote_id = key.rpartition(":")[0]

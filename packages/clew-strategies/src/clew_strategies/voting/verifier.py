@@ -8,9 +8,11 @@ from clew.core.interfaces import Model
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew_strategies.transcript import answer, steps
-from clew_strategies.voting.decision import Choice
+from clew_strategies.voting.decision import VerifierChoice
 
-Verify: TypeAlias = Callable[[str, Mapping[int, Trajectory]], Choice | Awaitable[Choice]]
+Verify: TypeAlias = Callable[
+    [str, Mapping[int, Trajectory]], VerifierChoice | Awaitable[VerifierChoice]
+]
 """Chooses the run that answers the question best, by number; `def` or `async def`."""
 Verifier: TypeAlias = Agent | Verify
 
@@ -26,8 +28,8 @@ PROMPT: Final = (
 
 
 def verifying(model: Model | str) -> Agent:
-    """A verifier made of this model. Any agent without tools that answers with a `Choice` works."""
-    return Agent(model=model, prompt=PROMPT, answer=Choice, limits=Limits(steps=4))
+    """A verifier made of this model. Any agent that answers with a `VerifierChoice` works."""
+    return Agent(model=model, prompt=PROMPT, answer=VerifierChoice, limits=Limits(steps=4))
 
 
 def verifier_prompt(question: str, runs: Mapping[int, Trajectory]) -> str:

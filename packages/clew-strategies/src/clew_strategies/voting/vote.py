@@ -28,7 +28,7 @@ from clew.support.errors import ConfigError, RunExistsError
 from clew.support.parts import stable_name
 from clew.support.run_ids import new_run_id
 from clew_strategies.policy import base_agent
-from clew_strategies.voting.decision import Ballot, Choice, Count, Decision, How, ballot
+from clew_strategies.voting.decision import Ballot, Count, Decision, How, VerifierChoice, ballot
 from clew_strategies.voting.policy import (
     RUN,
     VERIFY,
@@ -58,7 +58,7 @@ class Vote(Generic[A_co]):
     chosen: int
     counts: tuple[Count, ...]
     runs: tuple[Ballot, ...]
-    choice: Choice | None = None
+    choice: VerifierChoice | None = None
 
     @property
     def answer(self) -> A_co:
@@ -250,8 +250,10 @@ async def _open_vote(
         return await start(own, goal, store, run_id=run_id, listener=listener, origin=origin)
     except RunExistsError:
         pass
-    so_far = await load(store, run_id)
-    if (was := vote_settings(so_far)) != own.engine.model.info.params or so_far.goal != goal:
+    trajectory = await load(store, run_id)
+    if (
+        was := vote_settings(trajectory)
+    ) != own.engine.model.info.params or trajectory.goal != goal:
         named = [
             name
             for name in own.engine.model.info.params
@@ -271,29 +273,29 @@ async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -
         return await _read(agent, await load(place, run_id), place)
 
 
-async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
+async def _read(agent: Agent, trajectory: Trajectory, store: Store) -> Vote:
     """The state of a vote: ended runs from its record, the others from their own records."""
     texts: dict[str, list[str]] = {RUN: [], VERIFY: []}
-    for call in so_far.calls:
+    for call in trajectory.calls:
         if call.observation is not None and call.action.name in texts:
             texts[call.action.name].append(call.observation.text)
     ballots, lost = {each.run: each for each in ballots_in(texts[RUN])}, Usage()
-    for number in range(1, vote_settings(so_far)["k"] + 1):
-        run = await load_if_begun(store, run_id_of(so_far.run_id, number))
+    for number in range(1, vote_settings(trajectory)["k"] + 1):
+        run = await load_if_begun(store, run_id_of(trajectory.run_id, number))
         if run is None:
             continue
         lost += run.total.lost
         if number not in ballots:
             ballots[number] = ballot(number, run)
     runs = tuple(ballots[number] for number in sorted(ballots))
-    verifying = await load_if_begun(store, run_id_of(so_far.run_id, 0))
+    verifying = await load_if_begun(store, run_id_of(trajectory.run_id, 0))
     spent = [each.usage for each in runs]
     if verifying is not None:
         spent.append(verifying.usage)
         lost += verifying.total.lost
-    decision, base = _decision(so_far), _result(agent, so_far, runs)
+    decision, base = _decision(trajectory), _result(agent, trajectory, runs)
     if decision.run:
-        chosen = result(agent, await load(store, run_id_of(so_far.run_id, decision.run)))
+        chosen = result(agent, await load(store, run_id_of(trajectory.run_id, decision.run)))
         names = ("evidence", "cited", "references", "audit", "note")
         base = replace(base, **{name: getattr(chosen, name) for name in names})
     steps = sum(each.steps for each in runs)
@@ -302,18 +304,20 @@ async def _read(agent: Agent, so_far: Trajectory, store: Store) -> Vote:
     return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
 
 
-def _result(agent: Agent, so_far: Trajectory, runs: tuple[Ballot, ...]) -> Result:
+def _result(agent: Agent, trajectory: Trajectory, runs: tuple[Ballot, ...]) -> Result:
     """The result of the vote's record; an open one is held, or has not ended."""
-    if so_far.stop is not None:
-        return result(agent, so_far)
+    if trajectory.stop is not None:
+        return result(agent, trajectory)
     waiting = [each.run_id for each in runs if each.status == "held"]
     reason = f"waiting for a ruling in {', '.join(waiting)}" if waiting else "not at its end"
-    return Result(so_far.run_id, "held" if waiting else "failed", reason, None, so_far.usage, 0)
+    return Result(
+        trajectory.run_id, "held" if waiting else "failed", reason, None, trajectory.usage, 0
+    )
 
 
-def _decision(so_far: Trajectory) -> Decision:
+def _decision(trajectory: Trajectory) -> Decision:
     """The decision in the last thought that has one."""
-    for step in reversed(so_far.steps):
+    for step in reversed(trajectory.steps):
         if step.thought is not None and (wire := step.thought.reply.wire) is not None:
             return msgspec.convert(wire.items, Decision)
     return Decision("none")

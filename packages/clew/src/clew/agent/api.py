@@ -244,7 +244,7 @@ async def replay(
 ) -> Replayed:
     """Run the record again without a single call. Raises `ReplayError` at the first divergence.
 
-    `stand_ins` only stand in for parts of the record, as `clew.agent_files.stand_ins` makes them.
+    `stand_ins` stand in for parts of the record, as `clew.agent_files.replay_doubles` makes them.
     """
     _check_agent(agent)
     record = await read(run_id, store=store)
@@ -298,7 +298,7 @@ class Stream(Generic[A_co]):
         return self._shown
 
 
-class _Work(Generic[A_co]):
+class _RunWork(Generic[A_co]):
     """A run at work in a task that is nobody's child, and what it shows.
 
     So the context of its stream may be left in another task than it was entered in, as servers do
@@ -317,7 +317,7 @@ class _Work(Generic[A_co]):
         with self._send:
             self.events.result = await self._work(_Forward(self._send.send_nowait))
 
-    def __aiter__(self) -> "_Work[A_co]":
+    def __aiter__(self) -> "_RunWork[A_co]":
         return self
 
     async def __anext__(self) -> Shown:
@@ -368,7 +368,7 @@ async def stream(
     def work(listener: Listener) -> Coroutine[Any, Any, Result[A_co]]:
         return run(agent, goal, store=store, run_id=run_id, listener=listener)
 
-    working = _Work(work)
+    working = _RunWork(work)
     try:
         yield working.events
     finally:
@@ -410,10 +410,10 @@ async def batch(
             try:
                 found = await drive(agent, journal)
             except ModelError as error:
-                so_far = journal.trajectory
-                reason, steps = str(error), len(so_far.steps)
+                trajectory = journal.trajectory
+                reason, steps = str(error), len(trajectory.steps)
                 failed: Result[Any] = Result(
-                    so_far.run_id, "failed", reason, None, so_far.usage, steps
+                    trajectory.run_id, "failed", reason, None, trajectory.usage, steps
                 )
                 found = failed
         state.results[index] = found

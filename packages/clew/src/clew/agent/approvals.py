@@ -10,7 +10,7 @@ from typing import Final
 
 from clew.agent.runner import has_begun
 from clew.codecs.arguments import tool_named
-from clew.context.prompt_spec import recorded_brief
+from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import Cancel, Json, Ruling, encode
 from clew.core.inbox import encode_message, words_in
 from clew.core.interfaces import Store
@@ -52,31 +52,33 @@ async def pending_approvals(*, store: Where = None) -> tuple[PendingApproval, ..
 
 
 async def _held(store: Store, run_id: str) -> list[PendingApproval]:
-    so_far = await load(store, run_id)
-    waiting = [call for call in so_far.held if not waits_below(call)]
-    ruled = {call.key for call in waiting if await word_on(store, so_far, call) is not None}
-    if ruled and not await _reached_root(store, so_far):
+    trajectory = await load(store, run_id)
+    waiting = [call for call in trajectory.held if not waits_below(call)]
+    ruled = {call.key for call in waiting if await word_on(store, trajectory, call) is not None}
+    if ruled and not await _reached_root(store, trajectory):
         ruled = set[str]()
     kept = {call.key for call in waiting} - ruled
-    root = await root_of(store, so_far)
-    return [each for each in pending_here(so_far, root) if each.call in kept]
+    root = await root_of(store, trajectory)
+    return [each for each in pending_here(trajectory, root) if each.call in kept]
 
 
-async def root_of(store: Store, so_far: Trajectory) -> str:
+async def root_of(store: Store, trajectory: Trajectory) -> str:
     """The run to resume for this one; for a run of a vote, the vote."""
-    while served := so_far.parent_call or ("" if so_far.forks else so_far.started.parent):
+    while served := trajectory.parent_call or (
+        "" if trajectory.forks else trajectory.started.parent
+    ):
         run_id = served.rpartition(":")[0]
         try:
-            so_far = await load(store, run_id)
+            trajectory = await load(store, run_id)
         except RunNotFoundError:  # it must be brought back first
             return run_id
-    return so_far.run_id
+    return trajectory.run_id
 
 
-async def _reached_root(store: Store, so_far: Trajectory) -> bool:
+async def _reached_root(store: Store, trajectory: Trajectory) -> bool:
     """Whether all runs above a sub-run continue, or were notified."""
     with contextlib.suppress(StoreError):
-        for above, call in await ancestors(store, so_far):
+        for above, call in await ancestors(store, trajectory):
             if call.held and await _ruling(store, above, call) is None:
                 return False
     return True
@@ -180,14 +182,14 @@ async def _check_args(store: Store, record: Trajectory, call: Call, args: dict[s
 
     The model would be told of the mistake, and the ruling would be used up.
     """
-    blob = (record.setting or record.started.setting).brief_blob
+    blob = (record.setting or record.started.setting).prompt_blob
     if not blob:
         return
     try:
-        brief, _ = recorded_brief(await store.blob(blob))
+        prompt_spec, _ = recorded_prompt_spec(await store.blob(blob))
     except StoreError:  # it is lost: then the tool's own check is left
         return
-    tool = tool_named(brief, call.action.name)
+    tool = tool_named(prompt_spec, call.action.name)
     if tool is not None and (problems := compile_schema(tool.parameters)(args)):
         message = f"the arguments do not fit {tool.name}, and nothing was ruled: {problems[0]}"
         raise ConfigError(message)
@@ -203,9 +205,9 @@ def _wrong_answer(call: Call, answer: Json) -> str:
     return "; ".join(compile_schema(asks, "answer")(answer))
 
 
-async def _notify_ancestors(store: Store, so_far: Trajectory, by: str) -> None:
+async def _notify_ancestors(store: Store, trajectory: Trajectory, by: str) -> None:
     """Notify every run above a sub-run, once each."""
-    for above, call in await ancestors(store, so_far):
+    for above, call in await ancestors(store, trajectory):
         if call.observation is None and await _ruling(store, above, call) is None:
             await store.post(above.run_id, encode_message(Ruling(call.key, allow=True, by=by)))
 
@@ -223,7 +225,7 @@ async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
 async def _cancel(store: Store, run_id: str, why: str) -> None:
     await load(store, run_id)
     await store.post(run_id, encode_message(Cancel(why)))
-    so_far = await load(store, run_id)  # only now: a sub-run begun later looks into the inbox
-    for child in [call.child for call in so_far.step.pending if call.child]:
+    trajectory = await load(store, run_id)  # only now: a sub-run begun later looks into the inbox
+    for child in [call.child for call in trajectory.step.pending if call.child]:
         if await has_begun(store, child):
             await _cancel(store, child, why)

@@ -21,9 +21,9 @@ _REPEATED: Final = (Attempt, Changed, Judged)
 """What a worker may write each time that it takes a run up, without getting on."""
 
 
-def idle_openings(so_far: Trajectory, epoch: int) -> int:
+def idle_openings(trajectory: Trajectory, epoch: int) -> int:
     """How often in a row a run was opened, up to this epoch, and nothing came of it."""
-    for entry in reversed(so_far.entries):
+    for entry in reversed(trajectory.entries):
         event = entry.event
         lost = isinstance(event, Charged) and event.kind == "lost_reply"
         if not lost and not isinstance(event, _REPEATED):
@@ -31,11 +31,11 @@ def idle_openings(so_far: Trajectory, epoch: int) -> int:
     return 0
 
 
-def too_often(so_far: Trajectory, epoch: int) -> Stop | None:
+def too_often(trajectory: Trajectory, epoch: int) -> Stop | None:
     """The stop of a run that is open, and that broke its worker too often up to this epoch."""
-    count = idle_openings(so_far, epoch)
-    below = any(call.child for call in so_far.step.pending)
-    if so_far.stop is not None or count < (MOST * _IN_SUB_RUNS if below else MOST):
+    count = idle_openings(trajectory, epoch)
+    below = any(call.child for call in trajectory.step.pending)
+    if trajectory.stop is not None or count < (MOST * _IN_SUB_RUNS if below else MOST):
         return None
     why = f"{count} workers took it up in a row and broke, or its parts raised, before it got on"
     return Stop("failed", f"set aside: {why}", code="set_aside")

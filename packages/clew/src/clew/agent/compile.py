@@ -10,7 +10,7 @@ from clew.agent.composition import Composition
 from clew.agent.reading import read_reply
 from clew.agent.validate import tool_grants
 from clew.context import PROMPT
-from clew.context.prompt_spec import SWITCHES, brief_document
+from clew.context.prompt_spec import SWITCHES, prompt_document
 from clew.context.rewind import way_back
 from clew.context.settings import CONTEXT
 from clew.context.summary import left_out
@@ -147,14 +147,14 @@ def agent_spec(parts: Composition) -> AgentSpec:
     }
     model, spec = parts.model.info, parts.prompt_spec
     fields = (model.name, parts.codec.name, spec.prompt, dict(model.params), tools, named)
-    document = brief_document(spec, name_of(spec.shape) or "")
+    document = prompt_document(spec, name_of(spec.shape) or "")
     return AgentSpec(digest(*fields), *fields, document, rates=model.rates, priced=model.priced)
 
 
 def _optional_parts(parts: Composition) -> dict[str, Json]:
     """Parts that are named in the record only where they are not as usual."""
     agent = parts.agent
-    context, brief, said = agent.context, parts.prompt_spec, parts.instructions
+    context, prompt_spec, said = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
     named = {
         "retrieval": name_of(context.retrieval),
@@ -162,8 +162,8 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),
         "screens": [name for name, _ in parts.named_screens] or None,
         "variant": None if parts.variant is None else parts.variant.name,
-        **differing(brief, PromptSpec, SWITCHES),
-        "shape": name_of(brief.shape),
+        **differing(prompt_spec, PromptSpec, SWITCHES),
+        "shape": name_of(prompt_spec.shape),
         "tail": name_of(said.tail),
         **differing(said, PROMPT, ("tell_left",)),
         **{name: name_of(part) for name, part in long.items()},

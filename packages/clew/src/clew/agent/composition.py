@@ -211,8 +211,10 @@ class Composition:
         """What its runs may spend, and what is known beforehand about its model calls."""
         model = self.model
         most = most_answered(model.info.params)
-        brief = self.prompt_spec
-        estimate = CallEstimate(opening(self.first_prompt), most, brief.shape, brief.shown)
+        prompt_spec = self.prompt_spec
+        estimate = CallEstimate(
+            opening(self.first_prompt), most, prompt_spec.shape, prompt_spec.shown
+        )
         limits = self.agent.limits
         strategy = model.info.name.partition(":")[0] == STRATEGY
         return Budget(limits.allowance, estimate, model.info.priced, limits.landing, strategy)
@@ -226,14 +228,14 @@ class Composition:
     @cached_property
     def compacting(self) -> Compacting | None:
         """What leaves out parts of a long run; None where all of it is shown."""
-        first, brief, settings = (
+        first, prompt_spec, settings = (
             opening(self.first_prompt),
             self.prompt_spec,
             self.agent.context.compaction,
         )
         if settings is None:
             return None
-        return Compacting(settings, self.window, first, brief.shape, brief.shown)
+        return Compacting(settings, self.window, first, prompt_spec.shape, prompt_spec.shown)
 
     @cached_property
     def patience(self) -> Patience:

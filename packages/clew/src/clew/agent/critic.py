@@ -92,9 +92,9 @@ class Critic:
         """The model itself, where it was given by name."""
         return resolve(self.model) if isinstance(self.model, str) else self.model
 
-    async def __call__(self, so_far: Trajectory) -> Review:
+    async def __call__(self, trajectory: Trajectory) -> Review:
         """What the model says of a run."""
-        prompt = self._prompt(shown(so_far))
+        prompt = self._prompt(shown(trajectory))
         try:
             reply = await complete(self.resolved_model, prompt, None, SECONDS, GRACE)
         except ModelError as error:
@@ -113,17 +113,17 @@ class Critic:
         return Prompt(parts, (), reply_schema=_FORM)
 
 
-def shown(so_far: Trajectory) -> tuple[str, ...]:
+def shown(trajectory: Trajectory) -> tuple[str, ...]:
     """The lines that a critic is shown: the question, and the last steps that are in view."""
     lines: list[str] = []
     left = MOST
-    for step in reversed(branch_steps(so_far)):
+    for step in reversed(branch_steps(trajectory)):
         line = _line(step)
         left -= len(line)
         if left < 0:
             break
         lines.append(line)
-    return (encode({"question": _short(goal_of(so_far))}).decode(), *lines[::-1])
+    return (encode({"question": _short(goal_of(trajectory))}).decode(), *lines[::-1])
 
 
 def _line(step: Step) -> str:

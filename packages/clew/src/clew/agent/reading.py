@@ -23,7 +23,7 @@ def read_reply(
     model: Model,
     codec: Codec,
     spec: PromptSpec,
-    so_far: Trajectory,
+    trajectory: Trajectory,
     reply: Reply,
     *,
     text_only: bool,
@@ -35,7 +35,7 @@ def read_reply(
     """
     who = f"the codec {codec.name}"
     try:
-        return _parsed(who, codec, spec, so_far, reply, text_only=text_only)
+        return _parsed(who, codec, spec, trajectory, reply, text_only=text_only)
     except PASSED:
         raise
     except BaseException as error:
@@ -47,7 +47,13 @@ def read_reply(
 
 
 def _parsed(
-    who: str, codec: Codec, spec: PromptSpec, so_far: Trajectory, reply: Reply, *, text_only: bool
+    who: str,
+    codec: Codec,
+    spec: PromptSpec,
+    trajectory: Trajectory,
+    reply: Reply,
+    *,
+    text_only: bool,
 ) -> Parsed:
     """The parsed reply; a text that cannot be an answer becomes a fault."""
     if reply.finish == "declined":  # nothing in such a text is a call
@@ -62,20 +68,20 @@ def _parsed(
         repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
         parsed = msgspec.structs.replace(parsed, repairs=repairs)
     if parsed.answer is not None:
-        why = no_answer(codec, spec, so_far, parsed.answer)
+        why = no_answer(codec, spec, trajectory, parsed.answer)
         return Parsed(text=parsed.answer, fault=why) if why else parsed
     if not any(action.name == FINISH for action in parsed.actions):
         return parsed
-    actions = tuple(_finished(codec, spec, so_far, action) for action in parsed.actions)
+    actions = tuple(_finished(codec, spec, trajectory, action) for action in parsed.actions)
     if len(actions) == 1 and actions[0].fault and not parsed.actions[0].fault and not reply.calls:
         return Parsed(text=parsed.text, fault=actions[0].fault)
     return msgspec.structs.replace(parsed, actions=actions)
 
 
-def _finished(codec: Codec, spec: PromptSpec, so_far: Trajectory, action: Action) -> Action:
+def _finished(codec: Codec, spec: PromptSpec, trajectory: Trajectory, action: Action) -> Action:
     """A call of finish, refused if its argument cannot be an answer."""
     answer = action.args.get("answer")
     if action.name != FINISH or action.fault or not isinstance(answer, str):
         return action
-    why = no_answer(codec, spec, so_far, answer)
+    why = no_answer(codec, spec, trajectory, answer)
     return Action(FINISH, fault=why) if why else action

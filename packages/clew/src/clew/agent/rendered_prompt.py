@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from clew.codecs import by_name
-from clew.context.prompt_spec import recorded_brief
+from clew.context.prompt_spec import recorded_prompt_spec
 from clew.context.variants import SHAPES
 from clew.context.view import View
 from clew.context.visible import goal_of
@@ -63,26 +63,26 @@ async def render_prompt(
     `codec` and `shape` are those of the agent, where they do not ship with clew. Raises
     `ConfigError` where there is no such thought or the record does not say how it was rendered.
     """
-    number, so_far, thought = _before(record, step)
-    setting = so_far.setting or so_far.started.setting
-    if not setting.brief_blob:
+    number, trajectory, thought = _before(record, step)
+    setting = trajectory.setting or trajectory.started.setting
+    if not setting.prompt_blob:
         message = (
             f"run {record.run_id} was written by a clew that did not keep what prompts are made "
             "of: only its instructions are there (clew show --json, setting.prompt)"
         )
         raise ConfigError(message)
-    brief, name = recorded_brief(await store.blob(setting.brief_blob))
-    brief = replace(brief, shape=shape or SHAPES.get(name))
+    prompt_spec, name = recorded_prompt_spec(await store.blob(setting.prompt_blob))
+    prompt_spec = replace(prompt_spec, shape=shape or SHAPES.get(name))
     renders = codec or _codec(setting.codec, record.run_id)
-    view = View(renders, brief, goal_of(so_far), setting.params)
-    calls: Calls = "auto" if so_far.landing is None else "none"
-    prompt, prints = view.prompt(so_far, thought.reminders, calls, thought.shown)
+    view = View(renders, prompt_spec, goal_of(trajectory), setting.params)
+    calls: Calls = "auto" if trajectory.landing is None else "none"
+    prompt, prints = view.prompt(trajectory, thought.reminders, calls, thought.shown)
     differs = tuple(
         section
         for section in SECTIONS
         if getattr(prints, section) != getattr(thought.prints, section)
     )
-    reason = _reason(setting, renders, brief, name) if differs else ""
+    reason = _reason(setting, renders, prompt_spec, name) if differs else ""
     return RenderedPrompt(record.run_id, number, setting, prompt, differs, reason)
 
 
@@ -111,11 +111,11 @@ def _codec(recorded: str, run_id: str) -> Codec:
         raise ConfigError(message) from error
 
 
-def _reason(setting: AgentSpec, codec: Codec, brief: PromptSpec, shape: str) -> str:
+def _reason(setting: AgentSpec, codec: Codec, prompt_spec: PromptSpec, shape: str) -> str:
     """What is known of why a prompt is not what was sent."""
     if codec.name != setting.codec:
         return f"it was rendered by {setting.codec}, here it is by {codec.name}"
-    if shape and brief.shape is None:
+    if shape and prompt_spec.shape is None:
         return (
             f"observations were shown as {shape} shapes them, which does not ship with clew: from "
             "Python, give it to prompt_of(…, shape=…)"

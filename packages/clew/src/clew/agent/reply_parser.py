@@ -38,8 +38,8 @@ def with_parser(agent: Agent[A_co], parser: Model | str) -> Agent[A_co]:
     check_argument("agent", agent, Agent, "an Agent")
     model = agent.engine.model
     second = resolve(parser) if isinstance(parser, str) else parser
-    codec, brief = agent.engine.codec, agent.engine.prompt_spec
-    return agent.replace(model=WithParser(model, second, codec, brief, agent.limits))
+    codec, prompt_spec = agent.engine.codec, agent.engine.prompt_spec
+    return agent.replace(model=WithParser(model, second, codec, prompt_spec, agent.limits))
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class WithParser:
     model: Model
     parser: Model
     codec: Codec
-    brief: PromptSpec
+    prompt_spec: PromptSpec
     limits: Limits
 
     @property
@@ -72,13 +72,13 @@ class WithParser:
         summary = any(part.text == ASKED for part in prompt.tail)
         if summary or said.finish not in {"stop", "calls"} or not said.text.strip():
             return said
-        parsed = self.codec.parse(self.brief, said)
+        parsed = self.codec.parse(self.prompt_spec, said)
         if not self._asks(parsed, prompt.calls):
             return said
         read = await complete(self.parser, self._prompt(prompt, said, parsed), None, seconds, grace)
         usage = said.usage + read.usage
         name = self.parser.info.name
-        if self._asks(self.codec.parse(self.brief, read), prompt.calls, read=True):
+        if self._asks(self.codec.parse(self.prompt_spec, read), prompt.calls, read=True):
             mended = (*said.mended, f"{name} could not read it either")
             return msgspec.structs.replace(said, usage=usage, mended=mended)
         return msgspec.structs.replace(

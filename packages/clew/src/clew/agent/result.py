@@ -91,58 +91,60 @@ def _decoded(agent: Agent, answer: Json) -> Any:
         return answer
 
 
-def _note(so_far: Trajectory, *, found: bool) -> str:
+def _note(trajectory: Trajectory, *, found: bool) -> str:
     """What the model said beside its answer, where it was `found`; what clew noticed of replies."""
-    replies = [step.thought.reply for step in reversed(so_far.steps) if step.thought is not None]
+    replies = [
+        step.thought.reply for step in reversed(trajectory.steps) if step.thought is not None
+    ]
     said = replies[0].note if found and replies else ""
     warning = next((reply.warning for reply in replies if reply.warning), "")
     return "\n".join(filter(None, (said, warning)))
 
 
-def _audited(agent: Agent, so_far: Trajectory, answer: Json) -> Any:
+def _audited(agent: Agent, trajectory: Trajectory, answer: Json) -> Any:
     """What the agent's first check that audits says of the answer."""
     checks: Sequence[object] = agent.checks
     for check in checks:
         if isinstance(check, Audits):
             with using(f"the audit of {stable_name(check)}"):
-                return check.audit(_decoded(agent, answer), so_far)
+                return check.audit(_decoded(agent, answer), trajectory)
     return None
 
 
-def result(agent: Agent[A_co], so_far: Trajectory) -> Result[A_co]:
+def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
     """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
-    stop = so_far.stop
+    stop = trajectory.stop
     if stop is None:
-        message = f"run {so_far.run_id} has not stopped: resume it"
+        message = f"run {trajectory.run_id} has not stopped: resume it"
         raise ValueError(message)
-    known = {piece.doc_id: piece for piece in so_far.evidence}
+    known = {piece.doc_id: piece for piece in trajectory.evidence}
     text = stop.answer if isinstance(stop.answer, str) else ""
     names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
     cited = tuple(known[name] for name in names)
     found = stop.answer is not None and not stop.fallback and stop.status != "declined"
     answer: Any = _decoded(agent, stop.answer) if found else stop.answer
     return Result(
-        run_id=so_far.run_id,
+        run_id=trajectory.run_id,
         status=stop.status,
         reason=stop.reason,
         answer=answer,
-        usage=so_far.usage,
-        steps=len(so_far.steps),
+        usage=trajectory.usage,
+        steps=len(trajectory.steps),
         evidence=tuple(known.values()),
         cited=cited,
-        references=tuple(references(cited, so_far)) if cited else (),
+        references=tuple(references(cited, trajectory)) if cited else (),
         fallback=stop.fallback,
-        audit=_audited(agent, so_far, stop.answer) if found else None,
-        lost=so_far.total.lost,
-        pending_approvals=tuple(pending_here(so_far)),
-        note=_note(so_far, found=stop.answer is not None and not stop.fallback),
-        links=links_from_outside(stop.answer, so_far),
+        audit=_audited(agent, trajectory, stop.answer) if found else None,
+        lost=trajectory.total.lost,
+        pending_approvals=tuple(pending_here(trajectory)),
+        note=_note(trajectory, found=stop.answer is not None and not stop.fallback),
+        links=links_from_outside(stop.answer, trajectory),
     )
 
 
-async def whole_result(agent: Agent[A_co], so_far: Trajectory, store: Store) -> Result[A_co]:
+async def whole_result(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Result[A_co]:
     """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
-    found = result(agent, so_far)
+    found = result(agent, trajectory)
     if not found.pending_approvals:
         return found
-    return replace(found, pending_approvals=await pending_in(store, so_far))
+    return replace(found, pending_approvals=await pending_in(store, trajectory))

@@ -119,15 +119,17 @@ async def take_up(
     died while the model was thinking, what that may have cost is charged. A sub-run is only taken
     up for its `parent`, the call that it serves.
     """
-    so_far = await load(store, run_id)
-    if parent != so_far.parent_call:
-        await refuse_sub_run(store, so_far)
-    _changes(agent, so_far, accepted=accept_change)  # before anybody is fenced off
-    journal = await Journal.open(store, run_id, so_far, secrets=secrets(), listener=listener)
+    trajectory = await load(store, run_id)
+    if parent != trajectory.parent_call:
+        await refuse_sub_run(store, trajectory)
+    _changes(agent, trajectory, accepted=accept_change)  # before anybody is fenced off
+    journal = await Journal.open(store, run_id, trajectory, secrets=secrets(), listener=listener)
     events: list[AnyEvent] = []
-    different = _changes(agent, so_far, accepted=accept_change)
-    if _may_have_asked(journal) and _pays_next(agent, so_far, other=bool(different)):
-        events.append(Charged(agent.engine.budget.standing(so_far).expected, "lost_reply", _LOST))
+    different = _changes(agent, trajectory, accepted=accept_change)
+    if _may_have_asked(journal) and _pays_next(agent, trajectory, other=bool(different)):
+        events.append(
+            Charged(agent.engine.budget.standing(trajectory).expected, "lost_reply", _LOST)
+        )
     if different:
         made_of = sealed(run_id, redact(origin)) if origin else {}
         events.append(Changed(agent.setting, different, made_of))
@@ -153,8 +155,11 @@ async def start_fork(
     """
     if not call:  # a sub-run has the id of its call
         check_run_id(run_id)
-    so_far = Trajectory(point.parent, point.shared)
-    what = (*changes(so_far.setting or so_far.started.setting, agent.setting), *point.changed)
+    trajectory = Trajectory(point.parent, point.shared)
+    what = (
+        *changes(trajectory.setting or trajectory.started.setting, agent.setting),
+        *point.changed,
+    )
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
     done = tuple((await with_those_within(store, point.done)).values())
@@ -187,20 +192,20 @@ async def start_or_take_up(
     Raises `ConfigError` where the record is another's: it serves another call, or, where no call
     is served, answers another question.
     """
-    so_far = await load_if_begun(store, run_id)
-    if so_far is None:
+    trajectory = await load_if_begun(store, run_id)
+    if trajectory is None:
         return await start(
             agent, goal, store, run_id=run_id, parent=parent,
             listener=listener, origin=origin, grant=grant, trust=trust, done=done,
         )  # fmt: skip
-    served = so_far.parent_call or so_far.started.parent
-    if served != parent or (not parent and so_far.goal != goal):
+    served = trajectory.parent_call or trajectory.started.parent
+    if served != parent or (not parent and trajectory.goal != goal):
         message = f"run {run_id} is another's: give this one an id of its own"
         raise ConfigError(message)
     return await take_up(
         agent, run_id, store,
         accept_change=accept_change, listener=listener, origin=origin,
-        parent=so_far.parent_call,
+        parent=trajectory.parent_call,
     )  # fmt: skip
 
 
@@ -231,15 +236,15 @@ async def record_failure(agent: Agent, journal: Journal) -> None:
     await journal.record(Charged(usage, "failed", _FAILED))
 
 
-def _pays_next(agent: Agent, so_far: Trajectory, *, other: bool = False) -> bool:
+def _pays_next(agent: Agent, trajectory: Trajectory, *, other: bool = False) -> bool:
     """Whether the next thing asks the model, and takes tokens of somebody.
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
     """
     if agent.engine.model.info.unmetered:
         return False
-    move = next_move(agent.engine, so_far, screened=so_far.words is None)
-    asks = move.kind in {"think", "review"} or asks_model(move.less, so_far)
+    move = next_move(agent.engine, trajectory, screened=trajectory.words is None)
+    asks = move.kind in {"think", "review"} or asks_model(move.less, trajectory)
     return asks or (other and move.kind == "land")
 
 
@@ -255,21 +260,21 @@ def _may_have_asked(journal: Journal) -> bool:
     return not (left or queued) or journal.epoch > last.epoch + 1
 
 
-async def refuse_sub_run(store: Store, so_far: Trajectory) -> None:
+async def refuse_sub_run(store: Store, trajectory: Trajectory) -> None:
     """Raise `ConfigError` for a run that continues through another, and name that run."""
-    if not (above := await ancestors(store, so_far)):
+    if not (above := await ancestors(store, trajectory)):
         return
     (served, call), (root, _) = above[0], above[-1]
     message = (
-        f"run {so_far.run_id} serves call {call.key} of run {served.run_id}: "
+        f"run {trajectory.run_id} serves call {call.key} of run {served.run_id}: "
         f"resume run {root.run_id}"
     )
     raise ConfigError(message)
 
 
-def _changes(agent: Agent, so_far: Trajectory, *, accepted: bool) -> tuple[str, ...]:
+def _changes(agent: Agent, trajectory: Trajectory, *, accepted: bool) -> tuple[str, ...]:
     """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
-    old, new = so_far.setting or so_far.started.setting, redact(agent.setting)
+    old, new = trajectory.setting or trajectory.started.setting, redact(agent.setting)
     different = changes_to_accept(old, new)
     if different and not accepted:
         message = (

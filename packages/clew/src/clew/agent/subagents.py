@@ -171,19 +171,19 @@ class Delegation(msgspec.Struct, frozen=True):
 
         `ModelError` and `StoreError` are raised: its record stays open, and so does its root's.
         """
-        so_far = await self._run_sub_run(sub)
-        if so_far is None:
+        trajectory = await self._run_sub_run(sub)
+        if trajectory is None:
             text = f"{sub.close}: its run {sub.run_id} is gone, and what it did is not known"
             return _failed("unknown", text, "unknown")
-        if so_far.stop is not None and so_far.stop.status == "held":
-            held = ", ".join(call.key for call in so_far.held)
-            return Verdict("hold", f"run {so_far.run_id} waits for a ruling on {held}")
-        told = _result_observation(self.agent, so_far, sub.parent.rpartition(":")[2])
+        if trajectory.stop is not None and trajectory.stop.status == "held":
+            held = ", ".join(call.key for call in trajectory.held)
+            return Verdict("hold", f"run {trajectory.run_id} waits for a ruling on {held}")
+        told = _result_observation(self.agent, trajectory, sub.parent.rpartition(":")[2])
         return msgspec.structs.replace(
             told,
-            outcome=_outcome(so_far, ok=told.ok),
-            trust=so_far.trust,
-            spent=_spending(self.agent, so_far),
+            outcome=_outcome(trajectory, ok=told.ok),
+            trust=trajectory.trust,
+            spent=_spending(self.agent, trajectory),
         )
 
     async def _run_sub_run(self, sub: SubRun) -> Trajectory | None:
@@ -192,14 +192,14 @@ class Delegation(msgspec.Struct, frozen=True):
         One that was not begun yet is begun, to be closed: a worker that is frozen, and was just
         about to begin it, then finds that it is over.
         """
-        so_far = await load_if_begun(sub.store, sub.run_id)
-        if so_far is not None:
-            _check(so_far, sub)
-            if so_far.stop is not None and so_far.stop.status != "held":
-                return so_far
+        trajectory = await load_if_begun(sub.store, sub.run_id)
+        if trajectory is not None:
+            _check(trajectory, sub)
+            if trajectory.stop is not None and trajectory.stop.status != "held":
+                return trajectory
         elif sub.close and sub.waited:
             return None
-        journal = await self._open(sub, begun=so_far is not None)
+        journal = await self._open(sub, begun=trajectory is not None)
         journal.among = sub.among
         await journal.receive()
         if why := sub.close or await _cancelled(sub.store, sub.parent.rpartition(":")[0]):
@@ -245,17 +245,17 @@ class Delegation(msgspec.Struct, frozen=True):
         return text
 
 
-def _spending(agent: Agent, so_far: Trajectory) -> Spending:
+def _spending(agent: Agent, trajectory: Trajectory) -> Spending:
     """What it took, with its calls by the caps that were granted."""
-    granted = {} if so_far.grant is None else so_far.grant.caps
-    calls = {name: agent.parts.whole_caps.made(so_far.total, name) for name in granted}
+    granted = {} if trajectory.grant is None else trajectory.grant.caps
+    calls = {name: agent.parts.whole_caps.made(trajectory.total, name) for name in granted}
     made = {name: number for name, number in calls.items() if number}
-    return msgspec.structs.replace(so_far.total.spending, made=made)
+    return msgspec.structs.replace(trajectory.total.spending, made=made)
 
 
-def _check(so_far: Trajectory, sub: SubRun) -> None:
+def _check(trajectory: Trajectory, sub: SubRun) -> None:
     """Raise where a run of this id is there already and is another's."""
-    if so_far.parent_call != sub.parent:
+    if trajectory.parent_call != sub.parent:
         run_id = sub.parent.rpartition(":")[0]
         message = f"run {sub.run_id} is no sub-run of {run_id}: give that another id of its own"
         raise ConfigError(message)
@@ -270,20 +270,20 @@ async def _cancelled(store: Store, run_id: str) -> str:
     return next((word.why or "a person interrupted the run" for word in words), "")
 
 
-def _outcome(so_far: Trajectory, *, ok: bool) -> Outcome:
+def _outcome(trajectory: Trajectory, *, ok: bool) -> Outcome:
     """What is known of the sub-run's effects together."""
-    had = so_far.effects
+    had = trajectory.effects
     if any(call.observation is None or call.observation.outcome == "unknown" for call in had):
         return "unknown"
     return "done" if ok or had else "not_done"
 
 
-def _result_observation(agent: Agent, so_far: Trajectory, call: str) -> Observation:
+def _result_observation(agent: Agent, trajectory: Trajectory, call: str) -> Observation:
     """The result as the call's observation: an answer, or why there is none."""
-    found = result(agent, so_far)
-    if found.status in {"answered", "bound"} and not found.fallback and so_far.stop is not None:
+    found = result(agent, trajectory)
+    if found.status in {"answered", "bound"} and not found.fallback and trajectory.stop is not None:
         known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.evidence}
-        content = _recited(so_far.stop.answer, known)
+        content = _recited(trajectory.stop.answer, known)
         if found.status == "bound":
             content = {"answer": content, "cut_short": found.reason}
         pieces = found.cited or found.evidence

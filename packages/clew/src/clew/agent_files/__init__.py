@@ -3,8 +3,7 @@
 The command line and records use the same values.
 """
 
-from clew.agent_files.classify import classify
-from clew.agent_files.make import (
+from clew.agent_files.build import (
     DOCS,
     Loaded,
     load_agent,
@@ -15,10 +14,11 @@ from clew.agent_files.make import (
     tool_names,
     with_model,
 )
-from clew.agent_files.origin import spec_of
+from clew.agent_files.classify import classify
+from clew.agent_files.provenance import spec_of
 from clew.agent_files.read import explained, read_agent_file
-from clew.agent_files.spec import ORIGIN, SCREENS, PartError, Spec, origin
-from clew.agent_files.stand_ins import stand_ins
+from clew.agent_files.replay_doubles import stand_ins
+from clew.agent_files.spec import ORIGIN, SCREENS, AgentPartError, Spec, origin
 from clew.agent_files.template import TEMPLATE
 from clew.agent_files.untrusted import ForeignOriginError, is_foreign, outside_parts, refuse_foreign
 
@@ -27,9 +27,9 @@ __all__ = [
     "ORIGIN",
     "SCREENS",
     "TEMPLATE",
+    "AgentPartError",
     "ForeignOriginError",
     "Loaded",
-    "PartError",
     "Spec",
     "classify",
     "explained",

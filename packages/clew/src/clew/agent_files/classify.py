@@ -9,7 +9,7 @@ import msgspec
 
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import McpTable
-from clew.agent_files.toml_lines import line_of
+from clew.agent_files.toml_positions import line_of
 from clew.core.events import Effect, Json
 from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords

@@ -10,7 +10,7 @@ import msgspec
 
 from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
 from clew.agent_files.strategy_table import StrategyTable
-from clew.agent_files.toml_lines import line_of
+from clew.agent_files.toml_positions import line_of
 from clew.models.prices import check_own
 from clew.stores import has_password, scheme_of
 from clew.support.errors import ConfigError

@@ -26,7 +26,7 @@ ORIGIN: Final = "cli"
 Schema: TypeAlias = dict[str, Json]
 
 
-class PartError(ConfigError):
+class AgentPartError(ConfigError):
     """A part of an agent cannot be made; `path` says where it is described."""
 
     def __init__(self, path: tuple[str | int, ...], message: str) -> None:
@@ -45,16 +45,16 @@ def part(*path: str | int) -> Generator[None]:
     except ConfigError as error:
         named = tuple(error.field.split(".", 1)) if path and error.field else ()
         inner = () if set(named) & set(path) else named
-        raise PartError((*path, *inner), str(error)) from error
+        raise AgentPartError((*path, *inner), str(error)) from error
 
 
-class Part(
+class FileTable(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
     """Base of the tables of an agent file: what is not known there is an error, not a default."""
 
 
-class PromptTable(Part, frozen=True, omit_defaults=False):
+class PromptTable(FileTable, frozen=True, omit_defaults=False):
     """The table `prompt`: how prompts are made (`clew.Instructions`); `variants` by yes or no."""
 
     persona: str = PROMPT.persona
@@ -71,7 +71,7 @@ class PromptTable(Part, frozen=True, omit_defaults=False):
     variants: bool = True
 
 
-class Connection(Part, frozen=True):
+class ModelConnection(FileTable, frozen=True):
     """How the model's server is reached; seconds, addresses, header lines, "60 requests" a minute.
 
     `${NAME}` in an address or a header is the environment variable of that name, so that no key
@@ -87,7 +87,7 @@ class Connection(Part, frozen=True):
     headers: dict[str, str] | None = None
 
 
-class PriceTable(Part, frozen=True):
+class PriceTable(FileTable, frozen=True):
     """What a model costs: US dollars per million tokens."""
 
     input: float
@@ -95,7 +95,7 @@ class PriceTable(Part, frozen=True):
     cached: float | None = None
 
 
-class LimitsTable(Part, frozen=True):
+class LimitsTable(FileTable, frozen=True):
     """What stops a run; what is left out is as usual (`clew.Limits`)."""
 
     steps: int | None = None
@@ -122,7 +122,7 @@ class LimitsTable(Part, frozen=True):
         return Limits(**msgspec.to_builtins(self))
 
 
-class GroundedTable(Part, frozen=True):
+class GroundedTable(FileTable, frozen=True):
     """The settings of the check `grounded`: those of `clew.evidence.Grounded`."""
 
     threshold: float = 0.5
@@ -130,7 +130,7 @@ class GroundedTable(Part, frozen=True):
     scope: Literal["sentence", "paragraph"] = "sentence"
 
 
-class Program(Part, frozen=True):
+class ProgramTool(FileTable, frozen=True):
     """A command-line program as a tool (`clew.toolbox.program`); `cwd` is relative to the file."""
 
     name: str
@@ -145,7 +145,7 @@ class Program(Part, frozen=True):
     limit: int = 50_000
 
 
-class ProcessTable(Part, frozen=True):
+class ProcessTable(FileTable, frozen=True):
     """A function `module:name` as a tool in a process of its own (`clew.tools.process`).
 
     What is left out is read from the function; `cpu` is in seconds, `memory` in bytes.
@@ -167,7 +167,7 @@ class ProcessTable(Part, frozen=True):
         return self.name or self.function.rpartition(":")[2].rpartition(".")[2]
 
 
-class AgentTable(Part, frozen=True):
+class AgentTable(FileTable, frozen=True):
     """The agent of another file as a tool (`clew.delegate`); `file` is relative to this one."""
 
     name: str
@@ -175,7 +175,7 @@ class AgentTable(Part, frozen=True):
     file: str
 
 
-class McpAuthTable(Part, frozen=True):
+class McpAuthTable(FileTable, frozen=True):
     """How clew signs in at an MCP server (`clew_mcp.McpAuth`)."""
 
     grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
@@ -186,7 +186,7 @@ class McpAuthTable(Part, frozen=True):
     port: int = 8976
 
 
-class McpTable(Part, frozen=True):
+class McpTable(FileTable, frozen=True):
     """A server of MCP tools (`clew_mcp.McpServer`); places are relative to the file."""
 
     name: str
@@ -208,7 +208,7 @@ class McpTable(Part, frozen=True):
     roots: tuple[str, ...] = ()
 
 
-class WorkspaceTable(Part, frozen=True):
+class WorkspaceTable(FileTable, frozen=True):
     """The table `workspace`: a folder, and the settings of `clew_code.workspace`'s tools.
 
     `only` names tools; `limits` are the fields of `clew_code.sandbox.SandboxLimits`.
@@ -227,7 +227,7 @@ class WorkspaceTable(Part, frozen=True):
     unsafe_kernel: bool = False
 
 
-class FallbackTable(Part, frozen=True):
+class FallbackTable(FileTable, frozen=True):
     """A fallback whose parameters are called otherwise (`clew.tools.with_fallback`).
 
     `arguments` says what a parameter is called by `tool`; "" leaves it out.
@@ -237,7 +237,7 @@ class FallbackTable(Part, frozen=True):
     arguments: dict[str, str] = {}
 
 
-class RetrievalTable(Part, frozen=True):
+class RetrievalTable(FileTable, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
     `embed` is the name of a ranking, or `module:name` of an embedding of one's own; empty it
@@ -251,7 +251,7 @@ class RetrievalTable(Part, frozen=True):
     per_server: int | None = None
 
 
-class CompactionTable(Part, frozen=True):
+class CompactionTable(FileTable, frozen=True):
     """The table `compaction`: the settings of `clew.Compaction`."""
 
     by: tuple[str, ...] = ("duplicates", "mask", "drop")
@@ -261,7 +261,7 @@ class CompactionTable(Part, frozen=True):
     window: int | None = None
 
 
-class RewindsTable(Part, frozen=True):
+class RewindsTable(FileTable, frozen=True):
     """The table `rewinds`: the settings of `clew.Rewinds`; `critic` is a model, or empty."""
 
     by: tuple[str, ...] = ("repeated", "rejected")
@@ -271,7 +271,7 @@ class RewindsTable(Part, frozen=True):
     every: int = 5
 
 
-class Spec(Part, frozen=True):
+class Spec(FileTable, frozen=True):
     """An agent as plain values, recorded as JSON in each of its runs.
 
     `model` is `provider:model`, or empty for the first usable one. `docs`, `memory`, `workspace`
@@ -289,7 +289,7 @@ class Spec(Part, frozen=True):
     workspace: str | WorkspaceTable = ""
     store: str = ""
     tools: tuple[str, ...] | None = None
-    programs: tuple[Program, ...] = ()
+    programs: tuple[ProgramTool, ...] = ()
     processes: tuple[ProcessTable, ...] = ()
     agents: tuple[AgentTable, ...] = ()
     mcp: tuple[McpTable, ...] = ()
@@ -301,7 +301,7 @@ class Spec(Part, frozen=True):
     parser: str = ""
     params: dict[str, Json] = {}
     prices: dict[str, PriceTable] = {}
-    connection: Connection = Connection()
+    connection: ModelConnection = ModelConnection()
     limits: LimitsTable = LimitsTable()
     screens: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()

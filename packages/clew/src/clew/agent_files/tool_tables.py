@@ -12,9 +12,9 @@ from clew.agent_files.imports import imported_function
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import (
     AgentTable,
-    Connection,
+    ModelConnection,
     ProcessTable,
-    Program,
+    ProgramTool,
     Spec,
     WorkspaceTable,
     origin,
@@ -30,7 +30,7 @@ Place: TypeAlias = tuple[str | int, ...]
 """A place in a spec, as `part` takes it."""
 
 
-def command_tool(each: Program) -> Tool:
+def command_tool(each: ProgramTool) -> Tool:
     """The tool that runs a program."""
     return program(
         each.name,
@@ -131,7 +131,7 @@ def inner_spec(name: str, file: str, spec: Spec) -> Spec:
     inner = read_agent_file(file)
     if inner.model:
         return inner
-    reached = spec.connection if inner.connection == Connection() else inner.connection
+    reached = spec.connection if inner.connection == ModelConnection() else inner.connection
     inner = msgspec.structs.replace(inner, connection=reached, prices=inner.prices or spec.prices)
     return inner.replace({"model": spec.model})
 

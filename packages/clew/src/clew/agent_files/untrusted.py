@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from clew.agent_files.origin import origin_of
+from clew.agent_files.provenance import origin_of
 from clew.agent_files.spec import Spec
 from clew.core.trajectory import Trajectory
 from clew.stores.seal import begun_here, trust

@@ -66,15 +66,15 @@ class Reference:
         return f"[{self.doc_id}] {self.named}"
 
 
-class _Piece(msgspec.Struct):
+class _SearchResult(msgspec.Struct):
     doc_id: str = ""
     title: str = ""
 
 
-class _Found(msgspec.Struct):
+class _SearchResults(msgspec.Struct):
     """What search tools return, as far as a list of sources needs it."""
 
-    results: list[_Piece] = []
+    results: list[_SearchResult] = []
 
 
 def titles(record: Trajectory) -> dict[str, str]:
@@ -83,7 +83,7 @@ def titles(record: Trajectory) -> dict[str, str]:
     for call in record.calls:
         with contextlib.suppress(msgspec.ValidationError):  # the result of another kind of tool
             content = call.observation.content if call.observation is not None else None
-            for piece in msgspec.convert(content, _Found).results:
+            for piece in msgspec.convert(content, _SearchResults).results:
                 found.setdefault(piece.doc_id, piece.title)
     return found
 

@@ -9,7 +9,7 @@ import click
 from clew import __version__
 from clew.cli.env_file import read_env
 from clew.cli.errors import Shell
-from clew.cli.groups import Entry, Program
+from clew.cli.groups import CommandEntry, CommandLine
 from clew.cli.safe_text import inert, say
 
 __all__ = ["main"]
@@ -28,55 +28,57 @@ usable.
 """
 
 
-COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
+COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
     "Ask": (
-        Entry("ask", "Answer a question."),
-        Entry("chat", "Ask questions and follow-ups in one run."),
-        Entry("resume", "Continue a run."),
-        Entry("fork", "Start a new run from another's first steps."),
-        Entry("init", "Write a starter agent file."),
+        CommandEntry("ask", "Answer a question."),
+        CommandEntry("chat", "Ask questions and follow-ups in one run."),
+        CommandEntry("resume", "Continue a run."),
+        CommandEntry("fork", "Start a new run from another's first steps."),
+        CommandEntry("init", "Write a starter agent file."),
     ),
     "Inspect": (
-        Entry("runs", "List runs."),
-        Entry("show", "Show a run: as text, JSON or Markdown."),
-        Entry("diff", "Compare two runs."),
-        Entry("replay", "Run a record again without making any call."),
+        CommandEntry("runs", "List runs."),
+        CommandEntry("show", "Show a run: as text, JSON or Markdown."),
+        CommandEntry("diff", "Compare two runs."),
+        CommandEntry("replay", "Run a record again without making any call."),
     ),
     "Run in the background": (
-        Entry("submit", "Leave a question to a worker."),
-        Entry("worker", "Execute submitted runs."),
-        Entry("serve-mcp", "Serve agents as MCP tools and tasks.", package="clew-mcp"),
+        CommandEntry("submit", "Leave a question to a worker."),
+        CommandEntry("worker", "Execute submitted runs."),
+        CommandEntry("serve-mcp", "Serve agents as MCP tools and tasks.", package="clew-mcp"),
     ),
     "Manage": (
-        Entry(
+        CommandEntry(
             "approvals",
             "Allow or reject calls that wait for a person.",
             commands=(
-                Entry(
+                CommandEntry(
                     "list", "List what waits for approval; with -i, decide on each.", "approvals"
                 ),
-                Entry("allow", "Allow a held call.", "rulings"),
-                Entry("reject", "Reject a held call.", "rulings"),
+                CommandEntry("allow", "Allow a held call.", "approve"),
+                CommandEntry("reject", "Reject a held call.", "approve"),
             ),
             default="list",
         ),
-        Entry(
+        CommandEntry(
             "records",
             "Export, import, verify and delete runs.",
             commands=(
-                Entry("export", "Write runs to an archive, or send one as spans."),
-                Entry("import", "Import the runs of an archive.", "importer"),
-                Entry("verify", "Check that records are intact."),
-                Entry("gc", "Delete old runs."),
+                CommandEntry("export", "Write runs to an archive, or send one as spans."),
+                CommandEntry("import", "Import the runs of an archive.", "importer"),
+                CommandEntry("verify", "Check that records are intact."),
+                CommandEntry("gc", "Delete old runs."),
             ),
         ),
-        Entry("mcp", "MCP servers: their tools, and what is pinned of them.", package="clew-mcp"),
-        Entry(
+        CommandEntry(
+            "mcp", "MCP servers: their tools, and what is pinned of them.", package="clew-mcp"
+        ),
+        CommandEntry(
             "tools",
             "List tools; say what those of MCP servers do.",
             commands=(
-                Entry("list", "List tools.", "tools"),
-                Entry(
+                CommandEntry("list", "List tools.", "tools"),
+                CommandEntry(
                     "classify",
                     "Say what a tool does to the world.",
                     "tools.classify",
@@ -85,28 +87,28 @@ COMMANDS: Final[dict[str, tuple[Entry, ...]]] = {
             ),
             default="list",
         ),
-        Entry(
+        CommandEntry(
             "memory",
             "Remember, correct and forget facts.",
             commands=(
-                Entry("add", "Remember a fact or a preference.", "memory"),
-                Entry("list", "List all memories.", "memory"),
-                Entry("search", "Search memories.", "memory"),
-                Entry("correct", "Put a text in the place of a memory.", "memory"),
-                Entry("forget", "Forget a memory for good.", "memory"),
+                CommandEntry("add", "Remember a fact or a preference.", "memory"),
+                CommandEntry("list", "List all memories.", "memory"),
+                CommandEntry("search", "Search memories.", "memory"),
+                CommandEntry("correct", "Put a text in the place of a memory.", "memory"),
+                CommandEntry("forget", "Forget a memory for good.", "memory"),
             ),
             default="list",
         ),
-        Entry("eval", "Evaluate agents on a dataset.", package="clew-evals"),
+        CommandEntry("eval", "Evaluate agents on a dataset.", package="clew-evals"),
     ),
     "Set up": (
-        Entry(
+        CommandEntry(
             "doctor",
             "Check the installation; list models.",
             commands=(
-                Entry("check", "Versions, store, extras, providers, servers.", "doctor"),
-                Entry("models", "List models."),
-                Entry("completion", "Print a shell completion script."),
+                CommandEntry("check", "Versions, store, extras, providers, servers.", "doctor"),
+                CommandEntry("models", "List models."),
+                CommandEntry("completion", "Print a shell completion script."),
             ),
             default="check",
         ),
@@ -138,7 +140,7 @@ def speak(shell: Shell) -> None:
 
 
 @click.group(
-    cls=Program,
+    cls=CommandLine,
     sections=COMMANDS,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -20,7 +20,7 @@ from clew.agent_files import (
     spec_of,
     with_model,
 )
-from clew.cli.screen import Screen, tell_model
+from clew.cli.screen import RunScreen, tell_model
 from clew.interfaces import AgentSpec, Json, ModelInfo, OnText, Prompt, Reply
 from clew.support.wings import MCP, require
 from clew.toolbox.docs import Library
@@ -125,7 +125,7 @@ class Assembled:
     why: str
 
 
-async def assemble(spec: Spec, screen: Screen) -> Assembled:
+async def assemble(spec: Spec, screen: RunScreen) -> Assembled:
     """Make the agent; the screen hears which model was chosen, and what is seldom wise."""
     spec, why = await with_model(spec)
     tell_model(spec.model, why, spec.connection.base_url or "")
@@ -137,7 +137,7 @@ async def assemble(spec: Spec, screen: Screen) -> Assembled:
 
 
 @dataclass(frozen=True)
-class StandIn:
+class ReplayModel:
     """The model of a replay: it has the recorded name and parameters, and is never asked."""
 
     info: ModelInfo
@@ -149,6 +149,6 @@ class StandIn:
         raise ModelError(message)
 
 
-def stand_in(setting: AgentSpec) -> StandIn:
+def stand_in(setting: AgentSpec) -> ReplayModel:
     """What the record says of its model."""
-    return StandIn(ModelInfo(setting.model, setting.params, priced=setting.priced))
+    return ReplayModel(ModelInfo(setting.model, setting.params, priced=setting.priced))

@@ -13,10 +13,10 @@ import msgspec
 
 from clew import ConfigError, PendingApproval, rule
 from clew.cli.options import readable
-from clew.cli.places import command, place
-from clew.cli.render import Block, written
+from clew.cli.render import TextBlock, written
 from clew.cli.safe_text import inert, say
 from clew.cli.screen import console, put
+from clew.cli.store_option import command, place
 from clew.interfaces import Action, Json, Ruling, encode
 from clew.toolbox import ASK_PERSON
 
@@ -30,27 +30,29 @@ def document(each: PendingApproval) -> dict[str, Json]:
     return {name: value for name, value in asdict(each).items() if name != "seen"}
 
 
-def show_call(each: PendingApproval, run_id: str = "") -> Block:
+def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:
     """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
     made = written(Action(each.tool, each.args), whole=True)
     form = "" if each.asks is None else encode(each.asks).decode()
     asks = f"\nanswer with JSON of this form: {form}" if form else ""
     place = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
-    return Block(f"Held {inert(place)}", f"{made}\n{inert(each.why)}{inert(asks)}", "yellow")
+    return TextBlock(f"Held {inert(place)}", f"{made}\n{inert(each.why)}{inert(asks)}", "yellow")
 
 
-def render_approval(each: PendingApproval, store: str | None, run_id: str = "") -> Iterator[Block]:
+def render_approval(
+    each: PendingApproval, store: str | None, run_id: str = ""
+) -> Iterator[TextBlock]:
     """A call that waits, in whichever run; that is named where it is not `run_id`."""
     yield show_call(each, run_id)
     if each.tool == ASK_PERSON:
         answer = command("approvals allow", each.run_id, each.call, "--answer", "TEXT", store=store)
-        yield Block("Answer it", answer)
+        yield TextBlock("Answer it", answer)
     elif each.asks is not None:
         answer = command("approvals allow", each.run_id, each.call, "--answer", "JSON", store=store)
-        yield Block("Answer it", answer)
+        yield TextBlock("Answer it", answer)
     else:
-        yield Block("Allow", command("approvals allow", each.run_id, each.call, store=store))
-    yield Block(
+        yield TextBlock("Allow", command("approvals allow", each.run_id, each.call, store=store))
+    yield TextBlock(
         "Refuse",
         command("approvals reject", each.run_id, each.call, "--why", "REASON", store=store),
     )

@@ -11,10 +11,10 @@ from clew.cli.approval_prompts import decide, document, post_ruling, render_appr
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import command, existing, exists, shown_place
-from clew.cli.render import Block
+from clew.cli.render import TextBlock
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
+from clew.cli.store_option import command, existing, exists, shown_place
 from clew.interfaces import Store
 
 
@@ -45,8 +45,8 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
         for piece in render_approval(each, store):
             put(out, piece)
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at / 1000))
-        put(out, Block("Since", since, "dim"))
-        put(out, Block("Then", hint))
+        put(out, TextBlock("Since", since, "dim"))
+        put(out, TextBlock("Then", hint))
     return ANSWERED
 
 
@@ -63,7 +63,7 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
         if left:
             ruled[each.root] = hint
     for hint in ruled.values():
-        put(console(), Block("Then", hint))
+        put(console(), TextBlock("Then", hint))
     return ANSWERED
 
 

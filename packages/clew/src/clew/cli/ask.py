@@ -6,11 +6,11 @@ from clew import open_run
 from clew.agent_files import origin
 from clew.cli import completers
 from clew.cli.agents import assemble, options
-from clew.cli.foreground import carry_on
 from clew.cli.memory import tell_memories
 from clew.cli.options import LOG_DIR, QUESTION, STORE, agent_options
-from clew.cli.outcome import Outcome, run_command
-from clew.cli.screen import Screen
+from clew.cli.outcome import ShownResult, run_command
+from clew.cli.run_here import carry_on
+from clew.cli.screen import RunScreen
 from clew.cli.votes import NO_LOG, VoteRequest, assemble_vote, carry_vote
 from clew.interfaces import Json
 from clew.stores import store_at
@@ -48,7 +48,7 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
 @LOG_DIR
 @run_command
 async def ask(
-    screen: Screen,
+    screen: RunScreen,
     *,
     question: str,
     store: str | None,
@@ -56,7 +56,7 @@ async def ask(
     votes: int | None,
     verifier: str | None,
     **given: Json,
-) -> Outcome:
+) -> ShownResult:
     """Answer QUESTION, and record every thought, call and observation.
 
     If QUESTION is -, it is read from stdin.

@@ -6,10 +6,10 @@ import msgspec
 
 from clew import ConfigError, Trajectory
 from clew.cli.outcome import status
-from clew.cli.render import Block
+from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
-from clew.evidence import Audit, Audited, Checked, audit
+from clew.evidence import Audit, Audited, CheckedFact, audit
 from clew.interfaces import FINISH, Json
 from clew.support.short_text import one_line
 
@@ -53,23 +53,26 @@ def render_audit(record: Trajectory, found: Audit) -> None:
     """The claims with their state, what was found where, and the references."""
     out = console()
     verdict = "supported" if found.ok else "not supported"
-    put(out, Block("Run", f"{record.run_id} ({status(record)}): the answer is {verdict}", "bold"))
+    put(
+        out,
+        TextBlock("Run", f"{record.run_id} ({status(record)}): the answer is {verdict}", "bold"),
+    )
     for why in found.why:
-        put(out, Block("Answer", inert(why), "red"))
+        put(out, TextBlock("Answer", inert(why), "red"))
     for claim in found.claims:
         put(out, _claim(claim))
     for reference in found.references:
         weak = " weak" if reference.doc_id in found.weak else ""
-        put(out, Block("Reference", inert(f"{reference}{weak}"), "dim"))
+        put(out, TextBlock("Reference", inert(f"{reference}{weak}"), "dim"))
 
 
-def _claim(claim: Audited) -> Block:
+def _claim(claim: Audited) -> TextBlock:
     lines = [inert(one_line(claim.text)), *map(inert, claim.why)]
     lines += [_fact(fact) for fact in claim.facts]
-    return Block(claim.state.capitalize(), "\n".join(lines), STYLES.get(claim.state, ""))
+    return TextBlock(claim.state.capitalize(), "\n".join(lines), STYLES.get(claim.state, ""))
 
 
-def _fact(fact: Checked) -> str:
+def _fact(fact: CheckedFact) -> str:
     said = f"{fact.kind} {fact.text!r}"
     found = fact.found
     if found is None:

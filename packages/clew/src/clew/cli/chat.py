@@ -15,14 +15,14 @@ from clew.agent_files import origin
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.approval_prompts import decide
 from clew.cli.errors import ANSWERED, Shell, report_error
-from clew.cli.foreground import carry_on
 from clew.cli.memory import tell_memories
 from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
-from clew.cli.outcome import Outcome, status, tell_end
-from clew.cli.places import command, existing, find_run
-from clew.cli.render import Block
+from clew.cli.outcome import ShownResult, status, tell_end
+from clew.cli.render import TextBlock
+from clew.cli.run_here import carry_on
 from clew.cli.safe_text import say
-from clew.cli.screen import Screen, console, put
+from clew.cli.screen import RunScreen, console, put
+from clew.cli.store_option import command, existing, find_run
 from clew.interfaces import Json, Ruling, Store
 from clew.stores import FencedError, open_store
 
@@ -40,13 +40,13 @@ Ctrl-C           interrupts the step, not the session"""
 
 
 @dataclass
-class Session:
+class ChatSession:
     """A chat: who answers, where the record lies, and the record itself once there is one."""
 
     made: Assembled
     place: Store
     store: str | None
-    screen: Screen
+    screen: RunScreen
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     opened: OpenRun | None = None
 
@@ -61,7 +61,7 @@ class Session:
 
     async def close(self) -> None:
         """Leave the record to others."""
-        self.opened = self.screen.so_far = None
+        self.opened = self.screen.trajectory = None
         await self.stack.aclose()
 
 
@@ -82,7 +82,7 @@ def chat(
     **given: Json,
 ) -> int:
     """Ask questions and follow-ups in one run. Type /help for the commands."""
-    screen = Screen(console(), debug=shell.debug)
+    screen = RunScreen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
         session = runner.run(_open(earlier, store, screen, given, trusted=trust_origin))
         try:
@@ -94,8 +94,8 @@ def chat(
 
 
 async def _open(
-    earlier: str, store: str | None, screen: Screen, given: dict[str, Json], *, trusted: bool
-) -> Session:
+    earlier: str, store: str | None, screen: RunScreen, given: dict[str, Json], *, trusted: bool
+) -> ChatSession:
     run_id = ""
     if earlier:
         async with existing(store) as place:
@@ -105,17 +105,17 @@ async def _open(
         spec = options(given)
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
-    session = Session(made, open_store(store), store, screen)
+    session = ChatSession(made, open_store(store), store, screen)
     if run_id:
         await session.open(run_id=run_id)
     return session
 
 
-def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
+def converse(shell: Shell, session: ChatSession, runner: asyncio.Runner) -> None:
     """Read lines and do what they say, until /exit or the end of the input."""
     interactive = sys.stdin.isatty()
     if interactive:
-        put(console(), Block("clew", "/help says what there is, /exit leaves", "dim"))
+        put(console(), TextBlock("clew", "/help says what there is, /exit leaves", "dim"))
     try:
         _converse(shell, session, runner, interactive=interactive)
     finally:
@@ -124,7 +124,9 @@ def converse(shell: Shell, session: Session, runner: asyncio.Runner) -> None:
             say(f"Go on with: {again}")
 
 
-def _converse(shell: Shell, session: Session, runner: asyncio.Runner, *, interactive: bool) -> None:
+def _converse(
+    shell: Shell, session: ChatSession, runner: asyncio.Runner, *, interactive: bool
+) -> None:
     """The conversation itself, whatever ends it."""
     while True:
         try:
@@ -146,7 +148,7 @@ def _converse(shell: Shell, session: Session, runner: asyncio.Runner, *, interac
                 _answer(shell, session, runner, "")
 
 
-def _obey(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -> None:
+def _obey(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str) -> None:
     """Do what a line that begins with a slash says."""
     match line.split():
         case ["/help"]:
@@ -161,7 +163,7 @@ def _obey(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -> 
             say(f"{line}: there is no such command\n{HELP}")
 
 
-def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -> None:
+def _answer(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str) -> None:
     """Answer a line (or, where it is empty, go on) and show how that ended."""
     try:
         text = readable(line) if line else ""
@@ -176,7 +178,7 @@ def _answer(shell: Shell, session: Session, runner: asyncio.Runner, line: str) -
             runner.run(session.close())
 
 
-async def _turn(session: Session, text: str) -> Outcome:
+async def _turn(session: ChatSession, text: str) -> ShownResult:
     opened, words = session.opened, text
     if opened is None:
         opened, text = await session.open(text), ""
@@ -189,7 +191,7 @@ async def _turn(session: Session, text: str) -> Outcome:
     return end
 
 
-def _rule(session: Session, runner: asyncio.Runner) -> bool:
+def _rule(session: ChatSession, runner: asyncio.Runner) -> bool:
     """Ask about each held call; whether the run may go on now."""
     opened = session.opened
     if opened is None or status(opened.record) != "held":

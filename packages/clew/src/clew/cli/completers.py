@@ -16,8 +16,8 @@ from click.shell_completion import CompletionItem
 from clew import ClewError
 from clew.agent_files import tool_names
 from clew.cli.env_file import read_env
-from clew.cli.places import existing
 from clew.cli.safe_text import inert
+from clew.cli.store_option import existing
 from clew.codecs import names as format_names
 from clew.models import OFFLINE, available
 from clew.models.catalog import priced_models

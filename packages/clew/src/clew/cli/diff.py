@@ -12,10 +12,10 @@ from clew import Difference, Trajectory, diff, read
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
-from clew.cli.places import existing, find_run
-from clew.cli.render import Block, dollars, readable, shorten
+from clew.cli.render import TextBlock, dollars, readable, shorten
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
+from clew.cli.store_option import existing, find_run
 from clew.interfaces import Json
 
 ROWS: Final = ("status", "model", "codec", "steps", "calls", "tokens", "cost", "seconds")
@@ -86,26 +86,26 @@ def came_to(record: Trajectory) -> dict[str, Json]:
     }
 
 
-def render_difference(found: Difference) -> Iterator[Block]:
+def render_difference(found: Difference) -> Iterator[TextBlock]:
     """The parting and the answers."""
     left, right = found.left.run_id, found.right.run_id
     if found.shared:
         entries = "1 entry" if found.shared == 1 else f"{found.shared} entries"
         steps = {0: "no step", 1: "step 1"}.get(found.steps, f"steps 1 to {found.steps}")
-        yield Block("Shared", f"{entries}, {steps}", "dim")
+        yield TextBlock("Shared", f"{entries}, {steps}", "dim")
     else:
-        yield Block("Shared", "nothing: neither is a fork of the other", "dim")
+        yield TextBlock("Shared", "nothing: neither is a fork of the other", "dim")
     if found.agents:
-        yield Block("Agents differ in", inert(", ".join(found.agents)), "dim")
+        yield TextBlock("Agents differ in", inert(", ".join(found.agents)), "dim")
     if (parting := found.parting) is None:
-        yield Block("They part", "nowhere: the same was thought, done and seen", "bold")
+        yield TextBlock("They part", "nowhere: the same was thought, done and seen", "bold")
     else:
-        yield Block("They part", inert(f"in step {parting.step}: {parting.what}"), "bold")
+        yield TextBlock("They part", inert(f"in step {parting.step}: {parting.what}"), "bold")
         for run_id, value, style in ((left, parting.left, "red"), (right, parting.right, "green")):
-            yield Block(f"  {inert(run_id)}", shorten(_render_value(value)), style)
+            yield TextBlock(f"  {inert(run_id)}", shorten(_render_value(value)), style)
     for record, style in ((found.left, "red"), (found.right, "green")):
         answer = record.stop.answer if record.stop is not None else None
-        yield Block(f"Answer of {inert(record.run_id)}", _render_value(answer), style)
+        yield TextBlock(f"Answer of {inert(record.run_id)}", _render_value(answer), style)
 
 
 def _render_value(value: Json) -> str:

@@ -20,9 +20,9 @@ from rich.text import Text
 from clew import ClewError, __version__
 from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import exists, place, shown_place
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
+from clew.cli.store_option import exists, place, shown_place
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
 from clew.support.extras import install, install_package, installed

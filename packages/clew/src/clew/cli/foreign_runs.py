@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from clew import ConfigError, Trajectory
 from clew.agent_files import is_foreign, outside_parts, spec_of
-from clew.cli.render import Block, pieces
+from clew.cli.render import TextBlock, pieces
 from clew.cli.safe_text import inert
 
 FOREIGN = (
@@ -13,7 +13,7 @@ FOREIGN = (
 )
 
 
-def pieces_with_origin(record: Trajectory) -> Iterator[Block]:
+def pieces_with_origin(record: Trajectory) -> Iterator[TextBlock]:
     """Everything in the record, with what its agent names behind the agent."""
     for piece in pieces(record):
         yield piece
@@ -21,16 +21,16 @@ def pieces_with_origin(record: Trajectory) -> Iterator[Block]:
             yield from _origin(record)
 
 
-def _origin(record: Trajectory) -> Iterator[Block]:
+def _origin(record: Trajectory) -> Iterator[TextBlock]:
     """What the record names outside of clew, and that somebody else wrote it."""
     try:
         spec = spec_of(record)
     except ConfigError as error:
-        yield Block("Origin", inert(str(error)), "yellow")
+        yield TextBlock("Origin", inert(str(error)), "yellow")
         return
     if spec is None:
         return
     for line in outside_parts(spec):
-        yield Block("Names", inert(line), "dim")
+        yield TextBlock("Names", inert(line), "dim")
     if is_foreign(record):
-        yield Block("Origin", FOREIGN, "yellow")
+        yield TextBlock("Origin", FOREIGN, "yellow")

@@ -5,12 +5,12 @@ import click
 from clew import open_fork, read
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
-from clew.cli.foreground import carry_on
 from clew.cli.options import RUN, SAY, STORE, TRUST_ORIGIN
-from clew.cli.outcome import Outcome, run_command
-from clew.cli.places import existing, find_run
-from clew.cli.screen import Screen
-from clew.cli.settings import RecordCommand, Settings, settings_option
+from clew.cli.outcome import ShownResult, run_command
+from clew.cli.run_here import carry_on
+from clew.cli.screen import RunScreen
+from clew.cli.settings import RecordCommand, SetOptions, settings_option
+from clew.cli.store_option import existing, find_run
 from clew.cli.votes import refuse_vote
 
 EPILOG = """\b
@@ -37,15 +37,15 @@ Examples:
 @STORE
 @run_command
 async def fork(
-    screen: Screen,
+    screen: RunScreen,
     *,
     run: str,
     at: int,
-    settings: Settings,
+    settings: SetOptions,
     say: str,
     store: str | None,
     trust_origin: bool,
-) -> Outcome:
+) -> ShownResult:
     """Start a new run from the first K steps of RUN, and continue it.
 
     RUN is an id, its beginning or end, or `last`; it does not change. No call of the kept steps is

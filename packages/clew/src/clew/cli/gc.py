@@ -11,10 +11,10 @@ from typing_extensions import override
 
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import existing
 from clew.cli.progress import count, progress, size
 from clew.cli.safe_text import inert, json_text, say
-from clew.retention import STATUSES, Standing, Swept
+from clew.cli.store_option import existing
+from clew.retention import STATUSES, GcReport, RunState
 from clew.retention import gc as sweep
 
 SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
@@ -73,7 +73,7 @@ def gc(
     if older is None and keep_under is None and not status:
         message = "say which runs may go: --older AGE, --keep-under SIZE or --status STATUS"
         raise click.UsageError(message, click.get_current_context())
-    wanted = cast("tuple[Standing, ...]", status)
+    wanted = cast("tuple[RunState, ...]", status)
     done = anyio.run(partial(_sweep, older, keep_under, wanted, store, dry_run=dry_run))
     if as_json:
         say(json_text({"dry_run": dry_run, **msgspec.to_builtins(done)}))
@@ -83,9 +83,9 @@ def gc(
 
 
 async def _sweep(
-    older: float | None, keep_under: float | None, status: tuple[Standing, ...], store: str | None,
+    older: float | None, keep_under: float | None, status: tuple[RunState, ...], store: str | None,
     *, dry_run: bool,
-) -> Swept:  # fmt: skip
+) -> GcReport:  # fmt: skip
     async with existing(store) as place:
         with progress("forgetting") as show:
             return await sweep(
@@ -98,7 +98,7 @@ async def _sweep(
             )
 
 
-def _report(done: Swept, *, dry_run: bool) -> None:
+def _report(done: GcReport, *, dry_run: bool) -> None:
     for run_id in done.removed:
         say(inert(f"{'would go' if dry_run else 'removed'}  {run_id}"))
     for told in done.kept:

@@ -47,7 +47,7 @@ def import_extra(module: str, extra: str, package: str = "clew") -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CommandEntry:
     """A command as its group's help names it, or a group of `commands`.
 
     A command is the one of its name in its module, one of `clew.cli` unless it has dots; or what
@@ -58,7 +58,7 @@ class Entry:
     name: str
     about: str
     module: str = ""
-    commands: tuple["Entry", ...] = ()
+    commands: tuple["CommandEntry", ...] = ()
     default: str = ""
     package: str = ""
 
@@ -86,7 +86,7 @@ class CommandGroup(click.Group):
         self,
         name: str | None = None,
         *,
-        sections: Mapping[str, Sequence[Entry]],
+        sections: Mapping[str, Sequence[CommandEntry]],
         default: str = "",
         **extra: Any,
     ) -> None:
@@ -152,7 +152,7 @@ class CommandGroup(click.Group):
                 rows = [(f"{entry.name:<{width}}", self._about(entry)) for entry in entries]
                 formatter.write_dl(rows, col_spacing=GAP)
 
-    def _about(self, entry: Entry) -> str:
+    def _about(self, entry: CommandEntry) -> str:
         if entry.package and (entry.module or entry.name) not in names(COMMANDS):
             return f"{entry.about}  [needs {entry.package}]"
         return f"{entry.about}  [default]" if entry.name == self._default else entry.about
@@ -181,7 +181,7 @@ def _about(name: str) -> str:
 _WORDS_OF_SHELLS: Final = frozenset({"COMP_WORDS", "COMP_LINE"})
 
 
-class Program(CommandGroup):
+class CommandLine(CommandGroup):
     """The whole command line: each error becomes a line, and each end an exit code.
 
     Other packages add commands, by entry points.

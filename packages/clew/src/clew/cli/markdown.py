@@ -6,7 +6,7 @@ from typing import Final
 
 from clew import Trajectory
 from clew.cli.outcome import status
-from clew.cli.render import Block
+from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert
 from clew.support.short_text import one_line
 
@@ -19,12 +19,12 @@ _FETCHED: Final = re.compile(r"!(?=\[)|<(?=[a-zA-Z/!?])")
 _THOUGHT: Final = re.compile(r"(?:Thought|Action|Answer|Fault|Repair) (\d+)")
 
 
-def markdown(record: Trajectory, pieces: Iterable[Block]) -> str:
+def markdown(record: Trajectory, pieces: Iterable[TextBlock]) -> str:
     """The pieces of a record under a heading for each step."""
     return "\n\n".join(_blocks(record, pieces))
 
 
-def _blocks(record: Trajectory, pieces: Iterable[Block]) -> Iterator[str]:
+def _blocks(record: Trajectory, pieces: Iterable[TextBlock]) -> Iterator[str]:
     yield f"# {_FETCHED.sub(_escaped, one_line(inert(record.goal)))}"
     yield f"Run `{record.run_id}`, {status(record)}."
     step = ""
@@ -35,7 +35,7 @@ def _blocks(record: Trajectory, pieces: Iterable[Block]) -> Iterator[str]:
         yield _block(piece)
 
 
-def _block(piece: Block) -> str:
+def _block(piece: TextBlock) -> str:
     text = piece.text.strip("\n")
     if piece.label.split()[0] not in FENCED:
         quoted = _FETCHED.sub(_escaped, text).replace("\n", "\n> ")

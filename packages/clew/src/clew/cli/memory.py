@@ -12,10 +12,10 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, named
 from clew.cli.safe_text import inert, json_text, say
 from clew.interfaces import Note, Store, encode
-from clew.memory import Memory, Source, SqliteMemory, memory_place, note_of, open_memory
+from clew.memory import Memory, MemorySource, SqliteMemory, memory_place, note_of, open_memory
 from clew.support.short_text import one_line
 
-PERSON: Final = Source(by="person")
+PERSON: Final = MemorySource(by="person")
 
 FILE: Final = click.option(
     "--memory",

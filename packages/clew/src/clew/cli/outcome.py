@@ -17,10 +17,10 @@ from clew.cli.approval_prompts import render_approval
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
-from clew.cli.places import command
-from clew.cli.render import WIDE, Block, dollars
+from clew.cli.render import WIDE, TextBlock, dollars
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put, watching
+from clew.cli.store_option import command
 from clew.interfaces import Json, Landing
 from clew.support.json_values import text_or_json
 from clew.support.short_text import one_line
@@ -30,7 +30,7 @@ RAISED: Final = frozenset({"steps", "tokens", "cost", "seconds"})
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ShownResult:
     """A result with the record it was read from; `result` is None where the run has not stopped.
 
     `why` says why the model was chosen, if nobody named it; `error` and `reason` why the run is
@@ -100,7 +100,7 @@ def fork_of(record: Trajectory) -> dict[str, Json] | None:
     return {"run_id": last.parent, "step": last.step, "changed": list(last.what)}
 
 
-def document(end: Outcome) -> dict[str, Json]:
+def document(end: ShownResult) -> dict[str, Json]:
     """Everything there is to know of the end of a run."""
     record, result = end.record, end.result
     setting = record.setting
@@ -149,18 +149,18 @@ def _evidence(piece: Evidence, named: dict[str, str]) -> dict[str, Json]:
     return {**msgspec.structs.asdict(piece), "title": named.get(piece.doc_id, "")}
 
 
-def tell_end(out: Console, end: Outcome) -> None:
+def tell_end(out: Console, end: ShownResult) -> None:
     """The answer, what it rests on, and what it took."""
     result = end.result
     if result is not None and result.answer is not None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
         said = f"\n({result.note})" if result.note and not result.fallback else ""
-        put(out, Block(label, inert(text_or_json(end.answer) + said), "bold"))
+        put(out, TextBlock(label, inert(text_or_json(end.answer) + said), "bold"))
         if result.fallback:
-            put(out, Block("Note", "this answer was declared beforehand, not found", "yellow"))
+            put(out, TextBlock("Note", "this answer was declared beforehand, not found", "yellow"))
     if result is not None and result.note and (result.answer is None or result.fallback):
-        put(out, Block("Note", inert(result.note), "yellow"))
+        put(out, TextBlock("Note", inert(result.note), "yellow"))
     for source in sources(end):
         put(out, source)
     for link in outside(end):
@@ -172,15 +172,15 @@ def tell_end(out: Console, end: Outcome) -> None:
     out.print(summary(end), style="dim")
 
 
-def sources(end: Outcome) -> Iterator[Block]:
+def sources(end: ShownResult) -> Iterator[TextBlock]:
     """The cited pieces: id, path and title; none where the answer's own text lists them."""
     if end.result is None or end.lists_references:
         return
     for one in end.result.references:
-        yield Block(f"[{inert(one.doc_id)}]", inert(one.named), "dim")
+        yield TextBlock(f"[{inert(one.doc_id)}]", inert(one.named), "dim")
 
 
-def outside(end: Outcome) -> Iterator[Block]:
+def outside(end: ShownResult) -> Iterator[TextBlock]:
     """The links of the answer that no person gave, but for those of the cited pieces."""
     result = end.result
     cited = {piece.source for piece in result.cited} if result is not None else set[str]()
@@ -193,18 +193,18 @@ def outside(end: Outcome) -> Iterator[Block]:
             where = f"{'was' if link.whole else 'its host was'} read in what {tool} returned"
             where = f"{where} ({link.call})"
         kind = "Image" if link.image else "Link"
-        yield Block(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
+        yield TextBlock(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
 
 
-def voted(end: Outcome) -> Iterator[Block]:
+def voted(end: ShownResult) -> Iterator[TextBlock]:
     """How a vote was decided, and each of its runs in a line."""
     if end.vote is None:
         return
     if end.vote.words:
-        yield Block("Vote", inert(end.vote.words))
+        yield TextBlock("Vote", inert(end.vote.words))
     for run in end.vote.runs:
         said = f"{_answer_line(run)} · {run.status} · run {run.run_id}"
-        yield Block(f"Run {run.run}", said, "dim")
+        yield TextBlock(f"Run {run.run}", said, "dim")
 
 
 def _answer_line(run: Any) -> str:
@@ -214,33 +214,33 @@ def _answer_line(run: Any) -> str:
     return one_line(inert(text_or_json(run.answer)), WIDE)
 
 
-def pending(end: Outcome) -> Sequence[PendingApproval]:
+def pending(end: ShownResult) -> Sequence[PendingApproval]:
     """What waits for a person, in sub-runs too; of an open run, what its own record says."""
     return (
         end.result.pending_approvals if end.result is not None else tuple(pending_here(end.record))
     )
 
 
-def rulings(end: Outcome) -> Iterator[Block]:
+def rulings(end: ShownResult) -> Iterator[TextBlock]:
     """What waits for a person, and the commands that rule on it."""
     run_id = end.record.run_id
     for each in pending(end):
         yield from render_approval(each, end.store, run_id)
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
-            yield Block("Look", command("show", run.run_id, store=end.store))
-            yield Block("Allow", command("approvals allow", run.run_id, store=end.store))
+            yield TextBlock("Look", command("show", run.run_id, store=end.store))
+            yield TextBlock("Allow", command("approvals allow", run.run_id, store=end.store))
             refuse = command("approvals reject", run.run_id, "--why", "REASON", store=end.store)
-            yield Block("Refuse", refuse)
-    yield Block("Then", continue_hint(end.record, store=end.store))
+            yield TextBlock("Refuse", refuse)
+    yield TextBlock("Then", continue_hint(end.record, store=end.store))
 
 
-def stopped(end: Outcome) -> Iterator[Block]:
+def stopped(end: ShownResult) -> Iterator[TextBlock]:
     """Why there is no answer, or only the best that could be had, and how to go on."""
     result = end.result
     if result is None or result.ok or result.status == "declined":
         return
-    yield Block("Stopped", inert(_why(end.record, result)), "yellow")
+    yield TextBlock("Stopped", inert(_why(end.record, result)), "yellow")
     if end.vote is not None:
         return
     bound = "" if end.record.stop is None else end.record.stop.code
@@ -250,7 +250,7 @@ def stopped(end: Outcome) -> Iterator[Block]:
         further = ["--say", "TEXT"]
     else:
         return
-    yield Block("Go on", continue_hint(end.record, *further, store=end.store))
+    yield TextBlock("Go on", continue_hint(end.record, *further, store=end.store))
 
 
 def _why(record: Trajectory, result: Result) -> str:
@@ -261,7 +261,7 @@ def _why(record: Trajectory, result: Result) -> str:
     return result.reason
 
 
-def summary(end: Outcome) -> str:
+def summary(end: ShownResult) -> str:
     """Status, steps, tokens, cost and run id on one line."""
     used, steps = end.used, end.steps
     parts = [
@@ -275,7 +275,7 @@ def summary(end: Outcome) -> str:
     return " · ".join(parts)
 
 
-def _cost(end: Outcome) -> str:
+def _cost(end: ShownResult) -> str:
     """What it cost; what open sub-runs took is not in it yet."""
     number = sum(bool(call.child) and not call.observation for call in end.record.step.all_calls)
     if not number:
@@ -300,7 +300,7 @@ def entry_document(entry: Entry) -> dict[str, Json]:
     return {**place, **event, "chain": entry.hash.hex()}
 
 
-def run_command(work: Callable[..., Awaitable[Outcome]]) -> Callable[..., int]:
+def run_command(work: Callable[..., Awaitable[ShownResult]]) -> Callable[..., int]:
     """A command that shows a run to its end, with --json, --quiet and --debug.
 
     `work` takes the screen, and the other options by their names.
@@ -315,7 +315,7 @@ def run_command(work: Callable[..., Awaitable[Outcome]]) -> Callable[..., int]:
     return JSON(QUIET(DEBUG(command)))
 
 
-def finish(end: Outcome, *, as_json: bool) -> int:
+def finish(end: ShownResult, *, as_json: bool) -> int:
     """Show the end on stdout and return the exit code. Raises the error that left the run open.
 
     Where nobody reads it, the run has ended all the same, and the code says how.

@@ -43,7 +43,7 @@ MOST_TOOLS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A labelled piece of text, and the style a terminal gives it."""
 
     label: str
@@ -60,7 +60,7 @@ def shorten(text: str) -> str:
     return text if left <= 0 else f"{begin}\n… {left:,} more characters (clew show has all)"
 
 
-def brief(value: Json, most: int = 200) -> str:
+def prompt_spec(value: Json, most: int = 200) -> str:
     """A value as compact JSON on one line, cut to about `most` characters."""
     return cut(inert(encode(value).decode()), most)
 
@@ -70,11 +70,13 @@ def written(action: Action, *, whole: bool = False) -> str:
     if action.fault:
         return f"{inert(action.name)}(?)  {inert(action.fault)}"
     most = 1 << 30 if whole else 200
-    args = ", ".join(f"{inert(name)}={brief(value, most)}" for name, value in action.args.items())
+    args = ", ".join(
+        f"{inert(name)}={prompt_spec(value, most)}" for name, value in action.args.items()
+    )
     return f"{inert(action.name)}({args})"
 
 
-def pieces(record: Trajectory) -> Iterator[Block]:
+def pieces(record: Trajectory) -> Iterator[TextBlock]:
     """Everything in the record, in its order."""
     step = 0
     for entry in record.entries:
@@ -84,7 +86,7 @@ def pieces(record: Trajectory) -> Iterator[Block]:
 
 def render_event(
     event: AnyEvent, step: int, *, whole: bool = True, thought_of: Thought | None = None
-) -> Iterator[Block]:
+) -> Iterator[TextBlock]:
     """What there is to see of an event of step number `step`.
 
     Unless `whole`, long texts are cut, and what is said elsewhere is left out: the person's own
@@ -143,24 +145,24 @@ def charged(event: Charged) -> str:
 
 def turned(
     event: Changed | Charged | Landing | Cancel | Compacted | Rewound,
-) -> Iterator[Block]:
+) -> Iterator[TextBlock]:
     """What turned the run: another setting, a lost call, a bound, an interrupt, a shorter view."""
     match event:
         case Charged():
-            yield Block("Charged", inert(charged(event)), "yellow")
+            yield TextBlock("Charged", inert(charged(event)), "yellow")
         case Changed():
-            yield Block("Changed", inert(", ".join(event.what)), "yellow")
+            yield TextBlock("Changed", inert(", ".join(event.what)), "yellow")
         case Landing():
             said = f"{event.bound}: {event.detail}; one last thought"
-            yield Block("Bound", inert(said), "yellow")
+            yield TextBlock("Bound", inert(said), "yellow")
         case Compacted():
-            yield Block("Left out", inert(left_out(event)), "yellow")
+            yield TextBlock("Left out", inert(left_out(event)), "yellow")
         case Rewound():
             by = f" ({event.by})" if event.by else ""
-            yield Block("Rewound", inert(f"to step {event.to}{by}: {event.lesson}"), "yellow")
+            yield TextBlock("Rewound", inert(f"to step {event.to}{by}: {event.lesson}"), "yellow")
         case Cancel():
             said = event.why or "a person wants the run to stop"
-            yield Block("Interrupt", inert(said), "yellow")
+            yield TextBlock("Interrupt", inert(said), "yellow")
 
 
 def left_out(event: Compacted) -> str:
@@ -172,62 +174,64 @@ def left_out(event: Compacted) -> str:
     return f"{what}, about {event.tokens:,} tokens remain ({event.by}): {event.why}"
 
 
-def forked(event: Forked) -> Iterator[Block]:
+def forked(event: Forked) -> Iterator[TextBlock]:
     """Where a fork was cut from its parent, and what stays done of what that did afterwards."""
     changed = f"; changed: {', '.join(event.what)}" if event.what else ""
-    yield Block("Fork", inert(f"of {event.parent} after step {event.step}{changed}"), "yellow")
+    yield TextBlock("Fork", inert(f"of {event.parent} after step {event.step}{changed}"), "yellow")
     yield from _done_before(event)
 
 
-def _done_before(event: Started | Forked | Note) -> Iterator[Block]:
+def _done_before(event: Started | Forked | Note) -> Iterator[TextBlock]:
     """Side effects of other runs that the run must not repeat unasked."""
     for done in event.done:
         was = "may have been done" if done.outcome == "unknown" else "done"
-        yield Block("Done before", inert(f"{done.text} ({was} by {done.key})"), "yellow")
+        yield TextBlock("Done before", inert(f"{done.text} ({was} by {done.key})"), "yellow")
 
 
-def started(event: Started) -> Iterator[Block]:
+def started(event: Started) -> Iterator[TextBlock]:
     """The question, and who was to answer it."""
-    yield Block("Question", inert(event.goal), "bold")
+    yield TextBlock("Question", inert(event.goal), "bold")
     names = [*event.setting.tools]
     told = ", ".join(names[:MOST_TOOLS]) or "none"
     if (more := len(names) - MOST_TOOLS) > 0:
         told += f" and {more:,} more"
     made_of = f"{event.setting.model}, {event.setting.codec}, tools: "
-    yield Block("Agent", inert(made_of + told), "dim")
+    yield TextBlock("Agent", inert(made_of + told), "dim")
     yield from _done_before(event)
 
 
-def thought(event: Thought, step: int, *, whole: bool) -> Iterator[Block]:
+def thought(event: Thought, step: int, *, whole: bool) -> Iterator[TextBlock]:
     """The thought, its actions, and what was wrong with the reply."""
     if event.shown:
-        yield Block(f"Tools {step}", inert(f"shown from here on: {', '.join(event.shown)}"), "dim")
+        yield TextBlock(
+            f"Tools {step}", inert(f"shown from here on: {', '.join(event.shown)}"), "dim"
+        )
     if event.text and (event.text != event.answer or whole):
-        yield Block(f"Thought {step}", inert(event.text), "cyan")
+        yield TextBlock(f"Thought {step}", inert(event.text), "cyan")
     for repair in event.repairs:
-        yield Block(f"Repair {step}", inert(repair), "dim")
+        yield TextBlock(f"Repair {step}", inert(repair), "dim")
     for index, action in enumerate(event.actions, start=1):
         if whole or action.name != FINISH:
-            yield Block(f"Action {step}.{index}", written(action, whole=whole), "green")
+            yield TextBlock(f"Action {step}.{index}", written(action, whole=whole), "green")
     if event.answer is not None and whole and event.answer != event.text:
-        yield Block(f"Answer {step}", inert(event.answer), "bold")
+        yield TextBlock(f"Answer {step}", inert(event.answer), "bold")
     if event.reply.note and whole:
-        yield Block(f"Note {step}", inert(event.reply.note), "dim")
+        yield TextBlock(f"Note {step}", inert(event.reply.note), "dim")
     if event.reply.warning and whole:  # else it was said once, by the log
-        yield Block(f"Warning {step}", inert(event.reply.warning), "yellow")
+        yield TextBlock(f"Warning {step}", inert(event.reply.warning), "yellow")
     if event.fault:
-        yield Block(f"Fault {step}", inert(event.fault), "red")
+        yield TextBlock(f"Fault {step}", inert(event.fault), "red")
 
 
-def observation(event: Observation, *, whole: bool) -> Iterator[Block]:
+def observation(event: Observation, *, whole: bool) -> Iterator[TextBlock]:
     """What came of a call; what is not known of its effect is said."""
     text = inert(readable(event.content)) if whole else shorten(inert(_preview(event)))
     crop = not whole and bool(event.evidence)
-    yield Block(f"Observation {event.call}", text, "" if event.ok else "red", crop)
+    yield TextBlock(f"Observation {event.call}", text, "" if event.ok else "red", crop)
     if event.outcome == "unknown":
-        yield Block(f"Unknown {event.call}", "it may or may not have happened", "yellow")
+        yield TextBlock(f"Unknown {event.call}", "it may or may not have happened", "yellow")
     if whole and event.detail:
-        yield Block(f"Detail {event.call}", inert(event.detail), "dim")
+        yield TextBlock(f"Detail {event.call}", inert(event.detail), "dim")
 
 
 def _preview(event: Observation) -> str:
@@ -270,47 +274,47 @@ def _under(label: str, text: str, indent: str) -> str:
     return f"\n{indent}{text}" if "\n" in text and label != "-" else f" {text}"
 
 
-def judged(event: Judged) -> Iterator[Block]:
+def judged(event: Judged) -> Iterator[TextBlock]:
     """A guard's word."""
     said = f"{event.verdict.kind}: {event.verdict.reason}"
     if event.by:
         said += f" ({event.by})"
-    yield Block(f"Verdict {event.call}", inert(said), "yellow")
+    yield TextBlock(f"Verdict {event.call}", inert(said), "yellow")
 
 
-def ruling(event: Ruling) -> Iterator[Block]:
+def ruling(event: Ruling) -> Iterator[TextBlock]:
     """A person's word on a call."""
     said = "allowed" if event.allow else "refused"
     if event.args is not None:
-        said += f" with {brief(event.args)}"
+        said += f" with {prompt_spec(event.args)}"
     if event.why:
         said += f": {event.why}"
     if event.by:
         said += f" (by {event.by})"
-    yield Block(f"Ruling {event.call}", inert(said), "yellow")
+    yield TextBlock(f"Ruling {event.call}", inert(said), "yellow")
 
 
-def begun(event: Attempt | Suspended, *, whole: bool) -> Iterator[Block]:
+def begun(event: Attempt | Suspended, *, whole: bool) -> Iterator[TextBlock]:
     """That a call begins, or asks for others."""
     if isinstance(event, Attempt):
         yield from attempt(event, whole=whole)
         return
     for action in event.actions:
-        yield Block(f"Asked by {event.call}", written(action, whole=whole), "green")
+        yield TextBlock(f"Asked by {event.call}", written(action, whole=whole), "green")
 
 
-def attempt(event: Attempt, *, whole: bool) -> Iterator[Block]:
+def attempt(event: Attempt, *, whole: bool) -> Iterator[TextBlock]:
     """That a call begins; the first one goes without saying."""
     if event.child:
-        yield Block(f"Sub-run {event.call}", inert(_sub_run_line(event)), "dim")
+        yield TextBlock(f"Sub-run {event.call}", inert(_sub_run_line(event)), "dim")
     elif event.task:
         said = f"the server of {event.tool} works on this call; its number there is {event.task}"
-        yield Block(f"Call {event.call}", inert(said), "dim")
+        yield TextBlock(f"Call {event.call}", inert(said), "dim")
     elif whole or event.number > 1:
         said = f"attempt {event.number} of {event.tool}"
         if event.after:
             said += f", after: {event.after}"
-        yield Block(f"Attempt {event.call}", inert(said), "dim")
+        yield TextBlock(f"Attempt {event.call}", inert(said), "dim")
 
 
 def _sub_run_line(event: Attempt) -> str:
@@ -324,17 +328,17 @@ def _sub_run_line(event: Attempt) -> str:
     )
 
 
-def note(event: Note, step: int) -> Iterator[Block]:
+def note(event: Note, step: int) -> Iterator[TextBlock]:
     """A word from outside."""
     labels = {"person": "You", "check": f"Check {step}", "late": "Late", "memory": "Memory"}
-    yield Block(labels[event.source], inert(event.text), "bold")
+    yield TextBlock(labels[event.source], inert(event.text), "bold")
     yield from _done_before(event)
 
 
-def stop(event: Stop) -> Iterator[Block]:
+def stop(event: Stop) -> Iterator[TextBlock]:
     """The last word."""
     why = f": {event.reason}" if event.reason else ""
-    yield Block("Stop", inert(f"{event.status}{why}"), "bold")
+    yield TextBlock("Stop", inert(f"{event.status}{why}"), "bold")
     if event.answer is not None:
         text = text_or_json(event.answer)
-        yield Block("Answer", inert(text), "bold")
+        yield TextBlock("Answer", inert(text), "bold")

@@ -11,9 +11,9 @@ from clew.agent_files import make_agent, stand_ins
 from clew.cli.agents import agent_store, recorded, stand_in
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.places import existing, find_run
 from clew.cli.safe_text import say
-from clew.cli.settings import RecordCommand, Settings, settings_option
+from clew.cli.settings import RecordCommand, SetOptions, settings_option
+from clew.cli.store_option import existing, find_run
 from clew.cli.votes import root, vote_request_of
 from clew.interfaces import Json, Store
 from clew.support.wings import VOTES, require
@@ -24,15 +24,15 @@ from clew.support.wings import VOTES, require
 @settings_option()
 @STORE
 @DEBUG
-def replay(run: str, settings: Settings, store: str | None) -> int:
+def replay(run: str, settings: SetOptions, store: str | None) -> int:
     """Run the record of RUN again without making any call, and compare.
 
     Model and tools answer from the record, so no key is needed. At the first difference it prints
     step and field, and exits with 5.
     """
     replayed = anyio.run(partial(_replay, run, store, settings.agent))
-    so_far = replayed.trajectory
-    entries, steps = len(so_far), len(so_far.steps)
+    trajectory = replayed.trajectory
+    entries, steps = len(trajectory), len(trajectory.steps)
     say(f"replayed {entries} entries, {steps} steps: identical, no call made")
     for passed in replayed.passed_over:
         say(f"passed over: {passed}")
@@ -63,5 +63,5 @@ async def _agent(
     make = partial(make_agent, model=None if keys.get("model") else stand_in(setting))
     if keys.get("agent"):
         return make(wanted), frozenset()
-    blob = setting.brief_blob
+    blob = setting.prompt_blob
     return stand_ins(wanted, record, await store.blob(blob) if blob else None, make)

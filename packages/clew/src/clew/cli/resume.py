@@ -5,12 +5,12 @@ import click
 from clew import ConfigError, open_run, read, rewind
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
-from clew.cli.foreground import carry_on
 from clew.cli.options import LOG_DIR, RUN, SAY, STORE, TRUST_ORIGIN
-from clew.cli.outcome import Outcome, run_command
-from clew.cli.places import existing, find_run
-from clew.cli.screen import Screen
-from clew.cli.settings import RecordCommand, Settings, settings_option
+from clew.cli.outcome import ShownResult, run_command
+from clew.cli.run_here import carry_on
+from clew.cli.screen import RunScreen
+from clew.cli.settings import RecordCommand, SetOptions, settings_option
+from clew.cli.store_option import existing, find_run
 from clew.cli.votes import NO_LOG, assemble_vote, carry_vote, refuse_part, vote_request_of
 
 EPILOG = """\b
@@ -48,19 +48,19 @@ Examples:
 @LOG_DIR
 @run_command
 async def resume(
-    screen: Screen,
+    screen: RunScreen,
     *,
     run: str,
     say: str,
     rewind_to: int | None,
     lesson: str,
-    settings: Settings,
+    settings: SetOptions,
     store: str | None,
     log_dir: str | None,
     accept_change: bool,
     take_over: bool,
     trust_origin: bool,
-) -> Outcome:
+) -> ShownResult:
     """Continue RUN: after a crash, Ctrl-C or an approval, or with a further message.
 
     RUN is an id, its beginning or end, or `last`. The agent is made from the record; --set changes

@@ -10,10 +10,10 @@ import click
 
 from clew import StoreError
 from clew.cli.errors import ANSWERED, FAILED
-from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import command, existing, exists, shown_place
+from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
+from clew.cli.store_option import command, existing, exists, shown_place
 from clew.cli.watch import watch
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
 from clew.retention import verify

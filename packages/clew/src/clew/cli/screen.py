@@ -13,7 +13,7 @@ from rich.text import Text
 
 from clew import Agent, Entry, Trajectory
 from clew.cli.errors import debugging
-from clew.cli.render import Block, render_event
+from clew.cli.render import TextBlock, render_event
 from clew.cli.safe_text import inert, shown
 from clew.interfaces import Attempt, Stop, Thought
 from clew.models import provider_of
@@ -29,7 +29,7 @@ LONG: Final = 3.0
 """Seconds after which it is said how long a thing has taken."""
 
 
-class Outlet(Console):
+class SafeConsole(Console):
     """A console on which no text can act; it leaves a broken pipe to its caller."""
 
     def render(
@@ -49,10 +49,10 @@ class Outlet(Console):
 
 def console(*, stderr: bool = False) -> Console:
     """Where text goes, none of it read as markup; colours on a terminal only, without NO_COLOR."""
-    return Outlet(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    return SafeConsole(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def put(out: Console, piece: Block) -> None:
+def put(out: Console, piece: TextBlock) -> None:
     """Write a labelled text; further lines of it are indented."""
     body = piece.text.strip("\n").replace("\n", "\n  ")
     if piece.crop and out.is_terminal:
@@ -71,7 +71,7 @@ def _fitting(line: Text, width: int) -> str:
     return line.plain
 
 
-class Screen:
+class RunScreen:
     """A listener that shows every entry, and on a terminal the reply on its way.
 
     Nothing is shown where `out` is None, nor after `out` could not be written to: whoever watched
@@ -81,7 +81,7 @@ class Screen:
     def __init__(self, out: Console | None, *, debug: bool = False) -> None:
         self.out = out
         self.debug = debug
-        self.so_far: Trajectory | None = None
+        self.trajectory: Trajectory | None = None
         self._live: Live | None = None
         self._reply = ""
         self._thought: Thought | None = None
@@ -129,7 +129,7 @@ class Screen:
         if isinstance(event, Thought):
             self._reply, self._thought = "", event
         self.doing(_doing(event))
-        step = self.so_far.step.number if self.so_far is not None else 0
+        step = self.trajectory.step.number if self.trajectory is not None else 0
         if not isinstance(event, Stop):  # the end says it
             for piece in render_event(event, step, whole=self.debug, thought_of=self._thought):
                 self.put(piece)
@@ -144,12 +144,12 @@ class Screen:
             return
         self.doing(f"reading {done + 1} of {total}: {inert(path)}" if path else "")
         if self._live is None and self.debug:
-            self.put(Block("Documents", self._doing or f"{total} looked at", "dim"))
+            self.put(TextBlock("Documents", self._doing or f"{total} looked at", "dim"))
 
     def warn(self, agent: Agent) -> None:
         """What of an agent may be meant but is seldom wise."""
         for warning in () if self.out is None else agent.warnings:
-            self.put(Block("Warning", inert(warning), "yellow"))
+            self.put(TextBlock("Warning", inert(warning), "yellow"))
 
     def documents(self, report: IndexReport) -> None:
         """What of the documents can be searched, and what cannot, unless that was said before."""
@@ -158,18 +158,18 @@ class Screen:
             return
         if self.debug:
             said = f"{report.files} files, {report.passages} passages"
-            self.put(Block("Documents", said, "dim"))
+            self.put(TextBlock("Documents", said, "dim"))
             for path, note in report.notes:
-                self.put(Block("Documents", inert(f"{path}: {note}"), "dim"))
+                self.put(TextBlock("Documents", inert(f"{path}: {note}"), "dim"))
         named = report.skipped if self.debug else report.skipped[:SKIPPED]
         for path, reason in named:
-            self.put(Block("Not searched", inert(f"{path}: {reason}"), "yellow"))
+            self.put(TextBlock("Not searched", inert(f"{path}: {reason}"), "yellow"))
         if more := len(report.skipped) - len(named):
-            self.put(Block("Not searched", f"{more:,} more (--debug names them)", "yellow"))
+            self.put(TextBlock("Not searched", f"{more:,} more (--debug names them)", "yellow"))
         if report.note:
-            self.put(Block("Documents", inert(report.note), "yellow"))
+            self.put(TextBlock("Documents", inert(report.note), "yellow"))
 
-    def put(self, piece: Block) -> None:
+    def put(self, piece: TextBlock) -> None:
         """Show a piece, unless nobody watches any more."""
         if self.out is not None:
             try:
@@ -198,15 +198,15 @@ def _doing(event: object) -> str:
             return ""
 
 
-def watching(*, as_json: bool, quiet: bool) -> Screen:
+def watching(*, as_json: bool, quiet: bool) -> RunScreen:
     """Where a run is shown: on stdout; on stderr, and only to a person, beside a JSON document."""
     if quiet:
-        return Screen(None)
+        return RunScreen(None)
     debug = debugging()
     if not as_json:
-        return Screen(console(), debug=debug)
+        return RunScreen(console(), debug=debug)
     progress = console(stderr=True)
-    return Screen(progress if debug or progress.is_terminal else None, debug=debug)
+    return RunScreen(progress if debug or progress.is_terminal else None, debug=debug)
 
 
 def tell_model(model: str, why: str, base_url: str = "") -> None:

@@ -33,7 +33,7 @@ HELP: Final = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class SetOptions:
     """What `--set` says: of the agent, by dotted keys, and of what calls observed."""
 
     agent: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -59,7 +59,7 @@ class RecordCommand(click.Command):
 def settings_option(further: str = "") -> Callable[[F], F]:
     """The option `--set`; the command takes what it says as `settings`."""
 
-    def read(context: click.Context, parameter: click.Parameter, said: Sequence[str]) -> Settings:
+    def read(context: click.Context, parameter: click.Parameter, said: Sequence[str]) -> SetOptions:
         del context, parameter
         found = read_settings(said)
         if found.observations and not further:
@@ -73,9 +73,9 @@ def settings_option(further: str = "") -> Callable[[F], F]:
     )
 
 
-def read_settings(settings: Sequence[str]) -> Settings:
+def read_settings(settings: Sequence[str]) -> SetOptions:
     """What each `KEY=VALUE` says. Raises `ConfigError` for a key that there is not."""
-    found = Settings()
+    found = SetOptions()
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals:

@@ -19,11 +19,11 @@ from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.outcome import entry_document, fork_of, status, usage
-from clew.cli.places import existing, find_run
 from clew.cli.prompt_view import prompt_document, prompt_text
-from clew.cli.render import Block
+from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
+from clew.cli.store_option import existing, find_run
 from clew.cli.votes import refuse_vote
 from clew.context import context_history
 from clew.evidence import THRESHOLD
@@ -114,11 +114,11 @@ def _text(record: Trajectory, further: str) -> None:
     out = console()
     of = fork_of(record)
     cut = f", fork of {of['run_id']} after step {of['step']}" if of is not None else ""
-    put(out, Block("Run", f"{record.run_id} ({status(record)}){inert(cut)}", "bold"))
+    put(out, TextBlock("Run", f"{record.run_id} ({status(record)}){inert(cut)}", "bold"))
     for piece in pieces_with_origin(record):
         put(out, piece)
     if further:
-        put(out, Block("Go on", further))
+        put(out, TextBlock("Go on", further))
 
 
 async def _further(run: str, store: str | None) -> tuple[Trajectory, str]:

@@ -11,13 +11,13 @@ from clew import Trajectory, follow, result_of, submit
 from clew.agent_files import Spec, origin
 from clew.cli.agents import Assembled, assemble, options
 from clew.cli.errors import ANSWERED
-from clew.cli.foreground import unless_interrupted
 from clew.cli.options import DEBUG, JSON, QUESTION, QUEUE, QUIET, STORE, agent_options
-from clew.cli.outcome import Outcome, finish
-from clew.cli.places import command, shared_place
-from clew.cli.render import Block
+from clew.cli.outcome import ShownResult, finish
+from clew.cli.render import TextBlock
+from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import json_text, say
-from clew.cli.screen import Screen, watching
+from clew.cli.screen import RunScreen, watching
+from clew.cli.store_option import command, shared_place
 from clew.interfaces import Json, Store
 from clew.stores import store_at, without_password
 
@@ -61,15 +61,15 @@ def submit_command(
     wanted = options(given)
     with watching(as_json=as_json, quiet=quiet) as screen:
         end = anyio.run(partial(_submit, question, wanted, queue, screen, store=store, wait=wait))
-    if isinstance(end, Outcome):
+    if isinstance(end, ShownResult):
         return finish(end, as_json=as_json)
     say(json_text({"run_id": end, "queue": queue}) if as_json else end)
     return ANSWERED
 
 
 async def _submit(
-    question: str, spec: Spec, queue: str, screen: Screen, *, store: str | None, wait: bool
-) -> Outcome | str:
+    question: str, spec: Spec, queue: str, screen: RunScreen, *, store: str | None, wait: bool
+) -> ShownResult | str:
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
     async with store_at(shared_place(store)) as place:
@@ -78,15 +78,15 @@ async def _submit(
         )
         if not wait:
             return run_id
-        screen.put(Block("Submitted", f"{run_id}, to the queue {queue}", "dim"))
+        screen.put(TextBlock("Submitted", f"{run_id}, to the queue {queue}", "dim"))
         return await _wait(made, run_id, queue, place, screen, store=store)
 
 
 async def _wait(
-    made: Assembled, run_id: str, queue: str, place: Store, screen: Screen, *, store: str | None
-) -> Outcome:
+    made: Assembled, run_id: str, queue: str, place: Store, screen: RunScreen, *, store: str | None
+) -> ShownResult:
     """Follow the run to its end, which is the worker's doing."""
-    record = screen.so_far = Trajectory(run_id)
+    record = screen.trajectory = Trajectory(run_id)
     screen.doing("waiting for a worker")
 
     async def remind() -> None:
@@ -94,7 +94,7 @@ async def _wait(
         if len(record.entries) == 1:  # the question alone
             where = ("--store", without_password(store)) if store else ()
             start = shlex.join(["clew", "worker", "--queue", queue, *where])
-            screen.put(Block("Waiting", f"no worker has taken it up yet; start one: {start}"))
+            screen.put(TextBlock("Waiting", f"no worker has taken it up yet; start one: {start}"))
 
     async def watch() -> bool:
         async with anyio.create_task_group() as group:
@@ -107,9 +107,11 @@ async def _wait(
 
     if await unless_interrupted(watch):
         found = await result_of(made.agent, run_id, store=place)
-        return Outcome(record, found, store=store, why=made.why, references=made.spec.references)
+        return ShownResult(
+            record, found, store=store, why=made.why, references=made.spec.references
+        )
     left = KeyboardInterrupt()
     left.add_note(f"the run goes on without you: {command('show', run_id, store=store)}")
-    return Outcome(
+    return ShownResult(
         record, None, store=store, why=made.why, error=left, reason="no longer waited for"
     )

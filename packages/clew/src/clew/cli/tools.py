@@ -11,7 +11,7 @@ from clew.agent_files import DOCS, Spec, make_tools, tool_names
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
-from clew.cli.render import Block
+from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json, ToolSpec
@@ -41,7 +41,7 @@ def list_tools(*, as_json: bool, **given: Json) -> int:
         return ANSWERED
     out = console()
     for tool in found:
-        put(out, Block(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
+        put(out, TextBlock(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
         out.print(f"  {inert(tool.description)}")
     return ANSWERED
 

@@ -13,11 +13,11 @@ from clew import ConfigError
 from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.places import existing, find_run
 from clew.cli.progress import count, progress
 from clew.cli.safe_text import inert, json_text, say
+from clew.cli.store_option import existing, find_run
 from clew.interfaces import Store
-from clew.retention import Checked, Remark, run_ids
+from clew.retention import Remark, Verification, run_ids
 from clew.retention import verify as check
 from clew.stores import StoreDamagedError
 
@@ -62,7 +62,7 @@ def verify(runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bo
 
 async def _verify(
     runs: Sequence[str], expect: str, store: str | None
-) -> tuple[list[Checked], list[Remark]]:
+) -> tuple[list[Verification], list[Remark]]:
     async with existing(store) as place:
         wanted = [await _find_run(place, run) for run in runs]
         with progress("verifying") as show:
@@ -79,7 +79,7 @@ async def _find_run(store: Store, given: str) -> str:
         raise
 
 
-def _lines(found: Sequence[Checked], lost: Sequence[Remark]) -> list[str]:
+def _lines(found: Sequence[Verification], lost: Sequence[Remark]) -> list[str]:
     lines = [_line(one) for one in found] + [f"lost   {one.why}" for one in lost]
     newer = sum(one.newer for one in found)
     wrong = sum(not one.ok for one in found) - newer
@@ -89,7 +89,7 @@ def _lines(found: Sequence[Checked], lost: Sequence[Remark]) -> list[str]:
     return [*lines, ", ".join([said, *told]) if told else f"{said}: all is well"]
 
 
-def _line(one: Checked) -> str:
+def _line(one: Verification) -> str:
     if one.newer:
         return f"newer  {one.run_id}  {one.wrong}"
     if one.wrong:

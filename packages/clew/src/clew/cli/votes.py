@@ -10,13 +10,13 @@ from clew import ConfigError, Entry, Observation, StoreError, Trajectory, read
 from clew.agent.approvals import root_of
 from clew.agent_files import Spec, make_model, origin
 from clew.cli.agents import VOTES, Assembled, assemble
-from clew.cli.foreground import read_all, run_to_end
 from clew.cli.memory import notes_for
-from clew.cli.outcome import Outcome
-from clew.cli.places import command
-from clew.cli.render import Block, render_event
+from clew.cli.outcome import ShownResult
+from clew.cli.render import TextBlock, render_event
+from clew.cli.run_here import read_all, run_to_end
 from clew.cli.safe_text import inert
-from clew.cli.screen import Screen
+from clew.cli.screen import RunScreen
+from clew.cli.store_option import command
 from clew.interfaces import FINISH, Json, Store, Thought
 from clew.support import wings
 
@@ -70,7 +70,7 @@ def refuse_vote(record: Trajectory, verb: str) -> None:
 class VoteListener:
     """A listener that shows the vote's own record; the decision is shown at the end."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: RunScreen) -> None:
         self._screen = screen
         self._step = 0
 
@@ -84,7 +84,7 @@ class VoteListener:
         match event:
             case Thought(text=text, actions=actions) if not self._screen.debug:
                 if actions and actions[0].name != FINISH:
-                    self._screen.put(Block("Vote", inert(text), "cyan"))
+                    self._screen.put(TextBlock("Vote", inert(text), "cyan"))
             case Observation() if not self._screen.debug:
                 return
             case _:
@@ -95,7 +95,7 @@ class VoteListener:
 class VoteRunListener:
     """A listener that shows one of several runs, without its tokens."""
 
-    def __init__(self, screen: Screen, number: int) -> None:
+    def __init__(self, screen: RunScreen, number: int) -> None:
         self._screen = screen
         self._name = f"Run {number}" if number else "Verifier"
         self._step = 0
@@ -110,10 +110,10 @@ class VoteRunListener:
         if isinstance(event, Thought):
             self._step, self._thought = self._step + 1, event
         for piece in render_event(event, self._step, whole=whole, thought_of=self._thought):
-            self._screen.put(Block(f"{self._name} · {piece.label}", piece.text, piece.style))
+            self._screen.put(TextBlock(f"{self._name} · {piece.label}", piece.text, piece.style))
 
 
-async def assemble_vote(spec: Spec, screen: Screen) -> Assembled:
+async def assemble_vote(spec: Spec, screen: RunScreen) -> Assembled:
     """The agent of a vote, which is told of memories and keeps none: each run would write them."""
     made = await assemble(msgspec.structs.replace(spec, memory=""), screen)
     return replace(made, spec=msgspec.structs.replace(made.spec, memory=spec.memory))
@@ -124,11 +124,11 @@ async def carry_vote(
     question: str,
     made: Assembled,
     run_id: str,
-    screen: Screen,
+    screen: RunScreen,
     place: Store,
     *,
     store: str | None,
-) -> Outcome:
+) -> ShownResult:
     """Start or continue a vote in the foreground."""
     work = partial(_go, wish, question, made, run_id, screen, place)
     done, error, reason = await run_to_end(work, run_id, store)
@@ -143,11 +143,11 @@ async def carry_vote(
         getattr(error, "__notes__", []).clear()  # there is no record to go on with
         raise error from None
     result = None if done is None else done.result
-    return Outcome(record, result, store, made.why, reason, error, stands, made.spec.references)
+    return ShownResult(record, result, store, made.why, reason, error, stands, made.spec.references)
 
 
 async def _go(
-    wish: VoteRequest, question: str, made: Assembled, run_id: str, screen: Screen, place: Store
+    wish: VoteRequest, question: str, made: Assembled, run_id: str, screen: RunScreen, place: Store
 ) -> Any:
     await read_all(made.docs, screen)
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}

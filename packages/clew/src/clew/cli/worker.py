@@ -11,9 +11,9 @@ from clew import ConfigError
 from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
-from clew.cli.places import shared_place
 from clew.cli.progress import of_many
 from clew.cli.safe_text import inert, json_text, say
+from clew.cli.store_option import shared_place
 from clew.cli.worker_signals import finish_on_signals
 from clew.support.short_text import one_line
 from clew.support.wings import WORKERS, names

@@ -9,7 +9,7 @@ from clew.codecs.code import Code
 from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import DIALECTS, Dialect, Labelled
 from clew.codecs.native import Native
-from clew.codecs.paper import Paper
+from clew.codecs.react_text import Paper
 from clew.core.codec import Codec
 from clew.support.errors import ConfigError
 

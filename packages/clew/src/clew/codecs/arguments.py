@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
+from clew.codecs.json_repair import JsonPrefix, UnreadableError, first_value, whole_value
 from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, RUN_CODE, Json
 from clew.core.interfaces import Parameters, ToolSpec
@@ -53,35 +53,35 @@ _OUTER: Final = _PLAIN - {"anyOf", "oneOf"} | {"required", "$defs"}
 _LOOK_UPS: Final = frozenset({"pure", "read"})
 
 
-def visible_tools(brief: PromptSpec) -> tuple[ToolSpec, ...]:
+def visible_tools(prompt_spec: PromptSpec) -> tuple[ToolSpec, ...]:
     """The tools to describe, finish last and once."""
-    return (*(tool for tool in brief.tools if tool.name != FINISH), brief.finish)
+    return (*(tool for tool in prompt_spec.tools if tool.name != FINISH), prompt_spec.finish)
 
 
-def tool_named(brief: PromptSpec, name: str) -> ToolSpec | None:
+def tool_named(prompt_spec: PromptSpec, name: str) -> ToolSpec | None:
     """The declared tool of exactly that name, whether it was shown yet or not."""
-    found = next((tool for tool in visible_tools(brief) if tool.name == name), None)
-    return brief.later.get(name) if found is None else found
+    found = next((tool for tool in visible_tools(prompt_spec) if tool.name == name), None)
+    return prompt_spec.later.get(name) if found is None else found
 
 
-def may_act(brief: PromptSpec, name: str) -> bool:
+def may_act(prompt_spec: PromptSpec, name: str) -> bool:
     """Whether a call of that name may have an effect: by its tool, or because nobody knows it.
 
     A program has the effects of the tools that it may call.
     """
     if name == RUN_CODE:
-        others = (*visible_tools(brief), *brief.more)
+        others = (*visible_tools(prompt_spec), *prompt_spec.more)
         return any(one.effect not in _LOOK_UPS for one in others if one.name != FINISH)
-    tool = tool_named(brief, name)
-    return name in brief.known if tool is None else tool.effect not in _LOOK_UPS
+    tool = tool_named(prompt_spec, name)
+    return name in prompt_spec.known if tool is None else tool.effect not in _LOOK_UPS
 
 
-def matched(brief: PromptSpec, written: str) -> tuple[str, bool]:
+def matched(prompt_spec: PromptSpec, written: str) -> tuple[str, bool]:
     """A tool's name as declared, and whether it had to be matched without case and separators.
 
     A name that matches none, or more than one, stays as it was written.
     """
-    names = {*brief.known, *(tool.name for tool in brief.tools), FINISH}
+    names = {*prompt_spec.known, *(tool.name for tool in prompt_spec.tools), FINISH}
     name = written.strip(" \t\r\n`*'\"")
     if name in names:
         return name, False
@@ -176,7 +176,7 @@ def bare(tool: ToolSpec | None, text: str) -> dict[str, Json]:
     return {name: typed(text, names.get(name, {}))}
 
 
-def object_args(tool: ToolSpec | None, text: str) -> tuple[dict[str, Json], Value] | None:
+def object_args(tool: ToolSpec | None, text: str) -> tuple[dict[str, Json], JsonPrefix] | None:
     """Arguments written as the JSON object that `text` begins with, and how it was read.
 
     None where the braces hold something else: the value of the tool's only parameter, or a text.

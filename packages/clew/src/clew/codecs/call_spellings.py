@@ -22,7 +22,7 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 
 from clew.codecs.arguments import fields, matched, object_args, tool_named, typed
-from clew.codecs.mend import UnreadableError, Value, first_value, whole_value
+from clew.codecs.json_repair import JsonPrefix, UnreadableError, first_value, whole_value
 from clew.codecs.tool_names import QUALIFIED, distinct
 from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, Json
@@ -111,7 +111,7 @@ _STRAY: Final = "something else stands among its parameters"
 _UNEVEN: Final = "only some of its values stand on lines of their own"
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenCall(msgspec.Struct, frozen=True):
     """A call that stands in a text; `problem` says why its arguments cannot be read.
 
     `open` says what leaves in doubt whether all of it is there.
@@ -123,10 +123,10 @@ class Written(msgspec.Struct, frozen=True):
     open: str = ""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ParsedCalls(msgspec.Struct, frozen=True):
     """Calls, where they end, and the marks that stood within them."""
 
-    calls: Sequence[Written]
+    calls: Sequence[WrittenCall]
     end: int
     marks: str = ""
 
@@ -150,34 +150,36 @@ def check_thought(thought: str) -> None:
         raise UnreadableError(f"{piece[0]!r} stands ahead of it: write one call, in this form only")
 
 
-def declared(brief: PromptSpec, name: str) -> bool:
+def declared(prompt_spec: PromptSpec, name: str) -> bool:
     """Whether it is the name of a tool that can be called."""
-    return name == FINISH or name in brief.known or tool_named(brief, name) is not None
+    return name == FINISH or name in prompt_spec.known or tool_named(prompt_spec, name) is not None
 
 
-def as_declared(brief: PromptSpec, written: str) -> str:
+def as_declared(prompt_spec: PromptSpec, written: str) -> str:
     """The name of the tool that is meant, where only case, separators or a prefix differ."""
     ahead = next(filter(written.startswith, QUALIFIED), "")
     for name in (written, written.removeprefix(ahead)):
-        if declared(brief, found := matched(brief, name)[0]):
+        if declared(prompt_spec, found := matched(prompt_spec, name)[0]):
             return found
     return written
 
 
-def calls_at(brief: PromptSpec, text: str, at: int, *, marked: bool) -> tuple[list[Written], int]:
+def calls_at(
+    prompt_spec: PromptSpec, text: str, at: int, *, marked: bool
+) -> tuple[list[WrittenCall], int]:
     """The calls that stand one behind the other from `at` on, and where they end.
 
     Behind a mark any name is one of a tool; without one, only what could hardly be anything else
     is a call.
     """
-    calls: list[Written] = []
+    calls: list[WrittenCall] = []
     marks = _Marks()
     while len(calls) < MOST:
         if (between := _BETWEEN.match(text, at)) is not None:
             at = between.end()
             marks.take(between[0])
         found = next(
-            filter(None, (read(brief, text, at, marked=marked) for read in _READERS)), None
+            filter(None, (read(prompt_spec, text, at, marked=marked) for read in _READERS)), None
         )
         if found is None:
             break
@@ -275,7 +277,7 @@ def _structure(prefix: str) -> re.Pattern[str]:
     )
 
 
-def _tagged(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
+def _tagged(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> ParsedCalls | None:
     """`<function=NAME>…</function>` or `<invoke name="NAME">…</invoke>`."""
     opening = TAG.match(text, at)
     if opening is None:
@@ -283,36 +285,36 @@ def _tagged(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
     prefix, closing = opening["prefix"], f"</{opening['prefix']}{opening['tag']}>"
     start = _skip(text, opening.end())
     if not opening["name"]:
-        return _named_inside(brief, text, start, closing)
-    name = as_declared(brief, opening["name"])
+        return _named_inside(prompt_spec, text, start, closing)
+    name = as_declared(prompt_spec, opening["name"])
     if text.startswith("{", start):
         try:
             found = first_value(text[start:])
         except UnreadableError as error:
-            return Reading([Written(name, problem=str(error))], len(text))
+            return ParsedCalls([WrittenCall(name, problem=str(error))], len(text))
         call, end = _with_value(name, found), start + found.end
     elif _parameter(prefix).match(text, start) is not None:
-        call, end = _with_parameters(brief, name, prefix, text, start)
+        call, end = _with_parameters(prompt_spec, name, prefix, text, start)
     else:
         inner, end = _children(text, start)
-        call = _with_texts(brief, name, inner)
+        call = _with_texts(prompt_spec, name, inner)
     return _closed(call, text, end, closing)
 
 
-def _closed(call: Written, text: str, end: int, closing: str) -> Reading:
+def _closed(call: WrittenCall, text: str, end: int, closing: str) -> ParsedCalls:
     """A call whose tag must be closed where its arguments end."""
     end = _skip(text, end)
     if text.startswith(closing, end):
-        return Reading([call], end + len(closing))
+        return ParsedCalls([call], end + len(closing))
     if end < len(text) and not closing.startswith(text[end:]):
         why = _STRAY if call.args else _UNCLEAR
-        return Reading([Written(call.name, problem=call.problem or why)], len(text))
-    return Reading([msgspec.structs.replace(call, open=call.open or _UNCLOSED)], len(text))
+        return ParsedCalls([WrittenCall(call.name, problem=call.problem or why)], len(text))
+    return ParsedCalls([msgspec.structs.replace(call, open=call.open or _UNCLOSED)], len(text))
 
 
 def _with_parameters(
-    brief: PromptSpec, name: str, prefix: str, text: str, at: int
-) -> tuple[Written, int]:
+    prompt_spec: PromptSpec, name: str, prefix: str, text: str, at: int
+) -> tuple[WrittenCall, int]:
     """A call with a tag for each parameter, and where the last of them ends.
 
     A value ends at the first tag of such a call, which must be the one that closes it. Behind `=`
@@ -333,35 +335,37 @@ def _with_parameters(
             value = value[1:-1] if all(edges) else value
         given.append((opened["name"], value))
         at = _skip(text, token.end() if token is not None and closed else end)
-    call = _with_texts(brief, name, given)
+    call = _with_texts(prompt_spec, name, given)
     uneven = _UNEVEN if len(lines) > 1 or lines & {(True, False), (False, True)} else ""
     return msgspec.structs.replace(call, open=uneven if whole else _UNCLOSED), at
 
 
-def _named_inside(brief: PromptSpec, text: str, start: int, closing: str) -> Reading | None:
+def _named_inside(
+    prompt_spec: PromptSpec, text: str, start: int, closing: str
+) -> ParsedCalls | None:
     """`<invoke><tool_name>NAME</tool_name><parameters>…</parameters></invoke>`."""
     outer, end = _children(text, start)
     inner = dict(outer)
     name, body = inner.get("tool_name", "").strip(), inner.get("parameters", "")
     if not name:
         return None
-    name = as_declared(brief, name)
+    name = as_declared(prompt_spec, name)
     children, inner_end = _children(body, 0)
     if body[inner_end:].strip():
-        return Reading([Written(name, problem=_UNCLEAR)], len(text))
-    return _closed(_with_texts(brief, name, children), text, end, closing)
+        return ParsedCalls([WrittenCall(name, problem=_UNCLEAR)], len(text))
+    return _closed(_with_texts(prompt_spec, name, children), text, end, closing)
 
 
-def _own_tag(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
+def _own_tag(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> ParsedCalls | None:
     """`<NAME><parameter>…</parameter></NAME>`."""
     own = _CHILD.match(text, at)
-    if own is None or not declared(brief, own[1]):
+    if own is None or not declared(prompt_spec, own[1]):
         return None
     children, end = _children(text, own.end())
     end, closing = _skip(text, end), f"</{own[1]}>"
     if not text.startswith(closing, end):
         return None
-    return Reading([_with_texts(brief, own[1], children)], end + len(closing))
+    return ParsedCalls([_with_texts(prompt_spec, own[1], children)], end + len(closing))
 
 
 def _children(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
@@ -382,25 +386,27 @@ def _skip(text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _with_texts(brief: PromptSpec, name: str, given: Sequence[tuple[str, str]]) -> Written:
+def _with_texts(
+    prompt_spec: PromptSpec, name: str, given: Sequence[tuple[str, str]]
+) -> WrittenCall:
     """A call with its arguments as texts: each a value of its parameter's type."""
-    tool = tool_named(brief, name)
+    tool = tool_named(prompt_spec, name)
     schemas = fields(tool.parameters) if tool is not None else {}
     args: dict[str, Json] = {}
     for key, text in given:
         if key in args:
-            return Written(name, problem=f"the parameter {key!r} is given twice")
+            return WrittenCall(name, problem=f"the parameter {key!r} is given twice")
         try:
             args[key] = typed(text, schemas.get(key, {}))
         except UnreadableError as error:
-            return Written(name, problem=str(error))
-    return Written(name, args)
+            return WrittenCall(name, problem=str(error))
+    return WrittenCall(name, args)
 
 
 # ------------------------------------------------------------------------------------- objects
 
 
-def _object(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
+def _object(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> ParsedCalls | None:
     """Objects that name a tool and its arguments, alone or in a list."""
     if text[at : at + 1] not in {"{", "["}:
         return None
@@ -413,21 +419,21 @@ def _object(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
         meant = _OBJECT.match(rest)
         if meant is None:
             return None
-        name = as_declared(brief, meant["name"])
-        return Reading([Written(name, problem=str(error))], len(text))
-    calls = _in_value(brief, found.value)
+        name = as_declared(prompt_spec, meant["name"])
+        return ParsedCalls([WrittenCall(name, problem=str(error))], len(text))
+    calls = _in_value(prompt_spec, found.value)
     if calls is None:
         return None
     new, old = starts[bisect_right(starts, (found.end, len(text))) - 1]
     half = _HALF if HALF in found.repairs else ""
     calls = [msgspec.structs.replace(call, open=half) for call in calls]
-    return Reading(calls, at + old + found.end - new)
+    return ParsedCalls(calls, at + old + found.end - new)
 
 
-def _with_value(name: str, found: Value) -> Written:
+def _with_value(name: str, found: JsonPrefix) -> WrittenCall:
     """A call with an object of arguments."""
     half = _HALF if HALF in found.repairs else ""
-    return Written(name, cast("dict[str, Json]", found.value), open=half)
+    return WrittenCall(name, cast("dict[str, Json]", found.value), open=half)
 
 
 def _undoubled(text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -444,26 +450,30 @@ def _undoubled(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(out) + text[at:], starts
 
 
-def _in_value(brief: PromptSpec, value: Json) -> list[Written] | None:
+def _in_value(prompt_spec: PromptSpec, value: Json) -> list[WrittenCall] | None:
     """The calls that a value says; None where it is anything else."""
-    found: list[Written] = []
+    found: list[WrittenCall] = []
     for each in msgspec.convert(value, list[Any]) if isinstance(value, list) else [value]:
-        inner = _in_object(brief, cast("dict[str, Json]", each)) if isinstance(each, dict) else None
+        inner = (
+            _in_object(prompt_spec, cast("dict[str, Json]", each))
+            if isinstance(each, dict)
+            else None
+        )
         if inner is None:
             return None
         found += inner
     return found or None
 
 
-def _in_object(brief: PromptSpec, said: dict[str, Json]) -> list[Written] | None:
+def _in_object(prompt_spec: PromptSpec, said: dict[str, Json]) -> list[WrittenCall] | None:
     for key in _OUTER:
         if isinstance(said.get(key), (dict, list)) and said.keys() <= {key, *_BESIDE, "content"}:
-            return _in_value(brief, said[key])
+            return _in_value(prompt_spec, said[key])
     if len(said) == 1:
         [(name, args)] = said.items()
-        if declared(brief, name) and isinstance(args, dict):
+        if declared(prompt_spec, name) and isinstance(args, dict):
             own = cast("dict[str, Json]", args)
-            return None if _is_data(brief, name, own) else [Written(name, own)]
+            return None if _is_data(prompt_spec, name, own) else [WrittenCall(name, own)]
     key = next((key for key in _NAMES if isinstance(said.get(key), str)), "")
     name = str(said.get(key, ""))
     given = next((each for each in _ARGS if each in said), "")
@@ -471,71 +481,71 @@ def _in_object(brief: PromptSpec, said: dict[str, Json]) -> list[Written] | None
     if not name or (given and rest):
         return None
     if not given:
-        tool = tool_named(brief, name)
+        tool = tool_named(prompt_spec, name)
         own = {each: said[each] for each in rest}
         if tool is None or not own or not own.keys() <= fields(tool.parameters).keys():
             return None
-        return [Written(name, own)]
-    return _with_args(brief, as_declared(brief, name), said[given])
+        return [WrittenCall(name, own)]
+    return _with_args(prompt_spec, as_declared(prompt_spec, name), said[given])
 
 
-def _is_data(brief: PromptSpec, name: str, given: dict[str, Json]) -> bool:
+def _is_data(prompt_spec: PromptSpec, name: str, given: dict[str, Json]) -> bool:
     """Whether a word that names a tool too stands over keys of which none is a parameter's."""
-    tool = tool_named(brief, name)
-    if tool is None or not given or distinct(brief, name):
+    tool = tool_named(prompt_spec, name)
+    if tool is None or not given or distinct(prompt_spec, name):
         return False
     return given.keys().isdisjoint(fields(tool.parameters))
 
 
-def _with_args(brief: PromptSpec, name: str, value: Json) -> list[Written] | None:
+def _with_args(prompt_spec: PromptSpec, name: str, value: Json) -> list[WrittenCall] | None:
     """A call with what stands for its arguments; no call, where that cannot be arguments."""
     if isinstance(value, dict):
-        return [Written(name, cast("dict[str, Json]", value))]
+        return [WrittenCall(name, cast("dict[str, Json]", value))]
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        return [_with_text(brief, name, value.strip())]
-    return [Written(name)] if value is None and declared(brief, name) else None
+        return [_with_text(prompt_spec, name, value.strip())]
+    return [WrittenCall(name)] if value is None and declared(prompt_spec, name) else None
 
 
-def _with_text(brief: PromptSpec, name: str, text: str) -> Written:
+def _with_text(prompt_spec: PromptSpec, name: str, text: str) -> WrittenCall:
     """A call with its arguments as the text of an object."""
     try:
-        given = object_args(tool_named(brief, name), text)
+        given = object_args(tool_named(prompt_spec, name), text)
     except UnreadableError as error:
-        return Written(name, problem=str(error))
+        return WrittenCall(name, problem=str(error))
     return (
-        Written(name, problem="its arguments are no object")
+        WrittenCall(name, problem="its arguments are no object")
         if given is None
-        else Written(name, given[0])
+        else WrittenCall(name, given[0])
     )
 
 
 # --------------------------------------------------------------------------- names with arguments
 
 
-def _named(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
+def _named(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> ParsedCalls | None:
     """`NAME{…}`, with marks, a fence or nothing between the two; or `NAME<arg_key>…`."""
     found = _NAMED.match(text, at)
     if found is None:
         return None
-    name, start = as_declared(brief, found["name"]), found.end()
-    if not (marked or declared(brief, name)):
+    name, start = as_declared(prompt_spec, found["name"]), found.end()
+    if not (marked or declared(prompt_spec, name)):
         return None
     if text.startswith("<", start):
-        return _with_keys(brief, name, text, start)
+        return _with_keys(prompt_spec, name, text, start)
     try:
         quoted = _QUOTED.match(text, start)
         if quoted is not None:
             args, end = _between_tokens(text, start, quoted["quote"])
-            call = Written(name, args)
+            call = WrittenCall(name, args)
         else:
             value = first_value(text[start:])
             call, end = _with_value(name, value), start + value.end
     except UnreadableError as error:
-        return Reading([Written(name, problem=str(error))], len(text))
-    return Reading([call], end, found["marks"])
+        return ParsedCalls([WrittenCall(name, problem=str(error))], len(text))
+    return ParsedCalls([call], end, found["marks"])
 
 
-def _with_keys(brief: PromptSpec, name: str, text: str, at: int) -> Reading:
+def _with_keys(prompt_spec: PromptSpec, name: str, text: str, at: int) -> ParsedCalls:
     """`<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>`, once for each parameter."""
     given: list[tuple[str, str]] = []
     while (key := _KEY.match(text, at)) is not None:
@@ -543,12 +553,12 @@ def _with_keys(brief: PromptSpec, name: str, text: str, at: int) -> Reading:
         end = len(text) if token is None else token.start()
         given.append((key[1], text[key.end() : end]))
         if token is None or token[0] != "</arg_value>":
-            call = _with_texts(brief, name, given)
-            return Reading([msgspec.structs.replace(call, open=_UNCLOSED)], end)
+            call = _with_texts(prompt_spec, name, given)
+            return ParsedCalls([msgspec.structs.replace(call, open=_UNCLOSED)], end)
         at = token.end()
-    call, end = _with_texts(brief, name, given), _skip(text, at)
+    call, end = _with_texts(prompt_spec, name, given), _skip(text, at)
     whole = given and text.startswith("</tool_call>", end)
-    return Reading([msgspec.structs.replace(call, open="" if whole else _UNCLOSED)], end)
+    return ParsedCalls([msgspec.structs.replace(call, open="" if whole else _UNCLOSED)], end)
 
 
 def _between_tokens(text: str, at: int, quote: str) -> tuple[dict[str, Json], int]:
@@ -580,7 +590,7 @@ def _between_tokens(text: str, at: int, quote: str) -> tuple[dict[str, Json], in
 # -------------------------------------------------------------------------------------- Python
 
 
-def _python(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading | None:
+def _python(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> ParsedCalls | None:
     """`NAME(key=value)`, `[NAME(…), NAME(…)]` or `print(default_api.NAME(…))`."""
     if _EXPRESSION.match(text, at) is None or (end := _expression_end(text, at)) is None:
         return None
@@ -595,14 +605,14 @@ def _python(brief: PromptSpec, text: str, at: int, *, marked: bool) -> Reading |
         if value.keywords:
             return None
         calls = value.args
-    found: list[Written] = []
+    found: list[WrittenCall] = []
     for call in calls:
-        if (read := _python_call(brief, call)) is None:
+        if (read := _python_call(prompt_spec, call)) is None:
             return None
-        if not (marked or declared(brief, read.name)):
+        if not (marked or declared(prompt_spec, read.name)):
             return None
         found.append(read)
-    return Reading(found, end) if found else None
+    return ParsedCalls(found, end) if found else None
 
 
 def _expression_end(text: str, at: int) -> int | None:
@@ -618,28 +628,28 @@ def _expression_end(text: str, at: int) -> int | None:
     return None
 
 
-def _python_call(brief: PromptSpec, call: ast.expr) -> Written | None:
+def _python_call(prompt_spec: PromptSpec, call: ast.expr) -> WrittenCall | None:
     """A call with literals as its arguments; those without a name go by the order declared."""
     if not isinstance(call, ast.Call):
         return None
-    name = as_declared(brief, ast.unparse(call.func))
-    tool = tool_named(brief, name)
+    name = as_declared(prompt_spec, ast.unparse(call.func))
+    tool = tool_named(prompt_spec, name)
     order = list(fields(tool.parameters)) if tool is not None else []
     if len(call.args) > len(order):
-        return Written(name, problem="its arguments have no names") if order else None
+        return WrittenCall(name, problem="its arguments have no names") if order else None
     given = [
         *zip(order, call.args, strict=False),
         *((it.arg or "", it.value) for it in call.keywords),
     ]
     if twice := next((key for at, (key, _) in enumerate(given) if key in dict(given[:at])), ""):
-        return Written(name, problem=f"the parameter {twice!r} is given twice")
+        return WrittenCall(name, problem=f"the parameter {twice!r} is given twice")
     try:
         args = {key: ast.literal_eval(value) for key, value in given}
         if unfit(args) or any(_repeats_a_key(node) for node in ast.walk(call)):
             raise ValueError(name)
-        return Written(name, cast("dict[str, Json]", whole_value(_json(args))))
+        return WrittenCall(name, cast("dict[str, Json]", whole_value(_json(args))))
     except (ValueError, TypeError, UnreadableError, RecursionError):
-        return Written(name, problem="its arguments are no plain values")
+        return WrittenCall(name, problem="its arguments are no plain values")
 
 
 def _repeats_a_key(node: ast.AST) -> bool:
@@ -657,10 +667,10 @@ def _json(value: object) -> str:
         raise ValueError(str(error)) from error
 
 
-class _Reader(Protocol):
+class _CallReader(Protocol):
     def __call__(
-        self, brief: PromptSpec, text: str, at: int, *, marked: bool
-    ) -> Reading | None: ...
+        self, prompt_spec: PromptSpec, text: str, at: int, *, marked: bool
+    ) -> ParsedCalls | None: ...
 
 
-_READERS: Final[tuple[_Reader, ...]] = (_tagged, _own_tag, _object, _named, _python)
+_READERS: Final[tuple[_CallReader, ...]] = (_tagged, _own_tag, _object, _named, _python)

@@ -120,20 +120,20 @@ def without_code(text: str) -> str:
     return CODE.sub(lambda code: _blank(text, code), text)
 
 
-def trace(brief: PromptSpec, text: str) -> str:
+def trace(prompt_spec: PromptSpec, text: str) -> str:
     """The tool whose call seems to stand in the text; "" where none does."""
     text = readable(text)
-    seen = _Text(brief, without_code(text))
+    seen = _Text(prompt_spec, without_code(text))
     for start, (name, end) in seen.named.words.items():
         if seen.calls(name, start, end):
             return name
     return seen.whole(text)
 
 
-def only_call(brief: PromptSpec, text: str) -> str:
+def only_call(prompt_spec: PromptSpec, text: str) -> str:
     """The tool of which the text, or what it announces, is nothing but a call; "" for any other."""
     text = readable(text)
-    return _Text(brief, without_code(text)).whole(text)
+    return _Text(prompt_spec, without_code(text)).whole(text)
 
 
 def _blank(text: str, code: re.Match[str]) -> str:
@@ -155,21 +155,21 @@ def _blank(text: str, code: re.Match[str]) -> str:
 class _Text:
     """A text in which calls are looked for."""
 
-    def __init__(self, brief: PromptSpec, text: str) -> None:
-        self.brief = brief
+    def __init__(self, prompt_spec: PromptSpec, text: str) -> None:
+        self.prompt_spec = prompt_spec
         self.text = text
-        self.named = named(brief, text)
+        self.named = named(prompt_spec, text)
 
     def whole(self, text: str) -> str:
         """The tool of which all of the text, code too, is a call, or what it announces is one."""
-        name, _ = called(self.brief, named(self.brief, text), 0, len(text))
+        name, _ = called(self.prompt_spec, named(self.prompt_spec, text), 0, len(text))
         if name:
             return name
         parts = [each.start() for each in _PARTED.finditer(self.text)]
         for start in (0, *(part for part in parts[:_ANNOUNCING] if part <= SHORT)):
-            name, end = called(self.brief, self.named, start, len(self.text))
+            name, end = called(self.prompt_spec, self.named, start, len(self.text))
             if not name and (part := max((part for part in parts if part <= end), default=0)):
-                name, end = called(self.brief, self.named, start, part)
+                name, end = called(self.prompt_spec, self.named, start, part)
             if name and self._announces(name, text[:start].strip(), text[end:].strip()):
                 return name
         return ""
@@ -183,7 +183,9 @@ class _Text:
         if presented is not None and (not behind or _ANNOUNCED.search(behind) is not None):
             return _TAUGHT.search(f"{ahead[: presented.start()]}\n{behind}") is None
         told = _TAUGHT.search(words) is not None
-        return not told and (may_act(self.brief, name) or _ANNOUNCED.search(words) is not None)
+        return not told and (
+            may_act(self.prompt_spec, name) or _ANNOUNCED.search(words) is not None
+        )
 
     def calls(self, name: str, start: int, end: int) -> bool:
         """Whether the name that stands there is that of a call."""
@@ -216,12 +218,12 @@ class _Text:
                 break
         if at > start + _LONGEST:
             return False
-        name, _ = called(self.brief, self.named, start, at)
+        name, _ = called(self.prompt_spec, self.named, start, at)
         return bool(name) and _PLACE.search(self.text[start:at]) is None
 
     def _alone(self, name: str, before: str, after: str) -> bool:
         """`<NAME/>`, and `[NAME]` on its line or behind a sentence."""
-        if not distinct(self.brief, name):
+        if not distinct(self.prompt_spec, name):
             return False
         if before.endswith("<") and not before[:-1].endswith(">"):
             return _CLOSED_TAG.match(after) is not None
@@ -277,7 +279,7 @@ class _Text:
         return ends[0][-1:] in {"(", "[", "{"} or not (after.strip() or before[: label.start()])
 
     def _fields(self, name: str) -> frozenset[str]:
-        tool = tool_named(self.brief, name)
+        tool = tool_named(self.prompt_spec, name)
         return frozenset() if tool is None else frozenset(fields(tool.parameters))
 
     def _own_keys(self, name: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from clew.codecs.arguments import bare, fields, matched, may_act, object_args, tool_named
-from clew.codecs.mend import UnreadableError, first_value
+from clew.codecs.json_repair import UnreadableError, first_value
 from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, Action
 from clew.support.surrogates import HALF
@@ -24,41 +24,41 @@ _DECORATION: Final = " \t\r\n*_`."
 _EMPHASIS: Final = "*_`"
 
 
-def tool_name(brief: PromptSpec, written: str) -> tuple[str, list[str]]:
+def tool_name(prompt_spec: PromptSpec, written: str) -> tuple[str, list[str]]:
     """The tool that is named, and what had to be mended.
 
     A single word that names no tool stays as it is, for the loop to say so; anything else raises
     `UnreadableError`.
     """
-    name, loosely = matched(brief, written)
+    name, loosely = matched(prompt_spec, written)
     if loosely:
         return name, [] if written.strip() == CANONICAL_FINISH else [MATCHED]
-    known = name == FINISH or name in brief.known or tool_named(brief, name) is not None
+    known = name == FINISH or name in prompt_spec.known or tool_named(prompt_spec, name) is not None
     if not known and not _NAME.fullmatch(name):
         raise UnreadableError("the action names no tool")
     return name, []
 
 
-def check_alone(brief: PromptSpec, name: str, *, left_over: bool) -> None:
+def check_alone(prompt_spec: PromptSpec, name: str, *, left_over: bool) -> None:
     """Hold an effect to a reply with nothing behind it that the model means.
 
     A second action or thought may take the first back. Raises `UnreadableError`.
     """
-    if left_over and may_act(brief, name):
+    if left_over and may_act(prompt_spec, name):
         raise UnreadableError(
             f"more stands behind the call of {name}, which changes things: nothing was done. Give "
             "one action alone and wait for its result"
         )
 
 
-def read_call(brief: PromptSpec, text: str) -> tuple[Action, list[str]]:
+def read_call(prompt_spec: PromptSpec, text: str) -> tuple[Action, list[str]]:
     """Read a call that `text` begins with. Raises `UnreadableError`."""
     text = _plain(text.strip())
     opening = _OPENING.search(text)
     if opening is None:
         raise UnreadableError("the action has no brackets with its argument")
-    name, repairs = tool_name(brief, text[: opening.start()])
-    tool, acts = tool_named(brief, name), may_act(brief, name)
+    name, repairs = tool_name(prompt_spec, text[: opening.start()])
+    tool, acts = tool_named(prompt_spec, name), may_act(prompt_spec, name)
     rest = text[opening.end() :].lstrip()
     closing = "]" if opening[0] == "[" else ")"
     if closing == ")":
@@ -148,22 +148,22 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def bare_call(brief: PromptSpec, text: str) -> tuple[str, str] | None:
+def bare_call(prompt_spec: PromptSpec, text: str) -> tuple[str, str] | None:
     """The last line as a call of a known tool written without its label, and the text ahead of it.
 
     None where another line is such a call too: then nobody knows which was meant.
     """
     lines = text.rstrip().split("\n")
-    calls = [line for line in lines if _is_call(brief, line)]
+    calls = [line for line in lines if _is_call(prompt_spec, line)]
     if len(calls) != 1 or calls[0] is not lines[-1]:
         return None
     return "\n".join(lines[:-1]).strip(), lines[-1].strip(" \t*_`")
 
 
-def _is_call(brief: PromptSpec, line: str) -> bool:
+def _is_call(prompt_spec: PromptSpec, line: str) -> bool:
     line = line.strip(_DECORATION)
     opening = _OPENING.search(line[:72])
     if opening is None or line[-1] not in "])":
         return False
-    name, _ = matched(brief, line[: opening.start()])
-    return name == FINISH or name in brief.known or tool_named(brief, name) is not None
+    name, _ = matched(prompt_spec, line[: opening.start()])
+    return name == FINISH or name in prompt_spec.known or tool_named(prompt_spec, name) is not None

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs import wording
+from clew.codecs import prompt_texts
 from clew.codecs.arguments import example, may_act, visible_tools
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.call_traces import trace
@@ -26,9 +26,9 @@ from clew.codecs.functions import (
     written,
 )
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.mend import UnreadableError, whole_value
+from clew.codecs.json_repair import UnreadableError, whole_value
 from clew.codecs.own_literals import is_answer, is_labelled, is_text
-from clew.codecs.scan import INVENTED, Labels
+from clew.codecs.stop_filter import INVENTED, Labels
 from clew.codecs.stream_end import StreamEnd
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
@@ -123,52 +123,55 @@ class Code(TextCodec):
     stop = ("\nObservation:",)
     """Where a model begins to invent a result."""
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, functions and examples in one system part, then the question."""
-        thought = wording.thought_in_form(brief) if brief.thought else ""
-        block = f"{_thought_line(thought)}```python\n{_usual(brief)}\n```"
+        thought = prompt_texts.thought_in_form(prompt_spec) if prompt_spec.thought else ""
+        block = f"{_thought_line(thought)}```python\n{_usual(prompt_spec)}\n```"
         rules = (
             "You act by writing Python. Each of your replies is one step: a block of code, or the "
             f"answer. A block has this very form:\n\n{block}\n\n"
-            f"{_results(brief)}\n\n"
-            f"{wording.discipline(brief, 'the Observation')}\n"
-            f"- Once you know the answer, give it alone, without a block: {_finish_text(brief)}"
+            f"{_results(prompt_spec)}\n\n"
+            f"{prompt_texts.discipline(prompt_spec, 'the Observation')}\n"
+            "- Once you know the answer, give it alone, without a block: "
+            f"{_finish_text(prompt_spec)}"
         )
-        tools = (signature(tool) for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE)
-        system = wording.system(self.layout(), brief, rules, tools)
+        tools = (
+            signature(tool) for tool in visible_tools(prompt_spec)[:-1] if tool.name != RUN_CODE
+        )
+        system = prompt_texts.system(self.layout(), prompt_spec, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
+    def describe(self, prompt_spec: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further functions."""
         listed = [signature(tool) for tool in tools if tool.name != RUN_CODE]
-        return wording.further(listed) if listed else ()
+        return prompt_texts.further(listed) if listed else ()
 
-    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+    def grammar(self, prompt_spec: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then a block, or the answer."""
         grammar = Grammar(tokens)
-        answer = grammar.answer() if brief.answers_text else grammar.value(brief.answer)
+        answer = grammar.answer() if prompt_spec.answers_text else grammar.value(prompt_spec.answer)
         ends = [f"{literal('Answer: ')} {answer}"]
-        if calls != "none" and (code := _code_rule(grammar, brief)):
+        if calls != "none" and (code := _code_rule(grammar, prompt_spec)):
             ends.append(f"{literal('```python' + chr(10))} {code} {_END}")
         said = f'{literal(_LABEL)} {grammar.prose(grammar.thought_chars)} "\\n" '
-        return grammar.text((said if brief.thought else "") + either(ends))
+        return grammar.text((said if prompt_spec.thought else "") + either(ends))
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take the first block, or the answer; the text before it is the thought."""
-        return aloud(brief, reply, self._parse)
+        return aloud(prompt_spec, reply, self._parse)
 
-    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         found = _pieces(reply.text)
         thought = _prose(found)
         try:
-            if why := wording.cut_short(reply, whole=bool(found.dropped)):
+            if why := prompt_texts.cut_short(reply, whole=bool(found.dropped)):
                 raise UnreadableError(why)
             if found.coded or found.answer is not None:
                 check_thought(thought)
-            return _read(brief, reply, found, thought)
+            return _read(prompt_spec, reply, found, thought)
         except UnreadableError as error:
-            shown = f"```python\n{_usual(brief)}\n```"
-            return Parsed(text=thought, fault=wording.fault(error, shown))
+            shown = f"```python\n{_usual(prompt_spec)}\n```"
+            return Parsed(text=thought, fault=prompt_texts.fault(error, shown))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything up to the end of the block, or an invented observation."""
@@ -189,22 +192,22 @@ class Code(TextCodec):
 
         return take
 
-    def layout(self) -> wording.Syntax:
-        return wording.Syntax(
+    def layout(self) -> prompt_texts.Syntax:
+        return prompt_texts.Syntax(
             labels=LABELS,
             question="Question",
-            turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
+            turn=lambda prompt_spec, _, thought, action: self._turn(prompt_spec, thought, action),
             thought=lambda _, text: _thought_line(text).rstrip("\n"),
             seen=lambda _: "Observation",
-            finish=lambda brief, _: _finish_text(brief),
+            finish=lambda prompt_spec, _: _finish_text(prompt_spec),
         )
 
-    def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
+    def _turn(self, prompt_spec: PromptSpec, thought: str, action: Action) -> str:
         said = _thought_line(thought)
         if action.name == FINISH and action.args.keys() == {"answer"}:
             answer: Json = action.args["answer"]
             plain = f"Answer: {answer if isinstance(answer, str) else encode(answer).decode()}"
-            parsed = self.parse(brief, Reply(plain))
+            parsed = self.parse(prompt_spec, Reply(plain))
             if parsed.actions == (Action(FINISH, action.args),) and not parsed.repairs:
                 return said + plain
         return said + _block(_program(action))
@@ -288,30 +291,30 @@ def _block(code: str) -> str:
 _END: Final = literal("\n```")
 
 
-def _code_rule(grammar: Grammar, brief: PromptSpec) -> str:
+def _code_rule(grammar: Grammar, prompt_spec: PromptSpec) -> str:
     """A program as a grammar: lines that close no fence; or one call with its arguments.
 
     "" where there is neither: without a tool, or where those that there are are withheld.
     """
-    if runs_code(brief):
+    if runs_code(prompt_spec):
         return grammar.code()
-    tools = visible_tools(brief)[:-1]
+    tools = visible_tools(prompt_spec)[:-1]
     names = [(literal(f"{function_name(tool.name)}(**"), tool) for tool in tools]
     made = [f'{name} {grammar.value(tool.parameters)} ")"' for name, tool in names]
     return either(made) if made else ""
 
 
-def _usual(brief: PromptSpec) -> str:
+def _usual(prompt_spec: PromptSpec) -> str:
     """What a block may look like."""
-    tools = [tool for tool in visible_tools(brief)[:-1] if tool.name != RUN_CODE]
+    tools = [tool for tool in visible_tools(prompt_spec)[:-1] if tool.name != RUN_CODE]
     if not tools:
         return "print(6 * 7)"
     call = written(Action(tools[0].name, example(tools[0])), tools[0])
-    return f"found = {call}\nprint(found)" if runs_code(brief) else call
+    return f"found = {call}\nprint(found)" if runs_code(prompt_spec) else call
 
 
-def _results(brief: PromptSpec) -> str:
-    if not runs_code(brief):
+def _results(prompt_spec: PromptSpec) -> str:
+    if not runs_code(prompt_spec):
         return (
             "It holds one call of a function below, with arguments written out. What the call "
             'gives comes to you as "Observation: ...".'
@@ -325,59 +328,59 @@ def _results(brief: PromptSpec) -> str:
     )
 
 
-def _finish_text(brief: PromptSpec) -> str:
-    if brief.answers_text:
+def _finish_text(prompt_spec: PromptSpec) -> str:
+    if prompt_spec.answers_text:
         return "Answer: the answer"
-    return f"Answer: JSON of the schema {encode(brief.answer).decode()}"
+    return f"Answer: JSON of the schema {encode(prompt_spec.answer).decode()}"
 
 
-def _read(brief: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parsed:
+def _read(prompt_spec: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parsed:
     """The action of a reply. Raises `UnreadableError`."""
     repairs = [found.dropped] if found.dropped else []
     if found.answer is not None:
         return Parsed(
-            thought, (_answered(brief, "\n".join(found.answer).strip()),), repairs=(*repairs,)
+            thought, (_answered(prompt_spec, "\n".join(found.answer).strip()),), repairs=(*repairs,)
         )
     code = "\n".join(found.code) if found.coded else None
     if code is not None and found.fence:
         repairs.append(_UNCLOSED)
     if code is None:
-        code, thought, how = _unfenced(brief, reply, thought)
+        code, thought, how = _unfenced(prompt_spec, reply, thought)
         repairs += [how] if how else []
     if code is None:
         if not thought:
             raise UnreadableError(_EMPTY)
-        if brief.answers_text and not found.dropped:
+        if prompt_spec.answers_text and not found.dropped:
             return Parsed(answer=thought)
-        return Parsed(actions=(_answered(brief, thought),), repairs=(*repairs,))
+        return Parsed(actions=(_answered(prompt_spec, thought),), repairs=(*repairs,))
     if not code.strip():
         raise UnreadableError("the block is empty")
-    if found.fence and not found.over and (name := _acting(brief, code)):
+    if found.fence and not found.over and (name := _acting(prompt_spec, code)):
         raise UnreadableError(f"the block is never closed, and {name} changes things")
-    made = _in_fence(brief, code, found.language) if found.coded else None
-    if made is not None and (name := trace(brief, "\n".join(found.prose))):
+    made = _in_fence(prompt_spec, code, found.language) if found.coded else None
+    if made is not None and (name := trace(prompt_spec, "\n".join(found.prose))):
         raise UnreadableError(f"a call of {name} stands before the block and cannot be read")
     if made is not None:
         return Parsed(thought, (made,), repairs=(*repairs, _FENCED))
-    return Parsed(thought, (_made(brief, code),), repairs=tuple(repairs))
+    return Parsed(thought, (_made(prompt_spec, code),), repairs=tuple(repairs))
 
 
-def _in_fence(brief: PromptSpec, code: str, language: str) -> Action | None:
+def _in_fence(prompt_spec: PromptSpec, code: str, language: str) -> Action | None:
     """The answer that a block is; None where it is a program."""
     inside = _pieces(code)
     before = "\n".join(inside.prose)
     if inside.answer is not None and not inside.coded and is_labelled(code, before):
-        return _answered(brief, "\n".join(inside.answer).strip())
+        return _answered(prompt_spec, "\n".join(inside.answer).strip())
     if not is_answer(code, language):
         return None
-    if (call := lone_call(brief, code)) is not None:
-        if is_text(language) and may_act(brief, call.name):
+    if (call := lone_call(prompt_spec, code)) is not None:
+        if is_text(language) and may_act(prompt_spec, call.name):
             raise UnreadableError(
                 f"the block is marked as {language}, and {call.name} changes things: nothing was "
                 "done. A block that is to run is marked as python"
             )
         return None
-    if not brief.answers_text:
+    if not prompt_spec.answers_text:
         try:
             value = whole_value(code.strip())
         except UnreadableError:
@@ -395,39 +398,41 @@ def _unquoted(text: str) -> str:
     return value if isinstance(value, str) and value.strip() and not unfit(value) else text
 
 
-def _acting(brief: PromptSpec, code: str) -> str:
+def _acting(prompt_spec: PromptSpec, code: str) -> str:
     """The first function with an effect that a program names, "" where it names none."""
-    acting = {function_name(tool.name): tool.name for tool in _acting_tools(brief)}
+    acting = {function_name(tool.name): tool.name for tool in _acting_tools(prompt_spec)}
     words = (acting.get(word, "") for word in re.findall(r"[^\W\d]\w*", code))
     return next(filter(None, words), "")
 
 
-def _acting_tools(brief: PromptSpec) -> tuple[ToolSpec, ...]:
-    tools = (*visible_tools(brief), *brief.more)
-    return tuple(each for each in tools if each.name != RUN_CODE and may_act(brief, each.name))
+def _acting_tools(prompt_spec: PromptSpec) -> tuple[ToolSpec, ...]:
+    tools = (*visible_tools(prompt_spec), *prompt_spec.more)
+    return tuple(
+        each for each in tools if each.name != RUN_CODE and may_act(prompt_spec, each.name)
+    )
 
 
-def _made(brief: PromptSpec, code: str) -> Action:
+def _made(prompt_spec: PromptSpec, code: str) -> Action:
     """A block as a call: the one that it is, or that of `run_code`."""
-    if (call := lone_call(brief, code)) is not None:
+    if (call := lone_call(prompt_spec, code)) is not None:
         return call
-    if runs_code(brief):
+    if runs_code(prompt_spec):
         return Action(RUN_CODE, {"code": code})
     raise UnreadableError("the block is not one call of a function, with arguments written out")
 
 
-def _answered(brief: PromptSpec, text: str) -> Action:
+def _answered(prompt_spec: PromptSpec, text: str) -> Action:
     if not text:
         raise UnreadableError("nothing stands behind Answer:")
-    return Action(FINISH, {"answer": text if brief.answers_text else whole_value(text)})
+    return Action(FINISH, {"answer": text if prompt_spec.answers_text else whole_value(text)})
 
 
-def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, str, str]:
+def _unfenced(prompt_spec: PromptSpec, reply: Reply, text: str) -> tuple[str | None, str, str]:
     """A program that stands in a call, in tags, in an object or behind a label, and the thought.
 
     The last says how it was found.
     """
-    if not runs_code(brief):
+    if not runs_code(prompt_spec):
         return None, text, ""
     for call in reply.calls[:1]:
         return _coded(whole_value(call.arguments or "{}")), text, "program taken from a call"
@@ -435,7 +440,7 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
         before, opened, rest = text.partition(f"<{tag}>")
         if opened:
             inside, closed, _ = rest.partition(f"</{tag}>")
-            if not closed and (name := _acting(brief, inside)):
+            if not closed and (name := _acting(prompt_spec, inside)):
                 raise UnreadableError(f"<{tag}> is never closed, and {name} changes things")
             return inside.strip("\n"), before.strip(), "tags around the program"
     if text.startswith("{"):
@@ -449,7 +454,11 @@ def _unfenced(brief: PromptSpec, reply: Reply, text: str) -> tuple[str | None, s
         if (label := _CODE.match(line)) is not None:
             found = _pieces("\n".join(["```", line[label.end() :], *lines[place + 1 :]]))
             thought = "\n".join(lines[:place]).strip()
-            if found.fence and not found.over and (name := _acting(brief, "\n".join(found.code))):
+            if (
+                found.fence
+                and not found.over
+                and (name := _acting(prompt_spec, "\n".join(found.code)))
+            ):
                 raise UnreadableError(f"the program is never closed, and {name} changes things")
             return "\n".join(found.code).strip("\n"), thought, "no fence around the program"
     return None, text, ""

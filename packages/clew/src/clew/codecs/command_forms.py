@@ -9,7 +9,7 @@ from typing import Final
 
 from clew.codecs.arguments import typed, types
 from clew.codecs.calls import balanced
-from clew.codecs.mend import UnreadableError, first_value
+from clew.codecs.json_repair import UnreadableError, first_value
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
 from clew.support.errors import ConfigError
@@ -71,7 +71,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedCommand:
     """A command that was read: its values, where it ends, what had to be mended."""
 
     values: dict[str, Json]
@@ -145,7 +145,9 @@ def end_of_command(command: Command, opened: re.Match[str], text: str) -> int:
     return found.end()
 
 
-def read(command: Command, schemas: Mapping[str, Parameters], text: str, at: int) -> Found | None:
+def read(
+    command: Command, schemas: Mapping[str, Parameters], text: str, at: int
+) -> ParsedCommand | None:
     """The command that the line at `at` begins with; None where it has another form.
 
     Raises `UnreadableError` where a value of several lines, or in brackets, is not complete: what
@@ -154,7 +156,7 @@ def read(command: Command, schemas: Mapping[str, Parameters], text: str, at: int
     shape = shaped(command.form)
     if (opened := match_opening(command, text, at)) is None:
         return None
-    reading = _Reading(command, text, opened.end())
+    reading = _CommandReader(command, text, opened.end())
     for place, name in enumerate(shape.names):
         schema = schemas.get(name, {"type": "string"})
         if shape.on_lines_of_its_own(place):
@@ -163,7 +165,7 @@ def read(command: Command, schemas: Mapping[str, Parameters], text: str, at: int
             reading.bracketed(opened["open"], name, schema)
         elif not reading.inline(place, name, schema):
             return None
-    return Found(reading.values, reading.at, tuple(reading.repairs))
+    return ParsedCommand(reading.values, reading.at, tuple(reading.repairs))
 
 
 def _open(command: Command) -> str:
@@ -171,7 +173,7 @@ def _open(command: Command) -> str:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _CommandReader:
     """A command being read, one value after the other."""
 
     command: Command

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from clew.codecs import wording
+from clew.codecs import prompt_texts
 from clew.codecs.arguments import example, fields, may_act, tool_named, visible_tools
 from clew.codecs.calls import TRAILING
 from clew.codecs.command_forms import (
@@ -22,9 +22,9 @@ from clew.codecs.command_forms import (
     shaped,
     stands_twice,
 )
-from clew.codecs.mend import UnreadableError, first_value
-from clew.codecs.scan import Labels, stream_filter
+from clew.codecs.json_repair import UnreadableError, first_value
 from clew.codecs.sections import before_invented_tail
+from clew.codecs.stop_filter import Labels, stream_filter
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.core.codec import Parsed, PromptSpec
@@ -43,7 +43,7 @@ _FENCE: Final = re.compile(rf"[ \t]*+{FENCE}[ \t]*+")
 _OUTER: Final = " \t\r\n`*_."
 
 
-class _Call(NamedTuple):
+class _ReadCall(NamedTuple):
     """A call that was read: where it ends, what had to be mended."""
 
     action: Action
@@ -89,40 +89,42 @@ class Commands(TextCodec):
         """Where a model begins to invent a result."""
         return (f"\n{self.observation}:",)
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
-        thought = f"{wording.thought_in_form(brief)}\n" if brief.thought else ""
+        thought = f"{prompt_texts.thought_in_form(prompt_spec)}\n" if prompt_spec.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step, in this very form:\n\n"
             f"{thought}the command, on a line of its own\n\n"
             f'The result then comes to you as "{self.observation}: ...", and you go on with the '
             "next step. The forms of the commands are listed below; a value that does not fit "
             'its form can be given as @tool {"parameter": "value"} instead.\n\n'
-            f"{wording.discipline(brief, f'the {self.observation}')}\n"
-            f"- The answer is given by this command, alone:\n{self._finish_text(brief)}"
+            f"{prompt_texts.discipline(prompt_spec, f'the {self.observation}')}\n"
+            f"- The answer is given by this command, alone:\n{self._finish_text(prompt_spec)}"
         )
-        tools = (self._described(brief, tool) for tool in visible_tools(brief))
-        system = wording.system(self.layout(), brief, rules, tools)
+        tools = (self._described(prompt_spec, tool) for tool in visible_tools(prompt_spec))
+        system = prompt_texts.system(self.layout(), prompt_spec, rules, tools)
         return (system, Part("user", f"{self.question}: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
+    def describe(self, prompt_spec: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
-        return wording.further(self._described(brief, tool) for tool in tools)
+        return prompt_texts.further(self._described(prompt_spec, tool) for tool in tools)
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take one command; the text before it is the thought."""
-        return aloud(brief, reply, self._parse)
+        return aloud(prompt_spec, reply, self._parse)
 
-    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         counted = before_invented_tail(self._labels, reply.text)
         invented = len(counted) < len(reply.text)
         text = counted.replace("\r\n", "\n")
         try:
-            if why := wording.cut_short(reply, whole=invented):
+            if why := prompt_texts.cut_short(reply, whole=invented):
                 raise UnreadableError(why)
-            parsed = self._read(brief, text)
+            parsed = self._read(prompt_spec, text)
         except UnreadableError as error:
-            return Parsed(text=text.strip(), fault=wording.fault(error, self._example(brief)))
+            return Parsed(
+                text=text.strip(), fault=prompt_texts.fault(error, self._example(prompt_spec))
+            )
         dropped = ("invented observation dropped",) if invented else ()
         return Parsed(parsed.text, parsed.actions, repairs=(*parsed.repairs, *dropped))
 
@@ -154,7 +156,7 @@ class Commands(TextCodec):
                 newline = text.find("\n", end_of_command(*fitting[0], text))
             at = len(text) if newline < 0 else newline + 1
 
-    def _read(self, brief: PromptSpec, text: str) -> Parsed:
+    def _read(self, prompt_spec: PromptSpec, text: str) -> Parsed:
         """The command that counts, and the thought before it. Raises `UnreadableError`."""
         starts = self._starts(text, whole=self.counts == "last")
         earlier: list[str] = []
@@ -163,30 +165,35 @@ class Commands(TextCodec):
             starts = iter(every[-1:])
             earlier = ["earlier commands kept as thought"] if every[1:] else []
         for start in starts:
-            if (found := self._at(brief, text, start)) is not None:
-                return self._parse_call(brief, text, start, found, earlier)
+            if (found := self._at(prompt_spec, text, start)) is not None:
+                return self._parse_call(prompt_spec, text, start, found, earlier)
         if not text.strip():
             raise UnreadableError("the reply was empty")
         raise UnreadableError("no line of the reply begins a command")
 
-    def _at(self, brief: PromptSpec, text: str, start: _Start) -> _Call | None:
+    def _at(self, prompt_spec: PromptSpec, text: str, start: _Start) -> _ReadCall | None:
         """The call that a line begins, if it is one. Raises `UnreadableError`."""
         for command in start.commands:
-            tool = tool_named(brief, command.tool)
+            tool = tool_named(prompt_spec, command.tool)
             schemas = fields(tool.parameters) if tool is not None else {}
             if (found := read(command, schemas, text, start.at)) is not None:
-                if may_act(brief, command.tool):
+                if may_act(prompt_spec, command.tool):
                     _check_whole(command, schemas, text[found.end :])
-                return _Call(Action(command.tool, found.values), found.end, found.repairs)
+                return _ReadCall(Action(command.tool, found.values), found.end, found.repairs)
         if start.commands or (plain := _PLAIN.match(text, start.at)) is None:
             return None
         value = first_value(text[plain.end() :])
-        if HALF in value.repairs and may_act(brief, plain[1]):
+        if HALF in value.repairs and may_act(prompt_spec, plain[1]):
             raise UnreadableError("a string holds half a character")
-        return _Call(Action(plain[1], value.value), plain.end() + value.end, value.repairs)
+        return _ReadCall(Action(plain[1], value.value), plain.end() + value.end, value.repairs)
 
     def _parse_call(
-        self, brief: PromptSpec, text: str, start: _Start, found: _Call, earlier: Sequence[str]
+        self,
+        prompt_spec: PromptSpec,
+        text: str,
+        start: _Start,
+        found: _ReadCall,
+        earlier: Sequence[str],
     ) -> Parsed:
         """A call with the thought ahead of it; what stands behind it is dropped."""
         repairs = [*earlier, *found.repairs]
@@ -197,7 +204,7 @@ class Commands(TextCodec):
             repairs.append("code fence removed")
             inside, _, last = text.rstrip().rpartition("\n")
             if found.end == len(text) and _FENCE.fullmatch(last):
-                if (within := self._at(brief, inside, start)) is None:
+                if (within := self._at(prompt_spec, inside, start)) is None:
                     raise UnreadableError("a fence ends the command before it is complete")
                 found = within
         if rest.strip(_OUTER):
@@ -210,23 +217,23 @@ class Commands(TextCodec):
 
     # ------------------------------------------------------------------------------- writing
 
-    def layout(self) -> wording.Syntax:
-        return wording.Syntax(
+    def layout(self) -> prompt_texts.Syntax:
+        return prompt_texts.Syntax(
             labels=self._labels,
             question=self.question,
-            turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
+            turn=lambda prompt_spec, _, thought, action: self._turn(prompt_spec, thought, action),
             thought=lambda _, text: self._inert(text),
             seen=lambda _: self.observation,
-            finish=lambda brief, _: self._finish_text(brief),
+            finish=lambda prompt_spec, _: self._finish_text(prompt_spec),
         )
 
-    def _described(self, brief: PromptSpec, tool: ToolSpec) -> str:
-        examples = (self._call(brief, Action(tool.name, one)) for one in tool.examples)
-        return wording.described(tool, self._heading(tool), examples)
+    def _described(self, prompt_spec: PromptSpec, tool: ToolSpec) -> str:
+        examples = (self._call(prompt_spec, Action(tool.name, one)) for one in tool.examples)
+        return prompt_texts.described(tool, self._heading(tool), examples)
 
-    def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
+    def _turn(self, prompt_spec: PromptSpec, thought: str, action: Action) -> str:
         said = f"{self._inert(thought)}\n" if thought else ""
-        return said + self._call(brief, action)
+        return said + self._call(prompt_spec, action)
 
     def _inert(self, thought: str) -> str:
         """A thought without lines that would read as a label, a command, or a fence around one."""
@@ -239,21 +246,21 @@ class Commands(TextCodec):
             text = f"{text[:at]}| {text[at:]}"
         return text
 
-    def _call(self, brief: PromptSpec, action: Action) -> str:
+    def _call(self, prompt_spec: PromptSpec, action: Action) -> str:
         """A call in its own form where that reads back as the same call, else as JSON."""
         for command in self.commands:
             fits = set(shaped(command.form).names) == action.args.keys()
             if command.tool == action.name and fits:
                 text = filled(command, action.args)
-                if self._reads_as(brief, text, action):
+                if self._reads_as(prompt_spec, text, action):
                     return text
         return f"@{action.name} {encode(action.args).decode()}"
 
-    def _reads_as(self, brief: PromptSpec, text: str, action: Action) -> bool:
+    def _reads_as(self, prompt_spec: PromptSpec, text: str, action: Action) -> bool:
         if before_invented_tail(self._labels, text) != text or "\r" in text:
             return False
         try:  # not by `parse`: its complaint about what cannot be read would write an example again
-            parsed = self._read(brief, text)
+            parsed = self._read(prompt_spec, text)
         except UnreadableError:
             return False
         return parsed == Parsed("", (Action(action.name, action.args),))
@@ -267,18 +274,18 @@ class Commands(TextCodec):
         inside = ", ".join(f'"{name}": ...' for name in fields(tool.parameters))
         return f"@{tool.name} {{{inside}}}"
 
-    def _finish_text(self, brief: PromptSpec) -> str:
-        schema = f"JSON of the schema {encode(brief.answer).decode()}"
-        answer = "the answer" if brief.answers_text else schema
+    def _finish_text(self, prompt_spec: PromptSpec) -> str:
+        schema = f"JSON of the schema {encode(prompt_spec.answer).decode()}"
+        answer = "the answer" if prompt_spec.answers_text else schema
         for command in self.commands:
             if command.tool == FINISH and shaped(command.form).names == ("answer",):
                 return filled(command, {"answer": answer})
-        answer = f'"{answer}"' if brief.answers_text else answer
+        answer = f'"{answer}"' if prompt_spec.answers_text else answer
         return f'@{FINISH} {{"answer": {answer}}}'
 
-    def _example(self, brief: PromptSpec) -> str:
-        tool = visible_tools(brief)[0]
-        return self._call(brief, Action(tool.name, example(tool)))
+    def _example(self, prompt_spec: PromptSpec) -> str:
+        tool = visible_tools(prompt_spec)[0]
+        return self._call(prompt_spec, Action(tool.name, example(tool)))
 
 
 def _check_whole(command: Command, schemas: Mapping[str, Parameters], rest: str) -> None:

@@ -13,9 +13,9 @@ NOT_FOUND: Final = "it was not found"
 """An answer that clew itself suggests."""
 
 
-def last_words(brief: PromptSpec) -> str:
+def last_words(prompt_spec: PromptSpec) -> str:
     """What a model is asked for in a landing."""
-    if brief.strict_landing:
+    if prompt_spec.strict_landing:
         return (
             "Answer in the form that the question asks for, only with what stands in an "
             "observation above; if the answer stands in none, and the question has no answer for "

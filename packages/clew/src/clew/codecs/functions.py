@@ -64,7 +64,7 @@ def parameter_names(tool: ToolSpec) -> dict[str, str]:
 # ------------------------------------------------------------------------------------- a lone call
 
 
-def lone_call(brief: PromptSpec, code: str) -> Action | None:
+def lone_call(prompt_spec: PromptSpec, code: str) -> Action | None:
     """The call that a text is, and nothing besides, with arguments that are written out.
 
     None where it is another program: with `run_code`, also where it calls what is no tool.
@@ -73,7 +73,9 @@ def lone_call(brief: PromptSpec, code: str) -> Action | None:
         return None
     if (json := _JSON_CALL.fullmatch(code)) is not None:
         try:
-            return _action(brief, json[1], [], msgspec.json.decode(json[2], type=dict[str, Any]))
+            return _action(
+                prompt_spec, json[1], [], msgspec.json.decode(json[2], type=dict[str, Any])
+            )
         except (msgspec.MsgspecError, RecursionError):  # as a rule it is a dict of Python
             pass
     try:
@@ -86,7 +88,7 @@ def lone_call(brief: PromptSpec, code: str) -> Action | None:
         named = _keywords(call.keywords)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None
-    return _action(brief, call.func.id, given, named)
+    return _action(prompt_spec, call.func.id, given, named)
 
 
 def is_program(code: str) -> bool:
@@ -114,18 +116,18 @@ def _keywords(keywords: list[ast.keyword]) -> dict[str, Json]:
     return named
 
 
-def runs_code(brief: PromptSpec) -> bool:
+def runs_code(prompt_spec: PromptSpec) -> bool:
     """Whether the agent has the tool that runs programs."""
-    return any(one.name == RUN_CODE for one in (*brief.tools, *brief.more))
+    return any(one.name == RUN_CODE for one in (*prompt_spec.tools, *prompt_spec.more))
 
 
 def _action(
-    brief: PromptSpec, name: str, given: list[Any], named: dict[str, Json]
+    prompt_spec: PromptSpec, name: str, given: list[Any], named: dict[str, Json]
 ) -> Action | None:
-    tools = functions((*brief.tools, *brief.later.values()))
-    hidden = {function_name(one): one for one in brief.known}
-    tool = tools.get(name, brief.finish if name in FINAL else None)
-    if tool is None and name not in hidden and runs_code(brief):
+    tools = functions((*prompt_spec.tools, *prompt_spec.later.values()))
+    hidden = {function_name(one): one for one in prompt_spec.known}
+    tool = tools.get(name, prompt_spec.finish if name in FINAL else None)
+    if tool is None and name not in hidden and runs_code(prompt_spec):
         return None
     whole = hidden.get(name, name) if tool is None else tool.name
     names = {} if tool is None else parameter_names(tool)

@@ -109,7 +109,7 @@ class Grammar:
         object with free keys has each once. Raises `ConfigError` where no value is finite.
         """
         try:
-            return _Schema(self, schema).value(schema, DEPTH)
+            return _SchemaRules(self, schema).value(schema, DEPTH)
         except UnboundedError as error:
             message = f"no reply can meet the schema {encode(schema).decode()}: it never ends"
             raise ConfigError(message) from error
@@ -136,7 +136,7 @@ def _escaped(char: str) -> str:
     return char if char >= " " and char != "\x7f" else f"\\x{ord(char):02X}"
 
 
-class _Schema:
+class _SchemaRules:
     """A schema as rules, with the definitions of its outermost schema."""
 
     def __init__(self, grammar: Grammar, whole: Parameters) -> None:

@@ -15,21 +15,21 @@ _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 _DEFINED: Final = ("$defs", "definitions")
 
 
-def step_schema(brief: PromptSpec, calls: Calls, thought: int | None = None) -> Parameters:
+def step_schema(prompt_spec: PromptSpec, calls: Calls, thought: int | None = None) -> Parameters:
     """The schema of one step: a branch for each tool, or only the one that finishes.
 
     A `thought` has at most so many characters (None: any number). Definitions stand once, at the
     outermost schema, where their references look for them.
     """
-    tools = visible_tools(brief) if calls != "none" else (brief.finish,)
+    tools = visible_tools(prompt_spec) if calls != "none" else (prompt_spec.finish,)
     definitions: dict[str, Json] = {}
-    branches = [_branch(brief, tool, definitions, thought) for tool in tools]
+    branches = [_branch(prompt_spec, tool, definitions, thought) for tool in tools]
     schema: Parameters = branches[0] if len(branches) == 1 else {"anyOf": branches}
     return {**schema, "$defs": definitions} if definitions else schema
 
 
 def _branch(
-    brief: PromptSpec, tool: ToolSpec, definitions: dict[str, Json], longest: int | None
+    prompt_spec: PromptSpec, tool: ToolSpec, definitions: dict[str, Json], longest: int | None
 ) -> Parameters:
     moved = _Moved(tool.name)
     args = moved.schema({key: it for key, it in tool.parameters.items() if key not in _DEFINED})
@@ -40,7 +40,7 @@ def _branch(
     if moved.whole:
         definitions[tool.name] = args
     bound = {} if longest is None else {"maxLength": longest}
-    thought: Parameters = {"thought": {"type": "string", **bound}} if brief.thought else {}
+    thought: Parameters = {"thought": {"type": "string", **bound}} if prompt_spec.thought else {}
     action: Parameters = {"type": "string", "enum": [tool.name]}
     properties = {**thought, "action": action, "args": args}
     return {

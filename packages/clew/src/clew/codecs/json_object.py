@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs import json_stream, wording
+from clew.codecs import json_stream, prompt_texts
 from clew.codecs.arguments import (
     UNKNOWN_KEY,
     bare,
@@ -26,8 +26,8 @@ from clew.codecs.call_spellings import check_thought, unclosed
 from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.gbnf import Grammar
 from clew.codecs.json_form import step_schema
-from clew.codecs.mend import UnreadableError, Value, first_value
-from clew.codecs.scan import scan, void
+from clew.codecs.json_repair import JsonPrefix, UnreadableError, first_value
+from clew.codecs.stop_filter import scan, void
 from clew.codecs.thinking import aloud
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
@@ -53,64 +53,64 @@ class JsonObject:
     native = False
     """The prompt describes the tools."""
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
-        said = wording.thought_in_form(brief)
-        thought = f'"thought": "{said}", ' if brief.thought else ""
+        said = prompt_texts.thought_in_form(prompt_spec)
+        thought = f'"thought": "{said}", ' if prompt_spec.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step: one JSON object and nothing "
             "else, in this very form:\n\n"
             f'{{{thought}"action": "the name of one tool", "args": {{"parameter": "value"}}}}\n\n'
             'The result then comes to you as "Observation: ...", and you go on with the next '
             "step.\n\n"
-            f"{wording.discipline(brief, 'the Observation')}\n"
-            f"- The answer is given by {_finish_text(brief)}, alone."
+            f"{prompt_texts.discipline(prompt_spec, 'the Observation')}\n"
+            f"- The answer is given by {_finish_text(prompt_spec)}, alone."
         )
-        tools = (_describe_tool(brief, tool) for tool in visible_tools(brief))
-        system = wording.system(_FORM, brief, rules, tools)
+        tools = (_describe_tool(prompt_spec, tool) for tool in visible_tools(prompt_spec))
+        system = prompt_texts.system(_FORM, prompt_spec, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
+    def describe(self, prompt_spec: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
-        return wording.further(_describe_tool(brief, tool) for tool in tools)
+        return prompt_texts.further(_describe_tool(prompt_spec, tool) for tool in tools)
 
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form; a reply without repairs stays exact, so that caches hit."""
-        parts = wording.render(_FORM, brief, step)
-        return wording.as_written(brief, step, parts, self.parse, usual=True)
+        parts = prompt_texts.render(_FORM, prompt_spec, step)
+        return prompt_texts.as_written(prompt_spec, step, parts, self.parse, usual=True)
 
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with the reminders."""
-        return wording.tail(notes, step)
+        return prompt_texts.tail(notes, step)
 
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, prompt_spec: PromptSpec, calls: Calls) -> Parameters | None:
         """The schema of the next object: any shown tool with its arguments, or only finish."""
-        return step_schema(brief, calls)
+        return step_schema(prompt_spec, calls)
 
-    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+    def grammar(self, prompt_spec: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """The next object, in its shortest form."""
         grammar = Grammar(tokens)
-        return grammar.text(grammar.value(step_schema(brief, calls, grammar.thought_chars)))
+        return grammar.text(grammar.value(step_schema(prompt_spec, calls, grammar.thought_chars)))
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take the first object at the start of a line; text before it belongs to the thought."""
-        return aloud(brief, reply, self._parse)
+        return aloud(prompt_spec, reply, self._parse)
 
-    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         start, line = json_stream.find_object(reply.text)
         prose, repairs = _prose(reply.text[:line])
         thought = prose
         try:
             found = _object(reply, start, line)
             said, thought = _thought(found.value, prose)
-            if why := wording.cut_short(reply, whole=True):
+            if why := prompt_texts.cut_short(reply, whole=True):
                 raise UnreadableError(why)
             check_thought(prose)
-            action, mended = _action(brief, found.value)
-            if may_act(brief, action.name):
+            action, mended = _action(prompt_spec, found.value)
+            if may_act(prompt_spec, action.name):
                 _check_closed(reply.text, start or 0, (start or 0) + found.end)
         except UnreadableError as error:
-            return Parsed(text=thought, fault=wording.fault(error, _example(brief)))
+            return Parsed(text=thought, fault=prompt_texts.fault(error, _example(prompt_spec)))
         repairs += _fence(reply.text[line:start])
         repairs += [*found.repairs, *said, *mended]
         repairs += _trailing_text(reply.text[(start or 0) + found.end :])
@@ -124,15 +124,15 @@ class JsonObject:
 # ----------------------------------------------------------------------------------- reading
 
 
-def _object(reply: Reply, start: int | None, end: int) -> Value:
+def _object(reply: Reply, start: int | None, end: int) -> JsonPrefix:
     """The object that begins at `start`. Raises `UnreadableError`."""
     text = reply.text
     try:
         if start is not None:
             return first_value(text[start:])
     except UnreadableError as error:
-        raise UnreadableError(wording.cut_short(reply, whole=False) or str(error)) from error
-    if why := wording.cut_short(reply, whole=end < len(text)):
+        raise UnreadableError(prompt_texts.cut_short(reply, whole=False) or str(error)) from error
+    if why := prompt_texts.cut_short(reply, whole=end < len(text)):
         raise UnreadableError(why)
     if not text.strip():
         raise UnreadableError("the reply was empty")
@@ -184,7 +184,7 @@ def _thought(said: dict[str, Json], prose: str) -> tuple[list[str], str]:
     return repairs, "\n".join(filter(None, [prose, text.strip()]))
 
 
-def _action(brief: PromptSpec, said: dict[str, Json]) -> tuple[Action, list[str]]:
+def _action(prompt_spec: PromptSpec, said: dict[str, Json]) -> tuple[Action, list[str]]:
     """The action of an object. Raises `UnreadableError`."""
     repairs: list[str] = []
     rest = {key: value for key, value in said.items() if key != "thought"}
@@ -195,13 +195,13 @@ def _action(brief: PromptSpec, said: dict[str, Json]) -> tuple[Action, list[str]
     if not isinstance(name, str):
         raise UnreadableError("the action is no name of a tool")
     if value is None and ("(" in name or "[" in name):
-        action, mended = read_call(brief, name.strip())
+        action, mended = read_call(prompt_spec, name.strip())
         return action, [*repairs, "call written in the action", *mended, *_dropped(rest)]
-    if name.strip().lower() in _FINAL and name not in brief.known:
+    if name.strip().lower() in _FINAL and name not in prompt_spec.known:
         name, mended = FINISH, [f"{name.strip()} as an action read as finish"]
     else:
-        name, mended = tool_name(brief, name)
-    tool = tool_named(brief, name)
+        name, mended = tool_name(prompt_spec, name)
+    tool = tool_named(prompt_spec, name)
     names = fields(tool.parameters) if tool is not None else {}
     if not given and rest and rest.keys() <= names.keys():
         return Action(name, rest), [*repairs, *mended, "arguments beside the action read as args"]
@@ -258,34 +258,34 @@ def _args(tool: ToolSpec | None, value: Json) -> tuple[dict[str, Json], list[str
 # ----------------------------------------------------------------------------------- writing
 
 
-def _describe_tool(brief: PromptSpec, tool: ToolSpec) -> str:
-    examples = (_turn(brief, "", Action(tool.name, one)) for one in tool.examples)
-    return wording.described(tool, tool.name, examples)
+def _describe_tool(prompt_spec: PromptSpec, tool: ToolSpec) -> str:
+    examples = (_turn(prompt_spec, "", Action(tool.name, one)) for one in tool.examples)
+    return prompt_texts.described(tool, tool.name, examples)
 
 
-def _turn(brief: PromptSpec, thought: str, action: Action) -> str:
+def _turn(prompt_spec: PromptSpec, thought: str, action: Action) -> str:
     said = {"thought": thought} if thought else {}
     return encode({**said, "action": action.name, "args": action.args}).decode()
 
 
-def _finish_text(brief: PromptSpec) -> str:
+def _finish_text(prompt_spec: PromptSpec) -> str:
     answer = '"the answer"'
-    if not brief.answers_text:
-        answer = f"JSON of the schema {encode(brief.answer).decode()}"
-    thought = '"thought": "...", ' if brief.thought else ""
+    if not prompt_spec.answers_text:
+        answer = f"JSON of the schema {encode(prompt_spec.answer).decode()}"
+    thought = '"thought": "...", ' if prompt_spec.thought else ""
     return f'{{{thought}"action": "{FINISH}", "args": {{"answer": {answer}}}}}'
 
 
-def _example(brief: PromptSpec) -> str:
-    tool = visible_tools(brief)[0]
-    return _turn(brief, "", Action(tool.name, example(tool)))
+def _example(prompt_spec: PromptSpec) -> str:
+    tool = visible_tools(prompt_spec)[0]
+    return _turn(prompt_spec, "", Action(tool.name, example(tool)))
 
 
-_FORM: Final = wording.Syntax(
+_FORM: Final = prompt_texts.Syntax(
     labels=json_stream.LABELS,
     question="Question",
-    turn=lambda brief, _, thought, action: _turn(brief, thought, action),
+    turn=lambda prompt_spec, _, thought, action: _turn(prompt_spec, thought, action),
     thought=lambda _, text: encode({"thought": text}).decode(),
     seen=lambda _: "Observation",
-    finish=lambda brief, _: _finish_text(brief),
+    finish=lambda prompt_spec, _: _finish_text(prompt_spec),
 )

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from clew.codecs.scan import WIDTH, Labels, Mark, Undecided
+from clew.codecs.stop_filter import WIDTH, Labels, LineLabel, Undecided
 from clew.codecs.stream_end import StreamEnd
 from clew.core.interfaces import OnText
 
@@ -23,7 +23,7 @@ _HALF: Final = re.compile(r"[ \t]*+(?:`++(?:[\w+-]{0,20}+[ \t]*+)?+)?+\[?+[ \t]*
 FENCE: Final = re.compile(r"[ \t]*`{3,}[\w+-]{0,20}[ \t]*\r?")
 
 
-def decided(line: str) -> int | Undecided | Mark | None:
+def decided(line: str) -> int | Undecided | LineLabel | None:
     """What the start of a line says: where in it an object begins, a label, nothing, or too little.
 
     Only the first `WIDTH` characters of the line matter.
@@ -34,7 +34,7 @@ def decided(line: str) -> int | Undecided | Mark | None:
     mark = LABELS.at(line)
     if mark is None and len(line) < WIDTH and _HALF.fullmatch(line):
         return Undecided.MAYBE
-    return mark if not isinstance(mark, Mark) or mark.role == "observation" else None
+    return mark if not isinstance(mark, LineLabel) or mark.role == "observation" else None
 
 
 def find_object(text: str) -> tuple[int | None, int]:
@@ -47,7 +47,7 @@ def find_object(text: str) -> tuple[int | None, int]:
         newline = text.find("\n", at)
         end = len(text) if newline < 0 else newline
         found = decided(text[at : min(end, at + WIDTH)])
-        if isinstance(found, Mark):
+        if isinstance(found, LineLabel):
             return None, at
         if isinstance(found, int):
             return at + found, at
@@ -61,7 +61,7 @@ def stream_filter(show: Callable[[str], None]) -> OnText:
     What it shows depends on the text alone, not on how it came in pieces. At the very end, the
     start of a line that might have become an object or a label stays unshown.
     """
-    reading = _Reading()
+    reading = _ReplyReader()
 
     def take(piece: str) -> bool:
         if text := reading.feed(piece):
@@ -71,7 +71,7 @@ def stream_filter(show: Callable[[str], None]) -> OnText:
     return take
 
 
-class _Reading(msgspec.Struct):
+class _ReplyReader(msgspec.Struct):
     """A reply being read: prose, line by line, and then its object."""
 
     end: StreamEnd = msgspec.field(default_factory=StreamEnd)
@@ -104,7 +104,7 @@ class _Reading(msgspec.Struct):
             if found is Undecided.MAYBE and newline < 0:
                 self._held = text[at:]
                 break
-            if isinstance(found, Mark):
+            if isinstance(found, LineLabel):
                 self._invented = True
                 self.end.invented()
                 break

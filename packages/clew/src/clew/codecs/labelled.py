@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from clew.codecs import wording
+from clew.codecs import prompt_texts
 from clew.codecs.arguments import (
     bare,
     example,
@@ -24,9 +24,9 @@ from clew.codecs.arguments import (
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.calls import TRAILING, check_alone, read_call, tool_name
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.mend import UnreadableError, first_value, whole_value
-from clew.codecs.scan import Labels, stream_filter, void
+from clew.codecs.json_repair import UnreadableError, first_value, whole_value
 from clew.codecs.sections import Sections, sections, unfenced
+from clew.codecs.stop_filter import Labels, stream_filter, void
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.core.codec import Parsed, PromptSpec
@@ -92,62 +92,64 @@ class Labelled(TextCodec):
         """Where a model begins to invent a result."""
         return (f"\n{self.dialect.observation}:",)
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
         words = self.dialect
-        thought = f"{words.thought}: {wording.thought_in_form(brief)}\n"
-        thought = thought if brief.thought else ""
+        thought = f"{words.thought}: {prompt_texts.thought_in_form(prompt_spec)}\n"
+        thought = thought if prompt_spec.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step, in this very form:\n\n"
             f"{thought}{words.action}: the name of one tool\n"
             f"{words.input}: its arguments as one JSON object\n\n"
             f'The result then comes to you as "{words.observation}: ...", and you go on with the '
             "next step. When you know the answer, reply in this form instead:\n\n"
-            f"{thought}{self._finish_text(brief)}\n\n"
-            f"{wording.discipline(brief, f'the {words.observation}')}\n"
+            f"{thought}{self._finish_text(prompt_spec)}\n\n"
+            f"{prompt_texts.discipline(prompt_spec, f'the {words.observation}')}\n"
             f"- An answer never stands beside an action: wait for the {words.observation} first."
         )
         tools = map(
-            _describe_tool, visible_tools(brief)[:-1]
+            _describe_tool, visible_tools(prompt_spec)[:-1]
         )  # to finish is no action here: it has its own label
-        system = wording.system(self.layout(), brief, rules, tools)
+        system = prompt_texts.system(self.layout(), prompt_spec, rules, tools)
         return (system, Part("user", f"{words.question}: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
+    def describe(self, prompt_spec: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
-        return wording.further(map(_describe_tool, tools))
+        return prompt_texts.further(map(_describe_tool, tools))
 
-    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+    def grammar(self, prompt_spec: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then one call with its arguments, or the answer."""
         words, grammar = self.dialect, Grammar(tokens)
-        ends = [f"{literal(f'{words.final}: ')} {_answer_rule(grammar, brief)}"]
-        for tool in visible_tools(brief)[:-1] if calls != "none" else ():
+        ends = [f"{literal(f'{words.final}: ')} {_answer_rule(grammar, prompt_spec)}"]
+        for tool in visible_tools(prompt_spec)[:-1] if calls != "none" else ():
             start = literal(f"{words.action}: {tool.name}\n{words.input}: ")
             ends.append(f"{start} {grammar.value(tool.parameters)}")
         said = f'{literal(f"{words.thought}: ")} {grammar.prose(grammar.thought_chars)} "\\n" '
-        return grammar.text((said if brief.thought else "") + either(ends))
+        return grammar.text((said if prompt_spec.thought else "") + either(ends))
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take the first action or final answer; the text before it is the thought.
 
         A reply without any label is a fault and not an answer: it may be half a thought or a
         question.
         """
-        return aloud(brief, reply, self._parse)
+        return aloud(prompt_spec, reply, self._parse)
 
-    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        return self.read(brief, reply, sections(self.dialect.labels, reply.text))
+    def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        return self.read(prompt_spec, reply, sections(self.dialect.labels, reply.text))
 
-    def read(self, brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
+    def read(self, prompt_spec: PromptSpec, reply: Reply, found: Sections) -> Parsed:
         """The step that a reply holds, once it was taken apart."""
         try:
-            if why := wording.cut_short(reply, whole=found.whole):
+            if why := prompt_texts.cut_short(reply, whole=found.whole):
                 raise UnreadableError(why)
             check_thought(found.thought)
-            action, repairs = self._read(brief, reply, found)
-            check_alone(brief, action.name, left_over=found.left_over)
+            action, repairs = self._read(prompt_spec, reply, found)
+            check_alone(prompt_spec, action.name, left_over=found.left_over)
         except UnreadableError as error:
-            return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
+            return Parsed(
+                text=found.thought, fault=prompt_texts.fault(error, self._example(prompt_spec))
+            )
         repairs = list(dict.fromkeys([*found.repairs, *repairs]))
         return Parsed(found.thought, (action,), repairs=tuple(repairs))
 
@@ -155,82 +157,86 @@ class Labelled(TextCodec):
         """Show everything before an invented observation or a second step."""
         return stream_filter(self.dialect.labels, show)
 
-    def _read(self, brief: PromptSpec, reply: Reply, found: Sections) -> tuple[Action, list[str]]:
+    def _read(
+        self, prompt_spec: PromptSpec, reply: Reply, found: Sections
+    ) -> tuple[Action, list[str]]:
         words = self.dialect
         if found.early:
             raise UnreadableError(f"{words.input} stands without its {words.action} ahead of it")
         if found.action is not None:
-            return _action(brief, found.action, found.input, words)
+            return _action(prompt_spec, found.action, found.input, words)
         if found.final is None:
             form = f"{words.action}: and {words.input}:, or {words.final}:"
-            raise UnreadableError(wording.nothing(reply, found, form))
+            raise UnreadableError(prompt_texts.nothing(reply, found, form))
         if not found.final:
             raise UnreadableError(f"nothing stands behind {words.final}:")
-        if reply.calls or _acts(brief, found):
+        if reply.calls or _acts(prompt_spec, found):
             raise UnreadableError(
                 f"{words.final}: stands beside an action, and neither counted: give the action "
                 f"alone and wait for its {words.observation}, or the answer alone"
             )
-        if brief.answers_text:
+        if prompt_spec.answers_text:
             return Action(FINISH, {"answer": found.final}), []
-        value, repairs = _answer(brief, found.final)
+        value, repairs = _answer(prompt_spec, found.final)
         return Action(FINISH, {"answer": value}), repairs
 
-    def layout(self) -> wording.Syntax:
+    def layout(self) -> prompt_texts.Syntax:
         words = self.dialect
-        return wording.Syntax(
+        return prompt_texts.Syntax(
             labels=words.labels,
             question=words.question,
-            turn=lambda brief, _, thought, action: self._turn(brief, thought, action),
+            turn=lambda prompt_spec, _, thought, action: self._turn(prompt_spec, thought, action),
             thought=lambda _, text: f"{words.thought}: {words.labels.inert(text)}",
             seen=lambda _: words.observation,
-            finish=lambda brief, _: self._finish_text(brief),
+            finish=lambda prompt_spec, _: self._finish_text(prompt_spec),
         )
 
-    def _finish_text(self, brief: PromptSpec) -> str:
-        if brief.answers_text:
+    def _finish_text(self, prompt_spec: PromptSpec) -> str:
+        if prompt_spec.answers_text:
             return f"{self.dialect.final}: the answer"
-        return f"{self.dialect.final}: JSON of the schema {encode(brief.answer).decode()}"
+        return f"{self.dialect.final}: JSON of the schema {encode(prompt_spec.answer).decode()}"
 
-    def _turn(self, brief: PromptSpec, thought: str, action: Action) -> str:
+    def _turn(self, prompt_spec: PromptSpec, thought: str, action: Action) -> str:
         words = self.dialect
         said = f"{words.thought}: {words.labels.inert(thought)}\n" if thought else ""
         if action.name == FINISH and action.args.keys() == {"answer"}:
             answer: Json = action.args["answer"]
             text = answer if isinstance(answer, str) else encode(answer).decode()
             plain = f"{words.final}: {text}"
-            parsed = self.parse(brief, Reply(plain))
+            parsed = self.parse(prompt_spec, Reply(plain))
             if parsed.actions == (Action(FINISH, action.args),) and not parsed.repairs:
                 return said + plain
         return f"{said}{words.action}: {action.name}\n{words.input}: {encode(action.args).decode()}"
 
-    def _example(self, brief: PromptSpec) -> str:
-        tool = visible_tools(brief)[0]
-        return self._turn(brief, "", Action(tool.name, example(tool)))
+    def _example(self, prompt_spec: PromptSpec) -> str:
+        tool = visible_tools(prompt_spec)[0]
+        return self._turn(prompt_spec, "", Action(tool.name, example(tool)))
 
 
-def _answer_rule(grammar: Grammar, brief: PromptSpec) -> str:
+def _answer_rule(grammar: Grammar, prompt_spec: PromptSpec) -> str:
     """The answer as a grammar: a text, or JSON of its schema."""
-    if brief.answers_text:
+    if prompt_spec.answers_text:
         return grammar.answer()
-    return grammar.value(brief.answer)
+    return grammar.value(prompt_spec.answer)
 
 
 def _describe_tool(tool: ToolSpec) -> str:
-    return wording.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
+    return prompt_texts.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
 
 
-def _acts(brief: PromptSpec, found: Sections) -> bool:
+def _acts(prompt_spec: PromptSpec, found: Sections) -> bool:
     """Whether an action stands within the answer: with an input, or as a call of a known tool."""
     if found.beside is None:
         return False
     name = re.match(r"[\"'*`]*([\w./-]{1,64})[\"'*`]*\s*(?=[\[({]|$)", found.beside, re.MULTILINE)
-    named = name is not None and (name[1] in brief.known or tool_named(brief, name[1]) is not None)
+    named = name is not None and (
+        name[1] in prompt_spec.known or tool_named(prompt_spec, name[1]) is not None
+    )
     return named if not found.given else not void(found.beside.partition("\n")[0])
 
 
 def _action(
-    brief: PromptSpec, text: str, given: str | None, words: Dialect
+    prompt_spec: PromptSpec, text: str, given: str | None, words: Dialect
 ) -> tuple[Action, list[str]]:
     """An action from what stands behind its label and behind its input's."""
     first, _, below = text.partition("\n")
@@ -238,36 +244,36 @@ def _action(
     if first.startswith("```"):
         raise UnreadableError("the action is a block of code, and names no tool")
     if given is None and below[:1] in {"{", "`"}:
-        action, repairs = _action(brief, first, below, words)
+        action, repairs = _action(prompt_spec, first, below, words)
         return action, [f"{words.input} label missing", *repairs]
     name, bracket, _ = first.partition("(") if "(" in first else first.partition("[")
     if given is None and bracket:
-        action, repairs = read_call(brief, text)
+        action, repairs = read_call(prompt_spec, text)
         return action, ["call written on the action's line", *repairs]
     name = name.strip(" \t.,;*_`")
     if name.lower() == words.final.lower():
         name, repairs = FINISH, [f"{words.final} as an action read as finish"]
     else:
-        name, repairs = tool_name(brief, name)
+        name, repairs = tool_name(prompt_spec, name)
     if bracket:
         repairs.append("brackets behind the tool's name dropped")
     if below:
         repairs.append(TRAILING)
-    if may_act(brief, name):
+    if may_act(prompt_spec, name):
         inside = first.partition(bracket)[2].strip("()[] \t") if bracket else ""
-        _check_whole(brief, name, given, inside or below, words)
-    args, mended = _args(tool_named(brief, name), given or "", words)
+        _check_whole(prompt_spec, name, given, inside or below, words)
+    args, mended = _args(tool_named(prompt_spec, name), given or "", words)
     return Action(name, args), repairs + mended
 
 
 def _check_whole(
-    brief: PromptSpec, name: str, given: str | None, rest: str, words: Dialect
+    prompt_spec: PromptSpec, name: str, given: str | None, rest: str, words: Dialect
 ) -> None:
     """Hold an effect to one object of arguments that is closed, with nothing beside it.
 
     Of a text nobody knows whether all of it came. Raises `UnreadableError`.
     """
-    tool = tool_named(brief, name)
+    tool = tool_named(prompt_spec, name)
     fence, _, text = (given or "").strip().partition("\n")
     fenced = fence.startswith("```")
     text = text.strip() if fenced else (given or "").strip()
@@ -311,13 +317,13 @@ def _args(tool: ToolSpec | None, text: str, words: Dialect) -> tuple[dict[str, J
     return args, repairs
 
 
-def _answer(brief: PromptSpec, text: str) -> tuple[Json, list[str]]:
+def _answer(prompt_spec: PromptSpec, text: str) -> tuple[Json, list[str]]:
     """An answer that is not text: JSON of its schema, or left to validation."""
     text, repairs = unfenced(text)
     if text[:1] in {"{", "["}:
         found = first_value(text)
         return found.value, [*repairs, *found.repairs, *_trailing(text[found.end :])]
-    return typed(text, brief.answer), repairs
+    return typed(text, prompt_spec.answer), repairs
 
 
 def _trailing(text: str) -> list[str]:

@@ -14,12 +14,12 @@ import msgspec
 
 from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.mend import DEPTH, deep, repeated_key
+from clew.codecs.json_repair import DEPTH, deep, repeated_key
+from clew.codecs.prompt_texts import incomplete
 from clew.codecs.quoted_answers import has_no_quotes
 from clew.codecs.schema_references import resolved
 from clew.codecs.text_answer import as_calls, beside_calls
 from clew.codecs.thinking import aloud
-from clew.codecs.wording import incomplete
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import (
     Action,
@@ -81,26 +81,26 @@ class Native:
         """`name/version`."""
         return "native/3" if self.spellings else "native:strict/3"
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """System prompt, worked examples as messages, the goal."""
-        system = brief.prompt
-        if brief.thought:
+        system = prompt_spec.prompt
+        if prompt_spec.thought:
             system += "\nBefore each call, say in one or two sentences what you are doing and why."
-        if not brief.answers_text:
+        if not prompt_spec.answers_text:
             system += (
                 "\nGive the answer by calling finish, or as nothing but JSON of this schema: "
-                + encode(brief.answer).decode()
+                + encode(prompt_spec.answer).decode()
             )
         parts = [Part("system", system)]
-        for number, example in enumerate(brief.examples, start=1):
+        for number, example in enumerate(prompt_spec.examples, start=1):
             parts.append(Part("user", example.goal))
             for step in example.steps:
                 parts += self._step(step, f"example_{number}_{step.number}")
         return (*parts, Part("user", goal))
 
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The assistant's message, one result for each call, then what was said since."""
-        said = (_notice(brief, notice) for notice in step.notices)
+        said = (_notice(prompt_spec, notice) for notice in step.notices)
         return (*self._step(step, f"call_{step.number}"), *said)
 
     def _step(self, step: Step, prefix: str) -> list[Part]:
@@ -125,37 +125,41 @@ class Native:
         ]
         return parts
 
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One message with the reminders, which stays in later prompts; no person wrote it."""
         return (Part("user", "\n".join(["NOTE: " + notes[0], *notes[1:]])),) if notes else ()
 
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, prompt_spec: PromptSpec, calls: Calls) -> Parameters | None:
         """The schema of a typed answer if the text is the answer: no call may be made, or none can.
 
         A model that would rather call `finish` may, where the provider leaves it the choice.
         """
-        if brief.answers_text or (calls != "none" and (brief.tools or brief.more)):
+        if prompt_spec.answers_text or (
+            calls != "none" and (prompt_spec.tools or prompt_spec.more)
+        ):
             return None
-        return brief.answer
+        return prompt_spec.answer
 
-    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+    def grammar(self, prompt_spec: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """Calls as text, in the tags that chat templates of open models teach (Hermes); or text."""
         grammar = Grammar(tokens)
-        answer = _text_rule(grammar) if brief.answers_text else grammar.value(brief.answer)
+        answer = (
+            _text_rule(grammar) if prompt_spec.answers_text else grammar.value(prompt_spec.answer)
+        )
         if calls == "none":
             return grammar.text(answer)
         made = grammar.rule(
             either(
                 f'{literal(f"""{{"name": {encode(tool.name).decode()}, "arguments": """)} '
                 f'{grammar.value(tool.parameters)} "}}"'
-                for tool in (*brief.tools, brief.finish)
+                for tool in (*prompt_spec.tools, prompt_spec.finish)
             )
         )
         call = f'"<tool_call>\\n" {made} "\\n</tool_call>"'
         said = f'({grammar.prose(grammar.thought_chars, without="<{[`")} "\\n")?'
-        return grammar.text(either([answer, f"{said if brief.thought else ''} {call}"]))
+        return grammar.text(either([answer, f"{said if prompt_spec.thought else ''} {call}"]))
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Calls are actions and the text beside them the thought; text alone is the answer."""
         if cut := incomplete(reply):
             return Parsed(text=reply.text, fault=cut)
@@ -164,18 +168,18 @@ class Native:
             actions = tuple(_action(call, repairs) for call in reply.calls)
             text, tagged = _untagged(reply.text)
             looked = self.spellings and _SIGNS.search(text) is not None
-            words = beside_calls(brief, text, actions) if looked else (text, False)
+            words = beside_calls(prompt_spec, text, actions) if looked else (text, False)
             if words is None or not all(_stands(block, actions) for block in tagged):
                 return Parsed(text=reply.text, fault=_TWO_PLACES)
             text, again = words
             if tagged or again:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
-        return aloud(brief, reply, self._said)
+        return aloud(prompt_spec, reply, self._said)
 
-    def _said(self, brief: PromptSpec, reply: Reply) -> Parsed:
-        called = as_calls(brief, reply.text) if self.spellings else None
-        return called or _text_answer(reply.text, brief)
+    def _said(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        called = as_calls(prompt_spec, reply.text) if self.spellings else None
+        return called or _text_answer(reply.text, prompt_spec)
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything: native replies have no invented tail."""
@@ -197,24 +201,24 @@ def _text_rule(grammar: Grammar) -> str:
     return f'{line} ("\\n" "\\n"? ({line} | {block}))*'
 
 
-def _text_answer(text: str, brief: PromptSpec) -> Parsed:
+def _text_answer(text: str, prompt_spec: PromptSpec) -> Parsed:
     answer = text.strip()
     if not answer:
         return Parsed(fault="the reply was empty: call a tool, or answer")
-    if brief.answers_text and not has_no_quotes(brief):
+    if prompt_spec.answers_text and not has_no_quotes(prompt_spec):
         return Parsed(answer=answer)
     bare, repairs = _without_dressing(answer)
-    if brief.answers_text:
+    if prompt_spec.answers_text:
         return Parsed(answer=bare, repairs=repairs)
     try:
         _read(bare, Any)
         wrong = repeated_key(bare) and "gives a key twice"
     except msgspec.DecodeError as error:
-        if (word := _word(bare.rstrip("."), brief)) is not None:
+        if (word := _word(bare.rstrip("."), prompt_spec)) is not None:
             return Parsed(answer=word, repairs=("a bare word read as JSON",))
         wrong = f"is not JSON ({error})"
     if wrong:
-        schema = encode(brief.answer).decode()
+        schema = encode(prompt_spec.answer).decode()
         fault = f"the answer {wrong}: call finish, or reply with JSON of {schema}"
         return Parsed(text=answer, fault=fault)
     return Parsed(answer=bare, repairs=repairs)
@@ -239,9 +243,9 @@ def _without_dressing(text: str) -> tuple[str, tuple[str, ...]]:
     return text, tuple(dict.fromkeys(repairs))
 
 
-def _word(text: str, brief: PromptSpec) -> str | None:
+def _word(text: str, prompt_spec: PromptSpec) -> str | None:
     """A word without quotes as JSON, where the answer is one of certain words and this is it."""
-    choices = resolved(brief.answer, brief.answer).get("enum", ())
+    choices = resolved(prompt_spec.answer, prompt_spec.answer).get("enum", ())
     return encode(text).decode() if text in choices else None
 
 
@@ -340,7 +344,7 @@ def _result(call: Call) -> str:
     return "\n".join([text, *(f"HINT: {remark}" for remark in call.remarks)])
 
 
-def _notice(brief: PromptSpec, notice: Notice) -> Part:
+def _notice(prompt_spec: PromptSpec, notice: Notice) -> Part:
     match notice:
         case Note(text=text, source="person"):
             return Part("user", text)
@@ -361,5 +365,5 @@ def _notice(brief: PromptSpec, notice: Notice) -> Part:
             return Part(
                 "user",
                 f"The limit on {notice.bound} is reached: no more calls can be made. "
-                f"{last_words(brief)}.",
+                f"{last_words(prompt_spec)}.",
             )

@@ -46,18 +46,18 @@ _OF_THE_RUN: Final = (Note, Compacted, Rewound)
 """Notices that say what came of the run: an answer may say that too."""
 
 
-def no_answer(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> str:
+def no_answer(codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory, text: str) -> str:
     """Why a text is no answer of the model's to what was asked; "" where it may be one."""
     if _place(text) in _PLACES:
         return (
             f"{_place(text)!r} only stands in the place of an answer: write what answers the "
             "question, or call a tool"
         )
-    if _echoes_prompt(codec, brief, so_far, text):
+    if _echoes_prompt(codec, prompt_spec, trajectory, text):
         return "that repeats what you were told, and is no answer: call a tool, or answer"
-    if brief.answers_text and (called := as_calls(brief, text)) is not None:
+    if prompt_spec.answers_text and (called := as_calls(prompt_spec, text)) is not None:
         return called.fault or "the answer is a call written as text: make the call instead"
-    if (claim := _unfounded(brief, so_far, text)) is not None:
+    if (claim := _unfounded(prompt_spec, trajectory, text)) is not None:
         return (
             f"the answer speaks of {claim}, and no call was made in this run: call a tool and use "
             "what it returns, or answer without that"
@@ -70,24 +70,26 @@ def _place(text: str) -> str:
     return text.strip(" \n.\"'`*").lower()
 
 
-def _echoes_prompt(codec: Codec, brief: PromptSpec, so_far: Trajectory, text: str) -> bool:
+def _echoes_prompt(
+    codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory, text: str
+) -> bool:
     """Whether the text is, begins with, or is taken from words of clew's own in the prompt."""
     if text.strip().lower().startswith(_OWN):
         return True
     said = _bare(text)
     if len(said.split()) < WORDS or said == NOT_FOUND:
         return False
-    return any(f" {said} " in f" {own} " for own in _own_words(codec, brief, so_far))
+    return any(f" {said} " in f" {own} " for own in _own_words(codec, prompt_spec, trajectory))
 
 
-def _own_words(codec: Codec, brief: PromptSpec, so_far: Trajectory) -> Iterator[str]:
+def _own_words(codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory) -> Iterator[str]:
     """What clew told the model of late: of unreadable replies and bounds, not of checks."""
-    for step in so_far.steps[-LOOKED_AT:]:
+    for step in trajectory.steps[-LOOKED_AT:]:
         thought = step.thought if step.thought is not None and step.thought.fault else None
         notices = tuple(one for one in step.notices if not isinstance(one, _OF_THE_RUN))
         if thought is None and not notices:
             continue
-        for part in codec.render(brief, Step(step.number, thought, (), notices)):
+        for part in codec.render(prompt_spec, Step(step.number, thought, (), notices)):
             if part.role == "user":
                 yield _bare(part.text)
 
@@ -98,12 +100,12 @@ def _bare(text: str) -> str:
     return " ".join(filter(None, words))
 
 
-def _unfounded(brief: PromptSpec, so_far: Trajectory, text: str) -> str | None:
+def _unfounded(prompt_spec: PromptSpec, trajectory: Trajectory, text: str) -> str | None:
     """What an answer rests on that cannot be there: a citation, or results, where no call was made.
 
     Only in a run that has tools and called none; and what the person said may be spoken of.
     """
-    if _looked(so_far) or so_far.evidence or not (brief.tools or brief.more):
+    if _looked(trajectory) or trajectory.evidence or not (prompt_spec.tools or prompt_spec.more):
         return None
     if _bare(text) == NOT_FOUND:
         return "what was not found"
@@ -111,26 +113,26 @@ def _unfounded(brief: PromptSpec, so_far: Trajectory, text: str) -> str | None:
         found = pattern.search(text)
         if found is not None:
             words = found[0].lower().removeprefix("the ").removeprefix("my ")
-            if words not in _person_words(so_far).lower():
+            if words not in _person_words(trajectory).lower():
                 return found[0]
     return None
 
 
-def _looked(so_far: Trajectory) -> bool:
+def _looked(trajectory: Trajectory) -> bool:
     """Whether a call was made that may have shown something.
 
     A program that only prints what is written in it is none.
     """
-    total = so_far.total
+    total = trajectory.total
     if not total.tool_calls or total.below or set(total.calls) != {RUN_CODE}:
         return bool(total.tool_calls)
-    made = [call for call in so_far.calls if call.action.name == RUN_CODE]
+    made = [call for call in trajectory.calls if call.action.name == RUN_CODE]
     return not all(only_literals(str(call.args.get("code", ""))) for call in made)
 
 
-def _person_words(so_far: Trajectory) -> str:
+def _person_words(trajectory: Trajectory) -> str:
     """All that a person said in the run."""
-    notes = [notice for step in (so_far.before, *so_far.steps) for notice in step.notices]
+    notes = [notice for step in (trajectory.before, *trajectory.steps) for notice in step.notices]
     return "\n".join(
-        [so_far.visible_goal, *(each.text for each in notes if isinstance(each, Note))]
+        [trajectory.visible_goal, *(each.text for each in notes if isinstance(each, Note))]
     )

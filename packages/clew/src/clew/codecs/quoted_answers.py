@@ -19,34 +19,34 @@ _FORMS: Final = frozenset({"date", "date-time", "time", "duration", "uuid"})
 _REPAIR: Final = "quotes around an answer that is no text removed"
 
 
-def without_quotes(brief: PromptSpec, parsed: Parsed) -> Parsed:
+def without_quotes(prompt_spec: PromptSpec, parsed: Parsed) -> Parsed:
     """What a reply says, its answer without quotes that the type's values cannot have."""
     if parsed.answer is not None:
-        bare = _bare(brief, parsed.answer) if brief.answers_text else parsed.answer
+        bare = _bare(prompt_spec, parsed.answer) if prompt_spec.answers_text else parsed.answer
         return parsed if bare == parsed.answer else _mended(parsed, answer=bare)
-    actions = tuple(_finish(brief, action) for action in parsed.actions)
+    actions = tuple(_finish(prompt_spec, action) for action in parsed.actions)
     same = all(new is old for new, old in zip(actions, parsed.actions, strict=True))
     return parsed if same else _mended(parsed, actions=actions)
 
 
-def has_no_quotes(brief: PromptSpec) -> bool:
+def has_no_quotes(prompt_spec: PromptSpec) -> bool:
     """Whether the answer is written as a text, and no value of its type holds quotes."""
-    return brief.answers_text and _formed(brief.answer)
+    return prompt_spec.answers_text and _formed(prompt_spec.answer)
 
 
 def _mended(parsed: Parsed, **parts: Any) -> Parsed:
     return msgspec.structs.replace(parsed, repairs=(*parsed.repairs, _REPAIR), **parts)
 
 
-def _finish(brief: PromptSpec, action: Action) -> Action:
+def _finish(prompt_spec: PromptSpec, action: Action) -> Action:
     said = action.args.get("answer")
     if action.name != FINISH or action.fault or not isinstance(said, str):
         return action
-    bare = _bare(brief, said)
+    bare = _bare(prompt_spec, said)
     return action if bare == said else Action(FINISH, {**action.args, "answer": bare})
 
 
-def _bare(brief: PromptSpec, text: str) -> str:
+def _bare(prompt_spec: PromptSpec, text: str) -> str:
     """The text, or what stands in the quotes that are all around it."""
     inner = text.strip()
     if inner[:1] != '"' or inner[-1:] != '"':
@@ -55,7 +55,7 @@ def _bare(brief: PromptSpec, text: str) -> str:
         value: str = msgspec.json.decode(inner, type=str)
     except msgspec.MsgspecError:
         return text
-    choices = [*_choices(brief.answer)]
+    choices = [*_choices(prompt_spec.answer)]
     fits = any(_may_be(one, value) for one in choices)
     return value if fits and not any(_may_be(one, text) for one in choices) else text
 

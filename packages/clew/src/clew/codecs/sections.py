@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.codecs.scan import INVENTED, Labels, Mark, Role, scan, void
+from clew.codecs.stop_filter import INVENTED, Labels, LineLabel, Role, scan, void
 
 _FENCE: Final = re.compile(r"\s*`{3,}[\w+-]{0,20}\s*")
 
@@ -84,7 +84,7 @@ def before_invented_tail(labels: Labels, text: str) -> str:
     return text[: scan(labels, text).kept]
 
 
-Marks: TypeAlias = Sequence[tuple[int, Mark]]
+Marks: TypeAlias = Sequence[tuple[int, LineLabel]]
 
 
 def _answer_last(marks: Marks) -> tuple[Marks, Marks]:

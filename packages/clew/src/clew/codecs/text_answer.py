@@ -17,18 +17,18 @@ from clew.codecs.call_spellings import (
     MOST,
     PIECE,
     TAG,
-    Written,
+    WrittenCall,
     calls_at,
     declared,
     plain,
 )
 from clew.codecs.call_traces import CODE, is_example, only_call, trace, without_code
 from clew.codecs.calls import TRAILING
+from clew.codecs.json_repair import UnreadableError, whole_value
 from clew.codecs.labelled import DIALECTS, Labelled
-from clew.codecs.mend import UnreadableError, whole_value
-from clew.codecs.scan import SECOND
 from clew.codecs.schema_references import resolved
 from clew.codecs.sections import Sections, sections
+from clew.codecs.stop_filter import SECOND
 from clew.codecs.unread_calls import MEANT
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
@@ -57,14 +57,14 @@ _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number"
                  dict: "object", type(None): "null"}  # fmt: skip
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _CallsInText(msgspec.Struct, frozen=True):
     """Calls in a text, and what stands around them; `marked` where they can be nothing else.
 
     Behind a mark at the start of a line (`aloud`) a call counts, and what stands around it is the
     thought. `loose` says that signs stand behind it that close nothing.
     """
 
-    calls: list[Written]
+    calls: list[WrittenCall]
     before: str
     after: str
     marked: bool
@@ -77,29 +77,35 @@ class _Found(msgspec.Struct, frozen=True):
         return not self.marked or (bool(self.after) and not self.aloud)
 
 
-def as_calls(brief: PromptSpec, text: str) -> Parsed | None:
+def as_calls(prompt_spec: PromptSpec, text: str) -> Parsed | None:
     """A text read as the calls that it is, or as a fault; None where it is an answer."""
-    if _is_answer(brief, text):
+    if _is_answer(prompt_spec, text):
         return None
     called = None
     if MARK.search(text) or _MAYBE.search(text):
-        called = _labelled(brief, text, _taken_apart(text)) or _written(brief, plain(text))
-    if called is None and (name := trace(brief, text)):
-        return _fault(brief, text, f"a call of {name} stands in the text and cannot be read", name)
+        called = _labelled(prompt_spec, text, _taken_apart(text)) or _written(
+            prompt_spec, plain(text)
+        )
+    if called is None and (name := trace(prompt_spec, text)):
+        return _fault(
+            prompt_spec, text, f"a call of {name} stands in the text and cannot be read", name
+        )
     return called
 
 
-def beside_calls(brief: PromptSpec, text: str, made: Sequence[Action]) -> tuple[str, bool] | None:
+def beside_calls(
+    prompt_spec: PromptSpec, text: str, made: Sequence[Action]
+) -> tuple[str, bool] | None:
     """The words of a text beside native calls, and whether these stand in it too.
 
     None where the text holds another call, in any spelling that is read, or is nothing but a call
     of another tool. A call that is only mentioned, or given as an example, is part of the words.
     """
-    if _is_answer(brief, text):
+    if _is_answer(prompt_spec, text):
         return text, False
     words, rest, again = list[str](), plain(text), False
     while len(words) < MOST and (MARK.search(rest) or _MAYBE.search(rest)):
-        if (found := _said(brief, rest)) is None:
+        if (found := _said(prompt_spec, rest)) is None:
             break
         if not all(_is_made(call, made, whole=found.marked) for call in found.calls):
             return None
@@ -107,31 +113,31 @@ def beside_calls(brief: PromptSpec, text: str, made: Sequence[Action]) -> tuple[
             break
         words.append(found.before)
         rest, again = found.after, True
-    other = only_call(brief, rest)
+    other = only_call(prompt_spec, rest)
     if other and all(action.name != other for action in made):
         return None
     return ("\n".join(filter(None, [*words, rest])) if again else text), again
 
 
-def _said(brief: PromptSpec, text: str) -> _Found | None:
+def _said(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
     """The calls that a text makes; None where it only speaks of some, or none can be read."""
     step = msgspec.structs.replace(_taken_apart(text), left_over=False)  # none is made for it
-    labelled = _labelled(brief, text, step)
+    labelled = _labelled(prompt_spec, text, step)
     if labelled is not None and labelled.actions:
-        calls = [Written(action.name, action.args) for action in labelled.actions]
+        calls = [WrittenCall(action.name, action.args) for action in labelled.actions]
         if not {SECOND, TRAILING}.isdisjoint(labelled.repairs) and len(_ACTIONS.findall(text)) > 1:
-            calls.append(Written("", problem=SECOND))
-        return _Found(calls, labelled.text, "", marked=True)
-    found = _find(brief, text)
+            calls.append(WrittenCall("", problem=SECOND))
+        return _CallsInText(calls, labelled.text, "", marked=True)
+    found = _find(prompt_spec, text)
     if found is None or not all(call.name for call in found.calls):
         return None
-    known = all(declared(brief, call.name) for call in found.calls)
+    known = all(declared(prompt_spec, call.name) for call in found.calls)
     around = bool(found.before or found.after)
     spoken_of = not found.marked and (not known or (around and is_example(found.before)))
     return None if spoken_of else found
 
 
-def _is_made(call: Written, made: Sequence[Action], *, whole: bool) -> bool:
+def _is_made(call: WrittenCall, made: Sequence[Action], *, whole: bool) -> bool:
     """Whether a call is one of those that are made; what is not `whole` may leave out arguments."""
     return any(
         action.name == call.name
@@ -140,31 +146,31 @@ def _is_made(call: Written, made: Sequence[Action], *, whole: bool) -> bool:
     )
 
 
-def _fault(brief: PromptSpec, text: str, problem: str, name: str) -> Parsed:
-    return Parsed(text=text.strip(), fault=f"{problem}. {_teach(brief, name)}")
+def _fault(prompt_spec: PromptSpec, text: str, problem: str, name: str) -> Parsed:
+    return Parsed(text=text.strip(), fault=f"{problem}. {_teach(prompt_spec, name)}")
 
 
-def _written(brief: PromptSpec, text: str) -> Parsed | None:
+def _written(prompt_spec: PromptSpec, text: str) -> Parsed | None:
     """The calls that stand in a text, or why they cannot be made; None where none stand there."""
-    if (found := _find(brief, text)) is None:
+    if (found := _find(prompt_spec, text)) is None:
         return None
     name = found.calls[0].name
-    problem = next(filter(None, (_problem(brief, call) for call in found.calls)), "")
+    problem = next(filter(None, (_problem(prompt_spec, call) for call in found.calls)), "")
     around = found.after or found.before
     if around and not found.marked and (problem or is_example(found.before)):
         return None
-    if problem := problem or _doubt(brief, found):
-        return _fault(brief, text, problem, name)
+    if problem := problem or _doubt(prompt_spec, found):
+        return _fault(prompt_spec, text, problem, name)
     if around and found.inline:
-        if found.marked or not _only_reads(brief, found.calls):
+        if found.marked or not _only_reads(prompt_spec, found.calls):
             problem = f"a call of {name} stands as text beside other words"
-            return _fault(brief, text, problem, name)
+            return _fault(prompt_spec, text, problem, name)
         dropped = ("text behind the calls dropped",) if found.after else ()
         return Parsed(found.before, _actions(found), repairs=(READ, *dropped))
     return _beside(found)
 
 
-def _beside(found: _Found) -> Parsed:
+def _beside(found: _CallsInText) -> Parsed:
     """Marked calls, with the words around them as the thought; behind an answer they are none."""
     if found.after and any(call.name == FINISH for call in found.calls):
         return Parsed(
@@ -174,7 +180,7 @@ def _beside(found: _Found) -> Parsed:
     return Parsed(thought, _actions(found), repairs=(READ,))
 
 
-def _doubt(brief: PromptSpec, found: _Found) -> str:
+def _doubt(prompt_spec: PromptSpec, found: _CallsInText) -> str:
     """Why not all of what was written can be known: for an effect, or a piece that is left over.
 
     A reply that a server cut without saying so looks like one that its model did not close.
@@ -184,33 +190,35 @@ def _doubt(brief: PromptSpec, found: _Found) -> str:
     if piece is not None:
         return f"beside the call of {found.calls[0].name} stands {piece[0]!r}"
     for call in found.calls:
-        if call.open and (found.after or may_act(brief, call.name)):
+        if call.open and (found.after or may_act(prompt_spec, call.name)):
             return f"the call of {call.name} is not whole: {call.open}"
-    acting = [call for call in found.calls if may_act(brief, call.name)]
+    acting = [call for call in found.calls if may_act(prompt_spec, call.name)]
     if acting and (found.loose or found.after):
         return f"something is left over behind the call of {acting[0].name}"
     return ""
 
 
-def _actions(found: _Found) -> tuple[Action, ...]:
+def _actions(found: _CallsInText) -> tuple[Action, ...]:
     return tuple(Action(call.name, call.args) for call in found.calls)
 
 
-def _only_reads(brief: PromptSpec, calls: Sequence[Written]) -> bool:
+def _only_reads(prompt_spec: PromptSpec, calls: Sequence[WrittenCall]) -> bool:
     """Whether the calls may be made though they stand beside other words: no harm can come of it.
 
     Small models announce a call, or go on with a result that they invent, as in text formats.
     """
-    return all(tool_named(brief, call.name) and not may_act(brief, call.name) for call in calls)
+    return all(
+        tool_named(prompt_spec, call.name) and not may_act(prompt_spec, call.name) for call in calls
+    )
 
 
-def _find(brief: PromptSpec, text: str) -> _Found | None:
+def _find(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
     """The calls in a text: all of it, behind a mark, or at its beginning or end."""
     if (label := _LABEL.match(text)) is not None:
         text = text[label.end() :]
     first = MARK.match(text) or TAG.match(text) or _MARKED_FENCE.match(text)
     calls, end = calls_at(
-        brief, text, 0, marked=first is not None or _MEANT_FENCE.match(text) is not None
+        prompt_spec, text, 0, marked=first is not None or _MEANT_FENCE.match(text) is not None
     )
     if calls:
         return _whole(calls, "", text[end:], marked=first is not None)
@@ -221,15 +229,17 @@ def _find(brief: PromptSpec, text: str) -> _Found | None:
             opened = _OPENED.search(text[max(0, mark.start() - 60) : mark.start()])
             start = mark.start() - (len(opened[0]) if opened is not None else 0)
             before = text[:start].strip()
-            calls, end = calls_at(brief, text, start, marked=True)
+            calls, end = calls_at(prompt_spec, text, start, marked=True)
             if calls:
                 aloud = not bare[line : mark.start()].strip()
                 return _whole(calls, before, text[end:], marked=True, aloud=aloud)
             if not before and "tool" in mark[0].lower():
-                return _Found([Written("", problem="the call cannot be read")], "", "", marked=True)
+                return _CallsInText(
+                    [WrittenCall("", problem="the call cannot be read")], "", "", marked=True
+                )
     begun = [each.end() for each in _BEGUN.finditer(text)]
     for start in begun[:1] + begun[-1:]:
-        calls, end = calls_at(brief, text, start, marked=False)
+        calls, end = calls_at(prompt_spec, text, start, marked=False)
         before = text[:start].strip("` \n")
         if calls and (not before or not text[end:].strip(_EDGES)):
             return _whole(calls, before, text[end:], marked=False)
@@ -237,10 +247,10 @@ def _find(brief: PromptSpec, text: str) -> _Found | None:
 
 
 def _whole(
-    calls: list[Written], before: str, rest: str, *, marked: bool, aloud: bool = True
-) -> _Found:
+    calls: list[WrittenCall], before: str, rest: str, *, marked: bool, aloud: bool = True
+) -> _CallsInText:
     after = rest.strip(_EDGES)
-    return _Found(calls, before, after, marked, aloud, bool(rest.strip()) and not after)
+    return _CallsInText(calls, before, after, marked, aloud, bool(rest.strip()) and not after)
 
 
 def _taken_apart(text: str) -> Sections:
@@ -252,20 +262,20 @@ def _taken_apart(text: str) -> Sections:
     return sections(_LABELS, text, outside)
 
 
-def _labelled(brief: PromptSpec, text: str, found: Sections) -> Parsed | None:
+def _labelled(prompt_spec: PromptSpec, text: str, found: Sections) -> Parsed | None:
     """A step as text formats have it: `Action:` with `Action Input:`, or a call on its line."""
     if found.action is None or _LABEL.match(found.action.join(("Action:", ""))):
         return None
     name = re.match(r"[`\"'*]*([\w./-]{1,64})", found.action)
-    if found.input is None and (name is None or not _called(brief, name[1], found.action)):
+    if found.input is None and (name is None or not _called(prompt_spec, name[1], found.action)):
         return None
-    read = Labelled().read(brief, Reply(text), found)
+    read = Labelled().read(prompt_spec, Reply(text), found)
     if read.fault:
         why = read.fault.partition("\n")[0].partition(". The right form")[0]
-        return _fault(brief, text, why, name[1] if name else "")
+        return _fault(prompt_spec, text, why, name[1] if name else "")
     [action] = read.actions
-    if problem := _problem(brief, Written(action.name, action.args)):
-        return _fault(brief, text, problem, action.name)
+    if problem := _problem(prompt_spec, WrittenCall(action.name, action.args)):
+        return _fault(prompt_spec, text, problem, action.name)
     return Parsed(read.text, read.actions, repairs=(READ, *read.repairs))
 
 
@@ -277,33 +287,33 @@ def _without_labels(text: str) -> str:
     )
 
 
-def _called(brief: PromptSpec, name: str, action: str) -> bool:
+def _called(prompt_spec: PromptSpec, name: str, action: str) -> bool:
     """Whether what stands behind `Action:` alone is a call of a declared tool."""
     rest = action.partition(name)[2].lstrip("`\"'* ")
-    return declared(brief, name) and rest[:1] in {"(", "[", "{", "\n"}
+    return declared(prompt_spec, name) and rest[:1] in {"(", "[", "{", "\n"}
 
 
-def _is_answer(brief: PromptSpec, text: str) -> bool:
+def _is_answer(prompt_spec: PromptSpec, text: str) -> bool:
     """Whether a typed answer may have just these keys."""
-    if brief.answers_text:
+    if prompt_spec.answers_text:
         return False
     try:
         value = whole_value(text)
     except UnreadableError:
         return False
-    keys = set(fields(resolved(brief.answer, brief.answer)))
+    keys = set(fields(resolved(prompt_spec.answer, prompt_spec.answer)))
     return isinstance(value, dict) and bool(keys) and value.keys() <= keys
 
 
-def _problem(brief: PromptSpec, call: Written) -> str:
+def _problem(prompt_spec: PromptSpec, call: WrittenCall) -> str:
     """Why a written call cannot be made, as far as it can be told here; "" where it can."""
     if call.problem:
         return (
             f"the call of {call.name} cannot be read: {call.problem}" if call.name else call.problem
         )
-    if not declared(brief, call.name):
+    if not declared(prompt_spec, call.name):
         return f"{call.name} is no tool"
-    if (tool := tool_named(brief, call.name)) is None:
+    if (tool := tool_named(prompt_spec, call.name)) is None:
         return ""
     names = fields(tool.parameters)
     if missing := [name for name in required(tool.parameters) if name not in call.args]:
@@ -322,15 +332,15 @@ def _fits(value: Json, allowed: frozenset[str]) -> bool:
     return kind in allowed or (kind == "integer" and "number" in allowed)
 
 
-def _teach(brief: PromptSpec, name: str) -> str:
+def _teach(prompt_spec: PromptSpec, name: str) -> str:
     """How a call is made: by the tool that was meant, or any where none was named.
 
     Where a tool was named that is none, another as an example would look like the right one.
     """
-    shown = [tool.name for tool in brief.tools] or [FINISH]
-    tool = tool_named(brief, name or shown[0])
+    shown = [tool.name for tool in prompt_spec.tools] or [FINISH]
+    tool = tool_named(prompt_spec, name or shown[0])
     how = "" if tool is None else f": {tool.name} with {encode(example(tool)).decode()}"
-    known = "" if declared(brief, name) else f" The tools are: {', '.join(shown)}."
+    known = "" if declared(prompt_spec, name) else f" The tools are: {', '.join(shown)}."
     return (
         f"Call a tool by function calling, not in text{how}.{known} "
         "If it was no call, answer in words that stand alone."

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from clew.codecs import wording
+from clew.codecs import prompt_texts
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, Parameters, Part
@@ -17,22 +17,22 @@ class TextCodec(ABC):
     """The prompt describes the tools."""
 
     @abstractmethod
-    def layout(self) -> wording.Syntax:
+    def layout(self) -> prompt_texts.Syntax:
         """How a step is written."""
 
     @abstractmethod
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """What a reply says."""
 
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The step in canonical form, or as the model wrote it."""
-        parts = wording.render(self.layout(), brief, step)
-        return wording.as_written(brief, step, parts, self.parse, usual=False)
+        parts = prompt_texts.render(self.layout(), prompt_spec, step)
+        return prompt_texts.as_written(prompt_spec, step, parts, self.parse, usual=False)
 
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """One part with the reminders."""
-        return wording.tail(notes, step)
+        return prompt_texts.tail(notes, step)
 
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, prompt_spec: PromptSpec, calls: Calls) -> Parameters | None:
         """None: the replies are not JSON."""
         return None

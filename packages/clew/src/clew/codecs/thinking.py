@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from clew.codecs.arguments import may_act
-from clew.codecs.wording import incomplete
+from clew.codecs.prompt_texts import incomplete
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import RUN_CODE, Action, Reply
 from clew.support.lazy_regex import Lazy
@@ -52,7 +52,7 @@ _ROUNDS: Final = 4
 Parse: TypeAlias = Callable[[PromptSpec, Reply], Parsed]
 
 
-class _Block(msgspec.Struct, frozen=True):
+class _ThinkingBlock(msgspec.Struct, frozen=True):
     """A stretch of thinking; `tag` is what opened it, "" where the chat template did."""
 
     text: str
@@ -62,29 +62,29 @@ class _Block(msgspec.Struct, frozen=True):
     closed: bool = True
 
 
-def aloud(brief: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
+def aloud(prompt_spec: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
     """What a reply holds outside of its thinking, as `parse` reads it.
 
     A call in thinking that is closed is part of the thought; in thinking that is never closed it is
     a fault. An answer stays as it is, with the tags in it. A reply that was cut may be nothing but
     thinking that the chat template opened, so no call of it that can have an effect is made.
     """
-    found = _aloud(brief, reply, parse)
-    if (why := incomplete(reply)) and any(_acts(brief, action) for action in found.actions):
+    found = _aloud(prompt_spec, reply, parse)
+    if (why := incomplete(reply)) and any(_acts(prompt_spec, action) for action in found.actions):
         return Parsed(text=found.text, fault=why)
     return found
 
 
-def _acts(brief: PromptSpec, action: Action) -> bool:
+def _acts(prompt_spec: PromptSpec, action: Action) -> bool:
     """Whether a call can have an effect, itself or by those that it makes."""
-    return action.name == RUN_CODE or may_act(brief, action.name)
+    return action.name == RUN_CODE or may_act(prompt_spec, action.name)
 
 
-def _aloud(brief: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
+def _aloud(prompt_spec: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
     thought = list[str]()
     for _ in range(_ROUNDS):
-        found = parse(brief, reply)
-        last = None if found.answer is not None else _last(brief, reply.text, found, parse)
+        found = parse(prompt_spec, reply)
+        last = None if found.answer is not None else _last(prompt_spec, reply.text, found, parse)
         if last is None:
             return _told(found, thought)
         if not last.closed:
@@ -92,7 +92,7 @@ def _aloud(brief: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
         rest = msgspec.structs.replace(reply, text=reply.text[last.end :].strip())
         if not last.tag or last.start:
             thought.append(reply.text[: last.end].strip())
-        elif (again := parse(brief, rest)).actions and again.actions == found.actions:
+        elif (again := parse(prompt_spec, rest)).actions and again.actions == found.actions:
             return _told(found, thought)
         else:
             thought.append(last.text)
@@ -110,11 +110,11 @@ def _told(found: Parsed, thought: list[str]) -> Parsed:
     return msgspec.structs.replace(found, text=text, repairs=(LEFT_OUT, *found.repairs))
 
 
-def _last(brief: PromptSpec, text: str, found: Parsed, parse: Parse) -> _Block | None:
+def _last(prompt_spec: PromptSpec, text: str, found: Parsed, parse: Parse) -> _ThinkingBlock | None:
     """The last stretch of thinking that what was found stands in, or that a reply begins with."""
     blocks = _blocks(text)
     for block in reversed(blocks if found.actions else ()):
-        if _holds(found.actions, parse(brief, Reply(block.text)).actions):
+        if _holds(found.actions, parse(prompt_spec, Reply(block.text)).actions):
             return block
     first = blocks[0] if blocks else None
     leads = first is not None and first.tag and not text[: first.start].strip()
@@ -126,9 +126,9 @@ def _holds(made: tuple[Action, ...], thought: tuple[Action, ...]) -> bool:
     return bool(thought) and all(action in made for action in thought)
 
 
-def _blocks(text: str) -> list[_Block]:
+def _blocks(text: str) -> list[_ThinkingBlock]:
     """The thinking in a text. Behind an end without a beginning all ahead of it was thinking."""
-    blocks = list[_Block]()
+    blocks = list[_ThinkingBlock]()
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
         kind, ends = _kind(tag)
@@ -138,14 +138,14 @@ def _blocks(text: str) -> list[_Block]:
             if not ends:
                 opened = tag
             elif tag["word"] or _LONE.search(tag[0]):
-                blocks = [_Block(text[: tag.start()].strip(), 0, tag.end())]
+                blocks = [_ThinkingBlock(text[: tag.start()].strip(), 0, tag.end())]
         elif ends and kind == _kind(opened)[0]:
             inside = text[opened.end() : tag.start()].strip()
-            blocks.append(_Block(inside, opened.start(), tag.end(), opened[0]))
+            blocks.append(_ThinkingBlock(inside, opened.start(), tag.end(), opened[0]))
             opened = None
     if opened is not None:
         inside = text[opened.end() :].strip()
-        blocks.append(_Block(inside, opened.start(), len(text), opened[0], closed=False))
+        blocks.append(_ThinkingBlock(inside, opened.start(), len(text), opened[0], closed=False))
     return blocks
 
 

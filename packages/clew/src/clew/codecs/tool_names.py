@@ -36,7 +36,7 @@ def readable(text: str) -> str:
     return plain(html.unescape(text) if "&" in text else text)
 
 
-class Names:
+class ToolNames:
     """The names of the tools that may be called, in any spelling."""
 
     def __init__(self, known: frozenset[str]) -> None:
@@ -66,8 +66,8 @@ class Names:
 
 
 @lru_cache(maxsize=16)
-def _names(known: frozenset[str]) -> Names:
-    return Names(known)
+def _names(known: frozenset[str]) -> ToolNames:
+    return ToolNames(known)
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -83,9 +83,13 @@ class Named(msgspec.Struct, frozen=True):
     schemas: Mapping[str, Parameters]
 
 
-def named(brief: PromptSpec, text: str) -> Named:
+def named(prompt_spec: PromptSpec, text: str) -> Named:
     """All names of tools in a text."""
-    known = {*brief.known, *(tool.name for tool in visible_tools(brief)), *brief.later}
+    known = {
+        *prompt_spec.known,
+        *(tool.name for tool in visible_tools(prompt_spec)),
+        *prompt_spec.later,
+    }
     names = _names(frozenset(known))
     words: dict[int, tuple[str, int]] = {}
     spaced: dict[int, tuple[str, int]] = {}
@@ -100,7 +104,7 @@ def named(brief: PromptSpec, text: str) -> Named:
     schemas = {
         key: schema
         for name in sorted(found)
-        if (tool := tool_named(brief, name)) is not None
+        if (tool := tool_named(prompt_spec, name)) is not None
         for key, schema in fields(tool.parameters).items()
     }
     return Named(text, words, {**words, **spaced}, schemas)
@@ -111,6 +115,6 @@ def is_compound(name: str) -> bool:
     return _INNER.search(name) is not None
 
 
-def distinct(brief: PromptSpec, name: str) -> bool:
+def distinct(prompt_spec: PromptSpec, name: str) -> bool:
     """Whether a name is no mere word, or its tool does what must not be claimed."""
-    return is_compound(name) or may_act(brief, name)
+    return is_compound(name) or may_act(prompt_spec, name)

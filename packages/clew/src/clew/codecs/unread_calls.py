@@ -78,14 +78,14 @@ _LABEL: Final = Lazy(rf"[^\W\d][\w ]{{0,40}}[{_QUOTES}]{{0,3}}[ \t]*[:=]\s*[{_QU
 _FIRST: Final = Lazy(rf"\{{\s*[{_QUOTES}]?([\w.-]{{1,64}})[{_QUOTES}]?\s*[:=]")
 
 
-def called(brief: PromptSpec, found: Named, start: int, end: int) -> tuple[str, int]:
+def called(prompt_spec: PromptSpec, found: Named, start: int, end: int) -> tuple[str, int]:
     """The tool of which a stretch is nothing but a call, and how far its parts reach.
 
     The tool is "" where something else stands in the stretch, or its parts make no call.
     """
     if not found.all:
         return "", start
-    stretch = _Stretch(brief, found, end)
+    stretch = _Stretch(prompt_spec, found, end)
     reached = stretch.accounted(start)
     return (stretch.tool if reached == end and stretch.meant else ""), reached
 
@@ -102,8 +102,8 @@ class _Bracket(msgspec.Struct):
 class _Stretch:
     """What a stretch is made of, read from its beginning to its end."""
 
-    def __init__(self, brief: PromptSpec, found: Named, end: int) -> None:
-        self.brief = brief
+    def __init__(self, prompt_spec: PromptSpec, found: Named, end: int) -> None:
+        self.prompt_spec = prompt_spec
         self.text = found.text
         self.names = found.all
         self.end = end
@@ -134,7 +134,7 @@ class _Stretch:
         if self._given:
             loose = not self._labelled and (self._tight or self._headed)
             return self._distinct or self._calling or self._own or loose
-        tool = tool_named(self.brief, self.tool)
+        tool = tool_named(self.prompt_spec, self.tool)
         whole = tool is not None and not required(tool.parameters)
         shaped = self._framed or self._empty or self._sole
         return self._named == 1 and shaped and not self._beside and (whole or self._distinct)
@@ -232,7 +232,7 @@ class _Stretch:
         self.tool, end = self.names[at]
         self._named += 1
         compound, written = is_compound(self.tool), self.text[at:end] == self.tool
-        self._distinct = compound or (written and may_act(self.brief, self.tool))
+        self._distinct = compound or (written and may_act(self.prompt_spec, self.tool))
         before, after = self.text[max(0, at - 1) : at], self.text[end : end + 8].lstrip("/ ")
         around = before + after[:1]
         self._framed = self._framed or around in {"[]", "<>"} or (compound and around == "{}")
@@ -248,7 +248,7 @@ class _Stretch:
 
     def _only(self, at: int) -> int:
         """The value in `{NAME: value}`, for the one parameter that it can be for."""
-        tool = tool_named(self.brief, self.tool)
+        tool = tool_named(self.prompt_spec, self.tool)
         key = None if tool is None else text_field(tool.parameters)
         if tool is None or key is None or not self._open or not self._distinct:
             return 0

@@ -31,20 +31,20 @@ _HALF: Final = 0.5
 """A result is the source of an answer if it has this share of the words that are new in it."""
 
 
-class Branch(NamedTuple):
+class WrongBranch(NamedTuple):
     """A wrong branch: the last step before it, and a line that says what was wrong."""
 
     to: int
     lesson: str
 
 
-def branch_steps(so_far: Trajectory) -> Sequence[Step]:
+def branch_steps(trajectory: Trajectory) -> Sequence[Step]:
     """The steps in view since a person last spoke: no branch began before that."""
     found: list[Step] = []
-    for step in reversed(so_far.steps):
+    for step in reversed(trajectory.steps):
         if step.person_spoke:
             break
-        if step.number not in so_far.omitted.hidden:
+        if step.number not in trajectory.omitted.hidden:
             found.append(step)
     return found[::-1]
 
@@ -57,20 +57,20 @@ def quoted_line(text: str, most: int = _QUOTED) -> str:
 # ------------------------------------------------------------------------------- no progress
 
 
-def repeated(so_far: Trajectory, tries: int) -> Branch | None:
+def repeated(trajectory: Trajectory, tries: int) -> WrongBranch | None:
     """The branch that began with the first of the calls whose repetition was refused.
 
     Where the last step did anything else besides, there is none.
     """
-    calls = [call for call in so_far.step.calls if call.action.name != FINISH]
+    calls = [call for call in trajectory.step.calls if call.action.name != FINISH]
     codes = {call.observation.code for call in calls if call.observation is not None}
     if codes != {CODE}:
         return None
-    steps = branch_steps(so_far)
+    steps = branch_steps(trajectory)
     rows = [_row(steps, call) for call in calls]
     first = min(step for row in rows for step in row)
     said = [_said_of(call, row) for call, row in zip(calls, rows, strict=True)]
-    return Branch(first - 1, " ".join([*dict.fromkeys(said), "Try something else."]))
+    return WrongBranch(first - 1, " ".join([*dict.fromkeys(said), "Try something else."]))
 
 
 def _row(steps: Sequence[Step], refused: Call) -> list[int]:
@@ -110,26 +110,26 @@ def _step_of(call: Call) -> int:
 # --------------------------------------------------------------------------- rejected answers
 
 
-def rejected(so_far: Trajectory, tries: int) -> Branch | None:
+def rejected(trajectory: Trajectory, tries: int) -> WrongBranch | None:
     """The branch that began where the rejected answers came from, once there are `tries` of them.
 
     That is the first result that has what is new in one of them, or that one cites; where there is
     none, the first of the answers.
     """
-    steps = branch_steps(so_far) if tries and len(so_far.rejected) >= tries else ()
+    steps = branch_steps(trajectory) if tries and len(trajectory.rejected) >= tries else ()
     found = [(step, *pair) for step in steps for pair in _answers(step)]
     if not found:
         return None
-    sources = [_source(so_far, steps, step, answer) for step, answer, _ in found]
+    sources = [_source(trajectory, steps, step, answer) for step, answer, _ in found]
     source = min(filter(None, sources), key=_step_of, default=None)
     first = found[0][0].number if source is None else _step_of(source)
     answers = _listed(quoted_line(answer, _QUOTED // 2) for _, answer, _ in found)
     why = _listed(quoted_line(text) for _, _, text in found)
     said = f"The answer {answers} was rejected: {why}."
     if source is None:
-        return Branch(first - 1, said)
+        return WrongBranch(first - 1, said)
     came = f"It came from {shown_call(source)}. Look elsewhere."
-    return Branch(first - 1, f"{quoted_line(said, LESSON_CHARS - len(came) - 1)} {came}")
+    return WrongBranch(first - 1, f"{quoted_line(said, LESSON_CHARS - len(came) - 1)} {came}")
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -151,10 +151,10 @@ def _checked(note: Note) -> bool:
     return note.source == "check"
 
 
-def _source(so_far: Trajectory, steps: Sequence[Step], last: Step, answer: str) -> Call | None:
+def _source(trajectory: Trajectory, steps: Sequence[Step], last: Step, answer: str) -> Call | None:
     """The first call before an answer whose result the answer cites, or has most of its words."""
-    named = {one.doc_id for one in citations(answer, {one.doc_id for one in so_far.evidence})}
-    new = _words(answer) - _words(so_far.visible_goal)
+    named = {one.doc_id for one in citations(answer, {one.doc_id for one in trajectory.evidence})}
+    new = _words(answer) - _words(trajectory.visible_goal)
     best, most = None, _HALF
     for step in steps[: steps.index(last)]:
         for call in step.calls:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clew.context.visible import Seen
+from clew.context.visible import VisibleResults
 from clew.core.codec import Shape
 from clew.core.events import Compacted, Json, Note, Reply, Rewound, Usage, encode
 from clew.core.interfaces import Prompt
@@ -29,7 +29,7 @@ _MOST: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max
 """Parameters that say how many tokens a reply may take."""
 
 
-class _Size(NamedTuple):
+class _PromptSize(NamedTuple):
     """Of a prompt: the usage of the reply whose prompt was counted last, and characters since.
 
     Where no prompt was counted, they are all that came after the first one without its question.
@@ -45,41 +45,41 @@ class _Sizes:
     Kept with the trajectory (`Trajectory.folds`).
     """
 
-    def __init__(self, shape: Shape | None, seen: Seen) -> None:
+    def __init__(self, shape: Shape | None, seen: VisibleResults) -> None:
         self.shape, self.seen = shape, seen
         self._entries = 0
         self._steps = 0
-        self._before = _Size()
+        self._before = _PromptSize()
         """Up to the current step, which may still grow."""
-        self._now = _Size()
+        self._now = _PromptSize()
 
-    def next_prompt(self, so_far: Trajectory) -> _Size:
+    def next_prompt(self, trajectory: Trajectory) -> _PromptSize:
         """Measure what is new in the record."""
-        if self._entries != len(so_far.entries):
-            while self._steps < len(so_far.steps):
-                self._before = self._after(so_far, self._before)
+        if self._entries != len(trajectory.entries):
+            while self._steps < len(trajectory.steps):
+                self._before = self._after(trajectory, self._before)
                 self._steps += 1
-            self._now = self._after(so_far, self._before)
-            self._entries = len(so_far.entries)
+            self._now = self._after(trajectory, self._before)
+            self._entries = len(trajectory.entries)
         return self._now
 
-    def _after(self, so_far: Trajectory, size: _Size) -> _Size:
+    def _after(self, trajectory: Trajectory, size: _PromptSize) -> _PromptSize:
         """The size after the step that follows."""
         if not self._steps:
-            asked = len(so_far.visible_goal)
-            return _Size(characters=asked + self._added(so_far.before))
-        step = so_far.steps[self._steps - 1]
+            asked = len(trajectory.visible_goal)
+            return _PromptSize(characters=asked + self._added(trajectory.before))
+        step = trajectory.steps[self._steps - 1]
         for notice in reversed(step.notices):
             if isinstance(notice, Compacted):  # what it left was estimated then
-                return _Size(Usage(notice.tokens))
+                return _PromptSize(Usage(notice.tokens))
             if isinstance(notice, Rewound):
-                return _Size(_prompt_of(so_far, notice.to + 1))
+                return _PromptSize(_prompt_of(trajectory, notice.to + 1))
         added = self._added(step)
         reply = Reply() if step.thought is None else step.thought.reply
         if reply.prompt_tokens:
-            return _Size(_counted(reply), added)
+            return _PromptSize(_counted(reply), added)
         kept = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
-        return _Size(size.counted, size.characters + kept + added)
+        return _PromptSize(size.counted, size.characters + kept + added)
 
     def _added(self, step: Step) -> int:
         """The characters that a step adds to the prompt behind its thought."""
@@ -99,9 +99,9 @@ def _counted(reply: Reply) -> Usage:
     return msgspec.structs.replace(reply.usage, input=reply.prompt_tokens)
 
 
-def _prompt_of(so_far: Trajectory, number: int) -> Usage:
+def _prompt_of(trajectory: Trajectory, number: int) -> Usage:
     """What the prompt of a thought took, without its reply; nothing where nobody counted."""
-    thought = so_far.steps[number - 1].thought if number <= len(so_far.steps) else None
+    thought = trajectory.steps[number - 1].thought if number <= len(trajectory.steps) else None
     return Usage() if thought is None else Usage(thought.reply.prompt_tokens)
 
 
@@ -119,18 +119,18 @@ class CallEstimate(msgspec.Struct, frozen=True):
     shown: int | None = None
 
     def next_call(
-        self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
+        self, trajectory: Trajectory, answer: int | None = None, *, later: bool = False
     ) -> Usage:
         """What the next call is expected to take, or the one after it (`later`).
 
         Where the last prompt was read from a cache or written to it, the next is expected to find
         it there. A reply is expected to be no shorter than the last one, if no `answer` is given.
         """
-        sizes = so_far.folds.get("sizes")
+        sizes = trajectory.folds.get("sizes")
         if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
-            seen = Seen(self.shape, self.shown if so_far.entries else None)
-            sizes = so_far.folds["sizes"] = _Sizes(self.shape, seen)
-        last, characters = sizes.next_prompt(so_far)
+            seen = VisibleResults(self.shape, self.shown if trajectory.entries else None)
+            sizes = trajectory.folds["sizes"] = _Sizes(self.shape, seen)
+        last, characters = sizes.next_prompt(trajectory)
         usual = max(ANSWER, last.output)
         usual = usual if self.answer is None else min(usual, self.answer)
         opening = last.input + max(0, last.output - last.reasoning) if last.input else self.opening
@@ -138,7 +138,7 @@ class CallEstimate(msgspec.Struct, frozen=True):
         prompt = opening + characters // CHARACTERS + (usual if later else 0)
         answer = usual if answer is None else answer
         cost = last.cost or 0.0
-        if so_far.setting is not None and (rates := so_far.setting.rates) is not None:
+        if trajectory.setting is not None and (rates := trajectory.setting.rates) is not None:
             fresh = (prompt - cached) * rates.input
             cost = (fresh + cached * rates.cached + answer * rates.output) / 1_000_000
         return Usage(prompt, answer, cached, cost=cost, estimated=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from clew.context.draft import CHARACTERS, Draft, earlier_summary, rest, results
+from clew.context.draft import CHARACTERS, CompactionPlan, earlier_summary, rest, results
 from clew.core.codec import SHOWN_CHARS, Shape
 from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
@@ -20,7 +20,7 @@ from clew.support.parts import stable_name, using, wrong
 from clew.support.settings import check_fields
 from clew.support.short_text import one_line
 
-Compactor: TypeAlias = Callable[[Draft], None]
+Compactor: TypeAlias = Callable[[CompactionPlan], None]
 """Leaves something out of a draft of the view; called until the draft fits, in the given order."""
 
 DIGEST_CHARS: Final = 100
@@ -40,7 +40,7 @@ _SHORT: Final = 1_500
 # ----------------------------------------------------------------------------------- compactors
 
 
-def duplicates(draft: Draft) -> None:
+def duplicates(draft: CompactionPlan) -> None:
     """Of results that a later call gave again, show the last one only."""
     last: dict[tuple[str, str], Call] = {}
     for call, seen in reversed([pair for step in draft.steps for pair in results(step)]):
@@ -49,14 +49,14 @@ def duplicates(draft: Draft) -> None:
             draft.cut(call, seen, f"[the same as the result of call {again.key}]")
 
 
-def mask(draft: Draft) -> None:
+def mask(draft: CompactionPlan) -> None:
     """Show one line in the place of each older observation; thoughts and calls stay."""
     for step in draft.older:
         for call, seen in results(step):
             draft.cut(call, seen, f"[{_begins(seen)}… ({rest(call, seen)})]")
 
 
-def extract(draft: Draft) -> None:
+def extract(draft: CompactionPlan) -> None:
     """Show the lines of each older observation that have words of the question."""
     for step in draft.older:
         for call, seen in results(step):
@@ -64,7 +64,7 @@ def extract(draft: Draft) -> None:
             draft.cut(call, seen, f"{lines}\n[… {rest(call, seen)}]")
 
 
-def drop(draft: Draft) -> None:
+def drop(draft: CompactionPlan) -> None:
     """Leave out the oldest steps, as many as it takes.
 
     A line for each effect stays, and so do a person's words and the evidence that was cited.
@@ -75,7 +75,7 @@ def drop(draft: Draft) -> None:
         draft.leave_out(step)
 
 
-def summary(draft: Draft) -> None:
+def summary(draft: CompactionPlan) -> None:
     """As `drop`; what a model writes of the steps that are left out stands in their place.
 
     It is asked with the prompt that is to be made shorter, so that the provider's cache holds it.
@@ -89,7 +89,7 @@ COMPACTORS: Final[Mapping[str, Compactor]] = {
 """Those that ship, by name."""
 
 
-def shorten(draft: Draft) -> None:
+def shorten(draft: CompactionPlan) -> None:
     """Show the beginnings of long observations in the last steps: where there is no other way."""
     for step in draft.steps:
         for call, seen in results(step):
@@ -101,11 +101,11 @@ def _begins(seen: Observation) -> str:
     return one_line(seen.text[: 2 * DIGEST_CHARS])[:DIGEST_CHARS]
 
 
-def asks_model(less: Compacted | Rewound | None, so_far: Trajectory) -> bool:
+def asks_model(less: Compacted | Rewound | None, trajectory: Trajectory) -> bool:
     """Whether a model is to summarise what is left out."""
     if not isinstance(less, Compacted) or summary.__name__ not in less.by.split("+"):
         return False
-    return less.upto > so_far.omitted.upto
+    return less.upto > trajectory.omitted.upto
 
 
 # ------------------------------------------------------------------------------------- settings
@@ -181,30 +181,34 @@ class Compacting:
     shape: Shape | None
     shown: int | None
 
-    def due(self, so_far: Trajectory, call: Usage) -> Compacted | None:
+    def due(self, trajectory: Trajectory, call: Usage) -> Compacted | None:
         """What to leave out before a prompt is sent whose call is expected to take so much."""
         prompt, reply = call.input, call.output
         if self.window is None or prompt + reply <= self.settings.at * self.window:
             return None
         why = f"the next prompt of about {prompt:,} tokens, of a window of {self.window:,}"
-        return self._smaller(so_far, prompt, self.window - reply, why)
+        return self._smaller(trajectory, prompt, self.window - reply, why)
 
-    def forced(self, so_far: Trajectory, prompt: int) -> Compacted | None:
+    def forced(self, trajectory: Trajectory, prompt: int) -> Compacted | None:
         """What to leave out of a prompt that the provider found too long; None: nothing."""
-        if so_far.step.notices and isinstance(so_far.step.notices[-1], Compacted):
+        if trajectory.step.notices and isinstance(trajectory.step.notices[-1], Compacted):
             return None
         room = prompt if self.window is None else min(prompt, self.window)
-        return self._smaller(so_far, prompt, room // 2, "the provider found the prompt too long")
+        return self._smaller(
+            trajectory, prompt, room // 2, "the provider found the prompt too long"
+        )
 
-    def _smaller(self, so_far: Trajectory, prompt: int, room: int, why: str) -> Compacted | None:
+    def _smaller(
+        self, trajectory: Trajectory, prompt: int, room: int, why: str
+    ) -> Compacted | None:
         """The first draft that fits: with as many of the last steps as shall be kept, or fewer."""
         if not self.settings.by:
             return None
         target, keep = int(self.settings.to / self.settings.at * room), self.settings.keep
-        draft = self._draft(so_far, prompt, target, keep)
+        draft = self._draft(trajectory, prompt, target, keep)
         while not draft.fits and keep > 1:
             keep -= 1
-            draft = self._draft(so_far, prompt, target, keep)
+            draft = self._draft(trajectory, prompt, target, keep)
         if draft.tokens > self.settings.at * room:
             shorten(draft)
         if draft.tokens > _WORTH * prompt:
@@ -216,12 +220,14 @@ class Compacting:
             draft.new_cuts,
             draft.upto,
             draft.account,
-            earlier_summary(so_far),
+            earlier_summary(trajectory),
         )
 
-    def _draft(self, so_far: Trajectory, prompt: int, target: int, keep: int) -> Draft:
+    def _draft(self, trajectory: Trajectory, prompt: int, target: int, keep: int) -> CompactionPlan:
         """A draft, with all left out that the compactors leave out of it."""
-        draft = Draft(so_far, target, keep, prompt, self.opening, self.shape, self.shown)
+        draft = CompactionPlan(
+            trajectory, target, keep, prompt, self.opening, self.shape, self.shown
+        )
         for one in self.settings.by:
             if isinstance(one, str):
                 COMPACTORS[one](draft)

@@ -15,21 +15,21 @@ from clew.core.trajectory import Call, Step
 from clew.support.errors import ConfigError
 
 
-class _Move(msgspec.Struct, frozen=True):
+class _ShownStep(msgspec.Struct, frozen=True):
     """One step: what is thought, which calls are made, and what each of them gives."""
 
     thought: str
     calls: tuple[tuple[Action, Json], ...]
 
 
-def acted(thought: str, *calls: tuple[Action, Json]) -> _Move:
+def acted(thought: str, *calls: tuple[Action, Json]) -> _ShownStep:
     """A step: what is thought, and calls with what each of them gives."""
-    return _Move(thought, calls)
+    return _ShownStep(thought, calls)
 
 
-def finished(thought: str, answer: str) -> _Move:
+def finished(thought: str, answer: str) -> _ShownStep:
     """The last step, which gives the answer."""
-    return _Move(thought, ((Action(FINISH, {"answer": answer}), "the answer was accepted"),))
+    return _ShownStep(thought, ((Action(FINISH, {"answer": answer}), "the answer was accepted"),))
 
 
 def _search(query: str, *found: dict[str, Json]) -> tuple[Action, Json]:
@@ -86,12 +86,12 @@ def _work_out(expression: str, result: str) -> tuple[Action, Json]:
     }
 
 
-def example(goal: str, *moves: _Move) -> Example:
+def example(goal: str, *moves: _ShownStep) -> Example:
     """A worked example of these steps."""
     return Example(goal, tuple(_step(number, move) for number, move in enumerate(moves, start=1)))
 
 
-def _step(number: int, move: _Move) -> Step:
+def _step(number: int, move: _ShownStep) -> Step:
     actions = tuple(action for action, _ in move.calls)
     thought = Thought(Reply(), Fingerprints("", "", "", ""), move.thought, actions)
     calls = [

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from clew.context.visible import Seen, effect_line, stays
+from clew.context.visible import VisibleResults, effect_line, stays
 from clew.core.codec import Shape
 from clew.core.events import Note, Observation, Reply, Rewound, encode
 from clew.core.trajectory import Call, Step, Trajectory
@@ -33,7 +33,7 @@ _LINES: Final = re.compile(r"[^\n.!?]+[.!?]?")
 _CITED: Final = re.compile(r"[\[【]([^\[\]【】\s]{1,80})[\]】]")
 
 
-class Draft:
+class CompactionPlan:
     """What a view would show. Compactors make it shorter; the record stays as it is.
 
     `target` are the tokens that the prompt should take at most, `prompt` those it would take now.
@@ -42,7 +42,7 @@ class Draft:
 
     def __init__(
         self,
-        so_far: Trajectory,
+        trajectory: Trajectory,
         target: int,
         keep: int,
         prompt: int,
@@ -50,22 +50,22 @@ class Draft:
         shape: Shape | None,
         shown: int | None,
     ) -> None:
-        self.so_far, self.target, self.keep = so_far, target, keep
-        self._seen = Seen(shape, shown)
-        self.cuts = dict(so_far.omitted.cuts)
+        self.trajectory, self.target, self.keep = trajectory, target, keep
+        self._seen = VisibleResults(shape, shown)
+        self.cuts = dict(trajectory.omitted.cuts)
         self.new_cuts: dict[str, str] = {}
         self.upto = 0
         self._kept: dict[str, list[str]] = {_DONE: [], _LESSONS: [], _EVIDENCE: []}
-        before = so_far.omitted.upto
+        before = trajectory.omitted.upto
         self._sizes = {
             step.number: self._size(step)
-            for step in so_far.steps[before:]
-            if step.number not in so_far.omitted.hidden
+            for step in trajectory.steps[before:]
+            if step.number not in trajectory.omitted.hidden
         }
         self._chars = sum(self._sizes.values())
-        self._fixed = opening + len(so_far.visible_goal) // CHARACTERS
+        self._fixed = opening + len(trajectory.visible_goal) // CHARACTERS
         if before:
-            self._leave(so_far.steps[:before])
+            self._leave(trajectory.steps[:before])
         self._rate = max(1 / CHARACTERS, (prompt - self._fixed) / max(1, self._chars))
 
     # ------------------------------------------------------------------------------- reading
@@ -83,7 +83,7 @@ class Draft:
     @property
     def steps(self) -> Sequence[Step]:
         """The steps that are shown."""
-        return [self.so_far.steps[number - 1] for number in self._sizes if number > self.upto]
+        return [self.trajectory.steps[number - 1] for number in self._sizes if number > self.upto]
 
     @property
     def older(self) -> Sequence[Step]:
@@ -111,12 +111,12 @@ class Draft:
 
     @cached_property
     def _terms(self) -> frozenset[str]:
-        return _words(self.so_far.visible_goal)
+        return _words(self.trajectory.visible_goal)
 
     @cached_property
     def _cited(self) -> frozenset[str]:
         """What thoughts, calls and answers name in brackets."""
-        thoughts = [step.thought for step in self.so_far.steps if step.thought is not None]
+        thoughts = [step.thought for step in self.trajectory.steps if step.thought is not None]
         said = [f"{one.text} {one.answer or ''}" for one in thoughts]
         said += [encode(action.args).decode() for one in thoughts for action in one.actions]
         return frozenset(name for text in said for name in _CITED.findall(text))
@@ -143,14 +143,14 @@ class Draft:
         """Leave out a step, with all before it. Raises `ValueError` if it is not one of `older`."""
         if step.number not in {one.number for one in self.older}:
             raise ValueError(f"step {step.number} is left out already, or is to stay")
-        left = self.so_far.steps[self.upto : step.number]
+        left = self.trajectory.steps[self.upto : step.number]
         self._chars -= sum(self._sizes.get(one.number, 0) for one in left)
         self._leave(left)
 
     def _leave(self, steps: Sequence[Step]) -> None:
         """Account for steps that are left out: what was done in them, learned, and cited."""
         if not self.upto:
-            self._chars += len(_LEFT_OUT) + len(earlier_summary(self.so_far))
+            self._chars += len(_LEFT_OUT) + len(earlier_summary(self.trajectory))
         self.upto = steps[-1].number
         for step in steps:
             self._chars += _staying(step)
@@ -192,9 +192,9 @@ def results(step: Step) -> list[tuple[Call, Observation]]:
     return [(call, call.observation) for call in step.calls if call.observation is not None]
 
 
-def earlier_summary(so_far: Trajectory) -> str:
+def earlier_summary(trajectory: Trajectory) -> str:
     """What a model wrote of the steps that were left out so far."""
-    done = so_far.omitted.compactions
+    done = trajectory.omitted.compactions
     return done[-1].summary if done else ""
 
 

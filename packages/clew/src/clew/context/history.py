@@ -32,20 +32,20 @@ def context_history(record: Trajectory) -> tuple[ContextRow, ...]:
 
 
 def _rows(record: Trajectory) -> Iterator[ContextRow]:
-    so_far = Trajectory(record.run_id)
+    trajectory = Trajectory(record.run_id)
     new: list[Compacted | Rewound] = []
     upto = cuts = hidden = 0
     for entry in record.entries:
-        before = len(so_far.steps)
-        so_far.add(entry)
+        before = len(trajectory.steps)
+        trajectory.add(entry)
         if isinstance(entry.event, Compacted | Rewound):
             new.append(entry.event)
-            omitted = so_far.omitted
+            omitted = trajectory.omitted
             upto, hidden = omitted.upto, sum(step > omitted.upto for step in omitted.hidden)
             cuts = sum(int(key.partition(".")[0]) not in omitted for key in omitted.cuts)
-        if len(so_far.steps) > before and so_far.step.thought is not None:
-            used = so_far.step.thought.reply.usage
+        if len(trajectory.steps) > before and trajectory.step.thought is not None:
+            used = trajectory.step.thought.reply.usage
             yield ContextRow(
-                so_far.step.number, used.input, used.cached, upto, cuts, hidden, tuple(new)
+                trajectory.step.number, used.input, used.cached, upto, cuts, hidden, tuple(new)
             )
             new = []

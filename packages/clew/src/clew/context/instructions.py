@@ -109,21 +109,21 @@ class Instructions:
         names = ("repeat_question", "strict_landing", "raw_replies")
         return {name: getattr(self, name) for name in names}
 
-    def reminders(self, so_far: Trajectory, left: Left) -> tuple[str, ...]:
+    def reminders(self, trajectory: Trajectory, left: Left) -> tuple[str, ...]:
         """What the end of the next prompt says anew: what is left, but for a landing; marked words;
         the tail. Raises `PartError` where that fails.
         """
         near, lines = _TOLD_FROM[self.tell_left], list[str]()
-        if so_far.landing is None and left.steps <= near:
+        if trajectory.landing is None and left.steps <= near:
             last = "This is the last step: finish now."
             lines.append(last if left.last else f"{left.steps} steps are left.")
-        if so_far.landing is None and left.tool_calls <= near:
+        if trajectory.landing is None and left.tool_calls <= near:
             lines.append(f"{left.tool_calls} tool calls are left.")
-        for mark in so_far.screen_notes:
+        for mark in trajectory.screen_notes:
             lines.append(f"The person's words were marked by a filter ({mark}). {MARKED}")
         if self.tail is not None:
             with using(who := f"the prompt's tail {stable_name(self.tail)}"):
-                more = self.tail(so_far, left)
+                more = self.tail(trajectory, left)
             lines.append(text_from(who, more, 'a text ("" for nothing)'))
         return tuple(filter(None, lines))
 

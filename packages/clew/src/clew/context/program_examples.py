@@ -81,7 +81,7 @@ SHIPPED: Final = (
 """With tools that ship."""
 
 
-class _LookUp(NamedTuple):
+class _LookUpFunction(NamedTuple):
     """A function that says something of one thing, and its parameter for the thing."""
 
     function: str
@@ -114,25 +114,27 @@ def program_examples(
     """
     if shipped := tuple(one.shown for one in SHIPPED if fits(one.call)):
         return shipped
-    look_up = next(filter(None, map(_look_up, tools)), _LookUp("weight", "thing"))
+    look_up = next(filter(None, map(_look_up, tools)), _LookUpFunction("weight", "thing"))
     return _least(look_up), _summed(look_up)
 
 
-def _look_up(tool: ToolSpec) -> _LookUp | None:
+def _look_up(tool: ToolSpec) -> _LookUpFunction | None:
     """How a tool is called that takes nothing but the name of a thing; None for any other."""
     properties: Mapping[str, Any] = tool.parameters.get("properties", {})
     things = [name for name in properties if name in _THINGS]
     if tool.effect not in {"pure", "read"} or len(things) != 1 or not tool.name.isidentifier():
         return None
     able = [*tool.parameters.get("required", ())] == things
-    return _LookUp(tool.name, things[0]) if able and _is_text(properties[things[0]]) else None
+    return (
+        _LookUpFunction(tool.name, things[0]) if able and _is_text(properties[things[0]]) else None
+    )
 
 
 def _is_text(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "string" and not schema.keys() & {"enum", "const", "pattern"}
 
 
-def _least(look_up: _LookUp) -> Example:
+def _least(look_up: _LookUpFunction) -> Example:
     """A comparison: what the loop prints is enough for the answer."""
     what = look_up.what
     return example(
@@ -147,7 +149,7 @@ def _least(look_up: _LookUp) -> Example:
     )
 
 
-def _summed(look_up: _LookUp) -> Example:
+def _summed(look_up: _LookUpFunction) -> Example:
     """A sum: the numbers that the loop printed are put into a second program."""
     what = look_up.what
     return example(

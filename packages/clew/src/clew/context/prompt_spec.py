@@ -41,23 +41,23 @@ class _Brief(msgspec.Struct, omit_defaults=True):
 _DECODER: Final = msgspec.json.Decoder(_Brief)
 
 
-def brief_document(brief: PromptSpec, shape: str) -> Json:
+def prompt_document(prompt_spec: PromptSpec, shape: str) -> Json:
     """All that a codec and the view read in a brief; of its shape only the name, `shape`.
 
     Raises `ConfigError` where an example holds what JSON cannot carry.
     """
     document = _Brief(
-        prompt=brief.prompt,
-        tools=tuple(map(_describe, brief.tools)),
-        finish=_describe(brief.finish),
-        answer=brief.answer,
-        known=tuple(sorted(brief.known)),
-        thought=brief.thought,
-        examples=brief.examples,
+        prompt=prompt_spec.prompt,
+        tools=tuple(map(_describe, prompt_spec.tools)),
+        finish=_describe(prompt_spec.finish),
+        answer=prompt_spec.answer,
+        known=tuple(sorted(prompt_spec.known)),
+        thought=prompt_spec.thought,
+        examples=prompt_spec.examples,
         shape=shape,
-        more=tuple(map(_describe, brief.more)),
-        shown=brief.shown,
-        **{name: getattr(brief, name) for name in SWITCHES},
+        more=tuple(map(_describe, prompt_spec.more)),
+        shown=prompt_spec.shown,
+        **{name: getattr(prompt_spec, name) for name in SWITCHES},
     )
     try:
         return msgspec.json.decode(encode(document))
@@ -70,14 +70,14 @@ def _describe(tool: ToolSpec) -> _Tool:
     return _Tool(tool.name, tool.description, tool.parameters, tool.effect, tool.examples)
 
 
-def recorded_brief(body: bytes) -> tuple[PromptSpec, str]:
+def recorded_prompt_spec(body: bytes) -> tuple[PromptSpec, str]:
     """The brief in a blob, but for its shape, and that shape's name. Raises `ConfigError`."""
     try:
         document = _DECODER.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
         message = f"the record's brief is not readable here ({error}); update clew"
         raise ConfigError(message) from error
-    brief = PromptSpec(
+    prompt_spec = PromptSpec(
         prompt=document.prompt,
         tools=tuple(map(_tool, document.tools)),
         finish=_tool(document.finish),
@@ -89,7 +89,7 @@ def recorded_brief(body: bytes) -> tuple[PromptSpec, str]:
         shown=document.shown,
         **{name: getattr(document, name) for name in SWITCHES},
     )
-    return brief, document.shape
+    return prompt_spec, document.shape
 
 
 def _tool(told: _Tool) -> ToolSpec:

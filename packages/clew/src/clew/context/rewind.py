@@ -29,22 +29,22 @@ OWN: Final = frozenset({REPEATED, REJECTED, CRITIC})
 class Decides(Protocol):
     """Finds out from the record when a run goes back by itself: `clew.Rewinds`."""
 
-    def due(self, so_far: Trajectory, tries: int) -> Rewound | None:
+    def due(self, trajectory: Trajectory, tries: int) -> Rewound | None:
         """The rewind that the record calls for before the next thought."""
         ...
 
 
 def way_back(
-    so_far: Trajectory, tools: Mapping[str, AnyTool], rewinds: Decides | None, tries: int
+    trajectory: Trajectory, tools: Mapping[str, AnyTool], rewinds: Decides | None, tries: int
 ) -> Rewound | None:
     """The rewind before the next thought: the model's own, or one that the record calls for."""
-    back = asked_back(so_far, tools)
-    return back if back or rewinds is None else rewinds.due(so_far, tries)
+    back = asked_back(trajectory, tools)
+    return back if back or rewinds is None else rewinds.due(trajectory, tries)
 
 
-def asked_back(so_far: Trajectory, tools: Mapping[str, AnyTool]) -> Rewound | None:
+def asked_back(trajectory: Trajectory, tools: Mapping[str, AnyTool]) -> Rewound | None:
     """The rewind that the last step asked for with our `backtrack`, if it is not made yet."""
-    tool, step = tools.get(BACKTRACK), so_far.step
+    tool, step = tools.get(BACKTRACK), trajectory.step
     if tool is None or tool.version != VERSION:
         return None
     if any(isinstance(notice, Rewound) for notice in step.notices):

@@ -40,10 +40,12 @@ class Context:
         compaction = None if some is None else replace(some, by=())
         return replace(self, compaction=compaction, rewinds=None)
 
-    async def review(self, so_far: Trajectory, seconds: float, grace: float) -> Sequence[AnyEvent]:
+    async def review(
+        self, trajectory: Trajectory, seconds: float, grace: float
+    ) -> Sequence[AnyEvent]:
         """What a critic's review took, and the rewind if it says so; it has so many seconds."""
         rewinds = self.rewinds
-        return () if rewinds is None else await rewinds.review(so_far, seconds, grace)
+        return () if rewinds is None else await rewinds.review(trajectory, seconds, grace)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""

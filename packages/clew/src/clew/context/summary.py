@@ -35,7 +35,7 @@ async def left_out(
     render: Render,
     ask: Callable[[Prompt, OnText | None], Awaitable[Reply]],
     review: Callable[[Trajectory], Awaitable[Sequence[AnyEvent]]],
-    so_far: Trajectory,
+    trajectory: Trajectory,
     less: Compacted | Rewound | None,
 ) -> Sequence[AnyEvent]:
     """What to record before the next prompt: what it leaves out, or what a critic says of the run.
@@ -44,16 +44,16 @@ async def left_out(
     `PartError` where the critic does.
     """
     if less is None:
-        return await review(so_far)
-    if not isinstance(less, Compacted) or not asks_model(less, so_far):
+        return await review(trajectory)
+    if not isinstance(less, Compacted) or not asks_model(less, trajectory):
         return [less]
-    return [await summarised(render, ask, so_far, less)]
+    return [await summarised(render, ask, trajectory, less)]
 
 
 async def summarised(
     render: Render,
     ask: Callable[[Prompt, OnText | None], Awaitable[Reply]],
-    so_far: Trajectory,
+    trajectory: Trajectory,
     less: Compacted,
 ) -> Compacted:
     """What is to be left out, with a model's summary of it.
@@ -62,26 +62,26 @@ async def summarised(
     `ModelError` where the model fails.
     """
     try:
-        reply = await ask(_prompt(render, so_far), None)
+        reply = await ask(_prompt(render, trajectory), None)
     except TooLongError:  # nothing is lost: what is left out is shorter without
         return less
     text = one_line(reply.text)[:SUMMARY_CHARS]
-    if reply.calls or not 0 < len(text) < _characters_left_out(so_far, less):
+    if reply.calls or not 0 < len(text) < _characters_left_out(trajectory, less):
         return msgspec.structs.replace(less, usage=reply.usage)
     tokens = less.tokens + (len(text) - len(less.summary)) // CHARACTERS
     return msgspec.structs.replace(less, summary=text, usage=reply.usage, tokens=tokens)
 
 
-def _prompt(render: Render, so_far: Trajectory) -> Prompt:
+def _prompt(render: Render, trajectory: Trajectory) -> Prompt:
     """The prompt as it was, and what is asked of it."""
-    prompt, _ = render(so_far, (), "auto")
+    prompt, _ = render(trajectory, (), "auto")
     tail = (Part("user", ASKED),)
     return msgspec.structs.replace(prompt, tail=tail, stop=(), reply_schema=None, grammar="")
 
 
-def _characters_left_out(so_far: Trajectory, less: Compacted) -> int:
+def _characters_left_out(trajectory: Trajectory, less: Compacted) -> int:
     """The characters of the steps that are left out."""
-    steps = so_far.steps[: less.upto]
+    steps = trajectory.steps[: less.upto]
     thoughts = sum(len(step.thought.reply.text) for step in steps if step.thought is not None)
     seen = (call.observation for step in steps for call in step.calls)
     return thoughts + sum(len(one.text) for one in seen if one is not None)

@@ -34,7 +34,7 @@ _RANK: Final = {"pure": 0, "read": 0, "unsafe": 1}
 """Effects of tools that are shown, the best first; unsafe is whatever is not declared."""
 
 
-class _LookUp(NamedTuple):
+class _LookUpTool(NamedTuple):
     """A tool that looks things up, its parameter for the words, and what its others take."""
 
     tool: str
@@ -59,7 +59,7 @@ def tool_examples(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
     return _compared(first), _found(first, second), _missed(first, second)
 
 
-def _look_up(tool: ToolSpec) -> _LookUp | None:
+def _look_up(tool: ToolSpec) -> _LookUpTool | None:
     """How a tool is called that looks things up; None for any other."""
     if not _LOOKS_UP.search(f"{tool.name} {tool.description[:_NEAR]}"):
         return None
@@ -75,7 +75,7 @@ def _look_up(tool: ToolSpec) -> _LookUp | None:
         others[name] = shown.get(name, _sample(properties.get(name, {})))
         if others[name] is None:
             return None
-    return _LookUp(tool.name, words, others)
+    return _LookUpTool(tool.name, words, others)
 
 
 def _free(schema: Any) -> bool:
@@ -93,7 +93,7 @@ def _sample(schema: Parameters) -> Json:
     return schema.get("const", schema.get("default"))
 
 
-def _found(first: _LookUp, second: _LookUp) -> Example:
+def _found(first: _LookUpTool, second: _LookUpTool) -> Example:
     """What the first look-up gives is looked up in turn."""
     mill = "The Vellmark mill is a windmill above the village of Aune, built by Oda Brandt."
     miller = "Oda Brandt was a miller. She was born in 1788 in Lund."
@@ -111,7 +111,7 @@ def _found(first: _LookUp, second: _LookUp) -> Example:
     )
 
 
-def _compared(first: _LookUp) -> Example:
+def _compared(first: _LookUpTool) -> Example:
     """Two things are asked about, and each is looked up."""
     farrow = "Farrow is a village on the river Lenne, 310 metres above the sea."
     ostrel = "Ostrel is a village with a chapel on a hill. It lies 140 metres above the sea."
@@ -128,7 +128,7 @@ def _compared(first: _LookUp) -> Example:
     )
 
 
-def _missed(first: _LookUp, second: _LookUp) -> Example:
+def _missed(first: _LookUpTool, second: _LookUpTool) -> Example:
     """Neither look-up says it; they differ, since nothing comes of asking the same again."""
     chapel = "The chapel of Ostrel stands on a hill and has a wooden roof."
     begun, further = first.of("Ostrel chapel", "bells"), second.of("Ostrel", "number of bells")

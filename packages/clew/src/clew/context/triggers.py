@@ -13,7 +13,7 @@ import msgspec
 from clew.context.branches import (
     CODE,
     LESSON_CHARS,
-    Branch,
+    WrongBranch,
     branch_steps,
     quoted_line,
     rejected,
@@ -27,7 +27,7 @@ from clew.core.trajectory import Step, Trajectory
 from clew.support.errors import ConfigError
 from clew.support.parts import Patience, ask, of_kind, stable_name
 
-Trigger: TypeAlias = Callable[[Trajectory, int], Branch | None]
+Trigger: TypeAlias = Callable[[Trajectory, int], WrongBranch | None]
 """Finds the wrong branch that the last step ends, given after how many rejected answers."""
 
 TRIGGERS: Final[Mapping[str, Trigger]] = {one.__name__: one for one in (repeated, rejected)}
@@ -117,84 +117,84 @@ class Rewinds:
         by = "+".join(self.by) or "nothing"
         return f"Rewinds({by}, rejected={self.rejected}, most={self.most}{critic})"
 
-    def due(self, so_far: Trajectory, tries: int) -> Rewound | None:
+    def due(self, trajectory: Trajectory, tries: int) -> Rewound | None:
         """The rewind that the record calls for before the next thought."""
-        if not self._may(so_far):
+        if not self._may(trajectory):
             return None
         for name in self.by:
-            branch = TRIGGERS[name](so_far, min(self.rejected, tries))
+            branch = TRIGGERS[name](trajectory, min(self.rejected, tries))
             if branch is not None:
                 to, lesson = branch
-                if (further := _further(so_far, to)) < to:
-                    to, lesson = further, f"{lesson} {_began(so_far, further)}"
+                if (further := _further(trajectory, to)) < to:
+                    to, lesson = further, f"{lesson} {_began(trajectory, further)}"
                 return Rewound(to, quoted_line(lesson, LESSON_CHARS), _BY[name])
         return None
 
-    def asks(self, so_far: Trajectory) -> bool:
+    def asks(self, trajectory: Trajectory) -> bool:
         """Whether the critic is to be asked before the next thought."""
-        if self.critic is None or not self._may(so_far):
+        if self.critic is None or not self._may(trajectory):
             return False
         since = 0
-        for entry in reversed(so_far.entries):
+        for entry in reversed(trajectory.entries):
             if _is_review(event := entry.event):
                 break
             since += isinstance(event, Thought)
-        steps = len(branch_steps(so_far))
-        return since > 0 and (min(since, steps) >= self.every or _repeats(so_far.step))
+        steps = len(branch_steps(trajectory))
+        return since > 0 and (min(since, steps) >= self.every or _repeats(trajectory.step))
 
-    async def review(self, so_far: Trajectory, seconds: float, grace: float) -> list[AnyEvent]:
+    async def review(self, trajectory: Trajectory, seconds: float, grace: float) -> list[AnyEvent]:
         """Ask the critic, as long as a reply may take: what that took, and its rewind if any."""
         patience = Patience(seconds, grace, "reply_seconds")
         critic = cast("Reviewer", self.critic)  # there is one: `asks` said so
-        reply = await ask("the critic", patience, critic, so_far)
+        reply = await ask("the critic", patience, critic, trajectory)
         found = of_kind("the critic", reply, Review, "a clew.context.Review")
         lesson = quoted_line(found.lesson, LESSON_CHARS)
-        why = _objection(so_far, found, lesson)
+        why = _objection(trajectory, found, lesson)
         back = Rewound(found.to, lesson, CRITIC) if found.wrong and not why else None
         came = why or (f"back to step {found.to}" if back else "nothing wrong")
-        said = f"the critic after step {so_far.step.number}: {came}"
+        said = f"the critic after step {trajectory.step.number}: {came}"
         charged = Charged(found.usage, "critic", said)
         return [charged] if back is None else [charged, back]
 
-    def _may(self, so_far: Trajectory) -> bool:
+    def _may(self, trajectory: Trajectory) -> bool:
         """Whether there is a branch to go back in, and it is not too often."""
-        step = so_far.step
-        if so_far.landing is not None or step.person_spoke or not so_far.steps:
+        step = trajectory.step
+        if trajectory.landing is not None or step.person_spoke or not trajectory.steps:
             return False
-        if step.number in so_far.omitted.hidden:  # it was just made
+        if step.number in trajectory.omitted.hidden:  # it was just made
             return False
-        return len(_own(so_far)) < self.most
+        return len(_own(trajectory)) < self.most
 
 
-def _spoken(so_far: Trajectory) -> int:
+def _spoken(trajectory: Trajectory) -> int:
     """The step after which a person last spoke, or 0."""
-    return next((step.number for step in reversed(so_far.steps) if step.person_spoke), 0)
+    return next((step.number for step in reversed(trajectory.steps) if step.person_spoke), 0)
 
 
-def _own(so_far: Trajectory) -> list[tuple[int, Rewound]]:
+def _own(trajectory: Trajectory) -> list[tuple[int, Rewound]]:
     """The run's own rewinds since a person last spoke, each with the step after which it stands."""
     return [
         (step.number, notice)
-        for step in so_far.steps[_spoken(so_far) :]
+        for step in trajectory.steps[_spoken(trajectory) :]
         for notice in step.notices
         if isinstance(notice, Rewound) and notice.by in OWN
     ]
 
 
-def _further(so_far: Trajectory, to: int) -> int:
+def _further(trajectory: Trajectory, to: int) -> int:
     """Where to go back to; where the last rewind led nowhere, to half of what that one kept."""
-    if not (own := _own(so_far)):
+    if not (own := _own(trajectory)):
         return to
     made, before = own[-1]
-    if any(made < step.number <= to for step in branch_steps(so_far)):
+    if any(made < step.number <= to for step in branch_steps(trajectory)):
         return to  # that one led to steps that are kept
-    spoken = _spoken(so_far)
+    spoken = _spoken(trajectory)
     return min(to, spoken + (before.to - spoken) // 2)
 
 
-def _began(so_far: Trajectory, to: int) -> str:
+def _began(trajectory: Trajectory, to: int) -> str:
     """What a lesson says of what came after an earlier step."""
-    calls = [call for call in so_far.steps[to].calls if call.action.name != FINISH]
+    calls = [call for call in trajectory.steps[to].calls if call.action.name != FINISH]
     said = f"with {shown_call(calls[0])}" if calls else f"after step {to}"
     return f"All that began {said} led nowhere."
 
@@ -213,13 +213,13 @@ def _repeats(step: Step) -> bool:
     )
 
 
-def _objection(so_far: Trajectory, review: Review, lesson: str) -> str:
+def _objection(trajectory: Trajectory, review: Review, lesson: str) -> str:
     """Why nothing comes of a review; "" where something may."""
     if review.fault:
         return quoted_line(review.fault)
     if not review.wrong:
         return ""
-    steps = branch_steps(so_far)
+    steps = branch_steps(trajectory)
     least, last = (steps[0].number - 1, steps[-1].number)
     if not least <= review.to < last:
         return f"it would go back to step {review.to}, and may to {least} to {last - 1}"

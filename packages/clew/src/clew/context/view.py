@@ -43,11 +43,11 @@ def plain(part: Part) -> tuple[Any, ...]:
     return (*told, [image.blob for image in part.images]) if part.images else told
 
 
-def first_prompt(codec: Codec, brief: PromptSpec, goal: str = "…") -> Prompt:
+def first_prompt(codec: Codec, prompt_spec: PromptSpec, goal: str = "…") -> Prompt:
     """What a run begins with: no step yet."""
-    tools = (*brief.tools, brief.finish) if codec.native else ()
-    form = codec.reply_schema(brief, "auto")
-    return Prompt(codec.head(brief, goal), (), (), tools, "auto", codec.stop, form)
+    tools = (*prompt_spec.tools, prompt_spec.finish) if codec.native else ()
+    form = codec.reply_schema(prompt_spec, "auto")
+    return Prompt(codec.head(prompt_spec, goal), (), (), tools, "auto", codec.stop, form)
 
 
 def _visible_words(step: Step) -> str:
@@ -105,13 +105,15 @@ class _Rendered:
 class _Shown:
     """The tools as a thought is shown them: those from the start, then more, in their order."""
 
-    __slots__ = ("brief", "declared", "forms", "names", "print")
+    __slots__ = ("declared", "forms", "names", "print", "prompt_spec")
 
-    def __init__(self, codec: Codec, brief: PromptSpec, names: tuple[str, ...]) -> None:
-        more = tuple(brief.later[name] for name in names if name in brief.later)
+    def __init__(self, codec: Codec, prompt_spec: PromptSpec, names: tuple[str, ...]) -> None:
+        more = tuple(prompt_spec.later[name] for name in names if name in prompt_spec.later)
         self.names = names
-        self.brief = replace(brief, tools=(*brief.tools, *more)) if more else brief
-        self.declared = (*brief.tools, brief.finish, *more) if codec.native else ()
+        self.prompt_spec = (
+            replace(prompt_spec, tools=(*prompt_spec.tools, *more)) if more else prompt_spec
+        )
+        self.declared = (*prompt_spec.tools, prompt_spec.finish, *more) if codec.native else ()
         self.print = digest(*((t.name, t.description, t.parameters) for t in self.declared))
         self.forms: dict[tuple[Calls, frozenset[str]], tuple[Parameters | None, str, str]] = {}
 
@@ -120,17 +122,22 @@ class View:
     """Renders one run for one agent's codec. Feed it the same trajectory as it grows."""
 
     def __init__(
-        self, codec: Codec, brief: PromptSpec, goal: str, params: Mapping[str, Json], seed: int = 0
+        self,
+        codec: Codec,
+        prompt_spec: PromptSpec,
+        goal: str,
+        params: Mapping[str, Json],
+        seed: int = 0,
     ) -> None:
         self._codec = codec
-        self.brief = brief
+        self.prompt_spec = prompt_spec
         self.goal = goal
-        self._head = codec.head(brief, goal)
+        self._head = codec.head(prompt_spec, goal)
         self._params = dict(params)
         self._seed = seed
         self._head_print = digest(*map(plain, self._head))
         self._params_print = digest(self._params, codec.stop)
-        self._shown = _Shown(codec, brief, ())
+        self._shown = _Shown(codec, prompt_spec, ())
         holds = self._params.get("grammar") is True  # so says a model that is held to one
         self._constrains = codec if holds and isinstance(codec, Constrains) else None
         self._describes = codec if not codec.native and isinstance(codec, Describes) else None
@@ -142,25 +149,29 @@ class View:
 
     def prompt(
         self,
-        so_far: Trajectory,
+        trajectory: Trajectory,
         reminders: Sequence[str],
         calls: Calls,
         shown: tuple[str, ...] = (),
     ) -> tuple[Prompt, Fingerprints]:
         """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
-        self._follow(so_far)
+        self._follow(trajectory)
         last, more = self._rendered[-1], self._described(shown)
-        if (names := (*so_far.shown, *shown)) != self._shown.names:
-            self._shown = _Shown(self._codec, self.brief, names)
-        number = len(so_far.steps) + 1
-        tail = self._codec.tail(self.brief, [*self._restated(last), *reminders], number)
-        withheld = _withheld(so_far, self.brief) if self.brief.withhold else frozenset[str]()
+        if (names := (*trajectory.shown, *shown)) != self._shown.names:
+            self._shown = _Shown(self._codec, self.prompt_spec, names)
+        number = len(trajectory.steps) + 1
+        tail = self._codec.tail(self.prompt_spec, [*self._restated(last), *reminders], number)
+        withheld = (
+            _withheld(trajectory, self.prompt_spec)
+            if self.prompt_spec.withhold
+            else frozenset[str]()
+        )
         form, grammar, params = self._reply_form(calls, withheld)
         prints = Fingerprints(
             head=self._head_print,
             tools=self._shown.print,
             params=params,
-            parts=(_Rendered(last, so_far.before, more) if more else last).hasher.hexdigest(),
+            parts=(_Rendered(last, trajectory.before, more) if more else last).hasher.hexdigest(),
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
         stop = self._codec.stop
@@ -173,7 +184,7 @@ class View:
         """What the person last asked, where it might be lost sight of: so much follows, or nothing
         came of the last reply.
         """
-        if last.size <= RESTATE_CHARS and not (last.lost and self.brief.repeat_question):
+        if last.size <= RESTATE_CHARS and not (last.lost and self.prompt_spec.repeat_question):
             return []
         if last.said:
             return [f"The person's last words again: {_shortened(last.said)}"]
@@ -182,9 +193,11 @@ class View:
     def _described(self, shown: tuple[str, ...]) -> tuple[Part, ...]:
         """What tells a model of these tools, made once; nothing where tools are declared."""
         if shown not in self._told:
-            tools = [self.brief.later[name] for name in shown if name in self.brief.later]
+            tools = [
+                self.prompt_spec.later[name] for name in shown if name in self.prompt_spec.later
+            ]
             codec = self._describes if tools else None
-            self._told[shown] = () if codec is None else codec.describe(self.brief, tools)
+            self._told[shown] = () if codec is None else codec.describe(self.prompt_spec, tools)
         return self._told[shown]
 
     def _reply_form(
@@ -193,40 +206,42 @@ class View:
         """Schema and grammar of the next reply, made once, and the parameters' fingerprint with
         them. Neither has a tool that is `withheld`; what is declared of tools stays the same.
         """
-        forms, brief = self._shown.forms, self._shown.brief
+        forms, prompt_spec = self._shown.forms, self._shown.prompt_spec
         if (calls, withheld) not in forms:
-            left = tuple(tool for tool in brief.tools if tool.name not in withheld)
-            brief = replace(brief, tools=left) if withheld else brief
-            form, params = self._codec.reply_schema(brief, calls), self._params_print
-            grammar = self._grammar(brief, calls)
+            left = tuple(tool for tool in prompt_spec.tools if tool.name not in withheld)
+            prompt_spec = replace(prompt_spec, tools=left) if withheld else prompt_spec
+            form, params = self._codec.reply_schema(prompt_spec, calls), self._params_print
+            grammar = self._grammar(prompt_spec, calls)
             if form is not None or grammar:
                 said = [one for one in (form, grammar) if one]
                 params = digest(self._params, self._codec.stop, *said)
             forms[calls, withheld] = (form, grammar, params)
         return forms[calls, withheld]
 
-    def _grammar(self, brief: PromptSpec, calls: Calls) -> str:
+    def _grammar(self, prompt_spec: PromptSpec, calls: Calls) -> str:
         if self._constrains is None:
             return ""
         tokens = self._params.get("max_tokens")
-        return self._constrains.grammar(brief, calls, tokens if isinstance(tokens, int) else None)
+        return self._constrains.grammar(
+            prompt_spec, calls, tokens if isinstance(tokens, int) else None
+        )
 
-    def _follow(self, so_far: Trajectory) -> None:
+    def _follow(self, trajectory: Trajectory) -> None:
         """Render what is new; the last step is rendered again when something was said after it."""
         done = self._rendered
-        omitted = so_far.omitted
+        omitted = trajectory.omitted
         compaction = omitted.compactions[-1] if omitted.compactions else None
         if compaction is not self._compaction:  # a new one, or one that a rewind undid
             self._forget(0)
         elif new := omitted.rewinds[self._rewinds :]:
             self._forget(1 + min(one.to for one in new))
         self._compaction, self._rewinds = compaction, len(omitted.rewinds)
-        if done and done[-1].notices != len(_step(so_far, len(done) - 1).notices):
+        if done and done[-1].notices != len(_step(trajectory, len(done) - 1).notices):
             stale = done.pop()
             self._parts = Parts(self._parts[: len(self._parts) - len(stale.parts)])
-        while len(done) <= len(so_far.steps):
+        while len(done) <= len(trajectory.steps):
             before = done[-1] if done else None
-            rendered = self._render(before, _step(so_far, len(done)), so_far)
+            rendered = self._render(before, _step(trajectory, len(done)), trajectory)
             done.append(rendered)
             self._parts = self._parts.grown(rendered.parts)
 
@@ -235,7 +250,7 @@ class View:
         del self._rendered[kept:]
         self._parts = Parts(self._parts[: sum(len(one.parts) for one in self._rendered)])
 
-    def _render(self, before: _Rendered | None, step: Step, so_far: Trajectory) -> _Rendered:
+    def _render(self, before: _Rendered | None, step: Step, trajectory: Trajectory) -> _Rendered:
         """A step: tools that were new to it, what was said anew before it, what came of it.
 
         What was said anew at the end of its prompt stays where it was said, so that every prompt
@@ -245,45 +260,45 @@ class View:
         restated: list[str] = []
         if step.thought is not None and before is not None:
             told = self._described(step.thought.shown)
-            if step.number not in so_far.omitted:
+            if step.number not in trajectory.omitted:
                 restated = self._restated(before)
                 notes = [*restated, *step.thought.reminders]
-                told = (*told, *self._codec.tail(self.brief, notes, step.number))
-        visible = visible_step(step, self.brief.shape, so_far, self.brief.shown)
-        seen = self._codec.render(self.brief, visible)
+                told = (*told, *self._codec.tail(self.prompt_spec, notes, step.number))
+        visible = visible_step(step, self.prompt_spec.shape, trajectory, self.prompt_spec.shown)
+        seen = self._codec.render(self.prompt_spec, visible)
         return _Rendered(before, step, (*told, *seen), restated=bool(restated))
 
 
-def _step(so_far: Trajectory, number: int) -> Step:
+def _step(trajectory: Trajectory, number: int) -> Step:
     """A step by its number; 0 is what comes before the first thought."""
-    return so_far.steps[number - 1] if number else so_far.before
+    return trajectory.steps[number - 1] if number else trajectory.before
 
 
-def _withheld(so_far: Trajectory, brief: PromptSpec) -> frozenset[str]:
+def _withheld(trajectory: Trajectory, prompt_spec: PromptSpec) -> frozenset[str]:
     """Tools that the last step called once more in vain: refused as a repetition, or with a hint
     that it is one, and with the same result as before. After a rewind of the run's own: those with
     which the branch began, where others read too.
     """
-    step, rewound = so_far.step, so_far.omitted.hidden
-    if not so_far.steps or step.person_spoke:
+    step, rewound = trajectory.step, trajectory.omitted.hidden
+    if not trajectory.steps or step.person_spoke:
         return frozenset()
     if step.number in rewound:
-        return _began(so_far, brief)
-    return frozenset(call.action.name for call in step.calls if _in_vain(so_far, call))
+        return _began(trajectory, prompt_spec)
+    return frozenset(call.action.name for call in step.calls if _in_vain(trajectory, call))
 
 
-def _began(so_far: Trajectory, brief: PromptSpec) -> frozenset[str]:
+def _began(trajectory: Trajectory, prompt_spec: PromptSpec) -> frozenset[str]:
     """The tools with which the branch began that a run has just left by itself.
 
     Small models begin it again, whatever the lesson says.
     """
-    back = so_far.omitted.rewinds[-1]
-    began = frozenset(call.action.name for call in so_far.steps[back.to].calls)
-    others = {tool.name for tool in brief.tools if tool.effect not in EFFECTFUL} - began
+    back = trajectory.omitted.rewinds[-1]
+    began = frozenset(call.action.name for call in trajectory.steps[back.to].calls)
+    others = {tool.name for tool in prompt_spec.tools if tool.effect not in EFFECTFUL} - began
     return began if others and back.by in OWN else frozenset()
 
 
-def _in_vain(so_far: Trajectory, call: Call) -> bool:
+def _in_vain(trajectory: Trajectory, call: Call) -> bool:
     """Whether a call of the last step was a repetition, and its result no other.
 
     What cannot be made (its arguments do not fit) is looked at by no guard, and has no hint.
@@ -291,19 +306,19 @@ def _in_vain(so_far: Trajectory, call: Call) -> bool:
     refused = call.observation is not None and call.observation.code == REPEATED
     hinted = any(hint.verdict.code == REPEATED for hint in call.hints)
     unmade = call.observation is not None and not call.observation.made
-    return refused or ((hinted or unmade) and _result(call) in _earlier_results(so_far, call))
+    return refused or ((hinted or unmade) and _result(call) in _earlier_results(trajectory, call))
 
 
 def _result(call: Call) -> Json:
     return None if call.observation is None else call.observation.content
 
 
-def _earlier_results(so_far: Trajectory, call: Call) -> list[Json]:
+def _earlier_results(trajectory: Trajectory, call: Call) -> list[Json]:
     """What the same call gave before this step, the last time of those in view."""
     earlier = (
         _result(other)
-        for step in so_far.steps[-2::-1]
-        if step.number not in so_far.omitted.hidden
+        for step in trajectory.steps[-2::-1]
+        if step.number not in trajectory.omitted.hidden
         for other in step.calls
         if other.hash == call.hash
     )
@@ -312,10 +327,10 @@ def _earlier_results(so_far: Trajectory, call: Call) -> list[Json]:
 
 def next_prompt(
     codec: Codec,
-    brief: PromptSpec,
+    prompt_spec: PromptSpec,
     params: Mapping[str, Json],
     seed: int,
-    so_far: Trajectory,
+    trajectory: Trajectory,
     reminders: Sequence[str],
     calls: Calls,
     shown: tuple[str, ...] = (),
@@ -324,7 +339,7 @@ def next_prompt(
 
     The run's view is kept between steps, and made anew whenever it is not there.
     """
-    view, goal = so_far.folds.get("view"), goal_of(so_far)
-    if not isinstance(view, View) or view.brief is not brief or view.goal != goal:
-        view = so_far.folds["view"] = View(codec, brief, goal, params, seed)
-    return view.prompt(so_far, reminders, calls, shown)
+    view, goal = trajectory.folds.get("view"), goal_of(trajectory)
+    if not isinstance(view, View) or view.prompt_spec is not prompt_spec or view.goal != goal:
+        view = trajectory.folds["view"] = View(codec, prompt_spec, goal, params, seed)
+    return view.prompt(trajectory, reminders, calls, shown)

@@ -45,7 +45,7 @@ _DONE: Final = "Done in them all the same (do not do it again unless it is to ha
 _SUMMARY: Final = "In short (as far to be trusted as the results it is of):"
 
 
-class Seen(NamedTuple):
+class VisibleResults(NamedTuple):
     """How a model sees the results of calls in a run.
 
     At most `shown` characters of one, with a handle to read on; None: without one, and at most
@@ -66,28 +66,28 @@ class Seen(NamedTuple):
         return f"{text[: SHOWN_CHARS - _TAIL_CHARS]}\n[… {what} …]\n{text[-_TAIL_CHARS:]}"
 
 
-def leaves_out(so_far: Trajectory, shape: Shape | None, shown: int | None) -> bool:
+def leaves_out(trajectory: Trajectory, shape: Shape | None, shown: int | None) -> bool:
     """Whether something is left out that could be read on: now, or of the last step."""
-    if so_far.omitted.compactions:
+    if trajectory.omitted.compactions:
         return True
-    seen = Seen(shape, shown)
+    seen = VisibleResults(shape, shown)
     if shown is None:
         return False
-    results = [(call.key, call.observation) for call in so_far.step.calls]
+    results = [(call.key, call.observation) for call in trajectory.step.calls]
     return any(
         it is not None and len(it.text) > LINE_CHARS and seen.text(key, it) != it.text
         for key, it in results
     )
 
 
-def goal_of(so_far: Trajectory) -> str:
+def goal_of(trajectory: Trajectory) -> str:
     """What a run was asked: words of a person as they are, of a model's without chat tokens."""
-    own = so_far.started.trust == "trusted"
-    return so_far.visible_goal if own else without_chat_tokens(so_far.visible_goal)
+    own = trajectory.started.trust == "trusted"
+    return trajectory.visible_goal if own else without_chat_tokens(trajectory.visible_goal)
 
 
 def visible_step(
-    step: Step, shape: Shape | None, so_far: Trajectory, shown: int | None = None
+    step: Step, shape: Shape | None, trajectory: Trajectory, shown: int | None = None
 ) -> Step:
     """The step as a model sees it.
 
@@ -95,15 +95,15 @@ def visible_step(
     what finish was told stays. What came from outside is without chat tokens, and what the model
     wrote is bounded.
     """
-    seen_as = Seen(shape, shown)
-    if so_far.omitted.compactions or so_far.omitted.rewinds:
-        step = _remaining(step, so_far)
+    seen_as = VisibleResults(shape, shown)
+    if trajectory.omitted.compactions or trajectory.omitted.rewinds:
+        step = _remaining(step, trajectory)
     if step.thought is not None:
         step = bounded(step, step.thought)
 
     def visible_call(call: Call, seen: Observation) -> Call:
         text, finish = seen.text, call.action.name == FINISH
-        if (cut := so_far.omitted.cuts.get(call.key)) is not None:
+        if (cut := trajectory.omitted.cuts.get(call.key)) is not None:
             seen = msgspec.structs.replace(seen, content=cut, images=())
             return msgspec.structs.replace(call, observation=_plain(seen))
         shown = text if finish else seen_as.text(call.key, seen)
@@ -123,12 +123,12 @@ def visible_step(
     return msgspec.structs.replace(step, calls=calls, notices=notices)
 
 
-def _remaining(step: Step, so_far: Trajectory) -> Step:
+def _remaining(step: Step, trajectory: Trajectory) -> Step:
     """What is left of a step after compactions and rewinds, which are said where they count.
 
     What stays is never left out.
     """
-    omitted = so_far.omitted
+    omitted = trajectory.omitted
     notices = tuple(one for one in step.notices if not isinstance(one, Compacted))
     if not step.number:
         account = [_whole(one) for one in omitted.compactions[-1:] if one.text]
@@ -140,7 +140,7 @@ def _remaining(step: Step, so_far: Trajectory) -> Step:
         if stays(one):
             kept.append(one)
         elif isinstance(one, Rewound) and step.number > omitted.upto:
-            kept.append(_with_effects(one, so_far.steps[one.to : step.number]))
+            kept.append(_with_effects(one, trajectory.steps[one.to : step.number]))
     return Step(step.number, notices=tuple(kept))
 
 

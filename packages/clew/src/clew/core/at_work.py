@@ -14,7 +14,7 @@ class Begun(NamedTuple):
 
     by: str
     """The key of the strategy's call that its run, or a run above that, serves."""
-    so_far: Trajectory
+    trajectory: Trajectory
     call: Call
     done: Done
 

@@ -40,7 +40,7 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
         actions = _actions(event.actions, {}, blobs)
         return event, encode(msgspec.structs.replace(event, actions=actions))
     setting = getattr(event, "setting", None)
-    if isinstance(setting, AgentSpec) and setting.brief is not None:
+    if isinstance(setting, AgentSpec) and setting.prompt_spec is not None:
         event = _without_brief(event, setting, blobs)
         return event, encode(event)
     return event, body
@@ -48,8 +48,8 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
 
 def _without_brief(event: AnyEvent, setting: AgentSpec, blobs: dict[str, bytes]) -> AnyEvent:
     """The event with the brief of its setting in a blob, which all runs of one agent share."""
-    digest = put(encode(setting.brief), blobs)
-    setting = msgspec.structs.replace(setting, brief=None, brief_blob=digest)
+    digest = put(encode(setting.prompt_spec), blobs)
+    setting = msgspec.structs.replace(setting, prompt_spec=None, prompt_blob=digest)
     return msgspec.structs.replace(event, setting=setting)
 
 

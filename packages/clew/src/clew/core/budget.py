@@ -54,10 +54,14 @@ class AtMost(msgspec.Struct, frozen=True):
     axis: _Axis | Literal["faults"]
     most: float
 
-    def __call__(self, so_far: Trajectory) -> Tripped | None:
+    def __call__(self, trajectory: Trajectory) -> Tripped | None:
         """What is said once it is used up."""
-        used = so_far.faults_in_row if self.axis == "faults" else getattr(so_far.spent, self.axis)
-        late = self.axis == "seconds" and so_far.late  # clocks differ; what was cut was late
+        used = (
+            trajectory.faults_in_row
+            if self.axis == "faults"
+            else getattr(trajectory.spent, self.axis)
+        )
+        late = self.axis == "seconds" and trajectory.late  # clocks differ; what was cut was late
         if used < self.most and not late:
             return None
         return Tripped(self.axis, self.axis, _USED_UP[self.axis].format(used, self.most))
@@ -146,7 +150,7 @@ class Account(NamedTuple):
         return None
 
 
-class CallEstimate(Protocol):
+class EstimatesCalls(Protocol):
     """What is known beforehand of an agent's model calls.
 
     `answer` are the tokens that a reply may take by the model's parameters, if they say so.
@@ -156,7 +160,7 @@ class CallEstimate(Protocol):
     def answer(self) -> int | None: ...
 
     def next_call(
-        self, so_far: Trajectory, answer: int | None = None, *, later: bool = False
+        self, trajectory: Trajectory, answer: int | None = None, *, later: bool = False
     ) -> Usage:
         """What the next call is expected to take, or the one after it (`later`)."""
         ...
@@ -171,25 +175,25 @@ class Budget(msgspec.Struct, frozen=True):
     """
 
     most: Grant
-    estimate: CallEstimate
+    estimate: EstimatesCalls
     priced: bool = True
     landing: bool = True
     hands_out: bool = False
 
-    def standing(self, so_far: Trajectory) -> "Standing":
+    def standing(self, trajectory: Trajectory) -> "Standing":
         """How a run stands: its grant over the whole run, its limits since a person last spoke."""
-        own = Account(self.most, so_far.spent, so_far.reserved, priced=self.priced)
-        if so_far.grant is None:
-            return Standing(self, so_far, (own,))
-        granted = Account(so_far.grant, so_far.total, so_far.reserved, granted=True)
-        return Standing(self, so_far, (granted, own))
+        own = Account(self.most, trajectory.spent, trajectory.reserved, priced=self.priced)
+        if trajectory.grant is None:
+            return Standing(self, trajectory, (own,))
+        granted = Account(trajectory.grant, trajectory.total, trajectory.reserved, granted=True)
+        return Standing(self, trajectory, (granted, own))
 
 
 class Standing(msgspec.Struct, frozen=True):
     """What a run may still take, as its record stands: asked once for each move."""
 
     budget: Budget
-    so_far: Trajectory
+    trajectory: Trajectory
     accounts: tuple[Account, ...]
 
     @property
@@ -208,7 +212,7 @@ class Standing(msgspec.Struct, frozen=True):
         """What was exceeded, if anything; after that nothing more starts."""
         if (passed := self._tripped(_NOTHING)) is None:
             return None
-        lost = self.so_far.spent.lost.tokens
+        lost = self.trajectory.spent.lost.tokens
         more = f", {lost:,} tokens of it an estimate of calls nobody saw the end of"
         excess = passed.text(passed.used - passed.most)
         return passed.tripped(f", {excess} over{more if lost else ''}")
@@ -216,8 +220,8 @@ class Standing(msgspec.Struct, frozen=True):
     @property
     def end(self) -> str:
         """The reason of a run with an answer: the bound it landed for, and what was exceeded."""
-        bound = "seconds" if self.so_far.late else ""
-        bound = bound if self.so_far.landing is None else self.so_far.landing.bound
+        bound = "seconds" if self.trajectory.late else ""
+        bound = bound if self.trajectory.landing is None else self.trajectory.landing.bound
         if (over := self.exceeded) is None:
             return bound
         return ": ".join(filter(None, (bound, over.detail if over.name == bound else over.reason)))
@@ -225,7 +229,7 @@ class Standing(msgspec.Struct, frozen=True):
     @property
     def unaffordable(self) -> Tripped | None:
         """Why nothing more can be paid: a grant is used up, or the next thought does not fit."""
-        if self.so_far.grant is not None and (used := self.accounts[0].used_up()) is not None:
+        if self.trajectory.grant is not None and (used := self.accounts[0].used_up()) is not None:
             return used
         if self.budget.hands_out and (handed := self._handed_out()) is not None:
             return handed
@@ -248,7 +252,7 @@ class Standing(msgspec.Struct, frozen=True):
 
         That of a landing gets a share of its own, also where no time is left.
         """
-        if self.so_far.landing is None:
+        if self.trajectory.landing is None:
             return max(0.0, self._seconds)
         whole = min(each.most.seconds for each in self.accounts)
         return max(self._seconds, LEAST, whole * LANDING_SHARE)
@@ -271,15 +275,15 @@ class Standing(msgspec.Struct, frozen=True):
         and the calls of this step that are not made yet. Time passes for all sub-runs at once, so
         it is not divided.
         """
-        left, thought, so_far = self.left, self.expected, self.so_far
-        waiting = sum(not call.attempts for call in so_far.step.pending)
-        granted = so_far.grant is not None and so_far.grant.cost is not None
+        left, thought, trajectory = self.left, self.expected, self.trajectory
+        waiting = sum(not call.attempts for call in trajectory.step.pending)
+        granted = trajectory.grant is not None and trajectory.grant.cost is not None
         spare = (left.cost - RESERVE * thought.known_cost) / among
         return Grant(
             int((left.steps - 1) // among),
             int((left.tool_calls - waiting) // among),
             int((left.tokens - RESERVE * thought.tokens) // among),
-            round(left.seconds - RESERVE * _thinking(so_far), 3),
+            round(left.seconds - RESERVE * _thinking(trajectory), 3),
             spare if self.budget.priced or granted else None,
             left.depth - 1,
         )
@@ -290,7 +294,7 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def _next_call(self) -> Usage:
-        return self.budget.estimate.next_call(self.so_far)
+        return self.budget.estimate.next_call(self.trajectory)
 
     def _handed_out(self) -> Tripped | None:
         """Why a strategy's last runs failed, if too little is left to hand on to another one.
@@ -298,7 +302,7 @@ class Standing(msgspec.Struct, frozen=True):
         A model would be told, and answer with what it knows. A strategy only makes of it that it
         has no answer: what it has so far is its landing, as where a bound is reached.
         """
-        if not (failed := [call for call in self.so_far.step.calls if _failed(call)]):
+        if not (failed := [call for call in self.trajectory.step.calls if _failed(call)]):
             return None
         refused = sum(_granted_nothing(call) for call in failed)
         share = self.share(max(1, refused))
@@ -308,9 +312,9 @@ class Standing(msgspec.Struct, frozen=True):
 
     def _shortfall(self) -> Tripped | None:
         """Why the next thought does not fit into what is left, or None."""
-        estimate, so_far = self.budget.estimate, self.so_far
-        call = estimate.next_call(so_far, estimate.answer)
-        reserve = estimate.next_call(so_far, later=True) if self.budget.landing else _NOTHING
+        estimate, trajectory = self.budget.estimate, self.trajectory
+        call = estimate.next_call(trajectory, estimate.answer)
+        reserve = estimate.next_call(trajectory, later=True) if self.budget.landing else _NOTHING
         if (lacking := self._tripped(call + reserve)) is None:
             return None
         need, more = lacking.of(call), lacking.of(reserve)
@@ -370,9 +374,9 @@ def _granted_nothing(call: Call) -> bool:
     return seen is not None and seen.code == "cap" and not call.attempts and call.verdict is None
 
 
-def _thinking(so_far: Trajectory) -> float:
+def _thinking(trajectory: Trajectory) -> float:
     """Seconds from what came before the last thought to it, where one worker saw both."""
-    pairs = zip(so_far.entries[-2::-1], so_far.entries[::-1], strict=False)
+    pairs = zip(trajectory.entries[-2::-1], trajectory.entries[::-1], strict=False)
     worked = (
         entry.at - before.at if entry.epoch == before.epoch else 0
         for before, entry in pairs

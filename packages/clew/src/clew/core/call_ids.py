@@ -26,21 +26,23 @@ _KIND: Final = re.compile(r"[\W_]*(?:(?:functions?|tools?|calls?|func|id)[\W_]*)
 """What an id has besides the tool's name where it names only that, such as `functions.look`."""
 
 
-def repeated(so_far: Trajectory, call: Call, tools: Mapping[str, ToolSpec]) -> Observation | None:
+def repeated(
+    trajectory: Trajectory, call: Call, tools: Mapping[str, ToolSpec]
+) -> Observation | None:
     """The observation of a call that came before; None for another call."""
-    asked = so_far.call(call.key)
-    if not asked.id or len(so_far.by_id(asked.id)) == 1:
+    asked = trajectory.call(call.key)
+    if not asked.id or len(trajectory.by_id(asked.id)) == 1:
         return None
     if asked.action.name == FINISH or asked.action.fault:
         return None
     tool = tools.get(asked.action.name)
     acts = tool is not None and (tool.effect in EFFECTFUL or _is_program(tool, tools))
-    twin = _twin(so_far, asked, tool, effect=acts)
+    twin = _twin(trajectory, asked, tool, effect=acts)
     if twin is None:
         return None
     told = f"the provider sent this call again (the id {asked.id[:60]!r} is that of {twin.key}): "
     if (seen := twin.observation) is None:
-        ok, trust = True, so_far.trust
+        ok, trust = True, trajectory.trust
         text = f"{told}it is one call, and its result counts for both"
     else:
         ok, trust = seen.ok, seen.trust
@@ -54,16 +56,18 @@ def _is_program(tool: ToolSpec, tools: Mapping[str, ToolSpec]) -> bool:
     return tool.name == RUN_CODE and any(one.effect in EFFECTFUL for one in tools.values())
 
 
-def _twin(so_far: Trajectory, call: Call, tool: ToolSpec | None, *, effect: bool) -> Call | None:
+def _twin(
+    trajectory: Trajectory, call: Call, tool: ToolSpec | None, *, effect: bool
+) -> Call | None:
     """The earlier call that this one is.
 
     Within a reply an equal id is enough. Across replies the id of a call without an effect, or of
     one that did not happen, decides nothing. For an effect it is taken for evidence once: a model
     that was told, and asks again, wants another call, and the server gives one id to both.
     """
-    earlier = [other for other in so_far.by_id(call.id) if _position(other) < _position(call)]
+    earlier = [other for other in trajectory.by_id(call.id) if _position(other) < _position(call)]
     if call.action.name == RUN_CODE:  # in a branch that was taken back it is another program
-        earlier = [other for other in earlier if _step(other) not in so_far.omitted.hidden]
+        earlier = [other for other in earlier if _step(other) not in trajectory.omitted.hidden]
     request = _request(call, tool)
     equal = [other for other in earlier if _request(other, tool) == request]
     made = [other for other in equal if other.observation is None or other.observation.code != SAME]

@@ -100,23 +100,23 @@ class Codec(Protocol):
         """Whether tools and calls use the provider's own fields."""
         ...
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """The first parts of every prompt of a run: instructions, tools, examples, the goal."""
         ...
 
-    def render(self, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+    def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
         """One closed step as immutable parts: thought, calls, one result per call, remarks."""
         ...
 
-    def tail(self, brief: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
+    def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """The reminders before thought number `step`."""
         ...
 
-    def reply_schema(self, brief: PromptSpec, calls: Calls) -> Parameters | None:
+    def reply_schema(self, prompt_spec: PromptSpec, calls: Calls) -> Parameters | None:
         """The JSON Schema that the text of the next reply must meet, or None."""
         ...
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Parse a reply. Accepts any text, in linear time."""
         ...
 
@@ -129,7 +129,7 @@ class Codec(Protocol):
 class Constrains(Protocol, metaclass=Structural):
     """A format that can say in a grammar all that a reply may be."""
 
-    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+    def grammar(self, prompt_spec: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """The grammar of the next reply, in GBNF (`clew.codecs.gbnf`).
 
         The reply has at most so many `tokens`, as the parameters of the model say (None: they do
@@ -143,6 +143,6 @@ class Constrains(Protocol, metaclass=Structural):
 class Describes(Protocol, metaclass=Structural):
     """A text format that can describe further tools during a run."""
 
-    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
+    def describe(self, prompt_spec: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """Tools that can be called from here on, as immutable parts."""
         ...

@@ -336,7 +336,7 @@ class AgentSpec(Value, frozen=True):
     """The settings of an agent when a run began, so that a replay can say what changed.
 
     `tools` has each tool by its name; `parts` names every further part (codec, limits, bounds,
-    guards, checks). `brief` is the material of its prompts, kept in the blob `brief_blob`.
+    guards, checks). `prompt_spec` is the material of its prompts, kept in the blob `prompt_blob`.
     Comparing settings ignores it, whether all models have known prices (`priced`), and the `rates`
     of the model, if they are known.
     """
@@ -348,8 +348,8 @@ class AgentSpec(Value, frozen=True):
     params: dict[str, Json] = {}
     tools: dict[str, ToolSetting] = {}
     parts: dict[str, Json] = {}
-    brief: Json = None
-    brief_blob: str = ""
+    prompt_spec: Json = None
+    prompt_blob: str = ""
     rates: Rates | None = None
     priced: bool = False
 

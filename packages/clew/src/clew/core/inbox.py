@@ -30,7 +30,7 @@ async def words_in(store: Store, run_id: str) -> list[AnyEvent]:
     return words
 
 
-def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
+def admitted(trajectory: Trajectory, body: bytes) -> AnyEvent:
     """A message as an event, or a note that says what was set aside."""
     try:
         event = decode(body)
@@ -38,15 +38,15 @@ def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
         return Note(
             text_parts("a message in the inbox could not be read and was set aside"), source="late"
         )
-    if isinstance(event, Ruling) and (why := _objection(so_far, event)):
+    if isinstance(event, Ruling) and (why := _objection(trajectory, event)):
         return Note(text_parts(f"a ruling on {event.call} was set aside: {why}"), source="late")
-    steps = len(so_far.steps)
-    if isinstance(event, Rewound) and (so_far.step.pending or not 0 <= event.to < steps):
+    steps = len(trajectory.steps)
+    if isinstance(event, Rewound) and (trajectory.step.pending or not 0 <= event.to < steps):
         return Note(
             text_parts("a rewind was set aside: calls are open, or no step follows"), source="late"
         )
     if isinstance(event, Rewound):
-        return msgspec.structs.replace(event, done=_with_later(so_far, event))
+        return msgspec.structs.replace(event, done=_with_later(trajectory, event))
     if isinstance(event, (Ruling, Note, Cancel)):
         return event
     return Note(
@@ -54,25 +54,25 @@ def admitted(so_far: Trajectory, body: bytes) -> AnyEvent:
     )
 
 
-def _with_later(so_far: Trajectory, back: Rewound) -> tuple[Done, ...]:
+def _with_later(trajectory: Trajectory, back: Rewound) -> tuple[Done, ...]:
     """The side effects that a rewind names, and the run's own since a person asked for it."""
-    known = {done.key for done in (*so_far.done_elsewhere, *back.done)}
+    known = {done.key for done in (*trajectory.done_elsewhere, *back.done)}
     own = [
-        described_effect(so_far, call)
-        for step in so_far.steps[back.to :]
+        described_effect(trajectory, call)
+        for step in trajectory.steps[back.to :]
         for call in step.all_calls
         if call.changed and not call.child
     ]
     return (*back.done, *(done for done in own if done.key not in known))
 
 
-def _objection(so_far: Trajectory, ruling: Ruling) -> str:
+def _objection(trajectory: Trajectory, ruling: Ruling) -> str:
     """Why a ruling does not hold.
 
     A call whose sub-run goes on takes one at any time: it says that there is news for the sub-run,
     which is taken up after it.
     """
-    open_calls = [*so_far.held, *(call for call in so_far.step.pending if call.child)]
+    open_calls = [*trajectory.held, *(call for call in trajectory.step.pending if call.child)]
     call = next((call for call in open_calls if call.key == ruling.call), None)
     if call is None:
         return "it is not held"

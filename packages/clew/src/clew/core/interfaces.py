@@ -280,7 +280,7 @@ class Finder(Protocol):
         """The names of the tools shown from the start."""
         ...
 
-    def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> Answering[Sequence[str]]:
+    def find(self, tools: Sequence[ToolSpec], trajectory: Trajectory) -> Answering[Sequence[str]]:
         """Names of tools to show from the next thought on; the record keeps them."""
         ...
 
@@ -391,7 +391,7 @@ Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
 class Audits(Protocol, metaclass=Structural):
     """A check that can also report its findings in detail, for `Result.audit`."""
 
-    def audit(self, answer: Any, so_far: Trajectory) -> Any:
+    def audit(self, answer: Any, trajectory: Trajectory) -> Any:
         """The findings on an answer, such as a `clew.evidence.Audit`."""
         ...
 

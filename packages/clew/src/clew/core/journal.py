@@ -72,22 +72,22 @@ async def load(store: Store, run_id: str) -> Trajectory:
 
     Raises `StoreError` where it is unknown, from a newer clew, or a line does not match its hash.
     """
-    so_far = Trajectory(run_id)
-    await catch_up(so_far, store)
-    return so_far
+    trajectory = Trajectory(run_id)
+    await catch_up(trajectory, store)
+    return trajectory
 
 
-async def catch_up(so_far: Trajectory, store: Store) -> None:
+async def catch_up(trajectory: Trajectory, store: Store) -> None:
     """Add the stored entries that follow those it has."""
-    run_id = so_far.run_id
-    before = so_far.entries[-1].hash if so_far.entries else b""
-    for line in await store.read(run_id, len(so_far)):
+    run_id = trajectory.run_id
+    before = trajectory.entries[-1].hash if trajectory.entries else b""
+    for line in await store.read(run_id, len(trajectory)):
         if not _follows(line, before):
             message = f"run {run_id}: entry {line.seq} was changed after it was written"
             raise StoreDamagedError(message)
         before = line.hash
         event = await _event(store, run_id, line)
-        so_far.add(Entry(line.seq, line.at, line.epoch, event, line.hash))
+        trajectory.add(Entry(line.seq, line.at, line.epoch, event, line.hash))
 
 
 def _follows(line: Line, before: bytes) -> bool:
@@ -157,7 +157,7 @@ def _unrecordable(run_id: str, event: AnyEvent, error: Exception) -> StoreError 
     return StoreError(f"run {run_id}: {whose}: {why}")
 
 
-class _Waiting:
+class _PendingCommit:
     """Events waiting for their commit, and its outcome."""
 
     __slots__ = ("done", "error", "events", "taken")
@@ -169,7 +169,7 @@ class _Waiting:
         self.error: Exception | None = None
 
 
-def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
+def _fail(waiting: Iterable[_PendingCommit], error: Exception) -> None:
     """Pass the error to every waiting task."""
     for one in waiting:
         one.error = error
@@ -209,7 +209,7 @@ class Journal:
         self._epoch = epoch
         self._clock = clock
         self._redaction = Redaction(secrets)
-        self._queue: list[_Waiting] = []
+        self._queue: list[_PendingCommit] = []
         self._writing = False
         self.quiet = False
 
@@ -246,17 +246,17 @@ class Journal:
 
     @classmethod
     async def open(
-        cls, store: Store, run_id: str, so_far: Trajectory | None = None, **circumstances: Any
+        cls, store: Store, run_id: str, trajectory: Trajectory | None = None, **circumstances: Any
     ) -> Self:
         """Take an existing run up for work: whoever worked on it before is fenced off.
 
-        `so_far` is the run as just loaded: then only what came since is read.
+        `trajectory` is the run as just loaded: then only what came since is read.
         """
         epoch = await store.open(run_id)
         LOG.info("run %s: taken up by worker %d", run_id, epoch)
-        so_far = Trajectory(run_id) if so_far is None else so_far
-        await catch_up(so_far, store)
-        return cls(store, epoch, so_far, **circumstances)
+        trajectory = Trajectory(run_id) if trajectory is None else trajectory
+        await catch_up(trajectory, store)
+        return cls(store, epoch, trajectory, **circumstances)
 
     @property
     def run_id(self) -> str:
@@ -288,7 +288,7 @@ class Journal:
         What several tasks record while a commit is under way is committed together next. Shielded
         from cancellation. Raises `StoreError`; then nothing was recorded and the writer goes on.
         """
-        waiting, uncut = _Waiting(events, taken), Uncut()
+        waiting, uncut = _PendingCommit(events, taken), Uncut()
         self._queue.append(waiting)
         if self._writing:
             waiting.done = anyio.Event()
@@ -301,7 +301,7 @@ class Journal:
 
     async def _write(self, uncut: Uncut) -> None:
         self._writing = True
-        batch: list[_Waiting] = []
+        batch: list[_PendingCommit] = []
         try:
             if not self.trajectory.step.alone:  # what other calls of the step say shares the commit
                 await uncut.wait(anyio.lowlevel.cancel_shielded_checkpoint)
@@ -357,7 +357,7 @@ class Journal:
         except BaseException:
             LOG.exception("run %s: a listener failed; the run goes on", self.run_id)
 
-    async def _commit(self, batch: Sequence[_Waiting], uncut: Uncut) -> list[Entry]:
+    async def _commit(self, batch: Sequence[_PendingCommit], uncut: Uncut) -> list[Entry]:
         last = self.trajectory.entries[-1] if self.trajectory.entries else None
         seq, before = (last.seq, last.hash) if last is not None else (0, b"")
         at = self._clock()

@@ -16,13 +16,11 @@ from clew.core.budget import Standing
 from clew.core.engine import Engine
 from clew.core.events import (
     Charged,
-    Compacted,
     Json,
     Landing,
     Note,
     Status,
     Stop,
-    Thought,
     text_parts,
 )
 from clew.core.execute import perform
@@ -34,9 +32,8 @@ from clew.core.pending import interrupt
 from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
 from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
-from clew.core.thought import in_time, next_thought
+from clew.core.thought import in_time, think
 from clew.core.trajectory import Call, Step, Trajectory
-from clew.support.errors import TooLongError
 
 
 async def run(engine: Engine, journal: Journal) -> Trajectory:
@@ -79,18 +76,6 @@ async def advance(engine: Engine, journal: Journal) -> None:
         await journal.receive()
 
 
-async def think(
-    engine: Engine, journal: Journal, standing: Standing
-) -> Thought | Charged | Compacted:
-    """The next thought; where the provider finds its prompt too long, what to leave out of it."""
-    try:
-        return await next_thought(engine, journal, standing)
-    except TooLongError:
-        if (less := engine.shorten(journal.trajectory)) is None:
-            raise
-        return less
-
-
 async def act(engine: Engine, journal: Journal) -> None:
     """Judge all pending calls, then perform those that are allowed; held ones wait for a ruling."""
     step = journal.trajectory.step
@@ -131,15 +116,15 @@ async def observe(engine: Engine, journal: Journal, calls: Sequence[Call]) -> No
 
 async def conclude(engine: Engine, journal: Journal) -> None:
     """Stop with the answer if it passes the checks; else send it back."""
-    so_far, step = journal.trajectory, journal.trajectory.step
+    trajectory, step = journal.trajectory, journal.trajectory.step
     if (call := step.finish) is not None and not await may_finish(engine, journal, call):
         return
     value = _answer(engine, step)
-    problem = None if step.declined else await judge_answer(engine, so_far, value)
+    problem = None if step.declined else await judge_answer(engine, trajectory, value)
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
-        status = "bound" if so_far.landing or so_far.late else status
-        stop = Stop(status, engine.budget.standing(so_far).end, value, code=so_far.bound)
+        status = "bound" if trajectory.landing or trajectory.late else status
+        stop = Stop(status, engine.budget.standing(trajectory).end, value, code=trajectory.bound)
         await journal.record(*closed_answers(step), stop)
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
@@ -163,11 +148,15 @@ async def may_finish(engine: Engine, journal: Journal, call: Call) -> bool:
 
 async def give_up(engine: Engine, journal: Journal) -> None:
     """Stop with the declared fallback: no answer was acceptable, or the last thought gave none."""
-    so_far = journal.trajectory
-    why = f"the answer was rejected: {so_far.rejected[-1]}" if so_far.rejected else "no answer"
-    if (over := engine.budget.standing(so_far).exceeded) is not None:
+    trajectory = journal.trajectory
+    why = (
+        f"the answer was rejected: {trajectory.rejected[-1]}"
+        if trajectory.rejected
+        else "no answer"
+    )
+    if (over := engine.budget.standing(trajectory).exceeded) is not None:
         why = f"{why}; {over.reason}"
-    if (landing := so_far.landing) is not None:
+    if (landing := trajectory.landing) is not None:
         why = f"{landing.bound}: {why}"
     status: Status = "failed" if landing is None else "bound"
     code = "" if landing is None else landing.code

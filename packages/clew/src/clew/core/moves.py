@@ -24,7 +24,7 @@ Kind: TypeAlias = Literal[
 ]
 
 
-class Move(NamedTuple):
+class NextMove(NamedTuple):
     """The next move, and what it needs to be made.
 
     `standing` is how the run stands against its limits, `why` a person wants to end it, `less` what
@@ -38,48 +38,48 @@ class Move(NamedTuple):
     tripped: Tripped | None = None
 
 
-def next_move(engine: Engine, so_far: Trajectory, *, screened: bool = False) -> Move:
+def next_move(engine: Engine, trajectory: Trajectory, *, screened: bool = False) -> NextMove:
     """What is next. `screened` says that the screens have nothing against a person's last words.
 
     That is not on record: a screen that does not object writes nothing. Raises `PartError` where
     a bound fails.
     """
-    step, standing = so_far.step, engine.budget.standing(so_far)
-    if so_far.stop is not None:
-        return Move("done", standing)
-    if so_far.cancel is not None:
-        return Move("interrupt", standing, so_far.cancel.why)
+    step, standing = trajectory.step, engine.budget.standing(trajectory)
+    if trajectory.stop is not None:
+        return NextMove("done", standing)
+    if trajectory.cancel is not None:
+        return NextMove("interrupt", standing, trajectory.cancel.why)
     if step.pending:  # all but finish
-        return Move("act", standing)
+        return NextMove("act", standing)
     if step.answer is not None:
-        return Move("conclude", standing)
-    if so_far.pending_input and not screened and _awaits_screen(engine, so_far):
-        return Move("screen", standing)
-    if so_far.landed or so_far.cut_landing or len(so_far.rejected) > engine.tries:
-        return Move("give_up", standing)
-    return _thought(engine, so_far, standing)
+        return NextMove("conclude", standing)
+    if trajectory.pending_input and not screened and _awaits_screen(engine, trajectory):
+        return NextMove("screen", standing)
+    if trajectory.landed or trajectory.cut_landing or len(trajectory.rejected) > engine.tries:
+        return NextMove("give_up", standing)
+    return _thought(engine, trajectory, standing)
 
 
-def _thought(engine: Engine, so_far: Trajectory, standing: Standing) -> Move:
+def _thought(engine: Engine, trajectory: Trajectory, standing: Standing) -> NextMove:
     """Another thought, what has to come before it, or what takes its place."""
-    if so_far.landing is None:
+    if trajectory.landing is None:
         if (tripped := tripped_bound(engine.bounds, standing)) is not None:
-            return Move("land", standing, tripped=tripped)
+            return NextMove("land", standing, tripped=tripped)
     elif engine.budget.landing and not standing.lands:
-        return Move("give_up", standing)  # what is left does not hold the last thought any more
-    if so_far.steps and (less := engine.omission(so_far)) is not None:
-        return Move("leave_out", standing, less=less)
-    return Move("review" if engine.wants_review(so_far) else "think", standing)
+        return NextMove("give_up", standing)  # what is left does not hold the last thought any more
+    if trajectory.steps and (less := engine.omission(trajectory)) is not None:
+        return NextMove("leave_out", standing, less=less)
+    return NextMove("review" if engine.wants_review(trajectory) else "think", standing)
 
 
 def tripped_bound(bounds: Iterable[AnyBound], standing: Standing) -> Tripped | None:
     """The first bound that is reached, or that the next thought would exceed."""
     if (over := standing.exceeded) is not None:
         return over
-    so_far, bound = standing.so_far, None
+    trajectory, bound = standing.trajectory, None
     try:
         for bound in bounds:
-            if reason := bound(so_far):
+            if reason := bound(trajectory):
                 break
         else:
             return standing.unaffordable
@@ -94,8 +94,8 @@ def tripped_bound(bounds: Iterable[AnyBound], standing: Standing) -> Tripped | N
     return Tripped("own", name, detail)
 
 
-def _awaits_screen(engine: Engine, so_far: Trajectory) -> bool:
+def _awaits_screen(engine: Engine, trajectory: Trajectory) -> bool:
     """Whether a person's unseen messages are not judged yet, or were held or refused."""
-    if (words := so_far.words) is None:
+    if (words := trajectory.words) is None:
         return bool(engine.screens)
     return words.held or (words.ruling is not None and not words.ruling.allow)

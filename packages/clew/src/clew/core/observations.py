@@ -105,7 +105,7 @@ def shortened(detail: str) -> str:
 
 
 def observed(
-    engine: Engine, so_far: Trajectory, tool: ToolSpec, call: Call, value: object
+    engine: Engine, trajectory: Trajectory, tool: ToolSpec, call: Call, value: object
 ) -> Observation:
     """A returned value as the call's observation; what JSON or the schema forbids is reported."""
     given = _returned(tool, value)
@@ -126,7 +126,7 @@ def observed(
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return failed(tool, call, "bad_output", text, "done", repr(content))
     observation = msgspec.structs.replace(
-        given, call=call.key, content=content, effect=tool.effect, trust=trust_of(given, so_far)
+        given, call=call.key, content=content, effect=tool.effect, trust=trust_of(given, trajectory)
     )
     if isinstance(value, Observation) or given.images:  # what a tool says must be readable again
         try:
@@ -139,10 +139,10 @@ def observed(
 
 
 def from_sub_run(
-    engine: Engine, so_far: Trajectory, tool: ToolSpec, call: Call, end: Observation
+    engine: Engine, trajectory: Trajectory, tool: ToolSpec, call: Call, end: Observation
 ) -> Observation:
     """The observation of a sub-run, with its spending, even if its content is unusable."""
-    return msgspec.structs.replace(observed(engine, so_far, tool, call, end), spent=end.spent)
+    return msgspec.structs.replace(observed(engine, trajectory, tool, call, end), spent=end.spent)
 
 
 def refused_sub_run(tool: ToolSpec, call: Call, why: str, end: Observation) -> Observation:
@@ -236,6 +236,6 @@ def _impossible(given: Observation) -> str:
     return ""
 
 
-def trust_of(given: Observation | ToolSpec, so_far: Trajectory) -> Trust:
+def trust_of(given: Observation | ToolSpec, trajectory: Trajectory) -> Trust:
     """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
-    return so_far.trust if given.trust == "trusted" else "untrusted"
+    return trajectory.trust if given.trust == "trusted" else "untrusted"

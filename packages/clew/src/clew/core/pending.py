@@ -37,14 +37,14 @@ class PendingApproval:
     asks: Parameters | None = field(default=None, hash=False)
 
 
-def pending_here(so_far: Trajectory, root: str = "") -> Iterator[PendingApproval]:
+def pending_here(trajectory: Trajectory, root: str = "") -> Iterator[PendingApproval]:
     """The held calls in the record itself, including calls whose sub-run waits."""
-    held = ((call, call.verdict) for call in so_far.held if call.verdict is not None)
+    held = ((call, call.verdict) for call in trajectory.held if call.verdict is not None)
     for call, judged in held:
-        since = next((e.at for e in reversed(so_far.entries) if e.event is judged), 0)
+        since = next((e.at for e in reversed(trajectory.entries) if e.event is judged), 0)
         yield PendingApproval(
-            so_far.run_id, call.key, call.action.name, call.args, _why(call, judged.verdict), since,
-            call.question, root or so_far.run_id, judged.verdict.asks,
+            trajectory.run_id, call.key, call.action.name, call.args, _why(call, judged.verdict),
+            since, call.question, root or trajectory.run_id, judged.verdict.asks,
         )  # fmt: skip
 
 
@@ -61,12 +61,12 @@ def waits_below(call: Call) -> bool:
 
 
 async def pending_in(
-    store: Store, so_far: Trajectory, root: str = ""
+    store: Store, trajectory: Trajectory, root: str = ""
 ) -> tuple[PendingApproval, ...]:
     """The held calls of the run and all its sub-runs."""
-    below = {call.key: call.child for call in so_far.held if waits_below(call)}
+    below = {call.key: call.child for call in trajectory.held if waits_below(call)}
     found: list[PendingApproval] = []
-    for each in pending_here(so_far, root):
+    for each in pending_here(trajectory, root):
         if (child := below.get(each.call)) is None:
             found.append(each)
             continue
@@ -75,25 +75,25 @@ async def pending_in(
         except RunNotFoundError:  # it is not in this store: taking it up says so
             found.append(each)
         else:
-            found += await pending_in(store, record, root or so_far.run_id)
+            found += await pending_in(store, record, root or trajectory.run_id)
     return tuple(found)
 
 
-async def ancestors(store: Store, so_far: Trajectory) -> list[tuple[Trajectory, Call]]:
+async def ancestors(store: Store, trajectory: Trajectory) -> list[tuple[Trajectory, Call]]:
     """The runs that a sub-run serves, nearest first, with the call of each that it is for.
 
     Raises `RunNotFoundError` where one of them is not in the store.
     """
     found: list[tuple[Trajectory, Call]] = []
-    while served := so_far.parent_call:
+    while served := trajectory.parent_call:
         run_id, _, key = served.rpartition(":")
         try:
             above = await load(store, run_id)
         except RunNotFoundError as error:
-            message = f"run {so_far.run_id} serves call {key} of run {run_id}: {error}"
+            message = f"run {trajectory.run_id} serves call {key} of run {run_id}: {error}"
             raise RunNotFoundError(message) from error
         found.append((above, above.call(key)))
-        so_far = above
+        trajectory = above
     return found
 
 

@@ -60,28 +60,31 @@ def comes_before(step: Step) -> tuple[Code, str] | None:
     return None
 
 
-async def judge_call(engine: Engine, so_far: Trajectory, call: Call) -> list[AnyEvent]:
+async def judge_call(engine: Engine, trajectory: Trajectory, call: Call) -> list[AnyEvent]:
     """Every verdict on the call other than yes; if it is refused, the last event closes it."""
     if call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
-        return [refusal(call, "denied", f"{why}. Do not try it in another way.", so_far.trust)]
-    if (same := repeated(so_far, call, engine.tools)) is not None:
+        return [refusal(call, "denied", f"{why}. Do not try it in another way.", trajectory.trust)]
+    if (same := repeated(trajectory, call, engine.tools)) is not None:
         return [same]
-    if call.action.name != FINISH and (over := engine.budget.standing(so_far).exceeded) is not None:
+    if (
+        call.action.name != FINISH
+        and (over := engine.budget.standing(trajectory).exceeded) is not None
+    ):
         why = f"nothing more is begun, for the budget is spent ({over.reason})"
-        return [refusal(call, "cap", why, so_far.trust)]
+        return [refusal(call, "cap", why, trajectory.trust)]
     tool = engine.tools.get(call.action.name)
     if tool is None:
         return [
             refusal(
                 call,
                 "unknown_tool",
-                engine.advice.unknown_tool(so_far, call.action.name),
-                so_far.trust,
+                engine.advice.unknown_tool(trajectory, call.action.name),
+                trajectory.trust,
             )
         ]
     if call.action.fault:
-        return [_teach(engine, call, tool, call.action.fault, so_far.trust)]
+        return [_teach(engine, call, tool, call.action.fault, trajectory.trust)]
     most = engine.argument_bytes
     if (size := len(encode(call.args))) > most:
         text = f"the arguments have {size:,} bytes, and may have {most:,}: give less, or in parts"
@@ -92,8 +95,8 @@ async def judge_call(engine: Engine, so_far: Trajectory, call: Call) -> list[Any
         args, what = mended
         events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
     if problems := engine.validators[tool.name](args):
-        return [*events, _teach(engine, call, tool, "; ".join(problems), so_far.trust)]
-    return [*events, *await _ask_guards(engine, so_far, call, tool, args)]
+        return [*events, _teach(engine, call, tool, "; ".join(problems), trajectory.trust)]
+    return [*events, *await _ask_guards(engine, trajectory, call, tool, args)]
 
 
 def _repaired(tool: ToolSpec, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
@@ -114,7 +117,7 @@ def _repaired(tool: ToolSpec, args: dict[str, Json]) -> tuple[dict[str, Json], s
 
 
 async def _ask_guards(
-    engine: Engine, so_far: Trajectory, call: Call, tool: ToolSpec, args: dict[str, Json]
+    engine: Engine, trajectory: Trajectory, call: Call, tool: ToolSpec, args: dict[str, Json]
 ) -> list[AnyEvent]:
     """Ask each guard about the call as amended so far: a refusal ends it, a hold waits for all.
 
@@ -122,7 +125,7 @@ async def _ask_guards(
     asked again. With other arguments it is asked again by all: the one that held it may refuse
     them, but not hold the same call twice, unless these repeat another effect.
     """
-    held_by = _NOBODY if call.ruling is None else _holders(so_far, call)
+    held_by = _NOBODY if call.ruling is None else _holders(trajectory, call)
     approved = call.ruling is not None and call.ruling.args is None
     events: list[AnyEvent] = []
     held: Judged | None = None
@@ -133,7 +136,7 @@ async def _ask_guards(
             continue
         if approved and name in held_by:
             continue
-        verdict = await guard.ask(asked, so_far)
+        verdict = await guard.ask(asked, trajectory)
         if verdict is None:
             continue
         match verdict:
@@ -142,14 +145,17 @@ async def _ask_guards(
                     events.append(hint)
             case Verdict(kind="amend", args=dict(args)):
                 if problems := engine.validators[tool.name](args):
-                    return [*events, _teach(engine, call, tool, "; ".join(problems), so_far.trust)]
+                    return [
+                        *events,
+                        _teach(engine, call, tool, "; ".join(problems), trajectory.trust),
+                    ]
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case Verdict(kind="hold"):
                 new = Judged(call.key, verdict, by=name)
                 held = held if approved else _asking(call, held, new, guard, held_by)
             case _:
-                denied = refusal(call, verdict.code, verdict.reason, so_far.trust)
+                denied = refusal(call, verdict.code, verdict.reason, trajectory.trust)
                 return [*events, Judged(call.key, verdict, by=name), denied]
     if held is None:
         return events
@@ -159,15 +165,15 @@ async def _ask_guards(
 
 
 async def ask_guard(
-    name: str, guard: Guard, patience: Patience, call: Call, so_far: Trajectory
+    name: str, guard: Guard, patience: Patience, call: Call, trajectory: Trajectory
 ) -> Verdict | None:
     """Ask a user's own guard, within its deadline; it gets a copy of the arguments."""
     seen = Call(call.key, Action(call.action.name, copied(call.args)))
-    said = await ask(f"the guard {name}", patience, guard, seen, so_far)
+    said = await ask(f"the guard {name}", patience, guard, seen, trajectory)
     return validate_verdict(said, name)
 
 
-def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
+def _holders(trajectory: Trajectory, call: Call) -> frozenset[str]:
     """Who held the call that a person has ruled on; a tool that refused a ruling asks for another.
 
     What was asked before that is answered by the other ruling too.
@@ -175,7 +181,7 @@ def _holders(so_far: Trajectory, call: Call) -> frozenset[str]:
     held = call.verdict
     names = set[str]() if held is None else {held.by}
     if held is not None and held.verdict.code == "invalid_arguments":
-        told = (entry.event for entry in so_far.entries)
+        told = (entry.event for entry in trajectory.entries)
         names |= {
             event.by
             for event in told
@@ -227,17 +233,17 @@ def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict
         raise PartError(message) from error
 
 
-async def judge_words(engine: Engine, so_far: Trajectory) -> list[AnyEvent]:
+async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
     """What screens say, other than a plain yes, of a person's words that no model has seen yet.
 
     Of words that were judged: that they wait for a person, or that one refused them.
     """
-    if (words := so_far.words) is not None:
+    if (words := trajectory.words) is not None:
         if words.held:
             return [held_stop(words.key)]
         why = "" if words.ruling is None else words.ruling.why
         return [Stop("refused", why or "a person said no")]
-    text, key = "\n\n".join(so_far.pending_input), so_far.words_key
+    text, key = "\n\n".join(trajectory.pending_input), trajectory.words_key
     events: list[AnyEvent] = []
     held: list[AnyEvent] = []
     for name, screen in engine.screens:
@@ -261,7 +267,7 @@ async def judge_words(engine: Engine, so_far: Trajectory) -> list[AnyEvent]:
     return [*events, *held]
 
 
-async def judge_answer(engine: Engine, so_far: Trajectory, value: Json) -> str | None:
+async def judge_answer(engine: Engine, trajectory: Trajectory, value: Json) -> str | None:
     """What is wrong with an answer, by its type and the agent's checks; None if nothing is."""
     for check in engine.checks or (None,):
         try:
@@ -273,7 +279,7 @@ async def judge_answer(engine: Engine, so_far: Trajectory, value: Json) -> str |
         if check is None:
             break
         who = f"the check {stable_name(check)}"
-        problem = await ask(who, engine.patience, check, answer, so_far)
+        problem = await ask(who, engine.patience, check, answer, trajectory)
         if problem is None:
             continue
         return text_from(who, problem, "what is wrong with the answer, or None")

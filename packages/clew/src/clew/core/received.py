@@ -44,18 +44,18 @@ def handed_hashes(tool: ToolSpec, args: dict[str, Json]) -> list[tuple[str, str]
     ]
 
 
-def as_recorded(so_far: Trajectory, call: Call) -> Call:
+def as_recorded(trajectory: Trajectory, call: Call) -> Call:
     """The call that is to be made, without a secret that its record does not keep.
 
     Effects are told as records have them, and a replay knows no other arguments.
     """
-    if not so_far.call(call.key).redacted:
+    if not trajectory.call(call.key).redacted:
         return call
     return Call(call.key, Action(call.action.name, redact(call.args)))
 
 
 def repetitions(
-    so_far: Trajectory, call: Call, tool: ToolSpec | None, effects: Iterable[Done]
+    trajectory: Trajectory, call: Call, tool: ToolSpec | None, effects: Iterable[Done]
 ) -> Iterator[tuple[Done, str]]:
     """Those of the effects that a call may have again, each with the name of the tool that would.
 
@@ -63,7 +63,7 @@ def repetitions(
     same again: the call's own `tool`, or another that the call may be handed on to. Secrets that
     the record does not keep are all the same.
     """
-    call = as_recorded(so_far, call)
+    call = as_recorded(trajectory, call)
     again: dict[str, str] | None = None
     for done in effects:
         if done.hash == call.hash:
@@ -76,14 +76,14 @@ def repetitions(
                 yield done, next(name for hash_, name in again.items() if hash_ in had)
 
 
-def is_certain(so_far: Trajectory, call: Call, tool: ToolSpec | None, done: Done) -> bool:
+def is_certain(trajectory: Trajectory, call: Call, tool: ToolSpec | None, done: Done) -> bool:
     """Whether an effect that a call repeats is known to be done, and not an attempt before it.
 
     Of such an attempt nobody saw the end; the call then was made with other arguments.
     """
     if done.outcome == "unknown":
         return False
-    call = as_recorded(so_far, call)
+    call = as_recorded(trajectory, call)
     same = {call.hash, received_hash(tool, call.args) if tool is not None else call.hash}
     return done.tool != call.action.name or not same.isdisjoint({done.hash, done.received})
 

@@ -360,9 +360,9 @@ async def _recorded_reply(journal: _Replaying, prompt: Prompt, on_text: OnText |
     return entry.event.reply
 
 
-async def _recorded_tools(journal: _Replaying, so_far: Trajectory) -> Sequence[str]:
+async def _recorded_tools(journal: _Replaying, trajectory: Trajectory) -> Sequence[str]:
     """The tools that the next recorded thought was shown; none if no thought follows."""
-    _ = so_far
+    _ = trajectory
     await journal.receive()
     entry = journal.upcoming
     return entry.event.shown if entry and isinstance(entry.event, Thought) else ()
@@ -420,7 +420,7 @@ class _RecordedJudge(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return self.name
 
-    async def __call__(self, judged: Call | str, so_far: Any = None) -> Verdict | None:
+    async def __call__(self, judged: Call | str, trajectory: Any = None) -> Verdict | None:
         """Its recorded verdict on a call, or on a person's words, if that is among what follows."""
         for event in self.journal.later():
             if not isinstance(event, Judged):
@@ -431,9 +431,9 @@ class _RecordedJudge(msgspec.Struct, frozen=True):
 
 
 def _recorded_check(journal: _Replaying) -> Callable[[Any, Trajectory], Any]:
-    async def check(answer: Any, so_far: Trajectory) -> str | None:
+    async def check(answer: Any, trajectory: Trajectory) -> str | None:
         """The recorded objection to this answer, if the record has one here."""
-        _ = (answer, so_far)
+        _ = (answer, trajectory)
         # an answer of the same reply that was not looked at is closed before it
         event = next(dropwhile(lambda it: getattr(it, "code", "") == "cap", journal.later()), None)
         if isinstance(event, Note) and event.source == "check":

@@ -30,11 +30,11 @@ _TOLD = "another run for the same work did the same, or is about to"
 
 def siblings_at(journal: Journal, call: Call) -> tuple[Sibling, ...]:
     """As whom a call, its sub-run, and all below that, are at work beside others."""
-    so_far = journal.trajectory
-    if len(so_far.step.all_calls) == 1 or not is_strategy(so_far):
+    trajectory = journal.trajectory
+    if len(trajectory.step.all_calls) == 1 or not is_strategy(trajectory):
         return journal.among
-    if journal.at_work is None or journal.at_work.step != so_far.step.number:
-        journal.at_work = AtWork(so_far, so_far.step.number)
+    if journal.at_work is None or journal.at_work.step != trajectory.step.number:
+        journal.at_work = AtWork(trajectory, trajectory.step.number)
     return (*journal.among, Sibling(journal.at_work, call.key))
 
 
@@ -63,21 +63,23 @@ async def _done_by_others(
     if any(_stops(event) for event in judged):
         return None
     others = await _others(journal)
-    so_far = journal.trajectory
-    asked = as_recorded(so_far, Call(call.key, Action(call.action.name, _amended(call, judged))))
-    known = {done.key for done in so_far.done_elsewhere}
+    trajectory = journal.trajectory
+    asked = as_recorded(
+        trajectory, Call(call.key, Action(call.action.name, _amended(call, judged)))
+    )
+    known = {done.key for done in trajectory.done_elsewhere}
     new = [done for done in others if done.key not in known]
-    if equal := {done.key: done for done, _ in repetitions(so_far, asked, tool, new)}:
+    if equal := {done.key: done for done, _ in repetitions(trajectory, asked, tool, new)}:
         return Note(text_parts(_TOLD), source="late", done=tuple(equal.values()))
     if not (among := siblings_at(journal, call)):
         return None
     done = msgspec.structs.replace(
-        described_effect(so_far, asked),
+        described_effect(trajectory, asked),
         received=received_hash(tool, asked.args),
         handed=tuple(hash_ for _, hash_ in handed_hashes(tool, asked.args)),
     )
     for each in among:
-        each.work.begun.append(Begun(each.key, so_far, so_far.call(call.key), done))
+        each.work.begun.append(Begun(each.key, trajectory, trajectory.call(call.key), done))
     return None
 
 
@@ -86,9 +88,9 @@ async def _others(journal: Journal) -> list[Done]:
 
     A strategy judges its own calls while none of its runs is at work: their records have it all.
     """
-    so_far = journal.trajectory
-    runs = [call for call in so_far.calls if call.child] if is_strategy(so_far) else []
-    found = [*(await effects_of(journal.store, so_far, runs)).values()]
+    trajectory = journal.trajectory
+    runs = [call for call in trajectory.calls if call.child] if is_strategy(trajectory) else []
+    found = [*(await effects_of(journal.store, trajectory, runs)).values()]
     for each in journal.among:
         await _read(each.work, journal.store)
     return [*found, *(done for each in journal.among for done in _beside(each))]
@@ -109,11 +111,11 @@ async def _read(work: AtWork, store: Store) -> None:
 def _beside(sibling: Sibling) -> list[Done]:
     """The effects of the other runs, as they stand."""
     found = dict(sibling.work.before or {})
-    for by, so_far, call, done in sibling.work.begun:
+    for by, trajectory, call, done in sibling.work.begun:
         if call.observation is None and (call.begun or not call.held):
             found[done.key] = by, done
         elif call.changed:
-            found[done.key] = by, described_effect(so_far, call)
+            found[done.key] = by, described_effect(trajectory, call)
         else:
             found.pop(done.key, None)
     return [done for by, done in found.values() if by != sibling.key]

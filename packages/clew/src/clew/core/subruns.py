@@ -34,17 +34,17 @@ async def grant_sub_runs(engine: Engine, journal: Journal, calls: Sequence[Call]
 
     Together, so that their shares do not depend on which of them comes first.
     """
-    so_far = journal.trajectory
+    trajectory = journal.trajectory
     tools = ((call, engine.tools.get(call.action.name)) for call in calls if not call.attempts)
     new = [(call, tool) for call, tool in tools if isinstance(tool, AgentTool)]
     if not new:
         return
     for call, _ in new:
         await _refuse_stranger(journal, sub_run_id(journal.run_id, call))
-    standing = engine.budget.standing(so_far)
+    standing = engine.budget.standing(trajectory)
     weights = [float((tool.weight and call.args.get(tool.weight)) or 1) for call, tool in new]
     events: list[AnyEvent] = []
-    capped = _caps(engine, so_far, [tool for _, tool in new], weights)
+    capped = _caps(engine, trajectory, [tool for _, tool in new], weights)
     for (call, tool), weight, caps in zip(new, weights, capped, strict=True):
         share = standing.share(sum(weights) / weight)
         grant = share if tool.most is None else least(share, tool.most)
@@ -78,13 +78,13 @@ async def _refuse_stranger(journal: Journal, child: str) -> None:
 
 
 def _caps(
-    engine: Engine, so_far: Trajectory, tools: Sequence[AgentTool], weights: Sequence[float]
+    engine: Engine, trajectory: Trajectory, tools: Sequence[AgentTool], weights: Sequence[float]
 ) -> list[dict[str, int]]:
     """The parts of sub-runs in what may still be called; whole calls, so the first get the rest.
 
     Of those with an effect, runs that have none get no part.
     """
-    left = engine.caps_left(so_far, len(so_far.step.all_calls) + 1)
+    left = engine.caps_left(trajectory, len(trajectory.step.all_calls) + 1)
     parts = [dict[str, int]() for _ in tools]
     for name, most in left.items():
         sizes = [

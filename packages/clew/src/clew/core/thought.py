@@ -16,6 +16,7 @@ from clew.core.events import (
     EFFECTFUL,
     FINISH,
     Charged,
+    Compacted,
     RawCall,
     Reply,
     Thought,
@@ -24,6 +25,7 @@ from clew.core.events import (
 from clew.core.interfaces import Calls, OnText
 from clew.core.journal import Journal
 from clew.core.trajectory import Trajectory
+from clew.support.errors import TooLongError
 from clew.support.parts import PASSED, broken
 
 LOG: Final = logging.getLogger("clew")
@@ -51,33 +53,45 @@ async def in_time(
     return Charged(usage, "time_up", _TIME_UP)
 
 
+async def think(
+    engine: Engine, journal: Journal, standing: Standing
+) -> Thought | Charged | Compacted:
+    """The next thought; where the provider finds its prompt too long, what to leave out of it."""
+    try:
+        return await next_thought(engine, journal, standing)
+    except TooLongError:
+        if (less := engine.shorten(journal.trajectory)) is None:
+            raise
+        return less
+
+
 async def next_thought(engine: Engine, journal: Journal, standing: Standing) -> Thought | Charged:
     """Ask the model for the next thought; in a landing, for the last one, without calls.
 
     Where the run's time is up before the reply comes, what that may have cost is charged. Raises
     `ModelError` where the model fails, `PartError` where another part does.
     """
-    so_far = journal.trajectory
-    landing = so_far.landing is not None
-    said = engine.reminders(so_far, standing.left)
-    new = await _new_tools(engine, so_far)
+    trajectory = journal.trajectory
+    landing = trajectory.landing is not None
+    said = engine.reminders(trajectory, standing.left)
+    new = await _new_tools(engine, trajectory)
     calls: Calls = "none" if landing else "auto"
     try:
-        prompt, prints = engine.render(so_far, said, calls, new)
+        prompt, prints = engine.render(trajectory, said, calls, new)
         hear = None if journal.listener is None else _hearing(engine, journal)
     except PASSED:
         raise
     except BaseException as error:
         raise broken(f"the codec {engine.codec.name}", error) from error
-    last = so_far.step.thought
+    last = trajectory.step.thought
     if last is not None and last.reply.adapted is not None:
         prompt = msgspec.structs.replace(prompt, adapted=last.reply.adapted)
     ask = partial(engine.complete, prompt, hear)
     if isinstance(came := await in_time(engine, journal, standing, ask), Charged):
         return came
     reply, late = came
-    _warn_of_cut(so_far, reply)
-    parsed = engine.read(so_far, reply)
+    _warn_of_cut(trajectory, reply)
+    parsed = engine.read(trajectory, reply)
     if landing and any(action.name != FINISH for action in parsed.actions):
         parsed = Parsed(
             text=parsed.text, fault="no call can be made any more: only an answer counts"
@@ -88,14 +102,14 @@ async def next_thought(engine: Engine, journal: Journal, standing: Standing) -> 
     )  # fmt: skip
 
 
-async def _new_tools(engine: Engine, so_far: Trajectory) -> tuple[str, ...]:
+async def _new_tools(engine: Engine, trajectory: Trajectory) -> tuple[str, ...]:
     """Tools that the next thought is shown for the first time; none in a landing."""
-    if so_far.landing is not None:
+    if trajectory.landing is not None:
         return ()
-    names = [] if engine.find_tools is None else [*await engine.find_tools(so_far)]
-    if engine.read_on and engine.leaves_out(so_far):
+    names = [] if engine.find_tools is None else [*await engine.find_tools(trajectory)]
+    if engine.read_on and engine.leaves_out(trajectory):
         names += engine.read_on
-    return tuple(name for name in dict.fromkeys(names) if name not in so_far.shown)
+    return tuple(name for name in dict.fromkeys(names) if name not in trajectory.shown)
 
 
 def _hearing(engine: Engine, journal: Journal) -> OnText:
@@ -115,10 +129,10 @@ def _hearing(engine: Engine, journal: Journal) -> OnText:
     return to_the_end
 
 
-def _warn_of_cut(so_far: Trajectory, reply: Reply) -> None:
+def _warn_of_cut(trajectory: Trajectory, reply: Reply) -> None:
     """Say that the server begins to cut prompts off; the record says it of each."""
     if not reply.warning:
         return
-    last = so_far.steps[-1].thought if so_far.steps else None
+    last = trajectory.steps[-1].thought if trajectory.steps else None
     if last is None or not last.reply.warning:
-        LOG.warning("run %s: %s", so_far.run_id, reply.warning)
+        LOG.warning("run %s: %s", trajectory.run_id, reply.warning)

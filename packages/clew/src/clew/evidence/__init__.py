@@ -1,21 +1,21 @@
 """Evidence: whether the record supports what an answer says."""
 
-from clew.evidence.audit import THRESHOLD, Audit, Audited, Checked, audit
+from clew.evidence.audit import THRESHOLD, Audit, Audited, CheckedFact, audit
 from clew.evidence.check import CANNOT_ANSWER, Grounded, examined
 from clew.evidence.claims import Claim, claims
 from clew.evidence.facts import Fact, facts, normal
 from clew.evidence.normalise import normalised
-from clew.evidence.support import Found
+from clew.evidence.support import FactSource
 
 __all__ = [
     "CANNOT_ANSWER",
     "THRESHOLD",
     "Audit",
     "Audited",
-    "Checked",
+    "CheckedFact",
     "Claim",
     "Fact",
-    "Found",
+    "FactSource",
     "Grounded",
     "audit",
     "claims",

@@ -44,7 +44,7 @@ _TIMES: Final = {"two": Fraction(2), "three": Fraction(3), "half": Fraction(1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Quantity:
     """A value in the base unit of its dimension, and where it is written.
 
     A rate (7 m² per litre) also has the unit that it is `per`.
@@ -58,7 +58,7 @@ class Amount:
 
 
 @lru_cache(maxsize=256)
-def amounts(text: str) -> Sequence[Amount]:
+def amounts(text: str) -> Sequence[Quantity]:
     """The amounts of a text in order, the first `MOST` of them; one may be there in two ways."""
     plain = flat(text)
     days = dates(plain)
@@ -72,34 +72,34 @@ def amounts(text: str) -> Sequence[Amount]:
         unit = _unit(match["unit"])
         if unit and not any(start <= match.start() < end for start, end in taken):
             value = unit.factor / (2 if match["half"] else 1)
-            found.append(Amount(value, unit.dimension, match.start(), match.end()))
+            found.append(Quantity(value, unit.dimension, match.start(), match.end()))
     for match in _FACTORS.finditer(plain):
         times = _TIMES[match.lastgroup or ""]
-        found.append(Amount(times, FACTOR, match.start(), match.end()))
+        found.append(Quantity(times, FACTOR, match.start(), match.end()))
     found.sort(key=lambda amount: amount.start)
     return [*found[:MOST], *_compound(found[:MOST], plain)]
 
 
-def _compound(found: Sequence[Amount], text: str) -> Iterator[Amount]:
+def _compound(found: Sequence[Quantity], text: str) -> Iterator[Quantity]:
     """An hour and 45 minutes: both together."""
     for one, other in pairwise(found):
         falling = one.dimension == other.dimension == "s" and one.value > other.value
         if falling and _AND.fullmatch(text, one.end, other.start):
-            yield Amount(one.value + other.value, "s", one.start, other.end)
+            yield Quantity(one.value + other.value, "s", one.start, other.end)
 
 
 def _unit(word: str) -> Unit | None:
     return WORDS.get(word) or WORDS.get(word.lower()) or SYMBOLS.get(word)
 
 
-def _dated(date: Date) -> Iterator[Amount]:
+def _dated(date: Date) -> Iterator[Quantity]:
     for minutes in date.minutes:
-        yield Amount(Fraction(minutes), CLOCK, date.start, date.end)
+        yield Quantity(Fraction(minutes), CLOCK, date.start, date.end)
     for day in date.readings:
         if day.year > 0:
-            yield Amount(Fraction(day.year), CALENDAR, date.start, date.end)
+            yield Quantity(Fraction(day.year), CALENDAR, date.start, date.end)
         if (ordinal := ordinal_of(day.year, day.month, day.day)) is not None:
-            yield Amount(Fraction(ordinal), DAY, date.start, date.end)
+            yield Quantity(Fraction(ordinal), DAY, date.start, date.end)
 
 
 def ordinal_of(year: int, month: int, day: int) -> int | None:
@@ -110,15 +110,15 @@ def ordinal_of(year: int, month: int, day: int) -> int | None:
         return None
 
 
-def _counted(number: Number, text: str) -> Iterator[Amount]:
+def _counted(number: Number, text: str) -> Iterator[Quantity]:
     if number.year:
-        yield Amount(Fraction(number.year), CALENDAR, number.start, number.end)
+        yield Quantity(Fraction(number.year), CALENDAR, number.start, number.end)
     for reading in number.readings:
         if reading.rare or reading.unit == RANK:
             continue
         share = not reading.unit.dimension and reading.raw.denominator > 1
         dimension = FACTOR if share and reading.raw < 1 else reading.unit.dimension
-        yield Amount(reading.value, dimension, number.start, number.end)
+        yield Quantity(reading.value, dimension, number.start, number.end)
         rate = _PER.match(text, number.end)
         if rate and (unit := _unit(rate["unit"])):
-            yield Amount(reading.value, dimension, number.start, rate.end(), unit)
+            yield Quantity(reading.value, dimension, number.start, rate.end(), unit)

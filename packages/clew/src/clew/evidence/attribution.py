@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from clew.evidence.antonyms import FUNCTION
 from clew.evidence.claims import claims
 from clew.evidence.dates import Date
 from clew.evidence.facts import Fact, facts
 from clew.evidence.numbers import Number
-from clew.evidence.opposites import FUNCTION
-from clew.evidence.passages import Passage
-from clew.evidence.stems import stem
+from clew.evidence.passages import IndexedText
+from clew.evidence.stemming import stem
 from clew.evidence.words import Word, words
 
 NEAR: Final = 2
@@ -26,7 +26,7 @@ class _Value:
     """A value of a passage: the stems around it, what it counts, and the number of its sentence."""
 
     fact: Fact
-    passage: Passage
+    passage: IndexedText
     around: frozenset[str]
     counted: str
     sentence: int
@@ -128,7 +128,7 @@ def _read(text: str) -> _Read:
     for place, part in enumerate(parts):
         around = _Around(part.text)
         for fact in _values(part.text):
-            piece = Passage(fact.text)
+            piece = IndexedText(fact.text)
             found.append(_Value(fact, piece, around(fact, ROUND), around.counted(fact), place))
     return _Read(found, [_stems(part.text) for part in parts])
 

@@ -7,18 +7,18 @@ from typing import Final, Literal, TypeAlias
 from clew.citations import Citation, Reference
 from clew.core.events import Json
 from clew.core.trajectory import Trajectory
-from clew.evidence.amounts import Amount
+from clew.evidence.amounts import Quantity
 from clew.evidence.attribution import displaced
 from clew.evidence.claims import Claim, claims
 from clew.evidence.common import DECLINING
-from clew.evidence.contrast import contrast, overlap, without_answer
+from clew.evidence.contradiction import contrast, overlap, without_answer
 from clew.evidence.facts import Fact, Kind, facts, normal
 from clew.evidence.names import Name
 from clew.evidence.numbers import Number
 from clew.evidence.strength import overstated
 from clew.evidence.structured import as_text
 from clew.evidence.subjects import reassigned
-from clew.evidence.support import Found, Record
+from clew.evidence.support import FactSource, Record
 from clew.support.short_text import one_line
 
 State: TypeAlias = Literal["supported", "unsupported", "uncited", "not checkable"]
@@ -30,7 +30,7 @@ THRESHOLD: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFact:
     """A fact of a claim: `text` at `start` in the answer, its normal form, and where it was found.
 
     `found` is None if nothing that counts supports it; then `why` says more.
@@ -41,7 +41,7 @@ class Checked:
     start: int
     end: int
     normal: str
-    found: Found | None = None
+    found: FactSource | None = None
     why: str = ""
 
 
@@ -54,7 +54,7 @@ class Audited:
     end: int
     state: State
     cited: tuple[str, ...] = ()
-    facts: tuple[Checked, ...] = ()
+    facts: tuple[CheckedFact, ...] = ()
     why: tuple[str, ...] = ()
 
     @property
@@ -63,7 +63,7 @@ class Audited:
         return self.state in {"supported", "not checkable"}
 
     @property
-    def missing(self) -> tuple[Checked, ...]:
+    def missing(self) -> tuple[CheckedFact, ...]:
         """The facts without support."""
         return tuple(fact for fact in self.facts if fact.found is None)
 
@@ -242,11 +242,15 @@ class _Judge:
         return Audited(part.text, part.start, part.end, state, cited, checked, tuple(wrong))
 
     def _computed(
-        self, claim: str, stated: Sequence[Fact], checked: Sequence[Checked], strong: Sequence[str]
-    ) -> tuple[Checked, ...]:
+        self,
+        claim: str,
+        stated: Sequence[Fact],
+        checked: Sequence[CheckedFact],
+        strong: Sequence[str],
+    ) -> tuple[CheckedFact, ...]:
         """The facts, with what follows by arithmetic from what is cited and what was asked."""
         found = list(checked)
-        used: list[Amount] = []
+        used: list[Quantity] = []
         missing = [place for place, fact in enumerate(checked) if fact.found is None]
         for place in missing:
             if (known := self._record.computed(claim, stated[place], strong)) is not None:
@@ -274,7 +278,7 @@ class _Judge:
         score = self._record.scores[name]
         return f"[{name}] is weak evidence (score {score:.2f}, under {self._threshold:.2f})"
 
-    def _uncited(self, checked: Sequence[Checked]) -> State:
+    def _uncited(self, checked: Sequence[CheckedFact]) -> State:
         if not checked or all(f.found is not None and f.found.where == "question" for f in checked):
             return "not checkable"
         if all(fact.found is not None for fact in checked):
@@ -288,15 +292,15 @@ class _Judge:
 
     def _checked(
         self, fact: Fact, offset: int, cited: Sequence[str], strong: Sequence[str], *, heading: bool
-    ) -> Checked:
+    ) -> CheckedFact:
         found, why = self._look_up(fact, cited, strong, heading=heading)
-        return Checked(
+        return CheckedFact(
             fact.kind, fact.text, fact.start + offset, fact.end + offset, normal(fact), found, why
         )
 
     def _look_up(
         self, fact: Fact, cited: Sequence[str], strong: Sequence[str], *, heading: bool
-    ) -> tuple[Found | None, str]:
+    ) -> tuple[FactSource | None, str]:
         record = self._record
         if found := record.in_evidence(fact, strong):
             return found, ""
@@ -329,13 +333,13 @@ def _masked(text: str, stretches: Sequence[tuple[int, int]]) -> str:
     return text
 
 
-def _is_one_of(fact: Fact, used: Sequence[Amount]) -> bool:
+def _is_one_of(fact: Fact, used: Sequence[Quantity]) -> bool:
     """Whether a number is one that was asked about and that another one was computed with."""
     return isinstance(fact.value, Number) and any(
         reading.value == each.value for reading in fact.value.readings for each in used
     )
 
 
-def _elsewhere(fact: Checked) -> bool:
+def _elsewhere(fact: CheckedFact) -> bool:
     """Whether a fact rests on nothing that is cited."""
     return fact.found is None or fact.found.where == "question"

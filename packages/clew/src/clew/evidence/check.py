@@ -69,22 +69,22 @@ class Grounded:
         named = repr(self.entails) if name is None else f"{self.entails.__module__}.{name}"
         return f"Grounded({said}, entails={named})"
 
-    def audit(self, answer: Json, so_far: Trajectory) -> Audit:
+    def audit(self, answer: Json, trajectory: Trajectory) -> Audit:
         """The deterministic part: the audit with these settings."""
         return audit(
             answer,
-            so_far,
+            trajectory,
             self.threshold,
             citations=self.citations,
             scope=self.scope,
             least=self.least,
         )
 
-    async def __call__(self, answer: Json, so_far: Trajectory) -> str | None:
+    async def __call__(self, answer: Json, trajectory: Trajectory) -> str | None:
         """What the evidence does not bear out, and what to do about it; None if nothing."""
-        found = self.audit(answer, so_far)
+        found = self.audit(answer, trajectory)
         if self.entails is not None:
-            found = await examined(found, so_far, entails_of(self.entails))
+            found = await examined(found, trajectory, entails_of(self.entails))
         if found.ok:
             return None
         problems = found.problems
@@ -94,12 +94,12 @@ class Grounded:
         return "\n".join(["the evidence does not bear this out:", *lines, _ADVICE])
 
 
-async def examined(found: Audit, so_far: Trajectory, entails: Entails) -> Audit:
+async def examined(found: Audit, trajectory: Trajectory, entails: Entails) -> Audit:
     """The audit, followed by an entailment model for each cited claim that passes it.
 
     Anything but "entails" makes the claim unsupported.
     """
-    record = Record(so_far)
+    record = Record(trajectory)
 
     async def ask(claim: Audited) -> Audited:
         strong = [name for name in claim.cited if record.scores.get(name, -1.0) >= found.threshold]

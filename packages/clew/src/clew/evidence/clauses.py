@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from clew.evidence.contrast import Sentence, sentences
+from clew.evidence.contradiction import ComparedSentence, sentences
 from clew.evidence.words import Word
 from clew.support.lazy_regex import Lazy
 
@@ -19,7 +19,7 @@ _BREAK: Final = Lazy(
 
 
 @dataclass(frozen=True)
-class Clause(Sentence):
+class Clause(ComparedSentence):
     """A clause, and the words of the whole sentence that it is in."""
 
     sentence_keys: frozenset[str] = frozenset()
@@ -37,7 +37,7 @@ def clauses_of(claim: str) -> Sequence[Clause]:
     return [Clause(each.text, each.words, each.keys, each.content) for each in sentences(claim)]
 
 
-def _parts(sentence: Sentence) -> Iterator[Clause]:
+def _parts(sentence: ComparedSentence) -> Iterator[Clause]:
     start = 0
     places = [match.start() for match in _BREAK.finditer(sentence.text)]
     for end in (*places, len(sentence.text)):

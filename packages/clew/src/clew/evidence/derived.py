@@ -12,12 +12,12 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from typing import Final, NamedTuple
 
-from clew.evidence.amounts import CALENDAR, CLOCK, DAY, FACTOR, Amount, amounts, ordinal_of
+from clew.evidence.amounts import CALENDAR, CLOCK, DAY, FACTOR, Quantity, amounts, ordinal_of
 from clew.evidence.claims import claims
 from clew.evidence.dates import Date
 from clew.evidence.facts import Fact
-from clew.evidence.numbers import YEAR, Number, Reading
-from clew.evidence.stems import stem
+from clew.evidence.numbers import YEAR, Number, NumberReading
+from clew.evidence.stemming import stem
 from clew.evidence.tone import RECKONING
 from clew.evidence.words import flat, words
 from clew.support.lazy_regex import Lazy
@@ -36,7 +36,7 @@ TERMS: Final = 8
 """So many amounts are taken where three or four go together."""
 
 
-class Wanted(NamedTuple):
+class StatedValue(NamedTuple):
     """A value that a claim states: what it may lie between, in the base unit of its dimension."""
 
     dimension: str
@@ -55,7 +55,7 @@ class Derived:
 
     place: tuple[int, int]
     """Where the first amount of the passage is that it was computed from."""
-    asked: tuple[Amount, ...] = ()
+    asked: tuple[Quantity, ...] = ()
     sure: bool = False
     """Whether it is a time of day, or the passage itself says how much later."""
 
@@ -90,7 +90,7 @@ def derived(claim: str, fact: Fact, passage: str, question: str) -> Derived | No
     return None
 
 
-def _said_later(used: Sequence[Amount], passage: str) -> bool:
+def _said_later(used: Sequence[Quantity], passage: str) -> bool:
     """Whether the passage itself reckons from a point in time: "ten years later"."""
     spans = (each for each in used if each.dimension in {"year", "s"})
     pointed = any(each.dimension in {CALENDAR, DAY} for each in used)
@@ -99,7 +99,7 @@ def _said_later(used: Sequence[Amount], passage: str) -> bool:
     )
 
 
-def _together(used: Sequence[Amount], ends: Sequence[int]) -> bool:
+def _together(used: Sequence[Quantity], ends: Sequence[int]) -> bool:
     """Whether amounts stand in one sentence or two that follow; named years may stand anywhere."""
     if all(each.dimension in {CALENDAR, DAY} for each in used):
         return True
@@ -107,10 +107,10 @@ def _together(used: Sequence[Amount], ends: Sequence[int]) -> bool:
     return max(places) - min(places) <= 1
 
 
-def _compound(claim: str, fact: Fact) -> list[Wanted]:
+def _compound(claim: str, fact: Fact) -> list[StatedValue]:
     """An hour and 45 minutes are asked for together."""
     return [
-        Wanted(each.dimension, each.value, each.value)
+        StatedValue(each.dimension, each.value, each.value)
         for each in amounts(claim)
         if each.start <= fact.start
         and fact.end <= each.end
@@ -119,24 +119,24 @@ def _compound(claim: str, fact: Fact) -> list[Wanted]:
     ]
 
 
-def _wanted(fact: Fact) -> list[Wanted]:
+def _wanted(fact: Fact) -> list[StatedValue]:
     match fact.value:
         case Number():
             found = [_around(each, fact.value) for each in fact.value.readings if not each.rare]
             if year := fact.value.year:
-                found.append(Wanted(CALENDAR, Fraction(year), Fraction(year)))
+                found.append(StatedValue(CALENDAR, Fraction(year), Fraction(year)))
             return found
         case Date() if fact.value.minutes:
-            return [Wanted(CLOCK, Fraction(m), Fraction(m)) for m in fact.value.minutes]
+            return [StatedValue(CLOCK, Fraction(m), Fraction(m)) for m in fact.value.minutes]
         case Date():
             days = [ordinal for day in fact.value.readings
                     if (ordinal := ordinal_of(*day)) is not None]  # fmt: skip
-            return [Wanted(DAY, Fraction(day), Fraction(day)) for day in days]
+            return [StatedValue(DAY, Fraction(day), Fraction(day)) for day in days]
         case _:
             return []
 
 
-def _around(reading: Reading, number: Number) -> Wanted:
+def _around(reading: NumberReading, number: Number) -> StatedValue:
     """What rounds to a number as it is written; more than it, or less, where it says so."""
     share = not reading.unit.dimension and reading.raw.denominator > 1 and reading.raw < 1
     dimension = FACTOR if share else reading.unit.dimension
@@ -148,13 +148,13 @@ def _around(reading: Reading, number: Number) -> Wanted:
         high = reading.width
     if number.about == "under":
         low = reading.width
-    return Wanted(dimension, reading.value - low, reading.value + high)
+    return StatedValue(dimension, reading.value - low, reading.value + high)
 
 
-_Step = tuple[Fraction, str, tuple[Amount, ...]]
+_Step = tuple[Fraction, str, tuple[Quantity, ...]]
 
 
-def _in_one_step(given: Sequence[Amount], asked: Sequence[Amount]) -> Iterator[_Step]:
+def _in_one_step(given: Sequence[Quantity], asked: Sequence[Quantity]) -> Iterator[_Step]:
     for one, other in permutations(given, 2):
         if one.start != other.start:
             yield from _pair(one, other)
@@ -163,7 +163,7 @@ def _in_one_step(given: Sequence[Amount], asked: Sequence[Amount]) -> Iterator[_
         yield from _pair(other, one)
 
 
-def _pair(one: Amount, other: Amount) -> Iterator[_Step]:
+def _pair(one: Quantity, other: Quantity) -> Iterator[_Step]:
     """What two amounts give, in this order."""
     used = (one, other)
     if one.per or other.per:
@@ -183,7 +183,7 @@ def _pair(one: Amount, other: Amount) -> Iterator[_Step]:
             yield one.value * (1 + other.value), one.dimension, used
 
 
-def _alike(one: Amount, other: Amount) -> Iterator[_Step]:
+def _alike(one: Quantity, other: Quantity) -> Iterator[_Step]:
     """Sum, difference and share of two amounts of one dimension."""
     used, between = (one, other), one.value - other.value
     match one.dimension:
@@ -207,7 +207,7 @@ def _alike(one: Amount, other: Amount) -> Iterator[_Step]:
             yield share, "", used
 
 
-def _later(point: Amount, other: Amount) -> Iterator[_Step]:
+def _later(point: Quantity, other: Quantity) -> Iterator[_Step]:
     """A point in time, so much later or earlier."""
     used, span = (point, other), other.value
     if other.dimension == "s":
@@ -223,7 +223,7 @@ def _later(point: Amount, other: Amount) -> Iterator[_Step]:
         yield value % DAYTIME if point.dimension == CLOCK else value, point.dimension, used
 
 
-def _anniversaries(point: Amount, other: Amount) -> Iterator[_Step]:
+def _anniversaries(point: Quantity, other: Quantity) -> Iterator[_Step]:
     """The same day so many years later or earlier."""
     day = dt.date.fromordinal(int(point.value))
     for year in (day.year + int(other.value), day.year - int(other.value)):
@@ -231,7 +231,7 @@ def _anniversaries(point: Amount, other: Amount) -> Iterator[_Step]:
             yield Fraction(found), DAY, (point, other)
 
 
-def _rated(rate: Amount, other: Amount) -> Iterator[_Step]:
+def _rated(rate: Quantity, other: Quantity) -> Iterator[_Step]:
     """A rate, applied to an amount of either side of it."""
     if rate.per is None or other.per is not None or not rate.value:
         return
@@ -242,11 +242,11 @@ def _rated(rate: Amount, other: Amount) -> Iterator[_Step]:
         yield other.value / rate.per.factor * rate.value, rate.dimension, used
 
 
-def _in_two_steps(given: Sequence[Amount], asked: Sequence[Amount]) -> Iterator[_Step]:
+def _in_two_steps(given: Sequence[Quantity], asked: Sequence[Quantity]) -> Iterator[_Step]:
     """Many of a sum, a sum of several, each so many times."""
     counts = [each for each in asked if not each.dimension and each.value.denominator == 1]
     counts = counts[:TERMS]
-    by_dimension: dict[str, list[Amount]] = {}
+    by_dimension: dict[str, list[Quantity]] = {}
     for each in given:
         if each.dimension not in _NO_SUM and not each.per:
             by_dimension.setdefault(each.dimension, []).append(each)

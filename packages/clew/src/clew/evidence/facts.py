@@ -35,7 +35,7 @@ _GAP: Final = Lazy(r"\s*(?:\[(?:…|\.\.\.)\]|…|\.\.\.)\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class WebAddress:
     """An address as it stands in a text; `key` is what is compared."""
 
     start: int
@@ -52,7 +52,7 @@ class Quotation:
     pieces: tuple[tuple[str, ...], ...]
 
 
-Value: TypeAlias = Number | Date | Name | Quotation | Link
+Value: TypeAlias = Number | Date | Name | Quotation | WebAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,13 @@ def _commonplace(number: Number, text: str) -> bool:
     return listed and text[number.end : number.end + 1] in {".", ")"} and len(said) <= 3
 
 
-def links(text: str) -> list[Link]:
+def links(text: str) -> list[WebAddress]:
     """All addresses of a text, without punctuation that follows them."""
-    found: list[Link] = []
+    found: list[WebAddress] = []
     for match in _LINK.finditer(text):
         address = _ended(match[0])
         if key := link_key(address):
-            found.append(Link(match.start(), match.start() + len(address), key))
+            found.append(WebAddress(match.start(), match.start() + len(address), key))
     return found
 
 

@@ -28,7 +28,7 @@ About: TypeAlias = Literal["", "about", "over", "under"]
 """How a number is hedged: not at all, or with a word such as about, more than, nearly."""
 
 
-class Reading(NamedTuple):
+class NumberReading(NamedTuple):
     """One way to read a number: as it is written, its last written place, and its unit."""
 
     raw: Fraction
@@ -54,7 +54,7 @@ class Number:
 
     start: int
     end: int
-    readings: tuple[Reading, ...]
+    readings: tuple[NumberReading, ...]
     about: About = ""
     bare: bool = False
 
@@ -142,18 +142,18 @@ def _share(match: re.Match[str], text: str) -> Number:
     above, below = SHARES[match["share"].lower().replace("-", " ")]
     value, about = Fraction(above, below), _hedge(text, match.start())
     step = Fraction(1, 10 if about else 1000)
-    percent = Reading(100 * value, 10 * step if about else Fraction(2), SYMBOLS["%"])
-    return Number(match.start(), match.end(), (Reading(value, step, PLAIN), percent), about)
+    percent = NumberReading(100 * value, 10 * step if about else Fraction(2), SYMBOLS["%"])
+    return Number(match.start(), match.end(), (NumberReading(value, step, PLAIN), percent), about)
 
 
-def _ordinal(word: str) -> Reading:
-    return Reading(Fraction(ORDINALS[word.lower()]), Fraction(1), RANK)
+def _ordinal(word: str) -> NumberReading:
+    return NumberReading(Fraction(ORDINALS[word.lower()]), Fraction(1), RANK)
 
 
 def _written(match: re.Match[str], text: str) -> Number | None:
     """A number in digits with all that belongs to it; None where it is part of a longer token."""
     if vulgar := match["vulgar"]:
-        reading = Reading(_VULGAR[vulgar], Fraction(1, 12), PLAIN)
+        reading = NumberReading(_VULGAR[vulgar], Fraction(1, 12), PLAIN)
         return Number(match.start(), match.end(), (reading,))
     part, power = match["part"] or "", int(match["exp"] or match["e"] or 0)
     times = Fraction(10) ** power * (-1 if match["sign"] else 1)
@@ -161,11 +161,13 @@ def _written(match: re.Match[str], text: str) -> Number | None:
     end, units, more = _measured(text, match.end(), match["money"] or "")
     if end < 0:
         return None
-    readings: list[Reading] = []
+    readings: list[NumberReading] = []
     for value, step, rare in _values(match["digits"], match["sep"], part):
         width = max(step, _roundness(value)) if about else step
         for scale, unit in units:
-            readings.append(Reading(value * times * scale, width * abs(times) * scale, unit, rare))
+            readings.append(
+                NumberReading(value * times * scale, width * abs(times) * scale, unit, rare)
+            )
     bare = match["digits"].isdigit() and not (more or match["money"] or part or power)
     return Number(match.start(), end, tuple(readings), about, bare)
 
@@ -287,7 +289,7 @@ def _in_words(match: re.Match[str], text: str) -> Iterator[Number]:
     about = _hedge(text, match.start())
     value = Fraction(total + current)
     step = max(Fraction(1), _roundness(value)) if about else Fraction(1)
-    readings = tuple(Reading(value * scale, step * scale, unit) for scale, unit in units)
+    readings = tuple(NumberReading(value * scale, step * scale, unit) for scale, unit in units)
     yield Number(match.start(), end, readings, about)
 
 
@@ -306,7 +308,7 @@ def agree(claimed: Number, found: Number) -> bool:
     )
 
 
-def _agree(mine: Reading, theirs: Reading, about: About) -> bool:
+def _agree(mine: NumberReading, theirs: NumberReading, about: About) -> bool:
     same = mine.unit.dimension == theirs.unit.dimension
     ranked = RANK in {mine.unit, theirs.unit}
     if not same and (ranked or (mine.unit.dimension and theirs.unit.dimension)):
@@ -331,12 +333,12 @@ def _agree(mine: Reading, theirs: Reading, about: About) -> bool:
     return said - wide <= real < said + wide
 
 
-def _converted(mine: Reading, theirs: Reading) -> bool:
+def _converted(mine: NumberReading, theirs: NumberReading) -> bool:
     """Whether one unit is no decimal multiple of the other."""
     ratio = theirs.unit.factor / mine.unit.factor
     return not set(str(max(ratio, 1 / ratio))) <= {"1", "0"}
 
 
-def _slack(mine: Reading, theirs: Reading) -> Fraction:
+def _slack(mine: NumberReading, theirs: NumberReading) -> Fraction:
     """What the passage may have rounded itself, where units are converted that are no decimals."""
     return theirs.width / 2 if _converted(mine, theirs) else Fraction(0)

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from clew.evidence.common import ALSO, BEFORE, CONNECTING, COUNTRIES, DEMONYMS, PLACED, RELATIVES
 from clew.evidence.dates import MONTHS, Date, Day, dates
-from clew.evidence.facts import Fact, Link, Quotation, link_key, links
+from clew.evidence.facts import Fact, Quotation, WebAddress, link_key, links
 from clew.evidence.names import Name
 from clew.evidence.numbers import Number, agree, numbers
 from clew.evidence.words import Word, flat, words
@@ -27,7 +27,7 @@ def _first(word: Word) -> str:
     return word.key if "." in word.text else word.key[:1]
 
 
-class Passage:
+class IndexedText:
     """A text in which facts are looked up; the work of indexing it is done when first needed."""
 
     def __init__(self, text: str) -> None:
@@ -374,7 +374,7 @@ class Passage:
                 found.setdefault(name, (link.start, link.end))
         return found
 
-    def _link(self, link: Link) -> Stretch | None:
+    def _link(self, link: WebAddress) -> Stretch | None:
         if (place := self._links.get(link.key)) is not None:
             return place
         whole = link_key(self.text.strip())

@@ -7,8 +7,7 @@ the passage denies, promises or makes an exception of, in words that it uses now
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from clew.evidence.clauses import Clause, clauses, clauses_of
-from clew.evidence.opposites import (
+from clew.evidence.antonyms import (
     DENYING,
     EXCEPT,
     EXCLUSIVE,
@@ -18,7 +17,8 @@ from clew.evidence.opposites import (
     UNIVERSAL,
     UNTIL,
 )
-from clew.evidence.stems import stem
+from clew.evidence.clauses import Clause, clauses, clauses_of
+from clew.evidence.stemming import stem
 from clew.evidence.tone import ABOUT, BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
 from clew.support.short_text import one_line
 

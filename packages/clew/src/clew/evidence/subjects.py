@@ -7,9 +7,9 @@ or something else, and the subject of the claim stands elsewhere in the passage.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from clew.evidence.antonyms import FUNCTION
 from clew.evidence.clauses import Clause, clauses, clauses_of
 from clew.evidence.common import STOP
-from clew.evidence.opposites import FUNCTION
 from clew.evidence.tone import PRONOUNS
 from clew.support.lazy_regex import Lazy
 from clew.support.short_text import one_line

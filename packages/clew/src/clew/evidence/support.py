@@ -10,12 +10,12 @@ import msgspec
 
 from clew.core.events import FINISH, Evidence, Json, Note, Observation
 from clew.core.trajectory import Call, Trajectory
-from clew.evidence.amounts import Amount
+from clew.evidence.amounts import Quantity
 from clew.evidence.attribution import restated
 from clew.evidence.derived import Derived, derived, speaks_of_a_result, within
 from clew.evidence.facts import Fact
-from clew.evidence.numbers import Number, Reading, agree
-from clew.evidence.passages import Passage
+from clew.evidence.numbers import Number, NumberReading, agree
+from clew.evidence.passages import IndexedText
 from clew.evidence.units import Unit
 from clew.support.json_values import text_or_json
 
@@ -31,7 +31,7 @@ CONSTANTS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FactSource:
     """Where a fact was found: in evidence, or elsewhere in the record.
 
     What is `derived` follows by arithmetic from numbers of the evidence; it names the first.
@@ -48,7 +48,7 @@ class Found:
     in_source: int = 0
 
 
-class _Result(msgspec.Struct):
+class _SearchHit(msgspec.Struct):
     doc_id: str = ""
     title: str = ""
     url: str = ""
@@ -57,7 +57,7 @@ class _Result(msgspec.Struct):
 class _Results(msgspec.Struct):
     """What search tools return, as far as titles and addresses go."""
 
-    results: list[_Result]
+    results: list[_SearchHit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,15 @@ class _Piece:
 
     where: Where
     call: str
-    passage: Passage
+    passage: IndexedText
     offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Calculation:
     call: str
-    inputs: Passage
-    result: Passage
+    inputs: IndexedText
+    result: IndexedText
 
 
 class Record:
@@ -87,7 +87,7 @@ class Record:
         self._pieces: dict[str, list[_Piece]] = {}
         self._sources: dict[str, tuple[str, str]] = {}
         self._calculations: list[_Calculation] = []
-        self._observations: list[tuple[str, Passage]] = []
+        self._observations: list[tuple[str, IndexedText]] = []
         self._known_doubts: dict[tuple[str, ...], dict[str, list[str]]] = {}
         for call in trajectory.calls:
             self._take(call)
@@ -98,7 +98,7 @@ class Record:
             for notice in step.notices
             if isinstance(notice, Note) and notice.source == "person"
         ]
-        self._question = [Passage(text) for text in said]
+        self._question = [IndexedText(text) for text in said]
 
     def _take(self, call: Call) -> None:
         seen = call.observation
@@ -113,16 +113,16 @@ class Record:
             result = _result(seen.content)
             inputs = [part for _, part in _texts(call.args)]
             self._calculations.append(
-                _Calculation(call.key, Passage(" ; ".join(inputs)), Passage(result))
+                _Calculation(call.key, IndexedText(" ; ".join(inputs)), IndexedText(result))
             )
         elif not _says_itself(seen):
-            self._observations.append((call.key, Passage(seen.text)))
+            self._observations.append((call.key, IndexedText(seen.text)))
 
-    def _add(self, piece: Evidence, call: str, results: Iterable[_Result]) -> None:
+    def _add(self, piece: Evidence, call: str, results: Iterable[_SearchHit]) -> None:
         known = self._pieces.setdefault(piece.doc_id, [])
         self.scores[piece.doc_id] = max(piece.score, self.scores.get(piece.doc_id, piece.score))
         texts = {each.passage.text for each in known}
-        named = next((each for each in results if each.doc_id == piece.doc_id), _Result())
+        named = next((each for each in results if each.doc_id == piece.doc_id), _SearchHit())
         for where, text, offset in (
             ("evidence", piece.text, piece.offset),
             ("title", named.title, 0),
@@ -131,7 +131,7 @@ class Record:
         ):
             if text and text not in texts:
                 texts.add(text)
-                known.append(_Piece(_WHERE[where], call, Passage(text), offset))
+                known.append(_Piece(_WHERE[where], call, IndexedText(text), offset))
         if not self._sources.get(piece.doc_id, ("", ""))[1]:
             self._sources[piece.doc_id] = (piece.source, named.title)
 
@@ -157,19 +157,19 @@ class Record:
             if piece.where != "evidence"
         ]
 
-    def in_evidence(self, fact: Fact, doc_ids: Sequence[str]) -> Found | None:
+    def in_evidence(self, fact: Fact, doc_ids: Sequence[str]) -> FactSource | None:
         """The first of these pieces that says it."""
         for name in doc_ids:
             for piece in self._pieces[name]:
                 if (place := piece.passage.find(fact)) is not None:
                     start, end = place
                     inside = piece.offset + start if piece.where == "evidence" else 0
-                    return Found(piece.where, name, piece.call, start, end - start, inside)
+                    return FactSource(piece.where, name, piece.call, start, end - start, inside)
         return None
 
     def computed(
         self, claim: str, fact: Fact, doc_ids: Sequence[str]
-    ) -> tuple[Found, Sequence[Amount]] | None:
+    ) -> tuple[FactSource, Sequence[Quantity]] | None:
         """What a value follows from by arithmetic, and the numbers of the question it took."""
         question = " ; ".join(passage.text for passage in self._question)
         reckoned = speaks_of_a_result(f"{claim} {question}")
@@ -185,22 +185,24 @@ class Record:
                 ):
                     continue
                 start, end = how.place
-                found = Found("derived", name, piece.call, start, end - start, piece.offset + start)
+                found = FactSource(
+                    "derived", name, piece.call, start, end - start, piece.offset + start
+                )
                 return found, how.asked
         return None
 
-    def in_observations(self, fact: Fact) -> Found | None:
+    def in_observations(self, fact: Fact) -> FactSource | None:
         """A result of a tool that gives no evidence to cite."""
         for call, passage in self._observations:
             if (place := passage.find(fact)) is not None:
-                return Found("observation", "", call, place[0], place[1] - place[0])
+                return FactSource("observation", "", call, place[0], place[1] - place[0])
         return None
 
-    def in_question(self, fact: Fact) -> Found | None:
+    def in_question(self, fact: Fact) -> FactSource | None:
         """What the person said."""
         for passage in self._question:
             if (place := passage.find(fact)) is not None:
-                return Found("question", "", "", place[0], place[1] - place[0])
+                return FactSource("question", "", "", place[0], place[1] - place[0])
         return None
 
     def ordinary(self, word: str) -> bool:
@@ -215,7 +217,7 @@ class Record:
 
     # ------------------------------------------------------------ calculations
 
-    def in_calculations(self, fact: Fact, cited: Sequence[str]) -> tuple[Found | None, str]:
+    def in_calculations(self, fact: Fact, cited: Sequence[str]) -> tuple[FactSource | None, str]:
         """A calculation that gives the number, or used it, if its inputs come from somewhere.
 
         Where one gives it and its inputs do not, the text says which.
@@ -230,7 +232,7 @@ class Record:
                 continue
             start, end = place or (0, 0)
             if not doubts[calculation.call]:
-                return Found("calculation", "", calculation.call, start, end - start), ""
+                return FactSource("calculation", "", calculation.call, start, end - start), ""
             if place is not None:
                 doubt = (
                     f"comes from the calculation {calculation.call}, whose "
@@ -283,11 +285,11 @@ def _constant(number: Number) -> bool:
     return abs(number.readings[0].raw) in CONSTANTS
 
 
-def _held(number: Number, sources: Iterable[Passage]) -> bool:
+def _held(number: Number, sources: Iterable[IndexedText]) -> bool:
     return any(_holds(passage, number) for passage in sources)
 
 
-def _holds(passage: Passage, number: Number) -> bool:
+def _holds(passage: IndexedText, number: Number) -> bool:
     """Whether a passage has the number, with or without its scale and unit, or as a year."""
     if number.year in passage.years:
         return True
@@ -306,14 +308,14 @@ def _mantissa(value: Fraction) -> Fraction:
     return value
 
 
-def _matching_result(number: Number, result: Passage) -> tuple[int, int] | None:
+def _matching_result(number: Number, result: IndexedText) -> tuple[int, int] | None:
     """Where a result is this number, rounded as it is written; or the percentage it is."""
     for known in result.numbers:
         if agree(number, known):
             return known.start, known.end
         percent = [reading for reading in number.readings if reading.unit.dimension == "%"]
         for each in percent:
-            share = Reading(each.raw / 100, each.step / 100, Unit(""))
+            share = NumberReading(each.raw / 100, each.step / 100, Unit(""))
             if agree(Number(0, 0, (share,)), known):
                 return known.start, known.end
     return None
@@ -327,7 +329,7 @@ def _says_itself(seen: Observation) -> bool:
     return seen.spent is not None and not seen.spent.tool_calls
 
 
-def _results(content: Json) -> list[_Result] | None:
+def _results(content: Json) -> list[_SearchHit] | None:
     try:
         return msgspec.convert(content, _Results).results
     except msgspec.ValidationError:

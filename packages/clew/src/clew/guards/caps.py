@@ -28,30 +28,33 @@ class Caps(msgspec.Struct, frozen=True):
     per_step: int
     per_tool: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
         name, place = call.action.name, call.place
         if name == FINISH:
             return None
-        tally = tally_of(so_far)
+        tally = tally_of(trajectory)
         at = bisect_left(tally.begun, place)
         if tally.begun[at : at + 1] == [place]:  # a person lets it be made again: it counts
             return None
-        soon = so_far.reserved.tool_calls + tally.waiting(place)
-        if so_far.spent.tool_calls + soon >= self.total:
+        soon = trajectory.reserved.tool_calls + tally.waiting(place)
+        if trajectory.spent.tool_calls + soon >= self.total:
             return _over(
                 f"all {self.total} tool calls of this run are used: answer with what is known"
             )
-        if so_far.grant is not None and so_far.total.tool_calls + soon >= so_far.grant.tool_calls:
+        if (
+            trajectory.grant is not None
+            and trajectory.total.tool_calls + soon >= trajectory.grant.tool_calls
+        ):
             return _over(
-                f"all {so_far.grant.tool_calls} tool calls granted are used: "
+                f"all {trajectory.grant.tool_calls} tool calls granted are used: "
                 "answer with what is known"
             )
-        written = place <= len(so_far.step.calls)  # those of a program see each other's results
+        written = place <= len(trajectory.step.calls)  # those of a program see each other's results
         if written and tally.let_through(place) >= self.per_step:
             return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
         most = self.per_tool.get(name)
-        if most is not None and so_far.spent.calls[name] + tally.waiting(place, name) >= most:
+        if most is not None and trajectory.spent.calls[name] + tally.waiting(place, name) >= most:
             return _over(f"{name} may be called {most} times in a run and was: use what it gave")
         return None
 
@@ -66,12 +69,12 @@ class WholeCaps(msgspec.Struct, frozen=True):
     acting: frozenset[str]
     caps: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
         name = call.action.name
-        left = self.left(so_far, call.place)
+        left = self.left(trajectory, call.place)
         over = [each for each in (name, ACTING) if left.get(each, 1) <= 0]
-        if not over or counted(so_far, call):
+        if not over or counted(trajectory, call):
             return None
         if name in over:
             return _over(f"{name} was called as often as the whole work may: use what it gave")
@@ -82,14 +85,14 @@ class WholeCaps(msgspec.Struct, frozen=True):
             )
         return None
 
-    def left(self, so_far: Trajectory, place: int) -> dict[str, int]:
+    def left(self, trajectory: Trajectory, place: int) -> dict[str, int]:
         """What may still be called before the call at a place, by the names of the caps."""
         left = dict[str, int]()
-        granted = {} if so_far.grant is None else so_far.grant.caps
-        for caps, totals in ((granted, so_far.total), (self.caps, so_far.spent)):
+        granted = {} if trajectory.grant is None else trajectory.grant.caps
+        for caps, totals in ((granted, trajectory.total), (self.caps, trajectory.spent)):
             for name, most in caps.items():
-                used = self.made(totals, name) + so_far.reserved.caps.get(name, 0)
-                used += self._waiting(so_far, place, name)
+                used = self.made(totals, name) + trajectory.reserved.caps.get(name, 0)
+                used += self._waiting(trajectory, place, name)
                 left[name] = min(left.get(name, most), max(0, most - used))
         return left
 
@@ -97,8 +100,8 @@ class WholeCaps(msgspec.Struct, frozen=True):
         """The calls that were made, for a cap."""
         return totals.capped[name] + sum(totals.calls[each] for each in self._counted(name))
 
-    def _waiting(self, so_far: Trajectory, place: int, name: str) -> int:
-        tally = tally_of(so_far)
+    def _waiting(self, trajectory: Trajectory, place: int, name: str) -> int:
+        tally = tally_of(trajectory)
         return sum(tally.waiting(place, each) for each in self._counted(name))
 
     def _counted(self, name: str) -> Collection[str]:
@@ -117,24 +120,24 @@ class AlreadyDone:
         default_factory=dict[str, ToolSpec], repr=False, compare=False
     )
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
-        name, others = call.action.name, so_far.done_elsewhere
-        found = [*repetitions(so_far, call, self.tools.get(name), others)] if others else []
+        name, others = call.action.name, trajectory.done_elsewhere
+        found = [*repetitions(trajectory, call, self.tools.get(name), others)] if others else []
         if not found:
             return None
         done, by = found[0]
         what = "this" if by == name else f"what {by} would do in its place"
-        certain = is_certain(so_far, call, self.tools.get(name), done)
+        certain = is_certain(trajectory, call, self.tools.get(name), done)
         was = "was done" if certain else "may have been done"
         keys = tuple(dict.fromkeys(each.key for each, _ in found))
         reason = f"{what} {was} already, by {', '.join(keys)}: allow it if it is to happen twice"
         return Verdict("hold", reason, repeats=keys)
 
 
-def counted(so_far: Trajectory, call: Call) -> bool:
+def counted(trajectory: Trajectory, call: Call) -> bool:
     """Whether the call was begun before, and counts: a person lets it be made again."""
-    return bool(so_far.call(call.key).attempts)
+    return bool(trajectory.call(call.key).attempts)
 
 
 def _over(reason: str) -> Verdict:
@@ -194,19 +197,19 @@ class Tally:
         return place - 1 - finishing - bisect_left(self.begun, place)
 
 
-def tally_of(so_far: Trajectory) -> Tally:
+def tally_of(trajectory: Trajectory) -> Tally:
     """The tally of the current step, kept with the trajectory: each entry is counted once."""
-    entries, step = so_far.entries, so_far.step
-    tally = so_far.folds.get("tally")
+    entries, step = trajectory.entries, trajectory.step
+    tally = trajectory.folds.get("tally")
     if not isinstance(tally, Tally) or tally.step != step.number:
-        tally = so_far.folds["tally"] = Tally(step.number, [call.action for call in step.calls])
+        tally = trajectory.folds["tally"] = Tally(step.number, [call.action for call in step.calls])
         tally.seen = len(entries)
         while tally.seen and not isinstance(entries[tally.seen - 1].event, Thought):
             tally.seen -= 1
     for place in range(tally.seen, len(entries)):
         event = entries[place].event
         if isinstance(event, Attempt | Observation):
-            tally.add(so_far.call(event.call), event)
+            tally.add(trajectory.call(event.call), event)
         elif isinstance(event, Suspended):
             tally.ask(event.actions)
     tally.seen = len(entries)

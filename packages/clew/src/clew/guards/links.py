@@ -57,16 +57,18 @@ class NoOutsideLinks:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
 
-    async def __call__(self, answer: Any, so_far: Trajectory) -> str | None:
+    async def __call__(self, answer: Any, trajectory: Trajectory) -> str | None:
         """What is wrong with the answer."""
-        found = [link for link in links_from_outside(answer, so_far) if self.links or link.image]
+        found = [
+            link for link in links_from_outside(answer, trajectory) if self.links or link.image
+        ]
         if not found:
             return None
         what = "a link or image" if self.links else "an image"
         return f"the answer holds {what} that no person gave: leave out {found[0].address[:200]}"
 
 
-def links_from_outside(answer: Any, so_far: Trajectory) -> tuple[OutsideLink, ...]:
+def links_from_outside(answer: Any, trajectory: Trajectory) -> tuple[OutsideLink, ...]:
     """The links and images of an answer that neither a person nor a trusted tool gave, in order."""
     text = answer if isinstance(answer, str) else encode(answer).decode()
     images = {found[1] or found[2]: True for found in _IMAGE.finditer(text)}
@@ -74,7 +76,7 @@ def links_from_outside(answer: Any, so_far: Trajectory) -> tuple[OutsideLink, ..
     if not (addresses := dict.fromkeys(plain) | images):
         return ()
     named = _NAMED.search(text) is not None
-    own, read = _own(so_far), _read(so_far)
+    own, read = _own(trajectory), _read(trajectory)
     made = [_traced(address, own, read) for address in addresses]
     return tuple(
         msgspec.structs.replace(link, image=named or link.address in images)
@@ -92,18 +94,18 @@ def _ended(address: str) -> str:
     return address
 
 
-def _own(so_far: Trajectory) -> str:
+def _own(trajectory: Trajectory) -> str:
     """What a person said, and what trusted tools did."""
-    notes = (each.event for each in so_far.entries if isinstance(each.event, Note))
-    said = [so_far.goal, *(note.text for note in notes if note.source == "person")]
-    seen = (call.observation for call in so_far.calls)
+    notes = (each.event for each in trajectory.entries if isinstance(each.event, Note))
+    said = [trajectory.goal, *(note.text for note in notes if note.source == "person")]
+    seen = (call.observation for call in trajectory.calls)
     said += [one.text for one in seen if one is not None and one.trust == "trusted"]
     return "\n".join(said).lower()
 
 
-def _read(so_far: Trajectory) -> list[tuple[str, str]]:
+def _read(trajectory: Trajectory) -> list[tuple[str, str]]:
     """What calls returned from outside, by their keys."""
-    seen = ((call.key, call.observation) for call in so_far.calls)
+    seen = ((call.key, call.observation) for call in trajectory.calls)
     return [
         (key, one.text.lower()) for key, one in seen if one is not None and one.trust != "trusted"
     ]

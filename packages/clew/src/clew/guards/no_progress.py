@@ -31,29 +31,29 @@ DENIED: Final[Code] = "denied"
 LONGEST_CYCLE: Final = 3
 
 
-def backwards(so_far: Trajectory) -> Iterator[Step]:
+def backwards(trajectory: Trajectory) -> Iterator[Step]:
     """The steps from the last to the first after a person's last word: that starts it all anew.
 
     Steps that were rewound do not count: the model does not see them.
     """
-    for step in reversed(so_far.steps):
+    for step in reversed(trajectory.steps):
         if step.person_spoke:
             return
-        if step.number not in so_far.omitted.hidden:
+        if step.number not in trajectory.omitted.hidden:
             yield step
 
 
-def _closed(so_far: Trajectory, most: int, *, asked_by: Call | None = None) -> list[Call]:
+def _closed(trajectory: Trajectory, most: int, *, asked_by: Call | None = None) -> list[Call]:
     """The last calls that have an observation, at most so many, oldest first.
 
     They are those that the model wrote, or those that one program asked for; those before the last
     effect are left out.
     """
     found: list[Call] = []
-    for step in backwards(so_far):
+    for step in backwards(trajectory):
         calls, written = step.all_calls, len(step.calls)
-        if step is so_far.step:  # which may have many that are not closed
-            calls = tuple([calls[place - 1] for place in tally_of(so_far).closed])
+        if step is trajectory.step:  # which may have many that are not closed
+            calls = tuple([calls[place - 1] for place in tally_of(trajectory).closed])
         for call in reversed(calls):
             seen = call.observation
             if seen is None or call.action.name == FINISH:
@@ -67,9 +67,11 @@ def _closed(so_far: Trajectory, most: int, *, asked_by: Call | None = None) -> l
     return found[::-1]
 
 
-def _asked_by(so_far: Trajectory, call: Call) -> Call:
+def _asked_by(trajectory: Trajectory, call: Call) -> Call:
     """The program that asked for a call."""
-    return next(one for one in so_far.step.calls if call.key in {asked.key for asked in one.asked})
+    return next(
+        one for one in trajectory.step.calls if call.key in {asked.key for asked in one.asked}
+    )
 
 
 def _same(one: Call, other: Call) -> bool:
@@ -84,14 +86,14 @@ def _result_key(observation: Observation) -> tuple[Json, list[str]]:
     return observation.content, [image.blob for image in observation.images]
 
 
-def alike(so_far: Trajectory, name: str, most: int) -> int:
+def alike(trajectory: Trajectory, name: str, most: int) -> int:
     """The last steps, at most so many, that called only this tool and saw the same, whatever asked.
 
     A tool with an effect does something each time: it is not counted. A step in which it was
     refused as a repeat counts as one more.
     """
     steps, first = 0, None
-    for step in backwards(so_far):
+    for step in backwards(trajectory):
         seen = [call for call in step.calls if call.observation is not None]
         for call in seen:
             if call.action.name != name or call.observation is None:
@@ -128,9 +130,9 @@ def repeats(calls: list[Call], hash_: str) -> int:
     return most
 
 
-def _instead(so_far: Trajectory) -> str:
+def _instead(trajectory: Trajectory) -> str:
     """What to do instead of a repetition: the beginning of a sentence."""
-    if names := unopened(so_far):
+    if names := unopened(trajectory):
         return f"Open what was found and not opened yet ({', '.join(names)}), ask something else,"
     return "Ask something else, use another tool,"
 
@@ -186,25 +188,25 @@ class NoProgress:
         )
         return f"NoProgress(hint={self.hint}, refuse={self.refuse}, polling={self.polling}{later})"
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """A verdict on a call that repeats itself to no avail."""
         if call.action.name in self.polling or call.action.name == FINISH:
             return None
         hash_ = args_hash(call.action.name, call.action.args)
-        by = None if call.place <= len(so_far.step.calls) else _asked_by(so_far, call)
-        if hash_ not in [last.hash for last in _closed(so_far, LONGEST_CYCLE, asked_by=by)]:
-            return self._reworded(call.action.name, so_far)
-        made = repeats(_closed(so_far, LONGEST_CYCLE * self.refuse, asked_by=by), hash_)
+        by = None if call.place <= len(trajectory.step.calls) else _asked_by(trajectory, call)
+        if hash_ not in [last.hash for last in _closed(trajectory, LONGEST_CYCLE, asked_by=by)]:
+            return self._reworded(call.action.name, trajectory)
+        made = repeats(_closed(trajectory, LONGEST_CYCLE * self.refuse, asked_by=by), hash_)
         if made + 1 >= self.refuse:
             reason = (
                 f"{call.action.name} gave the same result {self.refuse - 1} times: it will not be "
-                f"called again like this. {_instead(so_far)} or finish with what is known."
+                f"called again like this. {_instead(trajectory)} or finish with what is known."
             )
             return Verdict("deny", reason, code=REFUSED)
         if made + 1 >= self.hint and self.withhold:
             reason = (
-                f"this call was made before, with the same result. {_instead(so_far)} or finish "
-                "with what the observations say, in the form that the question asks for."
+                f"this call was made before, with the same result. {_instead(trajectory)} or "
+                "finish with what the observations say, in the form that the question asks for."
             )
             return Verdict("hint", reason, code=REFUSED)
         if made + 1 >= self.hint:
@@ -213,11 +215,11 @@ class NoProgress:
                 "result. Try something else unless a change is to be expected."
             )
             return Verdict("hint", reason)
-        return self._reworded(call.action.name, so_far)
+        return self._reworded(call.action.name, trajectory)
 
-    def _reworded(self, name: str, so_far: Trajectory) -> Verdict | None:
+    def _reworded(self, name: str, trajectory: Trajectory) -> Verdict | None:
         """A verdict on a call that may be another, of a tool that says the same to all of them."""
-        steps = alike(so_far, name, self.reworded)
+        steps = alike(trajectory, name, self.reworded)
         if steps + 1 >= self.reworded:
             reason = (
                 f"{name} gave the same result in {self.reworded - 1} steps, whatever it was asked: "
@@ -250,9 +252,9 @@ class Stuck(msgspec.Struct, frozen=True):
     unmade: int = 6
     denied: ClassVar[int] = 12
 
-    def __call__(self, so_far: Trajectory) -> Tripped | None:
+    def __call__(self, trajectory: Trajectory) -> Tripped | None:
         """What is said once the run is stuck."""
-        codes = (_codes(step) for step in backwards(so_far))
+        codes = (_codes(step) for step in backwards(trajectory))
         stuck = list(takewhile(lambda found: found <= UNMADE, codes))
         denied = stuck.count({DENIED})
         unmade = len(stuck) - denied

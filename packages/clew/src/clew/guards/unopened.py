@@ -17,12 +17,12 @@ _NAME: Final = re.compile(r"[\w.:/?&=%#~@+-]{1,80}")
 """A name is one word. A title of several might give orders, in a sentence that clew says."""
 
 
-def unopened(so_far: Trajectory) -> tuple[str, ...]:
+def unopened(trajectory: Trajectory) -> tuple[str, ...]:
     """Names of results that no call of the run has as an argument, the newest search first.
 
     They are taken from lists in the results of tools that only read, since a person last spoke.
     """
-    calls = list(_calls(so_far))
+    calls = list(_calls(trajectory))
     asked = "\n".join(encode(call.args).decode() for call in calls).casefold()
     found: dict[str, None] = {}
     for call in calls:
@@ -36,12 +36,12 @@ def unopened(so_far: Trajectory) -> tuple[str, ...]:
     return tuple(found)[:MOST]
 
 
-def _calls(so_far: Trajectory) -> Iterator[Call]:
+def _calls(trajectory: Trajectory) -> Iterator[Call]:
     """The calls in view since a person last spoke, the last first."""
-    for step in reversed(so_far.steps):
+    for step in reversed(trajectory.steps):
         if step.person_spoke:
             return
-        if step.number not in so_far.omitted.hidden:
+        if step.number not in trajectory.omitted.hidden:
             yield from (call for call in reversed(step.all_calls) if call.action.name != FINISH)
 
 

@@ -1,7 +1,7 @@
 """Facts and preferences that outlive a run, each with its source and its trust."""
 
-from clew.memory.interface import Kind, Memories, Memory, Source, Tombstone
-from clew.memory.shown import note_of, shown
+from clew.memory.interface import Kind, Memories, Memory, MemorySource, Tombstone
+from clew.memory.render import note_of, shown
 from clew.memory.sqlite import SqliteMemory, memory_place, open_memory
 from clew.memory.tools import memory_tools
 
@@ -9,7 +9,7 @@ __all__ = [
     "Kind",
     "Memories",
     "Memory",
-    "Source",
+    "MemorySource",
     "SqliteMemory",
     "Tombstone",
     "memory_place",

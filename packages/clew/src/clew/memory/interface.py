@@ -10,7 +10,7 @@ Kind: TypeAlias = Literal["fact", "preference"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class MemorySource:
     """Where a memory comes from: an entry of a run, a person, other memories.
 
     `by` says who said it, such as "person" or the name of a tool. A memory that was made from other
@@ -35,7 +35,7 @@ class Memory:
     text: str
     kind: Kind = "fact"
     trust: Trust = "untrusted"
-    source: Source = Source()
+    source: MemorySource = MemorySource()
     at: int = 0
     superseded_by: str = ""
 
@@ -60,7 +60,7 @@ class Memories(Protocol):
         *,
         kind: Kind = "fact",
         trust: Trust = "untrusted",
-        source: Source = Source(),
+        source: MemorySource = MemorySource(),
         at: int | None = None,
     ) -> Memory:
         """Remember a text. Where a memory says so already, that one is returned.
@@ -76,7 +76,7 @@ class Memories(Protocol):
         text: str,
         *,
         trust: Trust = "untrusted",
-        source: Source = Source(),
+        source: MemorySource = MemorySource(),
         at: int | None = None,
     ) -> Memory:
         """Put a text in the place of a memory, which stays in the history and is found no more.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from clew.core.events import Trust
-from clew.memory.alike import key
-from clew.memory.interface import Kind, Memory, Source
-from clew.memory.words import RUN_BITS, indexed
+from clew.memory.interface import Kind, Memory, MemorySource
+from clew.memory.similarity import key
+from clew.memory.tokens import RUN_BITS, indexed
 from clew.support.errors import ConfigError
 
 MOST_CHARS: Final = 2_000
@@ -57,7 +57,7 @@ def same(connection: sqlite3.Connection, text: str) -> tuple[int, Trust] | None:
     return row
 
 
-def trust_of(connection: sqlite3.Connection, trust: Trust, source: Source) -> Trust:
+def trust_of(connection: sqlite3.Connection, trust: Trust, source: MemorySource) -> Trust:
     """The trust of what comes from there: no more than that of the memories it was made from."""
     of = [read(connection, number_of(connection, base)).trust for base in source.memories]
     return "untrusted" if "untrusted" in of else trust
@@ -68,7 +68,7 @@ def insert(
     text: str,
     kind: Kind,
     trust: Trust,
-    source: Source,
+    source: MemorySource,
     at: int | None,
 ) -> int:
     """Write a new memory, and its words into the index. Gives its number."""
@@ -153,7 +153,7 @@ def _memory(connection: sqlite3.Connection, row: Any) -> Memory:
         text=text,
         kind=kind,
         trust=trust,
-        source=Source(run=run, seq=seq, by=by, memories=made_from),
+        source=MemorySource(run=run, seq=seq, by=by, memories=made_from),
         at=at,
         superseded_by=f"m{superseded}" if superseded else "",
     )

@@ -10,10 +10,10 @@ from typing import Final, TypeVar
 
 from clew.core.events import Trust
 from clew.memory import rows
-from clew.memory.interface import Kind, Memory, Source, Tombstone
-from clew.memory.meaning import fused, telling, vectors
+from clew.memory.embeddings import fused, telling, vectors
+from clew.memory.interface import Kind, Memory, MemorySource, Tombstone
 from clew.memory.schema import connect, explain, sweep
-from clew.memory.words import RUN_BITS, ByWords, beside, best_of_runs, find, ordered, weigh
+from clew.memory.tokens import RUN_BITS, ByWords, beside, best_of_runs, find, ordered, weigh
 from clew.stores import default_place
 from clew.support.errors import ConfigError
 from clew.tools.retrieval import Embed
@@ -21,7 +21,7 @@ from clew.tools.retrieval import Embed
 T = TypeVar("T")
 
 _PATIENCE: Final = 5.0
-_NO_SOURCE: Final = Source()
+_NO_SOURCE: Final = MemorySource()
 
 
 class SqliteMemory:
@@ -49,7 +49,7 @@ class SqliteMemory:
         *,
         kind: Kind = "fact",
         trust: Trust = "untrusted",
-        source: Source = _NO_SOURCE,
+        source: MemorySource = _NO_SOURCE,
         at: int | None = None,
     ) -> Memory:
         """Remember a text, or return the memory that says so already (`Memories.add`)."""
@@ -73,7 +73,7 @@ class SqliteMemory:
         text: str,
         *,
         trust: Trust = "untrusted",
-        source: Source = _NO_SOURCE,
+        source: MemorySource = _NO_SOURCE,
         at: int | None = None,
     ) -> Memory:
         """Put a text in the place of a memory (`Memories.correct`)."""

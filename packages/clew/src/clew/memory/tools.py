@@ -7,9 +7,9 @@ from anyio import to_thread
 from clew.core.events import Json, Observation, Thought, Trust
 from clew.core.interfaces import CALL, Parameters, Tool
 from clew.core.trajectory import Trajectory
-from clew.memory.interface import Memories, Source
+from clew.memory.interface import Memories, MemorySource
+from clew.memory.render import shown
 from clew.memory.rows import MOST_CHARS
-from clew.memory.shown import shown
 from clew.memory.sqlite import open_memory
 from clew.support.errors import ConfigError, ToolError
 
@@ -80,9 +80,9 @@ _QUERY: Final[Parameters] = {
 }
 
 
-def _origin(so_far: Trajectory | None) -> tuple[Source, Trust]:
+def _origin(trajectory: Trajectory | None) -> tuple[MemorySource, Trust]:
     """Where a memory comes from that is made now, and how far that can be trusted."""
-    if so_far is None:
-        return Source(by="remember"), "untrusted"
-    thoughts: Any = (it.seq for it in reversed(so_far.entries) if isinstance(it.event, Thought))
-    return Source(run=so_far.run_id, seq=next(thoughts), by="remember"), so_far.trust
+    if trajectory is None:
+        return MemorySource(by="remember"), "untrusted"
+    thoughts: Any = (it.seq for it in reversed(trajectory.entries) if isinstance(it.event, Thought))
+    return MemorySource(run=trajectory.run_id, seq=next(thoughts), by="remember"), trajectory.trust

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from clew.memory.meaning import FIRST, FLOOR, pieces
+from clew.memory.embeddings import FIRST, FLOOR, pieces
 from clew.support.errors import ConfigError
-from clew.tools.retrieval import Embed, Lasting
+from clew.tools.retrieval import CachedEmbedding, Embed
 from clew.tools.retrieval.vectors import embedded, unit
 
 LOG: Final = logging.getLogger("clew")
@@ -32,7 +32,7 @@ _NEW: Final = """
     WHERE EXISTS (SELECT 1 FROM memories WHERE place = :place AND text = :text)"""
 
 
-class Vectors:
+class MemoryEmbeddings:
     """Those of one embedding; what a memory lacks is made when it is searched for."""
 
     def __init__(self, embed: Embed) -> None:
@@ -137,6 +137,6 @@ def _stamp(connection: sqlite3.Connection) -> tuple[int, int]:
 
 def _name(embed: Embed) -> str:
     """What tells the vectors of one embedding from those of another."""
-    if isinstance(embed, Lasting):
+    if isinstance(embed, CachedEmbedding):
         return embed.model
     return f"{getattr(embed, '__module__', '')}.{getattr(embed, '__qualname__', repr(embed))}"

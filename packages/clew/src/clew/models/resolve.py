@@ -75,7 +75,7 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     asked, _, model = name.partition(":")
     if (found := _find(asked)) is None:
         raise ConfigError(_unknown(name, asked))
-    if not isinstance(found, _Asked):
+    if not isinstance(found, _Requested):
         return found(model, **options)
     provider_name, provider, make = found
     if not model:
@@ -138,7 +138,7 @@ def _entries() -> dict[str, Provider]:
 
 
 @final
-class _Asked(NamedTuple):
+class _Requested(NamedTuple):
     """What a name before the colon stands for: the provider, and what makes a model of it."""
 
     name: str
@@ -146,16 +146,16 @@ class _Asked(NamedTuple):
     make: str
 
 
-def _find(asked: str) -> _Asked | Callable[..., Model] | None:
+def _find(asked: str) -> _Requested | Callable[..., Model] | None:
     """A provider; or a function that makes a model of the name behind the colon and the options."""
     entry: Provider | Callable[..., Model] | None = find(MODELS, asked)
     if entry is not None:
-        return _Asked(entry.name, entry, entry.make) if isinstance(entry, Provider) else entry
+        return _Requested(entry.name, entry, entry.make) if isinstance(entry, Provider) else entry
     base, _, form = asked.rpartition("-")
     found: object = find(MODELS, base)
     if not isinstance(found, Provider) or form not in found.formats:
         return None
-    return _Asked(f"{found.name}-{form}", found, found.formats[form])
+    return _Requested(f"{found.name}-{form}", found, found.formats[form])
 
 
 def _settings(name: str, provider: Provider, env: Mapping[str, str]) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def available(env: Mapping[str, str]) -> list[ProviderInfo]:
 def provider_of(model: str, env: Mapping[str, str]) -> ProviderInfo | None:
     """The provider of a model, by the model's name; None for a model that is no provider's."""
     found = _find(model.partition(":")[0])
-    return _info(found.provider, env) if isinstance(found, _Asked) else None
+    return _info(found.provider, env) if isinstance(found, _Requested) else None
 
 
 def _info(provider: Provider, env: Mapping[str, str]) -> ProviderInfo:

@@ -15,7 +15,7 @@ BOXES: Final = 64
 
 
 @dataclass(frozen=True)
-class Names:
+class NameRules:
     """Which names a provider takes: at most `longest` signs, none of them in `illegal`.
 
     `first` is what a name may begin with. Both are regular expressions for one sign.
@@ -66,7 +66,7 @@ class Toolbox:
     aliases: Mapping[str, str]
     names: Mapping[str, str]
     clash: str
-    rule: Names
+    rule: NameRules
 
     def alias(self, name: str) -> str:
         """The name under which the provider knows the tool, which need not be in the box."""
@@ -78,7 +78,7 @@ class Toolbox:
 
 
 def toolbox(
-    tools: tuple[ToolSpec, ...], rule: Names, declare: Callable[[ToolSpec, str], Json]
+    tools: tuple[ToolSpec, ...], rule: NameRules, declare: Callable[[ToolSpec, str], Json]
 ) -> Toolbox:
     """Encode the tools, each as `declare(tool, alias)` says.
 
@@ -114,10 +114,10 @@ def arguments(tool: ToolSpec) -> Json:
 
 
 @dataclass
-class Boxes:
+class ToolNameMap:
     """The tool boxes of one model, made once for each set of tools."""
 
-    rule: Names
+    rule: NameRules
     declare: Callable[[ToolSpec, str], Json]
     _made: dict[tuple[object, ...], Toolbox] = field(
         default_factory=dict[tuple[object, ...], Toolbox]

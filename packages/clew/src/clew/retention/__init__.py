@@ -10,21 +10,21 @@ Each has a sync twin, as in `clew`.
 
 from clew.concurrency.portal import twin
 from clew.retention.archive import Exported, export_runs
-from clew.retention.gc import STATUSES, STOPPED, Swept, gc
+from clew.retention.gc import STATUSES, STOPPED, GcReport, gc
 from clew.retention.importer import Imported, import_runs
-from clew.retention.listing import Remark, Standing, run_ids
+from clew.retention.listing import Remark, RunState, run_ids
 from clew.retention.traces import read_trace, trace, trace_entry
-from clew.retention.verify import Checked, verify
+from clew.retention.verify import Verification, verify
 
 __all__ = [
     "STATUSES",
     "STOPPED",
-    "Checked",
     "Exported",
+    "GcReport",
     "Imported",
     "Remark",
-    "Standing",
-    "Swept",
+    "RunState",
+    "Verification",
     "export_runs",
     "export_runs_sync",
     "gc",

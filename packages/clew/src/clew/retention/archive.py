@@ -10,9 +10,17 @@ from typing import BinaryIO
 from clew.core.events import Attempt, Observation
 from clew.core.interfaces import Line
 from clew.core.journal import wall_clock
-from clew.retention.archive_format import VERSION, Archive, End, Missing, Section, encoded, written
+from clew.retention.archive_format import (
+    VERSION,
+    Archive,
+    LastLine,
+    Missing,
+    Section,
+    encoded,
+    written,
+)
 from clew.retention.integrity import blobs_of, events, is_blob
-from clew.retention.listing import Listing, OnRun, Readable, Remark, bases, complete, listed
+from clew.retention.listing import OnRun, Remark, RunListing, RunSource, bases, complete, listed
 from clew.stores import Where, store_at
 from clew.support.errors import ConfigError, StoreError
 from clew.support.private_files import opener
@@ -52,7 +60,7 @@ async def export_runs(
 
 
 async def _write_file(
-    listing: Listing, wanted: Sequence[str], path: Path, on_run: OnRun | None
+    listing: RunListing, wanted: Sequence[str], path: Path, on_run: OnRun | None
 ) -> Exported:
     with _new(path) as file:
         return await _write(listing, wanted, file, on_run)
@@ -80,7 +88,7 @@ def _new(path: Path) -> Generator[BinaryIO]:
 
 
 async def _write(
-    listing: Listing, wanted: Sequence[str], file: BinaryIO, on_run: OnRun | None
+    listing: RunListing, wanted: Sequence[str], file: BinaryIO, on_run: OnRun | None
 ) -> Exported:
     size = file.write(encoded(Archive(VERSION, wall_clock())))
     done: list[str] = []
@@ -99,11 +107,11 @@ async def _write(
         if on_run is not None:
             on_run(number, len(wanted), run_id)
     missing = tuple(Missing(told.run_id, told.why) for told in unreadable)
-    size += file.write(encoded(End(len(done), missing)))
+    size += file.write(encoded(LastLine(len(done), missing)))
     return Exported(tuple(done), size, tuple(unreadable))
 
 
-async def section_of(listing: Listing, run_id: str, left_out: set[str]) -> Section:
+async def section_of(listing: RunListing, run_id: str, left_out: set[str]) -> Section:
     """A run with all that belongs to it, verified. Raises `StoreError`.
 
     So it does for one that goes on in a sub-run which is `left_out`: taken up without its record,
@@ -132,7 +140,7 @@ async def section_of(listing: Listing, run_id: str, left_out: set[str]) -> Secti
     return section
 
 
-async def _fetch_blob(store: Readable, digest: str, section: Section) -> None:
+async def _fetch_blob(store: RunSource, digest: str, section: Section) -> None:
     """Add a blob to the section, or to what it lost: the run is kept without that payload."""
     with suppress(StoreError, TypeError):  # by damage, it may be a text
         body = await store.blob(digest)
@@ -149,7 +157,7 @@ def lost_blobs(digests: Iterable[str]) -> str:
     return f"it is kept without blob {names[0]!r}{more}, which is lost or damaged"
 
 
-async def _snapshot(store: Readable, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:
+async def _snapshot(store: RunSource, run_id: str) -> tuple[list[Line], list[tuple[int, bytes]]]:
     """Lines and inbox of one moment: a message is in one of them, and not in both."""
     lines = await store.read(run_id)
     while True:

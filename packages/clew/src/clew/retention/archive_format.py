@@ -30,21 +30,21 @@ VERSION: Final = 1
 """Version of the form, in the first line."""
 
 
-class _Written(
+class _ArchiveLine(
     msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="line",
     tag=str.lower,
 ):  # fmt: skip
-    """A line of an archive; `line` in it is the class name in lower case."""
+    """A line of an archive; `line` in it says which kind of line it is."""
 
 
-class Archive(_Written, frozen=True):
+class Archive(_ArchiveLine, frozen=True):
     """The first line."""
 
     version: int
     at: int
 
 
-class Run(_Written, frozen=True):
+class Run(_ArchiveLine, frozen=True):
     """A run begins; `base` is the run that a fork shares the lines up to `shared` with.
 
     `lost` are digests of blobs that it names, and that a damaged store does not have any more.
@@ -56,20 +56,20 @@ class Run(_Written, frozen=True):
     lost: tuple[str, ...] = ()
 
 
-class Blob(_Written, frozen=True):
+class Blob(_ArchiveLine, frozen=True):
     """A blob that the run names."""
 
     digest: str
     data: bytes
 
 
-class Message(_Written, frozen=True):
+class InboxLine(_ArchiveLine, frozen=True, tag="message"):
     """What waits in the run's inbox."""
 
     event: msgspec.Raw
 
 
-class Entry(_Written, frozen=True):
+class RecordLine(_ArchiveLine, frozen=True, tag="entry"):
     """A line of the run's record."""
 
     seq: int
@@ -79,7 +79,7 @@ class Entry(_Written, frozen=True):
     event: msgspec.Raw
 
 
-class RunEnd(_Written, frozen=True, tag="whole"):
+class RunEnd(_ArchiveLine, frozen=True, tag="whole"):
     """The run ends; `sha256` is that of its lines as they stand here."""
 
     run_id: str
@@ -93,14 +93,14 @@ class Missing(msgspec.Struct, frozen=True):
     why: str
 
 
-class End(_Written, frozen=True):
+class LastLine(_ArchiveLine, frozen=True, tag="end"):
     """The last line."""
 
     runs: int
     unreadable: tuple[Missing, ...] = ()
 
 
-_Any: TypeAlias = Archive | Run | Blob | Message | Entry | RunEnd | End
+_Any: TypeAlias = Archive | Run | Blob | InboxLine | RecordLine | RunEnd | LastLine
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[_Any] = msgspec.json.Decoder(_Any)
@@ -130,9 +130,11 @@ def written(section: Section) -> bytes:
     shared = (base.run_id, base.seq) if base else ("", 0)
     lines = [encoded(Run(section.run_id, *shared, tuple(sorted(section.lost))))]
     lines += [encoded(Blob(*blob)) for blob in section.blobs.items()]
-    lines += [encoded(Message(_raw(section, body))) for body in section.inbox]
+    lines += [encoded(InboxLine(_raw(section, body))) for body in section.inbox]
     lines += [
-        encoded(Entry(line.seq, line.at, line.epoch, line.hash.hex(), _raw(section, line.body)))
+        encoded(
+            RecordLine(line.seq, line.at, line.epoch, line.hash.hex(), _raw(section, line.body))
+        )
         for line in section.lines
     ]
     digest = hashlib.sha256(b"".join(lines)).hexdigest()
@@ -155,7 +157,7 @@ def _raw(section: Section, body: bytes) -> msgspec.Raw:
     return msgspec.Raw(body)
 
 
-def read_archive(lines: Iterable[bytes], place: object) -> Iterator[Section | End]:
+def read_archive(lines: Iterable[bytes], place: object) -> Iterator[Section | LastLine]:
     """Each run of an archive, then its end if it is there. Raises `StoreError` where it is none.
 
     A run whose lines are damaged, or not all there, has only its id, and says what is `wrong`.
@@ -165,11 +167,11 @@ def read_archive(lines: Iterable[bytes], place: object) -> Iterator[Section | En
     section, digest, begun = Section(), hashlib.sha256(), False
     for number, text in numbered:
         line = _decoded(text)
-        if isinstance(line, Run) or (isinstance(line, End) and begun):
+        if isinstance(line, Run) or (isinstance(line, LastLine) and begun):
             if begun:
                 yield _broken(section, f"{place}: it is not whole before line {number}")
             section, digest, begun = Section(), hashlib.sha256(), isinstance(line, Run)
-        if isinstance(line, End):
+        if isinstance(line, LastLine):
             yield line
             if behind := next(numbered, None):
                 message = (
@@ -225,9 +227,9 @@ def _take(section: Section, line: _Any | None, digest: str) -> str:
             section.base = Base(base, shared) if shared else None
         case Blob(name, data):
             section.blobs[name] = data
-        case Message(event):
+        case InboxLine(event):
             section.inbox.append(bytes(event))
-        case Entry(seq, at, epoch, hash_, event):
+        case RecordLine(seq, at, epoch, hash_, event):
             try:
                 section.lines.append(Line(seq, at, epoch, bytes(event), bytes.fromhex(hash_)))
             except ValueError:

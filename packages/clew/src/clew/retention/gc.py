@@ -11,24 +11,24 @@ from clew.core.events import Status
 from clew.core.interfaces import Store
 from clew.core.journal import Clock, wall_clock
 from clew.retention.integrity import blobs_of, events
-from clew.retention.listing import Known, OnRun, Remark, Standing, bases, families, known
+from clew.retention.listing import ListedRun, OnRun, Remark, RunState, bases, families, known
 from clew.stores import Where, store_at
 from clew.stores.interface import Deletes, Locks
 from clew.stores.locks import claim
 from clew.stores.user_store import unguarded
 from clew.support.errors import ConfigError, StoreError
 
-STATUSES: Final[tuple[Standing, ...]] = (*get_args(Status), "open")
+STATUSES: Final[tuple[RunState, ...]] = (*get_args(Status), "open")
 """The statuses by which runs can be chosen."""
 
-STOPPED: Final[tuple[Standing, ...]] = tuple(s for s in STATUSES if s not in {"held", "open"})
+STOPPED: Final[tuple[RunState, ...]] = tuple(s for s in STATUSES if s not in {"held", "open"})
 """The default: runs on which nobody works and that wait for nobody."""
 
 OVERHEAD: Final = 32  # bytes of a line beside its body and hash, about
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class GcReport:
     """What was deleted (or would be, in a dry run), its size in bytes, and what was kept.
 
     `kept` are chosen runs that are still needed; `failed` those that the store could not delete.
@@ -45,12 +45,12 @@ async def gc(
     *,
     older: float | None = None,
     keep_under: int | None = None,
-    status: Collection[Standing] | None = None,
+    status: Collection[RunState] | None = None,
     store: Where = None,
     dry_run: bool = False,
     on_run: OnRun | None = None,
     clock: Clock = wall_clock,
-) -> Swept:
+) -> GcReport:
     """Forget the runs that were last written more than `older` seconds ago, the oldest first.
 
     With `keep_under` only as many as it takes until the store has at most so many bytes; with
@@ -76,7 +76,7 @@ async def gc(
 
 
 def _chosen(
-    runs: dict[str, Known], status: Collection[Standing], before: float
+    runs: dict[str, ListedRun], status: Collection[RunState], before: float
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
     """The families whose root ended so, and of which nothing was written since.
 
@@ -124,7 +124,7 @@ class _Weights:
         return round(going * self.scale)
 
 
-async def _weights(store: Store, runs: dict[str, Known], full: int) -> _Weights:
+async def _weights(store: Store, runs: dict[str, ListedRun], full: int) -> _Weights:
     """Weigh every run, for a dry run: blobs go only with the last run that has them."""
     found = _Weights()
     for run_id, run in runs.items():
@@ -152,7 +152,7 @@ class _Sweep:
 
     store: Store
     prunes: Deletes
-    runs: dict[str, Known]
+    runs: dict[str, ListedRun]
     chosen: dict[str, list[str]]
     keep_under: int | None
     on_run: OnRun | None
@@ -171,7 +171,7 @@ class _Sweep:
         for root, members in self.chosen.items():
             self.roots |= dict.fromkeys(members, root)
 
-    async def run(self) -> Swept:
+    async def run(self) -> GcReport:
         """Do it; what is still in the way of a fork's base in the end is told."""
         full = await self.prunes.size()
         ready = [(self._age(root), root) for root in self.chosen if not self._forks(root)]
@@ -188,7 +188,7 @@ class _Sweep:
         if self.weights is None:
             self.freed = max(full - await self.prunes.size(), 0)
         kept = tuple(Remark(*one) for one in self.kept.items())
-        return Swept(tuple(self.removed), self.freed, kept, tuple(self.failed))
+        return GcReport(tuple(self.removed), self.freed, kept, tuple(self.failed))
 
     def _age(self, root: str) -> int:
         return max(self.runs[member].at for member in self.chosen[root])

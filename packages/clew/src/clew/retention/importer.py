@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from clew.core.interfaces import Append, Line, Store
-from clew.retention.archive_format import End, Section, read_archive
+from clew.retention.archive_format import LastLine, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Remark
 from clew.stores import Where, store_at
@@ -48,7 +48,7 @@ async def import_runs(
         return await _bring_all(sections, store, on_run)
 
 
-async def _sections(source: Path | str | BinaryIO) -> AsyncGenerator[Section | End]:
+async def _sections(source: Path | str | BinaryIO) -> AsyncGenerator[Section | LastLine]:
     """What the source holds. Raises `ConfigError` where it cannot be read."""
     if not isinstance(source, str | Path):
         for section in read_archive(source, "the archive"):
@@ -63,13 +63,13 @@ async def _sections(source: Path | str | BinaryIO) -> AsyncGenerator[Section | E
         raise ConfigError(message) from error
 
 
-def _archive(path: Path) -> Iterator[Section | End]:
+def _archive(path: Path) -> Iterator[Section | LastLine]:
     with path.open("rb") as file:
         yield from read_archive(file, path)
 
 
 async def _bring_all(
-    sections: AsyncIterator[Section | End],
+    sections: AsyncIterator[Section | LastLine],
     store: Where,
     on_run: Callable[[int, str], None] | None,
 ) -> Imported:
@@ -87,13 +87,14 @@ async def _bring_all(
                 on_run(len(runs) + len(there) + len(refused), section.run_id)
             section = await anext(sections, None)
         await anext(sections, None)  # raises where anything stands behind the end
-    missing = section.unreadable if isinstance(section, End) else ()
+    missing = section.unreadable if isinstance(section, LastLine) else ()
     return Imported(
         tuple(runs),
         tuple(there),
         tuple(refused),
         tuple(Remark(one.run_id, one.why) for one in missing),
-        complete=isinstance(section, End) and section.runs == len(runs) + len(there) + len(refused),
+        complete=isinstance(section, LastLine)
+        and section.runs == len(runs) + len(there) + len(refused),
     )
 
 

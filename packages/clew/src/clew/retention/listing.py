@@ -11,7 +11,7 @@ from clew.stores.interface import Recovers
 from clew.stores.listing import summary
 from clew.support.errors import ConfigError
 
-Standing: TypeAlias = Status | Literal["open", "unreadable"]
+RunState: TypeAlias = Status | Literal["open", "unreadable"]
 """The status of a run: how it ended, "open", or "unreadable"."""
 
 _SUB_RUN: Final = re.compile(r"(.+-)\d+\.\d+$")
@@ -30,18 +30,18 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ListedRun:
     """What a listing tells of a run; `parent` is the run that a sub-run serves, "" for none."""
 
     run_id: str
     entries: int = 0
     at: int = 0
-    standing: Standing = "unreadable"
+    standing: RunState = "unreadable"
     base: Base | None = None
     parent: str = ""
 
 
-class Readable(Protocol):
+class RunSource(Protocol):
     """What runs are read from."""
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
@@ -58,17 +58,17 @@ class Readable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class RunListing:
     """All runs that were found, where to read them, and what is lost beside them."""
 
-    store: Readable
-    runs: Mapping[str, Known]
+    store: RunSource
+    runs: Mapping[str, ListedRun]
     lost: tuple[str, ...] = ()
 
 
-def known(info: RunInfo) -> Known:
+def known(info: RunInfo) -> ListedRun:
     """What the first and last line of a run tell."""
-    standing: Standing = "unreadable"
+    standing: RunState = "unreadable"
     parent = ""
     if (found := summary(info)) is not None:
         if found.started.schema <= SCHEMA:  # else it is not known here what its entries mean
@@ -83,19 +83,19 @@ def known(info: RunInfo) -> Known:
         at, standing = 0, "unreadable"
     if base is not None and type(base.seq) is not int:
         base, standing = None, "unreadable"
-    return Known(info.run_id, info.entries, at, standing, base, parent)
+    return ListedRun(info.run_id, info.entries, at, standing, base, parent)
 
 
-async def listed(store: Store, *, thorough: bool) -> Listing:
+async def listed(store: Store, *, thorough: bool) -> RunListing:
     """The runs of a store; `thorough` looks for damage, and then reads what is left."""
     runs = {info.run_id: known(info) for info in await store.runs()}
     salvaged = await store.salvage() if thorough and isinstance(store, Recovers) else None
     if salvaged is None:
-        return Listing(store, runs)
+        return RunListing(store, runs)
     place, found, lost = salvaged
     runs = {info.run_id: known(info) for info in await place.runs()}
-    more = {run_id: Known(run_id) for run_id in found if run_id not in runs}
-    return Listing(place, runs | more, tuple(lost))
+    more = {run_id: ListedRun(run_id) for run_id in found if run_id not in runs}
+    return RunListing(place, runs | more, tuple(lost))
 
 
 async def run_ids(store: Store) -> list[str]:
@@ -103,7 +103,7 @@ async def run_ids(store: Store) -> list[str]:
     return list((await listed(store, thorough=True)).runs)
 
 
-def bases(runs: Mapping[str, Known], run_id: str) -> Iterator[Base]:
+def bases(runs: Mapping[str, ListedRun], run_id: str) -> Iterator[Base]:
     """What a run shares, what that shares in turn, and so on; each is followed once."""
     seen: set[str] = set()
     while (one := runs.get(run_id)) is not None and one.base is not None and run_id not in seen:
@@ -112,12 +112,12 @@ def bases(runs: Mapping[str, Known], run_id: str) -> Iterator[Base]:
         run_id = one.base.run_id
 
 
-def root(runs: Mapping[str, Known], run_id: str) -> str:
+def root(runs: Mapping[str, ListedRun], run_id: str) -> str:
     """The run that a sub-run serves in the end; of one whose parent is gone, itself."""
     return _line(runs, run_id)[-1]
 
 
-def _line(runs: Mapping[str, Known], run_id: str) -> list[str]:
+def _line(runs: Mapping[str, ListedRun], run_id: str) -> list[str]:
     """A run, the one that it serves, and so on up to the root; each is followed once."""
     line = [run_id]
     while (parent := runs[line[-1]].parent) in runs and parent not in line:
@@ -125,7 +125,7 @@ def _line(runs: Mapping[str, Known], run_id: str) -> list[str]:
     return line
 
 
-def families(runs: Mapping[str, Known]) -> dict[str, list[str]]:
+def families(runs: Mapping[str, ListedRun]) -> dict[str, list[str]]:
     """Each root with its sub-runs behind it."""
     found: dict[str, list[str]] = {}
     for run_id in runs:
@@ -134,7 +134,7 @@ def families(runs: Mapping[str, Known]) -> dict[str, list[str]]:
     return found
 
 
-def complete(runs: Mapping[str, Known], wanted: Iterable[str]) -> list[str]:
+def complete(runs: Mapping[str, ListedRun], wanted: Iterable[str]) -> list[str]:
     """These runs with all that they cannot do without, each behind what it needs.
 
     A fork needs its bases, a root and its sub-runs need each other: those come first, since who

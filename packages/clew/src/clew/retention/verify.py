@@ -7,7 +7,7 @@ from typing import Final
 from clew.core.events import AnyEvent, Attempt, Observation
 from clew.retention.archive_format import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
-from clew.retention.listing import Known, Listing, OnRun, Readable, Remark, bases, listed
+from clew.retention.listing import ListedRun, OnRun, Remark, RunListing, RunSource, bases, listed
 from clew.stores import Where, store_at
 from clew.stores.interface import Witnessed
 from clew.support.errors import StoreError, StoreNewerError
@@ -16,7 +16,7 @@ EMPTY: Final = "it has no entry: it was cut off, or its worker died before the f
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Verification:
     """The result of verifying a run: how many entries are good, and the hash of the last of them.
 
     `wrong` says what is wrong with entry `seq`, the first that is not what was written (0 if no
@@ -44,8 +44,8 @@ async def verify(
     store: Where = None,
     expect: str = "",
     on_run: OnRun | None = None,
-) -> tuple[list[Checked], list[Remark]]:
-    """Verify these runs, all by default: one `Checked` each, and what of the store is lost.
+) -> tuple[list[Verification], list[Remark]]:
+    """Verify these runs, all by default: one `Verification` each, and what of the store is lost.
 
     `expect` is the hash (hex) that a run ended with when somebody wrote it down: only that can tell
     a record whose end was cut off whole from one that never went on. Nothing is opened.
@@ -54,7 +54,7 @@ async def verify(
         listing = await listed(place, thorough=run_ids is None)
         wanted = list(listing.runs) if run_ids is None else list(run_ids)
         good: set[str] = set()
-        found: list[Checked] = []
+        found: list[Verification] = []
         for number, run_id in enumerate(wanted, start=1):
             found.append(await check(listing, run_id, good, expect.lower()))
             if on_run is not None:
@@ -65,7 +65,7 @@ async def verify(
         return found, [Remark("", why) for why in lost]
 
 
-async def check(listing: Listing, run_id: str, good: set[str], expect: str = "") -> Checked:
+async def check(listing: RunListing, run_id: str, good: set[str], expect: str = "") -> Verification:
     """Check a run; `good` are digests of blobs that were found to be right."""
     starts = {base.seq + 1 for base in bases(listing.runs, run_id)}
     entries, last, passed = 0, "", 0
@@ -84,11 +84,13 @@ async def check(listing: Listing, run_id: str, good: set[str], expect: str = "")
     except (StoreError, TypeError) as error:  # by hand or by damage, values may have another type
         seq = error.seq if isinstance(error, EntryError) else 0
         newer = isinstance(error, StoreNewerError)
-        return Checked(run_id, entries, last, seq, str(error), passed if expect else None, newer)
-    return Checked(run_id, entries, last, expected=passed if expect else None)
+        return Verification(
+            run_id, entries, last, seq, str(error), passed if expect else None, newer
+        )
+    return Verification(run_id, entries, last, expected=passed if expect else None)
 
 
-async def check_blobs(store: Readable, seq: int, event: AnyEvent, good: set[str]) -> None:
+async def check_blobs(store: RunSource, seq: int, event: AnyEvent, good: set[str]) -> None:
     """Raise `EntryError` unless all blobs of an event are there and right."""
     for digest in blobs_of(event):
         if digest in good:
@@ -103,7 +105,7 @@ async def check_blobs(store: Readable, seq: int, event: AnyEvent, good: set[str]
 
 
 def _check_child(
-    runs: Mapping[str, Known], seq: int, event: AnyEvent, children: dict[str, str]
+    runs: Mapping[str, ListedRun], seq: int, event: AnyEvent, children: dict[str, str]
 ) -> None:
     """Raise `EntryError` where a call was made in a run of its own that is not there any more.
 

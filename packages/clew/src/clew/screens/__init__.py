@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.screens.disguises import looks_latin
+from clew.screens.deobfuscation import looks_latin
 from clew.screens.injections import Injections, Match, find
 
 __all__ = [

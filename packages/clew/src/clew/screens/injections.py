@@ -9,8 +9,8 @@ from typing import ClassVar, Final, Literal, TypeAlias
 
 from clew.core.events import Verdict
 from clew.screens.combinations import ATTACKS, COMBINATIONS, LEXICON
-from clew.screens.disguises import Form, decoded_views
-from clew.screens.mentions import Context, mentioned, silent
+from clew.screens.deobfuscation import TextForm, decoded_views
+from clew.screens.mentions import PhraseContext, mentioned, silent
 from clew.screens.phrases import RULES, STEMS
 from clew.screens.signs import combined, outside
 from clew.support.errors import ConfigError
@@ -62,7 +62,7 @@ class Match:
 def find(text: str) -> Match | None:
     """The first known attack in the text; None if there is none, or it is only mentioned."""
     for forms in decoded_views(text):
-        views = list(map(Context, forms))
+        views = list(map(PhraseContext, forms))
         spoken_of: list[tuple[int, int]] = []
         for broken in (False, True):
             for view in views:
@@ -76,7 +76,7 @@ def find(text: str) -> Match | None:
     return None
 
 
-def _combined(view: Context, spoken_of: list[tuple[int, int]]) -> Match | None:
+def _combined(view: PhraseContext, spoken_of: list[tuple[int, int]]) -> Match | None:
     """The first combination of signs in one view, outside of what is only spoken of."""
     form = view.form
     signs = list(LEXICON.signs(form.text))
@@ -98,7 +98,7 @@ def _is_broken(text: str) -> bool:
 
 
 def _first_match(
-    view: Context, plain: Context, spoken_of: list[tuple[int, int]], *, broken: bool
+    view: PhraseContext, plain: PhraseContext, spoken_of: list[tuple[int, int]], *, broken: bool
 ) -> Match | None:
     """The first match in one view; what is only spoken of is added to the list, and stays so."""
     form = view.form
@@ -121,7 +121,7 @@ def _first_match(
     return None
 
 
-def _place(form: Form, start: int, end: int) -> tuple[int, int]:
+def _place(form: TextForm, start: int, end: int) -> tuple[int, int]:
     """Where something of a form stands in the text as given, be it written backwards."""
     return (
         min(form.starts[start], form.starts[end - 1]),

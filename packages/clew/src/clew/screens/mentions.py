@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from clew.screens.disguises import Form
-from clew.screens.rules import Rule, one_of
+from clew.screens.deobfuscation import TextForm
+from clew.screens.rules import AttackPattern, one_of
 
 NEAR: Final = 300
 """So far around a phrase is looked for words that speak of it, in characters."""
@@ -20,7 +20,7 @@ _QUOTED: Final = re.compile(
 )
 _SENTENCE: Final = re.compile(r"[.!?。！？؟\n](?=\s|$)|[。！？؟\n]")
 
-_ABOUT: Final = Rule(
+_ABOUT: Final = AttackPattern(
     "about",
     one_of(
         # English
@@ -43,7 +43,7 @@ _ABOUT: Final = Rule(
 )  # fmt: skip
 """Outside of a quotation: words that speak of what is in it."""
 
-_OBEY: Final = Rule(
+_OBEY: Final = AttackPattern(
     "obey",
     one_of(
         "follow (?:it|this|these|what|the|them)", "obey", "do (?:what|as|exactly|it|so)", "execute",
@@ -56,7 +56,7 @@ _OBEY: Final = Rule(
 )  # fmt: skip
 """Outside of a quotation: what asks to do as it says."""
 
-_ASKS: Final = Rule(
+_ASKS: Final = AttackPattern(
     "asks",
     r"[\s\"'(¿¡-]{0,4}"
     + one_of(
@@ -71,18 +71,18 @@ _ASKS: Final = Rule(
 )  # fmt: skip
 """The beginning of a sentence that asks about something."""
 
-_NEXT: Final = Rule(
+_NEXT: Final = AttackPattern(
     "next", r"(?:[,:;-] ?|\b(?:and|then|also|please|now|und|dann|et|puis|y|luego|e|poi|и|затем)\b )$", words=False
 )  # fmt: skip
 """The end of a lead after which an order of its own begins."""
 
-_ADDRESSED: Final = Rule(
+_ADDRESSED: Final = AttackPattern(
     "addressed",
     r"\b(?:your?|i (?:want|need|order|command|would|d|wish|ask|urge|require|expect)|let.?s|must|need to|have to)\b",
     words=False,
 )
 
-_OTHERS: Final = Rule(
+_OTHERS: Final = AttackPattern(
     "others",
     r"(?:\b(?:to|our|their|his|her|its)|\b(?:not|never|without|cannot|(?:do|does|did|must|should|would|could|ca|wo)n.?t|no one may|"
     r"nobody should)(?: \w{1,20})?|\bthat|\bwho|\bwhich) $",
@@ -90,7 +90,7 @@ _OTHERS: Final = Rule(
 )
 """The end of a lead that says who else does it, or that it is not to be done."""
 
-_NAMED: Final = Rule(
+_NAMED: Final = AttackPattern(
     "named",
     r"(?:phrases?|sentences?|prompts?|wording|attacks?|such as|patterns?|says?|said|called|translate[^.!?]{0,30}|"
     r"ubersetze[^.!?]{0,30}|traduis[^.!?]{0,30}|traduce[^.!?]{0,30}|traduz[^.!?]{0,30}|переведи[^.!?]{0,30}|"
@@ -118,10 +118,10 @@ _ELSEWHERE: Final = re.compile(
 
 
 @dataclass(frozen=True)
-class Context:
+class PhraseContext:
     """A form, to be asked about its phrases."""
 
-    form: Form
+    form: TextForm
 
     @cached_property
     def quoted(self) -> Sequence[tuple[int, int]]:
@@ -139,7 +139,7 @@ class Context:
         return [found.start() for found in _OBEY.plain.finditer(self.form.text)]
 
 
-def mentioned(within: Context, start: int, end: int, *, broken: bool) -> bool:
+def mentioned(within: PhraseContext, start: int, end: int, *, broken: bool) -> bool:
     """Whether what stands at `start` to `end` is spoken of there, and not said."""
     text = within.form.text
     for opened, closed in within.quoted:
@@ -170,7 +170,7 @@ def _around(places: Sequence[int], opened: int, closed: int) -> bool:
     )
 
 
-def silent(within: Context, addressed: Sequence[int]) -> list[tuple[int, int]]:
+def silent(within: PhraseContext, addressed: Sequence[int]) -> list[tuple[int, int]]:
     """The places of a text that only speak of something.
 
     These are quotations that are spoken of, and questions in which nobody is addressed (`addressed`: the places of such words).
@@ -199,5 +199,5 @@ def _negated(lead: str, found: str, after: str) -> bool:
     return _KEPT.search(f"{found}\0{after}") is not None
 
 
-def _says(words: Rule, text: str, *, broken: bool) -> bool:
+def _says(words: AttackPattern, text: str, *, broken: bool) -> bool:
     return bool(words.plain.search(text) or (broken and words.broken.search(text)))

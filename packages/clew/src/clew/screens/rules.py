@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from clew.screens.disguises import fold
+from clew.screens.deobfuscation import fold
 from clew.support.short_text import one_line
 
 _SEPARATOR: Final = r"[^\w\n]{0,3}[^\w]"
@@ -46,7 +46,7 @@ def stems(words: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Rule:
+class AttackPattern:
     """A known form of attack: the name of its kind, and a pattern.
 
     `words` says that the pattern begins and ends where words do; without, as in languages that do
@@ -121,12 +121,14 @@ class LanguagePatterns:
         """What its longer words cannot be without."""
         return {stem for words in vars(self).values() for stem in stems(words) if len(stem) > 4}
 
-    def rules(self) -> Iterator[Rule]:
+    def rules(self) -> Iterator[AttackPattern]:
         """The forms that attacks have in every language whose words are separated."""
         w = {name: listed(words) for name, words in vars(self).items()}
         for name, patterns in _FORMS.items():
             for pattern, needed in patterns:
-                yield Rule(name, pattern.format(**w), needs=stems(getattr(self, needed, needed)))
+                yield AttackPattern(
+                    name, pattern.format(**w), needs=stems(getattr(self, needed, needed))
+                )
 
 
 _FORMS: Final = {  # each with the words that it cannot do without

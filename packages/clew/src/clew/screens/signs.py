@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from clew.screens.disguises import fold
+from clew.screens.deobfuscation import fold
 
 _TOKEN: Final = re.compile(
     r"(?P<dense>[\u3005-\u30ff\u3400-\u9fff])|(?P<end>[.!?。！？؟\n;])|[^\W_\u3005-\u30ff\u3400-\u9fff]+"

@@ -26,7 +26,7 @@ LOG: Final = logging.getLogger("clew")
 _TRIES: Final = 20  # while others look whether there is a second lock, it is theirs for a moment
 
 
-class Shared(Store, Locks, Protocol):
+class SharedStore(Store, Locks, Protocol):
     """A store that workers share."""
 
 
@@ -67,7 +67,7 @@ def fingerprint_of(run: RunInfo) -> str:
         return ""
 
 
-def shared(store: Store) -> Shared:
+def shared(store: Store) -> SharedStore:
     """The store, if workers can share it. Raises `ConfigError`."""
     if not isinstance(store, Locks):
         message = (

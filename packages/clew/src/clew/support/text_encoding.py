@@ -135,7 +135,7 @@ def is_same_in_all(character: str, name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextDecoding:
     """How to decode a text to show it: `name` and `errors` are a codec and its error handler.
 
     `note` names what is not plain UTF-8 ("" otherwise), and says so if it is not `sure`.
@@ -148,8 +148,8 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A decoded text, with the note of its `Reading`."""
+class DecodedText:
+    """A decoded text, with the note of its `TextDecoding`."""
 
     text: str
     note: str = ""
@@ -161,22 +161,22 @@ def mark_of(data: bytes) -> str:
     return next((_DROPPING[name] for mark, name in MARKS if data.startswith(mark)), "")
 
 
-def reading(data: bytes) -> Reading:
+def reading(data: bytes) -> TextDecoding:
     """How to show a text that says nothing of its encoding, by the whole of it or a sample."""
     found = detect(data)
     if found.mark:
-        return Reading(_DROPPING[found.name])
+        return TextDecoding(_DROPPING[found.name])
     if found.name == "utf-8":
-        return Reading("utf-8", "replace")
+        return TextDecoding("utf-8", "replace")
     if found.name == MIXED:
         note = f"not valid UTF-8: the bytes that are wrong are shown as {_WRONG}"
-        return Reading("utf-8", "replace", note, sure=False)
+        return TextDecoding("utf-8", "replace", note, sure=False)
     plain = found.name
     if not plain or (plain in _ALPHABETS and _is_among_ascii(data)):
         plain = "cp1252"
     name = _WIDER.get(plain, plain)
     sure = found.sure and plain == found.name and _no_other_reads(data[:_SAMPLE], plain)
-    return Reading(name, _handler(name), _read_as(name, sure=sure), sure=sure)
+    return TextDecoding(name, _handler(name), _read_as(name, sure=sure), sure=sure)
 
 
 def _is_among_ascii(data: bytes) -> bool:
@@ -233,7 +233,7 @@ def declared(label: str) -> str:
     return _WEB.get(name, name) if _is_for_text(name) else ""
 
 
-def decoded(data: bytes, *, charset: str = "", html: bool = False) -> Text:
+def decoded(data: bytes, *, charset: str = "", html: bool = False) -> DecodedText:
     """The text of some bytes, by the first of these that there is, which is the standard's rule.
 
     A byte order mark; `charset`, as a header says it; in HTML, what the page says of itself in its
@@ -242,13 +242,13 @@ def decoded(data: bytes, *, charset: str = "", html: bool = False) -> Text:
     said = mark_of(data) or declared(charset) or (_by_itself(data) if html else "")
     if not said:
         found = reading(data)
-        return Text(data.decode(found.name, found.errors), found.note, found.sure)
+        return DecodedText(data.decode(found.name, found.errors), found.note, found.sure)
     try:
         text = data.decode(said, CONTROLS if said == "cp1252" else "strict")
     except UnicodeDecodeError:
         note = f"said to be {said}, which it is not: bytes that are wrong are shown as {_WRONG}"
-        return Text(data.decode(said, "replace"), note, sure=False)
-    return Text(text, "" if said.startswith("utf") else _read_as(said, sure=True))
+        return DecodedText(data.decode(said, "replace"), note, sure=False)
+    return DecodedText(text, "" if said.startswith("utf") else _read_as(said, sure=True))
 
 
 def _by_itself(data: bytes) -> str:

@@ -46,8 +46,8 @@ from clew.testing.codec_samples import (
     THOUGHTS,
     TOOLS,
     UNSAFE,
-    brief,
     example,
+    prompt_spec,
     replies,
     step,
     texts,
@@ -91,7 +91,7 @@ def the_head_says_prompt_tools_and_goal(codec: Codec) -> None:
 
     Worked examples are shown, and without thoughts none is shown in them.
     """
-    asked = brief(examples=(example(),))
+    asked = prompt_spec(examples=(example(),))
     head = codec.head(asked, "Why is the sky blue?")
     require("Why is the sky blue?" in head[-1].text, "the last part of the head must hold the goal")
     expect(head[-1].role, "user", "the role of the goal")
@@ -101,7 +101,7 @@ def the_head_says_prompt_tools_and_goal(codec: Codec) -> None:
     for tool in () if codec.native else TOOLS:
         for word in (tool.name, *tool.parameters["properties"]):
             require(word in said, f"the head must describe {tool.name}: {word} is missing")
-    silent = codec.head(brief(examples=(example(),), thought=False), "Why?")
+    silent = codec.head(prompt_spec(examples=(example(),), thought=False), "Why?")
     shown = "\n".join(map(_part_text, silent))
     require(codec.native or "So it is." not in shown, "without thoughts an example shows none")
 
@@ -113,7 +113,7 @@ def _all_of(asked: PromptSpec, steps: Sequence[Step]) -> str:
 
 def what_it_writes_depends_on_what_it_is_given(codec: Codec) -> None:
     """Head, steps, tail, form and reading are the same each time, and change nothing they get."""
-    asked, steps = brief(), [step(thought, each) for thought in THOUGHTS for each in ACTIONS]
+    asked, steps = prompt_spec(), [step(thought, each) for thought in THOUGHTS for each in ACTIONS]
     before = _all_of(asked, steps)
 
     def all_of_it() -> list[Any]:
@@ -138,7 +138,7 @@ def a_prompt_only_grows(codec: Codec) -> None:
         _faulty("hm", "no action"),
         Step(0),
     ):
-        before = [_plain(part) for part in codec.render(brief(), each)]
+        before = [_plain(part) for part in codec.render(prompt_spec(), each)]
         told = ["And Rome?", "no source is named", "it arrived", "limit-on-words"]
         told += ["a fact of last week", "steps 1 to 7", "the wrong harbour"]
         each.notices += (
@@ -151,7 +151,7 @@ def a_prompt_only_grows(codec: Codec) -> None:
             Rewound(2, told[6]),
             Changed(AgentSpec("", "", "", "")),
         )
-        after = codec.render(brief(), each)
+        after = codec.render(prompt_spec(), each)
         expect([_plain(part) for part in after[: len(before)]], before, "the parts, with more said")
         rest = after[len(before) :]
         for text in told:
@@ -165,7 +165,7 @@ def every_call_has_one_result(codec: Codec) -> None:
     seen[1] = Observation(content={"found": "result number 1"}, ok=False, code="tool_error")
     shown = step("All.", *ACTIONS[:2], ACTIONS[6], seen=seen, hint="mind it")
     shown.calls[2].revise({"query": "edited"})
-    parts = codec.render(brief(), shown)
+    parts = codec.render(prompt_spec(), shown)
     found = [place for place, part in enumerate(parts) if "result number" in part.text]
     expect(len(found), 3, "the parts with a result")
     for place, part in enumerate(parts[at] for at in found):
@@ -174,7 +174,9 @@ def every_call_has_one_result(codec: Codec) -> None:
         require("mind it" in part.text, "a guard's hint must stand with the result")
         edited = 'the arguments were changed to {"query":"edited"} by a person' in part.text
         expect(edited, place == 2, f"what call {place} was made with, told with its result")
-    told = [action for reply in replies(parts) for action in codec.parse(brief(), reply).actions]
+    told = [
+        action for reply in replies(parts) for action in codec.parse(prompt_spec(), reply).actions
+    ]
     expect(told, [*ACTIONS[:2], ACTIONS[6]], "the calls, read back")
     made = [call.id for part in parts for call in part.calls]
     answered = [part.call_id for part in parts if part.role == "tool"]
@@ -186,7 +188,7 @@ def pictures_are_shown_once(codec: Codec) -> None:
     """An observation's images go to the model, in a part that may carry them."""
     image = Image("image/png", b"png", "a map")
     seen = [Observation(content="here", images=(image,))]
-    parts = codec.render(brief(), step("", ACTIONS[6], seen=seen))
+    parts = codec.render(prompt_spec(), step("", ACTIONS[6], seen=seen))
     shown = [part for part in parts if part.images]
     expect([part.images for part in shown], [(image,)], "the parts with images")
     expect([part.role for part in shown], ["user"], "the role of a part with images")
@@ -194,19 +196,21 @@ def pictures_are_shown_once(codec: Codec) -> None:
 
 def a_fault_is_shown(codec: Codec) -> None:
     """A reply that could not be read is shown as the assistant's, and what was wrong with it."""
-    parts = codec.render(brief(), _faulty("I would rather sing.", "there is no action in it"))
+    parts = codec.render(prompt_spec(), _faulty("I would rather sing.", "there is no action in it"))
     expect([part.role for part in parts], ["assistant", "user"], "the parts of a faulty reply")
     require("rather sing" in parts[0].text, "a faulty reply must be shown")
     require("there is no action in it" in parts[1].text, "the fault must be shown")
     expect(parts[0].calls, (), "the calls of a faulty reply")
-    empty = codec.render(brief(), _faulty("", "it was empty"))
+    empty = codec.render(prompt_spec(), _faulty("", "it was empty"))
     require(empty[0].text.strip(), "an empty part is refused by providers: say something")
 
 
 def the_tail_says_the_notes(codec: Codec) -> None:
     """What must be said anew is said in order; where there is nothing, there is no tail."""
-    expect(codec.tail(brief(), [], 2), (), "a tail with nothing to say")
-    said = "\n".join(part.text for part in codec.tail(brief(), ["2 calls left.", "Hurry."], 2))
+    expect(codec.tail(prompt_spec(), [], 2), (), "a tail with nothing to say")
+    said = "\n".join(
+        part.text for part in codec.tail(prompt_spec(), ["2 calls left.", "Hurry."], 2)
+    )
     require(0 <= said.find("2 calls left.") < said.find("Hurry."), "the tail must say the notes")
 
 
@@ -215,11 +219,11 @@ def the_form_fits_what_it_writes(codec: Codec) -> None:
     answer.
     """
     answer = written(codec, "Done.", Action(FINISH, {"answer": "Paris"}))
-    if (form := codec.reply_schema(brief(), "auto")) is not None:
+    if (form := codec.reply_schema(prompt_spec(), "auto")) is not None:
         for action in (each for each in ACTIONS if each.name != "stranger"):
             said = json.loads(written(codec, "Hm.", action).text)
             expect(problems(form, said, "field"), [], f"what is wrong with a call of {action.name}")
-    if (last := codec.reply_schema(brief(), "none")) is not None:
+    if (last := codec.reply_schema(prompt_spec(), "none")) is not None:
         expect(problems(last, json.loads(answer.text), "field"), [], "what is wrong with an answer")
         call = json.loads(written(codec, "Hm.", ACTIONS[0]).text)
         require(problems(last, call, "field"), "the form of a last reply must leave out calls")
@@ -234,8 +238,8 @@ def what_it_writes_reads_back(codec: Codec) -> None:
         for action in ACTIONS:
             reply = written(codec, thought, action)
             wanted = Parsed(thought, (action,))
-            expect(codec.parse(brief(), reply), wanted, f"{reply.text!r}, read back")
-    typed = brief(POINT)
+            expect(codec.parse(prompt_spec(), reply), wanted, f"{reply.text!r}, read back")
+    typed = prompt_spec(POINT)
     for value in ({"x": 1}, {"x": -1, "y": 2}):
         action = Action(FINISH, {"answer": value})
         (reply,) = replies(codec.render(typed, step("", action)))
@@ -247,7 +251,7 @@ def any_text_is_read(codec: Codec) -> None:
     answer, or as a fault that says in words what was wrong.
     """
     for text in texts(codec, SEED, TIMES):
-        for asked in (brief(), brief(POINT, tools=(), known=frozenset())):
+        for asked in (prompt_spec(), prompt_spec(POINT, tools=(), known=frozenset())):
             parsed = codec.parse(asked, Reply(text))
             expect(codec.parse(asked, Reply(text)), parsed, f"{text!r}, read again")
             _check_parsed(parsed, text)
@@ -263,7 +267,7 @@ def a_reply_that_was_cut_does_nothing(codec: Codec) -> None:
     for one in cuts:
         for finish in CUT_SHORT:
             cut = Reply(one.text, one.calls, finish)
-            expect(codec.parse(brief(), cut).actions, (), f"{cut!r}, read")
+            expect(codec.parse(prompt_spec(), cut).actions, (), f"{cut!r}, read")
 
 
 def what_follows_a_stop_sequence_counts_for_nothing(codec: Codec) -> None:
@@ -273,7 +277,7 @@ def what_follows_a_stop_sequence_counts_for_nothing(codec: Codec) -> None:
         second = written(codec, "Now I move it.", UNSAFE)
         for stop in codec.stop:
             text = f"{alone.text}{stop} 1: it worked\n{second.text}"
-            parsed = codec.parse(brief(), Reply(text))
+            parsed = codec.parse(prompt_spec(), Reply(text))
             expect((parsed.text, parsed.actions), ("I look.", (action,)), f"{text!r}, read")
 
 
@@ -289,7 +293,7 @@ def a_stream_is_cut_where_the_reply_ends(codec: Codec) -> None:
             shown, end = streamed(codec, pieces)
             expect((shown, end > 0), (whole[0], whole[1] > 0), f"{text!r}, streamed otherwise")
         if (end := streamed(codec, list(text))[1]) > 0:
-            before, after = (codec.parse(brief(), Reply(some)) for some in (text[:end], text))
+            before, after = (codec.parse(prompt_spec(), Reply(some)) for some in (text[:end], text))
             expect(_counted(before), _counted(after), f"{text!r}, cut where its stream ended")
 
 
@@ -300,7 +304,7 @@ def work_grows_with_the_length_of_a_reply(codec: Codec) -> None:
     for unit in (*NOISE, "x", "word ", start, half, f"{start}\n", *codec.stop):
         for before in ("", half):
             works = [
-                _calls(lambda text=text: codec.parse(brief(), Reply(text)))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+                _calls(lambda text=text: codec.parse(prompt_spec(), Reply(text)))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
                 for text in (before + unit * (size // len(unit)) for size in (WORK, 2 * WORK))
             ]
             require(works[1] <= 2.2 * works[0] + 200, f"reading {unit!r} many times took {works}")

@@ -1,7 +1,7 @@
 """What a text codec must do that can describe tools in the midst of a run."""
 
 from clew.core.codec import Codec, Describes
-from clew.testing.codec_samples import ACTIONS, TOOLS, brief, replies, step
+from clew.testing.codec_samples import ACTIONS, TOOLS, prompt_spec, replies, step
 from clew.testing.expect import expect, require
 
 
@@ -12,7 +12,7 @@ def further_tools_are_described_as_in_the_head(codec: Codec) -> None:
     """
     if codec.native or not isinstance(codec, Describes):
         return
-    asked = brief(tools=TOOLS[:1], more=TOOLS[1:])
+    asked = prompt_spec(tools=TOOLS[:1], more=TOOLS[1:])
     head = "\n".join(part.text for part in codec.head(asked, "Why?"))
     for tool in TOOLS[1:]:
         require(
@@ -24,5 +24,7 @@ def further_tools_are_described_as_in_the_head(codec: Codec) -> None:
         for word in (tool.name, tool.description, *tool.parameters["properties"]):
             require(word in told, f"{tool.name} is described without {word}")
     for action in ACTIONS:
-        for reply in replies(codec.render(brief(), step("", action))):
-            expect(codec.parse(asked, reply), codec.parse(brief(), reply), "a call, read early")
+        for reply in replies(codec.render(prompt_spec(), step("", action))):
+            expect(
+                codec.parse(asked, reply), codec.parse(prompt_spec(), reply), "a call, read early"
+            )

@@ -55,7 +55,7 @@ TOOLS: Final = (
 )
 
 
-def brief(answer: Parameters = TEXT, **changes: Any) -> PromptSpec:
+def prompt_spec(answer: Parameters = TEXT, **changes: Any) -> PromptSpec:
     """A brief with these tools."""
     known = frozenset(tool.name for tool in TOOLS) | {"hidden"}
     made = PromptSpec("Be brief, and be right.", TOOLS, finish_tool(answer), answer, known)
@@ -117,7 +117,7 @@ def replies(parts: Sequence[Part]) -> list[Reply]:
 
 def written(codec: Codec, thought: str, action: Action) -> Reply:
     """A thought and an action as the codec writes them."""
-    (reply,) = replies(codec.render(brief(), step(thought, action)))
+    (reply,) = replies(codec.render(prompt_spec(), step(thought, action)))
     return reply
 
 

@@ -10,7 +10,7 @@ from clew.testing.model_contract import (
     LOOPS,
     SAYS,
     THINKS,
-    Maker,
+    ModelFactory,
     Script,
     check_model,
 )
@@ -27,7 +27,7 @@ __all__ = [
     "PRUNES",
     "SAYS",
     "THINKS",
-    "Maker",
+    "ModelFactory",
     "Script",
     "check_claims",
     "check_codec",

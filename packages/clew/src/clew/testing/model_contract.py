@@ -1,7 +1,7 @@
 """What every model must do, as checks to run over one's own.
 
-A check takes a `Maker`, which opens models that answer a script: what is to be said, in no
-provider's words (`Say`, `Fail` and `Stall` of `model_script`). A provider plugs in with a local
+A check takes a `ModelFactory`, which opens models that answer a script: what is to be said, in no
+provider's words (`Say`, `Fail` and `Delay` of `model_script`). A provider plugs in with a local
 server that says it in the provider's own form, the official client, and an adapter; with pytest:
 
 ```python
@@ -46,14 +46,14 @@ from clew.testing.model_samples import (
     TOOLS,
     WORDS,
     Check,
-    Maker,
+    ModelFactory,
     Script,
     alike,
     ask,
     collect_text,
     stepped,
 )
-from clew.testing.model_script import Fail, Say, Stall
+from clew.testing.model_script import Delay, Fail, Say
 
 __all__ = [
     "BASICS",
@@ -63,13 +63,13 @@ __all__ = [
     "SAYS",
     "THINKS",
     "Check",
-    "Maker",
+    "ModelFactory",
     "Script",
     "check_model",
 ]
 
 
-async def check_model(maker: Maker) -> None:
+async def check_model(maker: ModelFactory) -> None:
     """Run the whole contract of a model that calls tools."""
     for check in CONTRACT:
         await check(maker)
@@ -78,7 +78,7 @@ async def check_model(maker: Maker) -> None:
 # ------------------------------------------------------------------------------------ basics
 
 
-async def it_says_what_it_is(maker: Maker) -> None:
+async def it_says_what_it_is(maker: ModelFactory) -> None:
     """The record names it, its parameters, and whether its replies say what they cost."""
     async with maker.open([Say(WORDS)]) as model:
         require(
@@ -89,7 +89,7 @@ async def it_says_what_it_is(maker: Maker) -> None:
         expect(model.info.priced in {True, False}, True, "priced is a bool")
 
 
-async def a_reply_can_be_recorded(maker: Maker) -> None:
+async def a_reply_can_be_recorded(maker: ModelFactory) -> None:
     """Whatever comes back is read from the record as it was, its wire items too; a model that is
     priced says what each reply cost.
     """
@@ -105,7 +105,7 @@ async def a_reply_can_be_recorded(maker: Maker) -> None:
             require(reply.wire.provider and reply.wire.model, "wire items must name their model")
 
 
-async def a_stream_says_the_same(maker: Maker) -> None:
+async def a_stream_says_the_same(maker: ModelFactory) -> None:
     """Streamed, the reply is the same, and its text is what `on_text` was given, piece by piece."""
     async with maker.open([Say(WORDS), Say(WORDS)]) as model:
         pieces: list[str] = []
@@ -115,7 +115,7 @@ async def a_stream_says_the_same(maker: Maker) -> None:
         expect(alike(streamed), alike(plain), "the reply that was streamed")
 
 
-async def enough_is_enough(maker: Maker) -> None:
+async def enough_is_enough(maker: ModelFactory) -> None:
     """After `on_text` said that nothing more is wanted, nothing comes, and the reply is complete
     as it is.
     """
@@ -129,7 +129,7 @@ async def enough_is_enough(maker: Maker) -> None:
             expect(reply.finish, "stop", "how the reply ended")
 
 
-async def a_prompt_is_left_as_it_was(maker: Maker) -> None:
+async def a_prompt_is_left_as_it_was(maker: ModelFactory) -> None:
     """Parts are shared by all prompts of a run: a model may remember what it made of them only."""
     async with maker.open([Say(WORDS), Say(WORDS)]) as model:
         prompt = ask(Part("user", "Tell me more.", images=(Image("image/png", PIXEL, "a dot"),)))
@@ -142,7 +142,7 @@ async def a_prompt_is_left_as_it_was(maker: Maker) -> None:
 # ------------------------------------------------------------------------------ what is said
 
 
-async def text_comes_as_it_was_said(maker: Maker) -> None:
+async def text_comes_as_it_was_said(maker: ModelFactory) -> None:
     """Line breaks, accents and pictures in the text are kept; it ended by itself."""
     for text in (WORDS, " spaced \n", "{}", "Action 1: look[x]"):
         async with maker.open([Say(text), Say(text)]) as model:
@@ -151,7 +151,7 @@ async def text_comes_as_it_was_said(maker: Maker) -> None:
                 expect((reply.text, reply.calls, reply.finish), (text, (), "stop"), "the reply")
 
 
-async def how_a_reply_ended_is_told(maker: Maker) -> None:
+async def how_a_reply_ended_is_told(maker: ModelFactory) -> None:
     """A reply that a limit or a filter cut says so: nothing in it may be acted on."""
     for finish in ("length", "filter"):
         async with maker.open([Say("Ariad", finish=finish)] * 2) as model:
@@ -160,7 +160,7 @@ async def how_a_reply_ended_is_told(maker: Maker) -> None:
                 expect((reply.text, reply.finish), ("Ariad", finish), "the reply")
 
 
-async def usage_is_given_or_estimated(maker: Maker) -> None:
+async def usage_is_given_or_estimated(maker: ModelFactory) -> None:
     """Tokens are counted as the provider says; where it does not, they are marked as estimated."""
     async with maker.open([Say(WORDS, usage=Usage(input=2000, output=50))] * 2) as model:
         for on_text in (None, collect_text([])):
@@ -173,7 +173,7 @@ async def usage_is_given_or_estimated(maker: Maker) -> None:
             require(usage.estimated and usage.tokens > 0, f"usage must be estimated, not {usage}")
 
 
-async def a_format_of_text_can_be_asked_for(maker: Maker) -> None:
+async def a_format_of_text_can_be_asked_for(maker: ModelFactory) -> None:
     """Stop sequences and a schema for the reply are taken, or left out: a provider's refusal of
     them is not the person's affair.
     """
@@ -185,7 +185,7 @@ async def a_format_of_text_can_be_asked_for(maker: Maker) -> None:
             expect((await model.complete(prompt, on_text)).text, '{"x": 1}', "the reply")
 
 
-async def several_at_once_are_kept_apart(maker: Maker) -> None:
+async def several_at_once_are_kept_apart(maker: ModelFactory) -> None:
     """One model serves many runs: eight completions at once get a reply each."""
     said = [Say(f"{n} {WORDS}") for n in range(8)]
     got: list[str] = []
@@ -205,7 +205,7 @@ async def several_at_once_are_kept_apart(maker: Maker) -> None:
     expect(sorted(got), [say.text for say in said], "what was said to eight prompts at once")
 
 
-async def it_can_be_cancelled(maker: Maker) -> None:
+async def it_can_be_cancelled(maker: ModelFactory) -> None:
     """A completion that is cancelled ends at once, and the next one is as any other."""
     begun = anyio.Event()
 
@@ -213,7 +213,7 @@ async def it_can_be_cancelled(maker: Maker) -> None:
         begun.set()
         return False
 
-    async with maker.open([Stall(of=Say(WORDS * 400), at=8_000), Say("Again.")]) as model:
+    async with maker.open([Delay(of=Say(WORDS * 400), at=8_000), Say("Again.")]) as model:
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as group:
                 group.start_soon(model.complete, ask(), on_text)
@@ -222,7 +222,7 @@ async def it_can_be_cancelled(maker: Maker) -> None:
             expect((await model.complete(ask(SAID, MORE))).text, "Again.", "the next reply")
 
 
-async def a_refusal_is_a_model_error(maker: Maker) -> None:
+async def a_refusal_is_a_model_error(maker: ModelFactory) -> None:
     """What the provider will not do is said in one line that names the model and its reason."""
     for on_text in (None, collect_text([])):
         async with maker.open([Fail(400, "we do not serve sphinxes")]) as model:
@@ -241,7 +241,7 @@ async def a_refusal_is_a_model_error(maker: Maker) -> None:
 # ------------------------------------------------------------------------------------- calls
 
 
-async def calls_come_as_they_were_made(maker: Maker) -> None:
+async def calls_come_as_they_were_made(maker: ModelFactory) -> None:
     """Several calls in one reply, with text or without, keep their order, names and arguments."""
     made = [(TOOLS[0], {"query": "x"}), (TOOLS[0], {"query": "x"}), (TOOLS[1], {"query": "é\n🧶"})]
     calls = [(maker.alias(each.name), json.dumps(args)) for each, args in made]
@@ -254,7 +254,7 @@ async def calls_come_as_they_were_made(maker: Maker) -> None:
                 expect((reply.text, reply.finish), (text, "calls"), "its text and how it ended")
 
 
-async def any_name_of_a_tool_will_do(maker: Maker) -> None:
+async def any_name_of_a_tool_will_do(maker: ModelFactory) -> None:
     """A name that the provider refuses is changed on the way there and back; the record, and all
     that goes back to the provider, have it as the person wrote it.
     """
@@ -267,7 +267,7 @@ async def any_name_of_a_tool_will_do(maker: Maker) -> None:
             expect(after.text, "Done.", "the next reply")
 
 
-async def a_long_conversation_is_taken(maker: Maker) -> None:
+async def a_long_conversation_is_taken(maker: ModelFactory) -> None:
     """Parallel calls, ids that come again, an unreadable reply, a reply without text, words of a
     person: what a provider's server would refuse is not sent; and it is the same when streamed.
     """
@@ -291,7 +291,7 @@ async def a_long_conversation_is_taken(maker: Maker) -> None:
                 parts += [MORE] if not reply.calls else []
 
 
-async def another_models_items_are_left_out(maker: Maker) -> None:
+async def another_models_items_are_left_out(maker: ModelFactory) -> None:
     """Wire items of another model are not sent: text and calls of its steps are."""
     async with maker.open([Say(WORDS)] * 2) as model:
         foreign = Wire("elsewhere", "another", [{"type": "reasoning", "encrypted": "?"}])
@@ -300,7 +300,7 @@ async def another_models_items_are_left_out(maker: Maker) -> None:
             expect((await model.complete(prompt, on_text)).text, WORDS, "the reply")
 
 
-async def in_a_landing_calls_are_forbidden(maker: Maker) -> None:
+async def in_a_landing_calls_are_forbidden(maker: ModelFactory) -> None:
     """With `calls` "none" the same tools stay declared, after steps that called them, and only
     text comes; with "required" a call.
     """
@@ -315,7 +315,7 @@ async def in_a_landing_calls_are_forbidden(maker: Maker) -> None:
 # ---------------------------------------------------------------------------------- thinking
 
 
-async def thinking_is_kept_apart(maker: Maker) -> None:
+async def thinking_is_kept_apart(maker: ModelFactory) -> None:
     """Thinking is no part of the text nor of its stream. It is kept (as text for people, as wire
     items, or both), and the provider takes the next prompt with it.
     """
@@ -331,7 +331,7 @@ async def thinking_is_kept_apart(maker: Maker) -> None:
             expect(after.text, "So it is.", "the next reply")
 
 
-async def another_event_loop_will_do(maker: Maker) -> None:
+async def another_event_loop_will_do(maker: ModelFactory) -> None:
     """The sync twins of the API begin an event loop each: the same model works on both."""
     async with maker.open([Say(WORDS)] * 2) as model:
 

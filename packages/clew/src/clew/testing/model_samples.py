@@ -11,10 +11,10 @@ from clew.codecs import by_name
 from clew.core.events import Fingerprints, Observation, Reply, Thought, Usage
 from clew.core.interfaces import Model, Part, Prompt
 from clew.core.trajectory import Call, Step
-from clew.testing.codec_samples import TEXT, brief, tool
-from clew.testing.model_script import Fail, Say, Stall
+from clew.testing.codec_samples import TEXT, prompt_spec, tool
+from clew.testing.model_script import Delay, Fail, Say
 
-Script: TypeAlias = Sequence[Say | Fail | Stall]
+Script: TypeAlias = Sequence[Say | Fail | Delay]
 """What a model says, one entry for each completion, in order.
 
 The prompt also determines the entry: the first for a prompt without a thought, the second for one
@@ -28,7 +28,7 @@ def as_it_is(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Maker:
+class ModelFactory:
     """Opens models to test.
 
     `alias` translates a tool's name for a provider that does not accept every name; the script's
@@ -39,7 +39,7 @@ class Maker:
     alias: Callable[[str], str] = as_it_is
 
 
-Check: TypeAlias = Callable[[Maker], Awaitable[None]]
+Check: TypeAlias = Callable[[ModelFactory], Awaitable[None]]
 """A part of the contract; raises `AssertionError`, or what the model raised, if it is broken."""
 
 PATIENCE: Final = 30.0
@@ -90,7 +90,7 @@ def alike(reply: Reply) -> Reply:
 
 def stepped(number: int, reply: Reply) -> tuple[Part, ...]:
     """A reply as the native codec puts it into the next prompt, with a result for each call."""
-    asked = brief(tools=TOOLS, known=frozenset(each.name for each in TOOLS))
+    asked = prompt_spec(tools=TOOLS, known=frozenset(each.name for each in TOOLS))
     read = NATIVE.parse(asked, reply)
     thought = Thought(
         reply, Fingerprints("", "", "", ""), read.text, read.actions, read.answer, read.fault

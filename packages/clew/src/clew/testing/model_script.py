@@ -68,13 +68,13 @@ class Drop:
 
 
 @dataclass(frozen=True)
-class Stall:
+class Delay:
     """No answer for as long as the server runs; `at` bytes of the body of `of` come first."""
 
     of: "Say | Send | None" = None
     at: int = 0
 
 
-Turn: TypeAlias = Say | Fail | Send | Cut | Drop | Stall
+Turn: TypeAlias = Say | Fail | Send | Cut | Drop | Delay
 Script: TypeAlias = Iterable[Turn] | Callable[[dict[str, Any]], Turn]
 """What to answer, in order; or a function from a request's body to the answer."""

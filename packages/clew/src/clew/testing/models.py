@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from clew.codecs import by_name, native, wording
+from clew.codecs import by_name, native, prompt_texts
 from clew.core.codec import PromptSpec
 from clew.core.events import (
     FINISH,
@@ -67,7 +67,7 @@ def say(answer: str) -> Move:
     return Move(answer=answer)
 
 
-UNREADABLE: Final = (native.UNREADABLE, wording.UNREADABLE)
+UNREADABLE: Final = (native.UNREADABLE, prompt_texts.UNREADABLE)
 """How complaints about unreadable replies begin."""
 
 Line: TypeAlias = Move | Reply | str | Callable[[Prompt], "Move | Reply | str"]

@@ -157,7 +157,7 @@ async def _add(store: Store, run_id: str, seq: int, body: bytes, *taken: int) ->
     await store.append(Append(run_id, 1, (line,), taken=taken))
 
 
-class Shared(Store, Locks, Protocol):
+class ClaimingStore(Store, Locks, Protocol):
     """A store that workers share."""
 
 
@@ -168,10 +168,10 @@ def _claims(store: Store) -> Locks:
     return store
 
 
-async def _shared(make: Make) -> Shared:
+async def _shared(make: Make) -> ClaimingStore:
     store = await make()
     _claims(store)
-    return cast("Shared", store)
+    return cast("ClaimingStore", store)
 
 
 async def _close(*stores: Store) -> None:

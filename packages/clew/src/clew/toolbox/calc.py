@@ -130,12 +130,12 @@ def calculate(expression: str) -> dict[str, Json]:
 def _worked_out(text: str, precision: int) -> Number:
     try:
         with decimal.localcontext(real.context(precision)):
-            return _Reader(text).whole()
+            return _ExpressionReader(text).whole()
     except decimal.DecimalException:
         raise real.too_large() from None
 
 
-class _Reader:
+class _ExpressionReader:
     """Reads one expression from left to right and works it out on the way (Pratt's method)."""
 
     def __init__(self, text: str) -> None:

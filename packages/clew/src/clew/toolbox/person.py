@@ -73,16 +73,16 @@ class HoldQuestions:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
 
-    async def __call__(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Hold, deny with the code `cap`, or let an answered question pass."""
         if call.action.name != ASK_PERSON:
             return None
-        own = so_far.call(call.key)
+        own = trajectory.call(call.key)
         if "answer" in own.action.args:
             return Verdict("deny", "the answer is the person's to give: ask only the question")
         if own.ruling is not None:
             return None
-        if _questions_held(so_far) >= self.most:
+        if _questions_held(trajectory) >= self.most:
             reason = (
                 f"a person was asked {self.most} times already: find it out yourself, "
                 "or answer with what you know and say what is missing"
@@ -91,10 +91,10 @@ class HoldQuestions:
         return Verdict("hold", f"the model asks: {call.args['question']}")
 
 
-def _questions_held(so_far: Trajectory) -> int:
+def _questions_held(trajectory: Trajectory) -> int:
     """Questions that were held since the person last spoke of their own accord."""
     count = 0
-    for step in so_far.steps:
+    for step in trajectory.steps:
         count += sum(
             call.action.name == ASK_PERSON
             and call.verdict is not None

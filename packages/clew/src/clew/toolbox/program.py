@@ -67,7 +67,7 @@ def program(
         "required": [one for one, kind in properties.items() if "default" not in kind],
         "additionalProperties": False,
     }
-    call = _Call(
+    call = _ProgramCall(
         name=name,
         executable=_executable(name, argv[0]),
         elements=elements,
@@ -84,7 +84,7 @@ def program(
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _ProgramCall:
     """All that a call of a program needs."""
 
     name: str

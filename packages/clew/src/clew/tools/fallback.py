@@ -159,13 +159,13 @@ class _Pair:
                     return found
         return None
 
-    async def judge(self, call: Call, so_far: Trajectory) -> Verdict | None:
+    async def judge(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """The verdict of both tools' guards: each may refuse, and the first may also amend."""
-        first = await _judged(self.tool.guard, call, so_far)
+        first = await _judged(self.tool.guard, call, trajectory)
         amended = None if first is None or first.kind != "amend" else first.args
         args = call.args if amended is None else amended
         instead = Call(call.key, Action(self.other.name, self.instead.args(args)))
-        second = await _judged(self.other.guard, instead, so_far)
+        second = await _judged(self.other.guard, instead, trajectory)
         if first is not None and first.kind in _REFUSING:
             return first
         if second is not None and second.kind in _REFUSING:
@@ -181,10 +181,10 @@ def _names(tool: ToolSpec) -> set[str]:
     return {tool.name}.union(*(_names(each.tool) for each in tool.fallbacks))
 
 
-async def _judged(guard: Guard | None, call: Call, so_far: Trajectory) -> Verdict | None:
+async def _judged(guard: Guard | None, call: Call, trajectory: Trajectory) -> Verdict | None:
     if guard is None:
         return None
-    said = guard(call, so_far)
+    said = guard(call, trajectory)
     return await said if isinstance(said, Awaitable) else said
 
 

@@ -22,10 +22,10 @@ from clew.tools.signature import (
     returned,
 )
 
-__all__ = ["Key", "Options", "as_tool", "settings", "tool"]
+__all__ = ["Key", "ToolOptions", "as_tool", "settings", "tool"]
 
 
-class Options(TypedDict, total=False):
+class ToolOptions(TypedDict, total=False):
     """What may be said of a tool beside its function; the fields of `Tool`, and `inline`.
 
     `name` and `description` stand for the function's own, `result` for the schema of its return
@@ -51,9 +51,9 @@ class Options(TypedDict, total=False):
 @overload
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
-def tool(**options: Unpack[Options]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
-    function: Callable[..., Any] | None = None, /, **options: Unpack[Options]
+    function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool from a typed function: `@tool`, or `@tool(effect="read", timeout=5)`.
 
@@ -71,7 +71,7 @@ def tool(
     return decorate
 
 
-def as_tool(function: Callable[..., Any], options: Options) -> Tool:
+def as_tool(function: Callable[..., Any], options: ToolOptions) -> Tool:
     """The tool of a function. Raises `ConfigError`."""
     original, function = function, as_function(function)
     signature = read(function)
@@ -98,7 +98,7 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
     async def at_once(args: dict[str, Json], key: str) -> Any:
         return calling(args, key)
 
-    check_options("a tool", options, Options.__annotations__)
+    check_options("a tool", options, ToolOptions.__annotations__)
     said = settings(signature, options)
     call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:
@@ -106,7 +106,7 @@ def as_tool(function: Callable[..., Any], options: Options) -> Tool:
     return checked(Tool(call=call, stoppable=awaited, function=original, **said))
 
 
-def settings(signature: Signature, options: Options) -> dict[str, Any]:
+def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:
     """Fields of a `Tool` by what was read and what was said; what was said comes first."""
     said: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
     return {

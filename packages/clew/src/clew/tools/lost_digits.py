@@ -27,7 +27,7 @@ LONG_NUMBER: Final = re.compile(r"[0-9._]{16}|[eE]-[0-9]{3}")
 _OTHERS: Final[tuple[Json, ...]] = ("no number", True)
 
 
-def with_all_digits(brief: PromptSpec, reply: Reply, parsed: Parsed) -> Parsed:
+def with_all_digits(prompt_spec: PromptSpec, reply: Reply, parsed: Parsed) -> Parsed:
     """What was read, where no decimal in it lacks a digit; else with the fault that says so.
 
     Only the arguments of calls are looked at: in a program a number is what Python makes of it.
@@ -35,12 +35,12 @@ def with_all_digits(brief: PromptSpec, reply: Reply, parsed: Parsed) -> Parsed:
     lossy = _lossy("\n".join([reply.text, *(call.arguments or "" for call in reply.calls)]))
     if not lossy:
         return parsed
-    actions = tuple(_whole(brief, action, lossy) for action in parsed.actions)
+    actions = tuple(_whole(prompt_spec, action, lossy) for action in parsed.actions)
     return msgspec.structs.replace(parsed, actions=actions)
 
 
-def _whole(brief: PromptSpec, action: Action, lossy: dict[float, str]) -> Action:
-    declared = (*brief.tools, brief.finish, *brief.more)
+def _whole(prompt_spec: PromptSpec, action: Action, lossy: dict[float, str]) -> Action:
+    declared = (*prompt_spec.tools, prompt_spec.finish, *prompt_spec.more)
     tool = next((tool for tool in declared if tool.name == action.name), None)
     if tool is None:
         return action

@@ -21,7 +21,7 @@ from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.support.settings import check_options
-from clew.tools.function import Options, settings
+from clew.tools.function import ToolOptions, settings
 from clew.tools.run_process import SLACK, check_variables, environment, run_process
 from clew.tools.schema import checked
 from clew.tools.signature import asked_again, read
@@ -38,7 +38,7 @@ _START: Final = (
 )
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ChildTask(msgspec.Struct, frozen=True):
     """What the child is told: function and arguments, the call's key, its limits, whose it is."""
 
     target: str
@@ -65,8 +65,8 @@ class Last(msgspec.Struct, frozen=True):
     cpu: float
 
 
-class ProcessOptions(Options, total=False):
-    """What may be said of a tool in a process: `Options`, and its limits.
+class ProcessOptions(ToolOptions, total=False):
+    """What may be said of a tool in a process: `ToolOptions`, and its limits.
 
     `env` names variables of the environment that it gets. `cpu` is in whole seconds. `memory` is in
     bytes, beyond what the process has before it loads the
@@ -79,7 +79,7 @@ class ProcessOptions(Options, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class ProcessPoolCall:
     """What calls a function in another process, where it is found by its name `target`."""
 
     target: str
@@ -93,7 +93,7 @@ class Elsewhere:
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         worker = os.getpid()
-        asked = Asked(self.target, args, key, self.seconds, worker, self.cpu, self.memory)
+        asked = ChildTask(self.target, args, key, self.seconds, worker, self.cpu, self.memory)
         ran = await run_process(
             [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
             seconds=self.seconds,
@@ -208,14 +208,14 @@ def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Too
         said.get("effect", "unsafe"),
         said.get("timeout", _SECONDS),
     )
-    call = Elsewhere(named, name, effect, seconds, cpu, memory, function, variables)
+    call = ProcessPoolCall(named, name, effect, seconds, cpu, memory, function, variables)
     return replace(checked(Tool(call=call, function=function, **said)), timeout=seconds + SLACK)
 
 
 def load(target: str) -> Callable[..., Any]:
     """The function called `module:function`. Raises `ConfigError` where there is none."""
     found = _resolve_target(target)
-    if isinstance(found, Tool) and isinstance(found.call, Elsewhere):
+    if isinstance(found, Tool) and isinstance(found.call, ProcessPoolCall):
         return found.call.function  # it was decorated
     if isinstance(found, Tool):
         message = f"{target} is a tool already: name a plain function"

@@ -13,7 +13,7 @@ import msgspec
 from clew.core.events import Observation, encode
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError, ToolError
-from clew.tools.process import Asked, ChildReply, Last, load
+from clew.tools.process import ChildReply, ChildTask, Last, load
 from clew.tools.signature import arguments_refused, read, returned
 
 if sys.platform != "win32":  # pragma: no branch - as below
@@ -28,7 +28,7 @@ def main() -> None:
     """
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
-        asked = msgspec.json.decode(sys.stdin.buffer.read(), type=Asked)
+        asked = msgspec.json.decode(sys.stdin.buffer.read(), type=ChildTask)
         work = functools.partial(_work, asked, out)
         if sys.platform == "win32":  # pragma: no cover - nothing there to fork or to limit
             work()
@@ -36,13 +36,13 @@ def main() -> None:
             out.write(b"\n" + encode(Last(ended.code, ended.cpu)))
 
 
-def _work(asked: Asked, out: BinaryIO) -> None:
+def _work(asked: ChildTask, out: BinaryIO) -> None:
     if sys.platform != "win32":  # pragma: no branch - where nothing can be limited
         limit(asked.cpu, asked.memory)
     out.write(encode(_answer(asked)))
 
 
-def _answer(asked: Asked) -> ChildReply:
+def _answer(asked: ChildTask) -> ChildReply:
     try:
         value = _call(asked)
     except ToolError as error:
@@ -59,7 +59,7 @@ def _answer(asked: Asked) -> ChildReply:
     return ChildReply("value", value)
 
 
-def _call(asked: Asked) -> Any:
+def _call(asked: ChildTask) -> Any:
     try:
         function = load(asked.target)
     except ConfigError as error:  # nothing was called

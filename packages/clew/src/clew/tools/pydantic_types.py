@@ -29,7 +29,7 @@ class _TakesAll(type):
         return True
 
 
-class StandIn(metaclass=_TakesAll):
+class PydanticType(metaclass=_TakesAll):
     """A type as pydantic reads it, with the two methods of its models that are used."""
 
     adapter: ClassVar[Any]
@@ -68,7 +68,7 @@ def adapted(kind: Any, where: str) -> Any:
     except Exception as error:
         message = f"{where}: {str(error).partition(chr(10))[0]}"
         raise ConfigError(message) from error
-    made = _TakesAll(_name(inner), (StandIn,), {"adapter": adapter})
+    made = _TakesAll(_name(inner), (PydanticType,), {"adapter": adapter})
     return Annotated[(made, *outside)] if outside else made
 
 

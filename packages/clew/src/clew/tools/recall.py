@@ -36,7 +36,7 @@ _NAMED: Final = re.compile(r"\w[^\w\s]+\w|_|\d")
 _AROUND: Final = "\"'`.,;:!?()[]{}<>"
 
 
-class Piece(NamedTuple):
+class RecalledPiece(NamedTuple):
     """A part of what a call gave, from `offset` on."""
 
     handle: str
@@ -110,36 +110,38 @@ def recall_tools(shown: int) -> tuple[Tool, Tool]:
     return reads, finds
 
 
-def read_more(so_far: Trajectory, handle: str, offset: int, query: str, page: int) -> Observation:
+def read_more(
+    trajectory: Trajectory, handle: str, offset: int, query: str, page: int
+) -> Observation:
     """A page of a result from `offset` on, or what has words of the query.
 
     Raises `ToolError` where there is no such result.
     """
-    call = next((one for one in so_far.calls if one.key == handle.strip().strip('"')), None)
+    call = next((one for one in trajectory.calls if one.key == handle.strip().strip('"')), None)
     if call is None or (seen := call.observation) is None:
-        known = [one.key for one in so_far.calls if one.observation is not None]
+        known = [one.key for one in trajectory.calls if one.observation is not None]
         some = f"such as {known[-1]}" if known else "and there is none yet"
         raise ToolError(f"there is no result {handle!r}: a handle is a call's number, {some}")
     if query:
-        found = _best(list(_pieces(so_far, call)), query)
+        found = _best(list(_pieces(trajectory, call)), query)
         text = "\n\n".join(piece.line for piece in found) or f"{call.key} has no words of {query!r}"
         return Observation(content=text, trust=seen.trust)
     if offset and offset >= len(seen.text):
         raise ToolError(f"{call.key} has {len(seen.text):,} characters: choose an offset below")
     end = min(offset + page, len(seen.text))
     rest = f'; go on with read_more("{call.key}", offset={end})' if end < len(seen.text) else ""
-    mark = f", {REWOUND}" if _rewound(so_far, call) else ""
+    mark = f", {REWOUND}" if _rewound(trajectory, call) else ""
     head = f"[{call.key}{mark}, characters {offset:,} to {end:,} of {len(seen.text):,}{rest}]"
     return Observation(content=f"{head}\n{seen.text[offset:end]}", trust=seen.trust)
 
 
-def recall(so_far: Trajectory, query: str) -> Observation:
+def recall(trajectory: Trajectory, query: str) -> Observation:
     """The pieces of earlier results that have most of the query's words, the rarest count most."""
     pieces = [
         piece
-        for call in so_far.calls
+        for call in trajectory.calls
         if call.action.name not in {FINISH, READ_MORE, RECALL}
-        for piece in _pieces(so_far, call)
+        for piece in _pieces(trajectory, call)
     ]
     found = _best(pieces, query)
     if not found:
@@ -155,22 +157,22 @@ def _record() -> Trajectory:
     return made.record
 
 
-def _rewound(so_far: Trajectory, call: Call) -> bool:
-    return int(call.key.partition(".")[0]) in so_far.omitted.hidden
+def _rewound(trajectory: Trajectory, call: Call) -> bool:
+    return int(call.key.partition(".")[0]) in trajectory.omitted.hidden
 
 
-def _pieces(so_far: Trajectory, call: Call) -> Iterator[Piece]:
-    seen, rewound = call.observation or Observation(), _rewound(so_far, call)
+def _pieces(trajectory: Trajectory, call: Call) -> Iterator[RecalledPiece]:
+    seen, rewound = call.observation or Observation(), _rewound(trajectory, call)
     text, at = seen.text, 0
     while at < len(text):
         end = at + _PIECE
         if end < len(text) and (cut := _END.search(text, at + _PIECE // 2, end)) is not None:
             end = cut.end()
-        yield Piece(call.key, at, text[at:end].strip(), seen.trust, rewound)
+        yield RecalledPiece(call.key, at, text[at:end].strip(), seen.trust, rewound)
         at = end
 
 
-def _best(pieces: list[Piece], query: str) -> list[Piece]:
+def _best(pieces: list[RecalledPiece], query: str) -> list[RecalledPiece]:
     """The pieces that fit the query best: those with its names as they are spelled, then BM25's."""
     ranked = {place: rank for rank, place in enumerate(_ranked(pieces, query))}
     names = _names(query)
@@ -192,7 +194,7 @@ def _names(query: str) -> list[str]:
     return [word for word in words if word and (len(words) == 1 or _NAMED.search(word))]
 
 
-def _ranked(pieces: list[Piece], query: str) -> list[int]:
+def _ranked(pieces: list[RecalledPiece], query: str) -> list[int]:
     """The places of the pieces that have words of the query, the best first (BM25)."""
     if not (asked := terms(query)):
         return []

@@ -41,7 +41,7 @@ class Ran:
     """Bytes of standard output that were left out."""
 
 
-class Kept:
+class HeadAndTail:
     """The first and the last bytes of a stream, each at most half of `limit`."""
 
     def __init__(self, limit: float) -> None:
@@ -106,7 +106,7 @@ async def run_process(
     started: then nothing was done.
     """
     process = await start_process(argv, cwd, env, fed=stdin is not None)
-    out, err, late = Kept(limit), Kept(limit), False
+    out, err, late = HeadAndTail(limit), HeadAndTail(limit), False
     try:
         async with anyio.create_task_group() as readers:
             readers.start_soon(_drain, cast("ByteReceiveStream", process.stdout), out)
@@ -149,7 +149,7 @@ async def start_process(
     return started[0]
 
 
-async def _drain(stream: ByteReceiveStream, kept: Kept) -> None:
+async def _drain(stream: ByteReceiveStream, kept: HeadAndTail) -> None:
     async for piece in stream:
         kept.add(piece)
 

@@ -19,8 +19,8 @@ from clew.core.interfaces import Parameters, Retry, Tool, ToolSpec
 from clew.support.errors import ConfigError
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
-from clew.tools.explain import error_lines
 from clew.tools.similar_names import shown_problems
+from clew.tools.validation_messages import error_lines
 
 __all__ = [
     "Validator",

@@ -18,7 +18,7 @@ class _Pause:
     entries: int | None = None
 
 
-class Pauses:
+class Backoff:
     """By run: until when it is left alone. Times are those of one clock, in seconds."""
 
     def __init__(self) -> None:

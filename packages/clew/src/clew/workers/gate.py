@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 
-class Gate:
+class RunGate:
     """Lets many runs into a worker at once, or one that is to be alone; that one comes first."""
 
     def __init__(self) -> None:
@@ -16,9 +16,9 @@ class Gate:
         self._changed = anyio.Event()
 
     @asynccontextmanager
-    async def place(self, *, alone: bool) -> AsyncGenerator["Place"]:
+    async def place(self, *, alone: bool) -> AsyncGenerator["RunSlot"]:
         """A place for a run, as soon as there is one."""
-        place = Place(self, alone=alone)
+        place = RunSlot(self, alone=alone)
         await place.enter()
         try:
             yield place
@@ -61,10 +61,10 @@ class Gate:
         changed.set()
 
 
-class Place:
+class RunSlot:
     """The place of one run: between two of its steps others are let in."""
 
-    def __init__(self, gate: Gate, *, alone: bool) -> None:
+    def __init__(self, gate: RunGate, *, alone: bool) -> None:
         self._gate = gate
         self._alone = alone
         self._taken = False

@@ -10,11 +10,11 @@ from clew.core.interfaces import RunInfo
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.stores import store_at
-from clew.stores.locks import Shared, shared
+from clew.stores.locks import SharedStore, shared
 from clew.workers.agents import agents_for
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.gate import Gate
-from clew.workers.run_one import Agents, Outcome, carry_claimed
+from clew.workers.gate import RunGate
+from clew.workers.run_one import Agents, RunOutcome, carry_claimed
 from clew.workers.worker import Worker
 
 __all__ = ["serve"]
@@ -31,12 +31,12 @@ async def serve(config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Ev
 class _InProcess:
     """Carries runs in this process."""
 
-    def __init__(self, store: Shared, agents: Agents) -> None:
+    def __init__(self, store: SharedStore, agents: Agents) -> None:
         self._store = store
         self._agents = agents
-        self._gate = Gate()
+        self._gate = RunGate()
 
-    async def carry(self, run: RunInfo, lock: str, worker: Worker) -> Outcome:
+    async def carry(self, run: RunInfo, lock: str, worker: Worker) -> RunOutcome:
         """Carry it in this task."""
 
         def taken(record: Trajectory) -> None:

@@ -11,9 +11,9 @@ import anyio
 from clew.concurrency.tasks import one_error
 from clew.core.interfaces import RunInfo
 from clew.stores.interface import Notifies
-from clew.stores.locks import Shared, queue_of, release_quietly
+from clew.stores.locks import SharedStore, queue_of, release_quietly
 from clew.support.errors import ConfigError, StoreError
-from clew.workers.backoff import Pauses
+from clew.workers.backoff import Backoff
 from clew.workers.config import WorkerConfig
 from clew.workers.worker_log import WorkerLog
 
@@ -24,7 +24,7 @@ _TRIES: Final = 5  # who looks whether a worker is alive has the claim of its na
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PollInterval:
     """Seconds from one look to the next: at most, and at least.
 
     `share` times what a look took is the least too, so that looking stays cheap.
@@ -39,8 +39,8 @@ class Poller:
     """Calls a worker's `look` while it serves; the worker is known to others by its name."""
 
     def __init__(
-        self, store: Shared, config: WorkerConfig, events: WorkerLog, leaving: anyio.Event,
-        pace: Pace = Pace(),
+        self, store: SharedStore, config: WorkerConfig, events: WorkerLog, leaving: anyio.Event,
+        pace: PollInterval = PollInterval(),
     ) -> None:  # fmt: skip
         self.store = store
         self.config = config
@@ -50,7 +50,7 @@ class Poller:
         """Whether `look` has something to do for which it need not ask the store."""
         self._pace = pace
         self._queues: dict[str, str] = {}
-        self._pauses = Pauses()
+        self._pauses = Backoff()
         self._asked = -pace.most
         self._took = 0.0
         self._wake = anyio.Event()

@@ -59,15 +59,15 @@ async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:
     inbox. Raises `StoreError` if the run is unknown.
     """
     async with store_at(store) as place:
-        so_far = Trajectory(run_id)
+        trajectory = Trajectory(run_id)
         while True:
-            seen = len(so_far)
-            await catch_up(so_far, place)
-            for entry in so_far.entries[seen:]:
+            seen = len(trajectory)
+            await catch_up(trajectory, place)
+            for entry in trajectory.entries[seen:]:
                 yield entry
-            if so_far.stop is not None and not await place.inbox(run_id):
+            if trajectory.stop is not None and not await place.inbox(run_id):
                 return
-            if len(so_far) == seen:
+            if len(trajectory) == seen:
                 await _written(place, run_id, seen)
 
 

@@ -17,10 +17,10 @@ from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import advance
 from clew.core.trajectory import Trajectory
-from clew.stores.locks import Shared, release_quietly
+from clew.stores.locks import SharedStore, release_quietly
 from clew.support.error_text import described, message_of
 from clew.support.errors import ClewError, ConfigError, FencedError, ModelError, StoreError
-from clew.workers.gate import Gate, Place
+from clew.workers.gate import RunGate, RunSlot
 
 LOG: Final = logging.getLogger("clew")
 
@@ -41,7 +41,7 @@ async def carry(
     store: Store,
     run_id: str,
     *,
-    gate: Gate | None = None,
+    gate: RunGate | None = None,
     listener: Listener | None = None,
     leaving: Leaving = _never_leave,
 ) -> Trajectory:
@@ -54,13 +54,13 @@ async def carry(
     raised as an `Exception`, even what would end the process.
     """
     with _exceptions_only():
-        so_far = await load(store, run_id)
-        agent = await agents(so_far)
-        return await _carry(agent, so_far, store, gate or Gate(), listener, leaving)
+        trajectory = await load(store, run_id)
+        agent = await agents(trajectory)
+        return await _carry(agent, trajectory, store, gate or RunGate(), listener, leaving)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """What became of a run that a worker claimed, which `text` says in words.
 
     It "ended", with `text` the status of its stop, or "" where there was nothing to do; it was
@@ -78,40 +78,40 @@ class Outcome:
 
 async def carry_claimed(
     agents: Agents,
-    store: Shared,
+    store: SharedStore,
     run_id: str,
     lock: str,
     *,
-    gate: Gate,
+    gate: RunGate,
     leaving: Leaving,
     taken: Callable[[Trajectory], None],
-) -> Outcome:
+) -> RunOutcome:
     """Carry a run of which this worker holds the `lock`, and release that; errors are outcomes.
 
     `taken` is called when the run's agent was found.
     """
-    progress = _Progress()
+    progress = _RunProgress()
     try:
         with _exceptions_only():
             record = await load(store, run_id)
             if record.stop is not None and not await store.inbox(run_id):
-                return Outcome("ended", "", len(record), record=record)
+                return RunOutcome("ended", "", len(record), record=record)
             agent = await agents(record)
             taken(record)
             done = await _carry(agent, record, store, gate, progress, leaving)
     except FencedError as error:
-        return Outcome("lost", describe(error))
+        return RunOutcome("lost", describe(error))
     except ConfigError as error:
-        return Outcome("refused", describe(error))
+        return RunOutcome("refused", describe(error))
     except Exception as error:
         if not isinstance(error, ModelError | StoreError):
             LOG.exception("run %s: a part of its agent failed", run_id)
-        return Outcome("failed", describe(error), moved=progress.moved)
+        return RunOutcome("failed", describe(error), moved=progress.moved)
     finally:
         await release_quietly(store, lock)
     if done.stop is None:
-        return Outcome("left", "for other workers", len(done), record=done)
-    return Outcome("ended", done.stop.status, len(done), record=done)
+        return RunOutcome("left", "for other workers", len(done), record=done)
+    return RunOutcome("ended", done.stop.status, len(done), record=done)
 
 
 def describe(error: Exception) -> str:
@@ -119,7 +119,7 @@ def describe(error: Exception) -> str:
     return message_of(error) if isinstance(error, ClewError) else described(error)
 
 
-class _Progress:
+class _RunProgress:
     """A listener that knows whether a run got on."""
 
     def __init__(self) -> None:
@@ -147,19 +147,19 @@ def _exceptions_only() -> Generator[None]:
 
 async def _carry(
     agent: Agent,
-    so_far: Trajectory,
+    trajectory: Trajectory,
     store: Store,
-    gate: Gate,
+    gate: RunGate,
     listener: Listener | None,
     leaving: Leaving,
 ) -> Trajectory:
-    run_id = so_far.run_id
+    run_id = trajectory.run_id
     epoch = await store.epoch(run_id)
-    if (stop := too_often(so_far, epoch)) is not None and not await store.inbox(run_id):
-        return await _set_aside(store, so_far, stop, listener)
-    async with gate.place(alone=idle_openings(so_far, epoch) > 0) as place:
+    if (stop := too_often(trajectory, epoch)) is not None and not await store.inbox(run_id):
+        return await _set_aside(store, trajectory, stop, listener)
+    async with gate.place(alone=idle_openings(trajectory, epoch) > 0) as place:
         if leaving():
-            return so_far
+            return trajectory
         journal = await take_up(agent, run_id, store, listener=listener)
         try:
             await journal.receive()
@@ -175,18 +175,20 @@ async def _carry(
         return journal.trajectory
 
 
-async def _advanced(agent: Agent, journal: Journal, place: Place, leaving: Leaving) -> None:
-    while (so_far := journal.trajectory).stop is None and (so_far.step.pending or not leaving()):
+async def _advanced(agent: Agent, journal: Journal, place: RunSlot, leaving: Leaving) -> None:
+    while (trajectory := journal.trajectory).stop is None and (
+        trajectory.step.pending or not leaving()
+    ):
         await advance(agent.engine, journal)
-        if not so_far.step.pending:
-            await place.between_steps(got_on=idle_openings(so_far, journal.epoch) == 0)
+        if not trajectory.step.pending:
+            await place.between_steps(got_on=idle_openings(trajectory, journal.epoch) == 0)
 
 
 async def _set_aside(
-    store: Store, so_far: Trajectory, stop: Stop, listener: Listener | None
+    store: Store, trajectory: Trajectory, stop: Stop, listener: Listener | None
 ) -> Trajectory:
     """Stop a run without a look at its agent, any part of which may be what breaks."""
-    journal = await Journal.open(store, so_far.run_id, so_far, listener=listener)
-    LOG.warning("run %s is %s", so_far.run_id, stop.reason)
+    journal = await Journal.open(store, trajectory.run_id, trajectory, listener=listener)
+    LOG.warning("run %s is %s", trajectory.run_id, stop.reason)
     await journal.record(stop)
     return journal.trajectory

@@ -11,19 +11,19 @@ from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.core.interfaces import RunInfo
 from clew.stores.listing import stops
-from clew.stores.locks import Shared, claim, fingerprint_of, release_quietly
+from clew.stores.locks import SharedStore, claim, fingerprint_of, release_quietly
 from clew.support.errors import StoreError
-from clew.workers.backoff import Pauses
+from clew.workers.backoff import Backoff
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.poller import Poller
-from clew.workers.run_one import Outcome
+from clew.workers.run_one import RunOutcome
 from clew.workers.worker_log import WorkerLog
 
 
-class Carrier(Protocol):
+class RunExecutor(Protocol):
     """What carries the runs that a worker has claimed: its own process, or others."""
 
-    async def carry(self, run: RunInfo, lock: str, worker: "Worker") -> Outcome:
+    async def carry(self, run: RunInfo, lock: str, worker: "Worker") -> RunOutcome:
         """Carry a run until it stops, or its step ends after the worker was told to leave.
 
         `lock` is to be released, and `worker.taken` called.
@@ -43,7 +43,8 @@ class Worker:
     """
 
     def __init__(
-        self, store: Shared, config: WorkerConfig, carrier: Carrier, on_event: OnWorkerEvent,
+        self, store: SharedStore, config: WorkerConfig, carrier: RunExecutor,
+        on_event: OnWorkerEvent,
         leaving: anyio.Event,
     ) -> None:  # fmt: skip
         self.store = store
@@ -59,7 +60,7 @@ class Worker:
         self._foreseen: set[str] = set()
         self._events = WorkerLog(on_event)
         self._poller = Poller(store, config, self._events, leaving)
-        self._pauses = Pauses()
+        self._pauses = Backoff()
 
     async def serve(self) -> None:
         """Work until told to leave, or idle; then leave each run where its step ends.
@@ -167,7 +168,7 @@ class Worker:
             self.working.discard(run.run_id)
             self._poller.wake()
 
-    def _settle(self, run: RunInfo, outcome: Outcome) -> None:
+    def _settle(self, run: RunInfo, outcome: RunOutcome) -> None:
         """Tell what became of a run, and see that it is not taken up again to no avail."""
         run_id, now = run.run_id, anyio.current_time()
         match outcome.what:

@@ -7,8 +7,8 @@ from typing import Final
 
 import anthropic
 
-from clew.models.http.endpoint import TIMEOUT, Settings
-from clew.models.http.failures import Source
+from clew.models.http.endpoint import TIMEOUT, HttpSettings
+from clew.models.http.failures import FailureSource
 from clew.models.http.sdk_client import Errors, Posting
 from clew.models.http.server import address, find_key, http_client, through
 
@@ -30,20 +30,22 @@ def anthropic_source(
     api_key: str | None,
     key_variable: str,
     client: anthropic.AsyncAnthropic | None,
-    settings: Settings,
-) -> Source:
+    settings: HttpSettings,
+) -> FailureSource:
     """Who is asked: as the given client says, else by address and key. Raises `ConfigError`."""
     if client is not None:
-        return Source(name, str(client.base_url), client.api_key or client.auth_token or "", "")
+        return FailureSource(
+            name, str(client.base_url), client.api_key or client.auth_token or "", ""
+        )
     where = address(name, base_url, "ANTHROPIC_BASE_URL", BASE_URL)
     unset = api_key is None and not os.environ.get(key_variable)
     variable = TOKEN if unset and os.environ.get(TOKEN) else key_variable
     way = through(where, settings)
-    return Source(name, where, find_key(api_key, variable), variable, way)
+    return FailureSource(name, where, find_key(api_key, variable), variable, way)
 
 
 def anthropic_carrier(
-    source: Source, settings: Settings, client: anthropic.AsyncAnthropic | None
+    source: FailureSource, settings: HttpSettings, client: anthropic.AsyncAnthropic | None
 ) -> Callable[[], Posting]:
     """What makes a carrier for an event loop: over the given client, or over a new one."""
     if client is not None:
@@ -51,7 +53,7 @@ def anthropic_carrier(
     return partial(_connect, source, settings)
 
 
-def _connect(source: Source, settings: Settings) -> Posting:
+def _connect(source: FailureSource, settings: HttpSettings) -> Posting:
     """A client without retries of its own."""
     timeout = settings.get("timeout", TIMEOUT)
     root = source.base_url.removesuffix("/v1")  # its paths begin with it

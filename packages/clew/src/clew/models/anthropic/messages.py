@@ -15,13 +15,13 @@ except ModuleNotFoundError as missing:
 from clew.core.events import Json, encode
 from clew.core.interfaces import Prompt
 from clew.models.anthropic.client import anthropic_carrier, anthropic_source
-from clew.models.anthropic.prompt import NAMES, Manner, body, declare, head, write
-from clew.models.anthropic.reply import Draft
+from clew.models.anthropic.prompt import NAMES, PromptStyle, body, declare, head, write
+from clew.models.anthropic.reply import AnthropicReplyBuilder
 from clew.models.anthropic.schema import reply_schema
 from clew.models.history import ON_PARTS
-from clew.models.http.endpoint import Endpoint, Settings
-from clew.models.http.failures import Trouble
-from clew.models.tool_names import Boxes
+from clew.models.http.endpoint import Endpoint, HttpSettings
+from clew.models.http.failures import ProviderError
+from clew.models.tool_names import ToolNameMap
 from clew.models.tool_schema import LEVELS
 from clew.models.validate import params_of
 
@@ -60,7 +60,7 @@ def anthropic_messages(
     key_variable: str = "ANTHROPIC_API_KEY",
     client: anthropic.AsyncAnthropic | None = None,
     cache: bool = True,
-    **settings: Unpack[Settings],
+    **settings: Unpack[HttpSettings],
 ) -> Endpoint:
     """A model behind Anthropic's Messages API, as `anthropic:model`.
 
@@ -77,7 +77,7 @@ def anthropic_messages(
         client: An official client to use as it is, instead of making one.
         cache: Whether the provider is asked to keep the prompt for five minutes, which makes the
             next step's cheaper and this one's a little dearer.
-        settings: Parameters, prices, timeout … (`Settings`).
+        settings: Parameters, prices, timeout … (`HttpSettings`).
 
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
@@ -109,7 +109,7 @@ class MessagesApi:
     hint: str = "that of a server of Anthropic's Messages API"
     said: frozenset[str] = frozenset({"thinking", "moved", "unsigned", "signed", "images"})
     repairs: frozenset[str] = ON_PARTS | LEVELS | {"thought"}
-    _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
+    _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
 
     def __post_init__(self) -> None:
         thinking: Any = self.params.get("thinking") or {}
@@ -121,16 +121,16 @@ class MessagesApi:
     def path(self, *, stream: bool) -> str:
         return "/v1/messages"
 
-    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> AnthropicReplyBuilder:
         manner = self._manner(prompt, without)
         tail = [part.text for part in prompt.tail if part.role == "user" and part.text.strip()]
 
         def before() -> str:
             return write(prompt, manner, prints=True).before
 
-        return Draft((self.provider, self.model), manner.box, tail, before)
+        return AnthropicReplyBuilder((self.provider, self.model), manner.box, tail, before)
 
-    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
         named = (name for name, pattern in _OPTIONAL if pattern.search(trouble.text))
@@ -154,8 +154,8 @@ class MessagesApi:
         marked = self.cache and "cache_control" not in without
         return body(start, written, manner.box, more, marked=marked)
 
-    def _manner(self, prompt: Prompt, without: frozenset[str]) -> Manner:
-        return Manner(
+    def _manner(self, prompt: Prompt, without: frozenset[str]) -> PromptStyle:
+        return PromptStyle(
             (self.provider, self.model),
             self._boxes.of(prompt.tools, without),
             sees="images" not in without,

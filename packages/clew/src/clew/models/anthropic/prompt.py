@@ -24,7 +24,7 @@ from clew.core.interfaces import Part, Prompt, ToolSpec
 from clew.models.anthropic.schema import input_schema
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
-from clew.models.tool_names import Names, Toolbox, described
+from clew.models.tool_names import NameRules, Toolbox, described
 
 OURS: Final = frozenset(
     {"model", "messages", "system", "tools", "tool_choice", "stream", "cache_control"}
@@ -34,7 +34,7 @@ OURS: Final = frozenset(
 LATER: Final = frozenset({"stop_sequences", "output_config", "thinking"})
 """Parameters that belong with what is different in each request."""
 
-NAMES: Final = Names()
+NAMES: Final = NameRules()
 """Names of tools: letters, digits, `_` and `-`, at most 64."""
 
 MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
@@ -63,7 +63,7 @@ def declare(tool: ToolSpec, alias: str) -> Json:
 
 
 @dataclass(frozen=True)
-class Manner:
+class PromptStyle:
     """How the parts of a prompt are written for one model, by what its server takes.
 
     `source` is (provider, model). `sees` says whether pictures are shown or named; `signed` whether
@@ -88,7 +88,7 @@ class Manner:
 
 
 @dataclass(slots=True)
-class Written:
+class MessagePieces:
     """The messages of a prompt in pieces.
 
     `ends` are the places of the pieces that requests ended with: the last is that of this one,
@@ -127,9 +127,9 @@ class Written:
         if self.side == "user":
             self.ends.append(len(self.pieces) - 1)
         if self.print is not None:
-            self.before = self.so_far()
+            self.before = self.trajectory()
 
-    def so_far(self, last: int = 0) -> str:
+    def trajectory(self, last: int = 0) -> str:
         """The print of all pieces up to here, or up to the `last` that the user said.
 
         sha256 is what processors have an instruction for.
@@ -143,10 +143,10 @@ class Written:
             self.print.update(piece)
 
 
-def write(prompt: Prompt, manner: Manner, *, prints: bool = False) -> Written:
+def write(prompt: Prompt, manner: PromptStyle, *, prints: bool = False) -> MessagePieces:
     """Write a prompt's parts, those that were written before from memory."""
     prints = prints or manner.moved
-    written = Written(hashlib.sha256(manner.box.declared) if prints else None)
+    written = MessagePieces(hashlib.sha256(manner.box.declared) if prints else None)
     key, taken, ids = manner.key, set[str](), _NOTHING
     for part in chain(prompt.head, prompt.parts):
         ids = _add(written, part, manner, key, taken, ids)
@@ -159,9 +159,9 @@ def write(prompt: Prompt, manner: Manner, *, prints: bool = False) -> Written:
 
 
 def _add(
-    written: Written,
+    written: MessagePieces,
     part: Part,
-    manner: Manner,
+    manner: PromptStyle,
     key: str,
     taken: set[str],
     ids: Mapping[str, str],
@@ -184,14 +184,14 @@ def _add(
 
 
 def _add_reply(
-    written: Written, part: Part, manner: Manner, key: str, ids: Mapping[str, str]
+    written: MessagePieces, part: Part, manner: PromptStyle, key: str, ids: Mapping[str, str]
 ) -> None:
     """Add what a model said: whole if it was this one, else its text and calls."""
     kept = _wire_blocks(part, manner)
     tail = list(filter(None, (_texts([text]) for text in kept.get("tail") or ())))
     stands = bool(tail) and [blocks for blocks, _ in written.said[-len(tail) :]] == tail
     before = len(tail) if stands else 0
-    if manner.moved and "after" in kept and kept["after"] != written.so_far(before):
+    if manner.moved and "after" in kept and kept["after"] != written.trajectory(before):
         kept, tail = {}, []
     own = f"{key}|bare" if part.wire is not None and not kept else key
     if ids:
@@ -203,7 +203,7 @@ def _add_reply(
     written.add("assistant", blocks)
 
 
-def _wire_blocks(part: Part, manner: Manner) -> dict[str, Any]:
+def _wire_blocks(part: Part, manner: PromptStyle) -> dict[str, Any]:
     """What this very model sent: its blocks, or its thinking if the calls were read elsewhere."""
     wire = part.wire
     if wire is None or not manner.signed or (wire.provider, wire.model) != manner.source:
@@ -266,7 +266,7 @@ def _image(image: Image) -> Json:
     }
 
 
-def _reply(part: Part, kept: dict[str, Any], manner: Manner, ids: Mapping[str, str]) -> bytes:
+def _reply(part: Part, kept: dict[str, Any], manner: PromptStyle, ids: Mapping[str, str]) -> bytes:
     """The blocks of what a model said."""
     calls = (encode(_call(call, manner.box, ids)) for call in part.calls)
     content: list[dict[str, Any]] = kept["content"] if kept else []
@@ -315,7 +315,7 @@ def head(model: str, params: Mapping[str, Json], most: int) -> bytes:
 
 
 def body(
-    start: bytes, written: Written, box: Toolbox, more: Mapping[str, Json], *, marked: bool
+    start: bytes, written: MessagePieces, box: Toolbox, more: Mapping[str, Json], *, marked: bool
 ) -> bytes:
     """The whole body: `start` from `head`, tools, system, messages, and the keys in `more`.
 

@@ -40,7 +40,7 @@ _MADE: Final = frozenset({"id", "name", "input", "partial_json"})
 Raw: TypeAlias = dict[str, msgspec.Raw]
 
 
-class Message(msgspec.Struct):
+class AnthropicMessage(msgspec.Struct):
     """A whole message, or what of it is known at the beginning of a stream."""
 
     model: str | None = None
@@ -51,25 +51,25 @@ class Message(msgspec.Struct):
     error: Any = None
 
 
-class Event(msgspec.Struct):
+class StreamEvent(msgspec.Struct):
     """An event of a stream."""
 
     type: str = ""
     index: int = 0
-    message: Message | None = None
+    message: AnthropicMessage | None = None
     content_block: Raw | None = None
     delta: dict[str, Any] | None = None
     usage: Any = None
     error: Any = None
 
 
-_message = msgspec.json.Decoder(Message)
-_event = msgspec.json.Decoder(Event)
+_message = msgspec.json.Decoder(AnthropicMessage)
+_event = msgspec.json.Decoder(StreamEvent)
 _any = msgspec.json.Decoder()
 
 
 @dataclass(slots=True)
-class _Block:
+class _ContentBlock:
     """A block of content: what it began with, `input` as it was sent, and pieces by their key."""
 
     known: dict[str, Any]
@@ -99,7 +99,7 @@ class _Block:
 
 
 @dataclass(slots=True)
-class Draft:
+class AnthropicReplyBuilder:
     """A reply as it comes together.
 
     `source` is (provider, model asked for), `tail` what was said anew at the end of the prompt and
@@ -110,8 +110,8 @@ class Draft:
     box: Toolbox
     tail: list[str]
     before: Callable[[], str]
-    blocks: list[_Block] = field(default_factory=list[_Block])
-    open: dict[int, _Block] = field(default_factory=dict[int, _Block])
+    blocks: list[_ContentBlock] = field(default_factory=list[_ContentBlock])
+    open: dict[int, _ContentBlock] = field(default_factory=dict[int, _ContentBlock])
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
     words: list[str] = field(default_factory=list[str])
     details: dict[str, Any] | None = None
@@ -140,9 +140,9 @@ class Draft:
                 block = self._begin(event.index, _block(event.content_block or {}))
                 return self._initial_text(block)
             case "message_start":
-                self._take_message(event.message or Message())
+                self._take_message(event.message or AnthropicMessage())
             case "message_delta":
-                ended = msgspec.convert(event.delta or {}, Message)
+                ended = msgspec.convert(event.delta or {}, AnthropicMessage)
                 ended.usage = event.usage
                 self._take_message(ended)
             case "message_stop":
@@ -163,13 +163,13 @@ class Draft:
         self._take_message(message)
         return self._text()
 
-    def _take_message(self, message: Message) -> None:
+    def _take_message(self, message: AnthropicMessage) -> None:
         self.model = message.model or self.model
         ANTHROPIC.note(self.words, message.stop_reason)
         self.details = message.stop_details or self.details
         self.usage = merged(self.usage, message.usage)
 
-    def _begin(self, index: int, block: _Block) -> _Block:
+    def _begin(self, index: int, block: _ContentBlock) -> _ContentBlock:
         """Add a block; an index that comes again begins another, and overwrites none."""
         self.blocks.append(block)
         self.open[index] = block
@@ -182,9 +182,9 @@ class Draft:
         """
         kind = str(delta.get("type"))
         wanted = _BLOCKS.get(kind, "text")
-        block = self.open.get(index) or self._begin(index, _Block({"type": wanted}))
+        block = self.open.get(index) or self._begin(index, _ContentBlock({"type": wanted}))
         if kind in _BLOCKS and block.kind != wanted and block.kind in _BLOCKS.values():
-            block = self._begin(index, _Block({"type": wanted}))
+            block = self._begin(index, _ContentBlock({"type": wanted}))
         if (key := _GROWS.get(kind)) is None:
             for name, value in delta.items():
                 if name != "type" and isinstance(value, str):
@@ -217,13 +217,13 @@ class Draft:
             wire=self._wire(text),
         )
 
-    def _of(self, kind: str) -> list[_Block]:
+    def _of(self, kind: str) -> list[_ContentBlock]:
         return [block for block in self.blocks if block.kind == kind]
 
     def _text(self) -> str:
         return "".join(block.text_at("text") for block in self._of("text"))
 
-    def _initial_text(self, block: _Block) -> str:
+    def _initial_text(self, block: _ContentBlock) -> str:
         """The text that a block began with."""
         return block.text_at("text") if block.kind == "text" else ""
 
@@ -262,13 +262,13 @@ class Draft:
         return Wire(provider=provider, model=model, items=items)
 
 
-def _block(raw: Raw) -> _Block:
+def _block(raw: Raw) -> _ContentBlock:
     """A block as it came. A call's arguments stay as they were written."""
     arguments = bytes(raw["input"]).decode() if "input" in raw else ""
-    return _Block({key: _any.decode(value) for key, value in raw.items()}, arguments)
+    return _ContentBlock({key: _any.decode(value) for key, value in raw.items()}, arguments)
 
 
-def _block_to_send(block: _Block) -> dict[str, Any]:
+def _block_to_send(block: _ContentBlock) -> dict[str, Any]:
     """A block as it has to come back, a call without what the part's own call says; {} for none."""
     whole = block.complete_block()
     match block.kind:
@@ -282,7 +282,7 @@ def _block_to_send(block: _Block) -> dict[str, Any]:
             return whole
 
 
-def _unsigned(block: _Block) -> bool:
+def _unsigned(block: _ContentBlock) -> bool:
     return block.kind == "thinking" and not block.text_at("signature")
 
 

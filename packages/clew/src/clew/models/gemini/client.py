@@ -21,8 +21,8 @@ from google.auth.exceptions import GoogleAuthError
 from google.genai import Client, errors, types
 
 from clew.models.gemini.reply import read_error
-from clew.models.http.endpoint import TIMEOUT, Incoming, Settings
-from clew.models.http.failures import Source, StatusError
+from clew.models.http.endpoint import TIMEOUT, HttpSettings, Incoming
+from clew.models.http.failures import FailureSource, StatusError
 from clew.models.http.server import http_client
 from clew.models.http.stream import whole_body
 from clew.support.errors import ModelError
@@ -81,7 +81,7 @@ class GeminiCarrier:
     client: Any  # a `Client`, whose own types are not known in full
     http: httpx2.AsyncClient
     model: str
-    source: Source
+    source: FailureSource
 
     async def send(self, path: str, content: bytes) -> bytes:
         """Send a request and read the whole reply. Raises `OversizeError`."""
@@ -147,7 +147,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def gemini_carrier(
-    model: str, source: Source, settings: Settings, make: MakeClient | None
+    model: str, source: FailureSource, settings: HttpSettings, make: MakeClient | None
 ) -> Callable[[], GeminiCarrier]:
     """What makes a carrier for an event loop: over the client from `make`, or over one with a key.
 

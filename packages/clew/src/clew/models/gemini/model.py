@@ -18,13 +18,22 @@ import msgspec
 
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
-from clew.models.gemini.prompt import NAMES, STOPS, Writing, body, contents, declare, pieces, split
-from clew.models.gemini.reply import Draft
-from clew.models.http.endpoint import Endpoint, Settings
-from clew.models.http.failures import Source, Trouble
+from clew.models.gemini.prompt import (
+    NAMES,
+    STOPS,
+    RequestWriter,
+    body,
+    contents,
+    declare,
+    pieces,
+    split,
+)
+from clew.models.gemini.reply import GeminiReplyBuilder
+from clew.models.http.endpoint import Endpoint, HttpSettings
+from clew.models.http.failures import FailureSource, ProviderError
 from clew.models.http.request import stop_sequences
 from clew.models.http.server import address, find_key, through
-from clew.models.tool_names import Boxes, Toolbox
+from clew.models.tool_names import Toolbox, ToolNameMap
 from clew.models.tool_schema import LEVELS
 from clew.models.validate import params_of
 from clew.support.errors import ConfigError
@@ -66,7 +75,7 @@ def google_gemini(
     provider: str = "google",
     key_variable: str = "GEMINI_API_KEY",
     client: MakeClient | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[HttpSettings],
 ) -> Endpoint:
     """A Gemini model, as `google:model`.
 
@@ -81,7 +90,7 @@ def google_gemini(
         client: Makes the official client, for one on Vertex AI or with credentials of its own. It
             is called once per event loop with the `HttpOptions` that the client must be made with.
             Then no key is looked for, and `base_url` is only named in errors.
-        settings: Parameters, prices, timeout … (`Settings`). `params` are those of
+        settings: Parameters, prices, timeout … (`HttpSettings`). `params` are those of
             `generationConfig` (`temperature`, `thinkingConfig` …) and what may stand beside it
             (`safetySettings` …). Without a `thinkingConfig`, models are asked to show what they
             think.
@@ -94,9 +103,9 @@ def google_gemini(
     api = GeminiApi(provider, model, params_of(settings))
     if client is None:
         where = address(name, base_url, "GOOGLE_GEMINI_BASE_URL", BASE_URL)
-        source = Source(name, where, find_key(api_key, key_variable), key_variable)
+        source = FailureSource(name, where, find_key(api_key, key_variable), key_variable)
     else:
-        source = Source(name, base_url or VERTEX, "", "")
+        source = FailureSource(name, base_url or VERTEX, "", "")
     source = replace(source, proxy=through(source.base_url, settings))
     return Endpoint(api, source, gemini_carrier(model, source, settings, client), settings)
 
@@ -115,7 +124,7 @@ class GeminiApi:
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
     said: frozenset[str] = frozenset({"wire", "stand-in", "images"})
     repairs: frozenset[str] = LEVELS | {"text"}
-    _boxes: Boxes = field(default_factory=lambda: Boxes(NAMES, declare))
+    _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
     _sent: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
@@ -127,10 +136,12 @@ class GeminiApi:
     def path(self, *, stream: bool) -> str:
         return f"/models/{self.model}:{'streamGenerateContent' if stream else 'generateContent'}"
 
-    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return Draft((self.provider, self.model), self._boxes.of(prompt.tools, without))
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> GeminiReplyBuilder:
+        return GeminiReplyBuilder(
+            (self.provider, self.model), self._boxes.of(prompt.tools, without)
+        )
 
-    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         if trouble.status != 400:
             return ""
         left = self._sent - without
@@ -143,7 +154,7 @@ class GeminiApi:
         box = self._boxes.of(prompt.tools, without)
         source = f"{self.provider}:{self.model}"
         key = f"{source}/gemini{','.join(sorted(without & _PER_PART))}{box.clash}"
-        how = Writing(
+        how = RequestWriter(
             self._signs and "stand-in" not in without, "ids" not in without, "images" not in without
         )
         system: list[bytes] = []
@@ -160,7 +171,9 @@ class GeminiApi:
         more = self._beside | {"generationConfig": config}
         return body(contents(said), system, box, prompt.calls, more)
 
-    def _pieces(self, part: Part, box: Toolbox, how: Writing, without: frozenset[str]) -> bytes:
+    def _pieces(
+        self, part: Part, box: Toolbox, how: RequestWriter, without: frozenset[str]
+    ) -> bytes:
         """A part as it goes out; `wire` counts where this very model sent it."""
         wire = part.wire
         own = wire is not None and (wire.provider, wire.model) == (self.provider, self.model)

@@ -15,7 +15,7 @@ from clew.core.events import Image, Json, RawCall, Wire, encode
 from clew.core.interfaces import Calls, Part, ToolSpec
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
-from clew.models.tool_names import Names, Toolbox, described
+from clew.models.tool_names import NameRules, Toolbox, described
 
 STOPS: Final = 5
 """How many stop sequences the API takes."""
@@ -24,7 +24,7 @@ STAND_IN: Final[str] = GOES_BACK["signature"].stand_in["google"]["thought_signat
 """What Google's documentation has sent with a call that no signature came with: one that another
 model made, say. Without any, the models from Gemini 3 on refuse the calls of the current turn."""
 
-NAMES: Final = Names(r"[^a-zA-Z0-9_.-]", 64, r"[a-zA-Z_]")
+NAMES: Final = NameRules(r"[^a-zA-Z0-9_.-]", 64, r"[a-zA-Z_]")
 """Names of functions: letters, digits, `_`, `.` and `-`, at most 64, first a letter or `_`.
 
 Newer descriptions of the API allow 128 and colons too, but older ones do not.
@@ -58,7 +58,7 @@ _MODES: Final[Mapping[Calls, bytes]] = {"none": b"NONE", "required": b"ANY"}
 
 
 @dataclass(frozen=True)
-class Writing:
+class RequestWriter:
     """How the parts of a conversation are written.
 
     `stand_in` sends `STAND_IN` with calls that have no signature, `ids` the ids of calls, `sees`
@@ -77,7 +77,7 @@ def declare(tool: ToolSpec, alias: str) -> Json:
     return said if bare else said | {"parametersJsonSchema": tool.parameters}
 
 
-def pieces(part: Part, box: Toolbox, wire: Wire | None, how: Writing) -> bytes:
+def pieces(part: Part, box: Toolbox, wire: Wire | None, how: RequestWriter) -> bytes:
     """One part of a prompt as parts of a content, with commas between; empty where it says nothing.
 
     `wire` is what the same model sent, or None.

@@ -17,7 +17,7 @@ import msgspec
 
 from clew.core.events import Json, RawCall, Reply, Usage, Wire
 from clew.models.endings import GEMINI, Ending
-from clew.models.http.failures import BadReplyError, StatusError, Trouble, read_trouble
+from clew.models.http.failures import BadReplyError, ProviderError, StatusError, read_trouble
 from clew.models.tool_names import Toolbox
 from clew.models.usage import completed, count, merged, sum_of
 
@@ -43,7 +43,7 @@ STATUS: Final = {
 _TOO_LONG: Final = re.compile(r"token count.*exceeds the maximum", re.IGNORECASE | re.DOTALL)
 
 
-class Content(msgspec.Struct):
+class CandidateContent(msgspec.Struct):
     """What a candidate says."""
 
     parts: list[dict[str, msgspec.Raw]] | None = None
@@ -52,7 +52,7 @@ class Content(msgspec.Struct):
 class Candidate(msgspec.Struct):
     """One of the replies; only one is ever asked for."""
 
-    content: Content | None = None
+    content: CandidateContent | None = None
     reason: str | None = msgspec.field(default=None, name="finishReason")
     why: str | None = msgspec.field(default=None, name="finishMessage")
 
@@ -64,7 +64,7 @@ class Feedback(msgspec.Struct):
     why: str | None = msgspec.field(default=None, name="blockReasonMessage")
 
 
-class Body(msgspec.Struct):
+class GeminiBody(msgspec.Struct):
     """A reply's body, or one chunk of a stream."""
 
     candidates: list[Candidate] | None = None
@@ -82,11 +82,11 @@ class Called(msgspec.Struct):
     id: str | None = None
 
 
-_decoder = msgspec.json.Decoder(Body)
+_decoder = msgspec.json.Decoder(GeminiBody)
 
 
 @dataclass(slots=True)
-class Draft:
+class GeminiReplyBuilder:
     """A reply as it comes together; `source` is (provider, model asked for)."""
 
     source: tuple[str, str]
@@ -128,7 +128,7 @@ class Draft:
         candidate = body.candidates[0]
         GEMINI.note(self.words, candidate.reason)
         self.why = candidate.why or self.why
-        content = candidate.content or Content()
+        content = candidate.content or CandidateContent()
         return "".join(map(self._take_part, content.parts or ()))
 
     def _take_part(self, part: dict[str, msgspec.Raw]) -> str:
@@ -236,13 +236,13 @@ class Error(msgspec.Struct):
     details: list[Detail] = []
 
 
-class Wrapped(msgspec.Struct):
+class ErrorEnvelope(msgspec.Struct):
     """An error in a body of its own."""
 
     error: Error
 
 
-def read_error(status: int, body: object) -> Trouble:
+def read_error(status: int, body: object) -> ProviderError:
     """What an error's body says.
 
     A wrong key comes with status 400, and counts as 401. With status 200 (an error inside a stream,
@@ -271,6 +271,6 @@ def _error(body: object) -> Error:
     if isinstance(body, list) and body:
         return _error(cast("list[object]", body)[0])
     try:
-        return msgspec.convert(body, Wrapped).error
+        return msgspec.convert(body, ErrorEnvelope).error
     except msgspec.ValidationError:
         return msgspec.convert(body, Error)

@@ -58,7 +58,7 @@ class _Body(httpx2.AsyncByteStream):
             await self._free(lane)
 
 
-class Lanes(httpx2.AsyncBaseTransport):
+class ConnectionPool(httpx2.AsyncBaseTransport):
     """A transport for an `httpx2.AsyncClient`.
 
     `connect` makes a lane to a server, without connecting it yet; at most `most` are in use. The

@@ -1,7 +1,7 @@
 """A model behind HTTP: encode the prompt, send it, read the reply, try again; for all providers.
 
 What differs is an `Api` (how a provider's requests are written and its replies read) and a
-`Carrier` (its official client, which knows addresses, keys and statuses). A provider is those two
+`Transport` (its official client, which knows addresses, keys and statuses). A provider is those two
 and a function that puts them together.
 
 The carriers send pre-encoded bytes and hand back unread ones: walking the whole conversation
@@ -32,15 +32,15 @@ from clew.models.complaints import (
 from clew.models.history import WORDS, History, family
 from clew.models.http.failures import (
     BadReplyError,
+    FailureSource,
     LostError,
+    ProviderError,
     SilentError,
-    Source,
     StatusError,
-    Trouble,
     failure,
 )
 from clew.models.http.rate_limit import GivenRate, pace_of, read_rate
-from clew.models.http.reply_builder import Ask, Draft, name_repairs, take, take_lines
+from clew.models.http.reply_builder import Ask, ReplyBuilder, name_repairs, take, take_lines
 from clew.models.http.retry import Busy, Sleep, TryAgain, persist
 from clew.models.http.stream import Incoming, OversizeError, mute, pieces_of, whole_body
 from clew.models.http.unsupported import LeftOut
@@ -53,8 +53,22 @@ from clew.models.windows import window
 from clew.support.errors import ModelError, TooLongError
 
 __all__ = [
-    "PATIENCE", "RETRIES", "TIMEOUT", "TOTAL", "Api", "Ask", "BadReplyError", "Carrier", "Draft",
-    "Endpoint", "Incoming", "LostError", "Settings", "SilentError", "StatusError", "current_loop",
+    "PATIENCE",
+    "RETRIES",
+    "TIMEOUT",
+    "TOTAL",
+    "Api",
+    "Ask",
+    "BadReplyError",
+    "Endpoint",
+    "HttpSettings",
+    "Incoming",
+    "LostError",
+    "ReplyBuilder",
+    "SilentError",
+    "StatusError",
+    "Transport",
+    "current_loop",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -71,7 +85,7 @@ DRAIN: Final = 0.5
 """Seconds to wait for the end of a stream after its last event, so that the connection is kept."""
 
 
-class Settings(TypedDict, total=False):
+class HttpSettings(TypedDict, total=False):
     """What all models behind HTTP may be told.
 
     `params` are sampling parameters, sent as they are; `prices` US dollars by model name, before
@@ -132,11 +146,11 @@ class Api(Protocol):
         """The request, leaving out what `degrade` named before; each part is encoded once."""
         ...
 
-    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> ReplyBuilder:
         """An empty draft of the reply to such a request."""
         ...
 
-    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         """What of the last request this refusal is about that a run can do without, or ""."""
         ...
 
@@ -146,7 +160,7 @@ class Api(Protocol):
         ...
 
 
-class Carrier(Protocol):
+class Transport(Protocol):
     """An official client, for one event loop.
 
     Raises `StatusError`, `SilentError`, `LostError`, and `ModelError` for all else.
@@ -177,7 +191,11 @@ class Endpoint:
     """
 
     def __init__(
-        self, api: Api, source: Source, connect: Callable[[], Carrier], settings: Settings
+        self,
+        api: Api,
+        source: FailureSource,
+        connect: Callable[[], Transport],
+        settings: HttpSettings,
     ) -> None:
         check_options(f"{api.provider}:{api.model}", settings)
         check_settings(settings)
@@ -203,7 +221,7 @@ class Endpoint:
             self.info.name, source.base_url, source.key, read_rate(settings.get("rate"))
         )
         self._sleep = settings.get("sleep", anyio.sleep)
-        self._made: tuple[object, Carrier] | None = None
+        self._made: tuple[object, Transport] | None = None
         self._left_out = LeftOut(self.info.name, api.said, family(self.info.name) & api.repairs)
         self._history = History()
 
@@ -382,7 +400,7 @@ class Endpoint:
             ask.cut = priced(cut, self._price)
         raise TryAgain(f"{self.info.name} broke off its reply ({self._source.tell(why)})")
 
-    async def _read(self, incoming: Incoming, draft: Draft, ask: Ask) -> bool:
+    async def _read(self, incoming: Incoming, draft: ReplyBuilder, ask: Ask) -> bool:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
         show = mute if ask.shown or ask.on_text is None else ask.on_text
         whole = incoming.headers.get("content-type", "").startswith(_WHOLE)
@@ -428,7 +446,7 @@ class Endpoint:
         """When the loop's clock says that the server was silent for too long."""
         return anyio.current_time() + self._timeout
 
-    def _carrier(self) -> Carrier:
+    def _carrier(self) -> Transport:
         """The carrier of this event loop: connections do not outlive their loop."""
         loop = current_loop()
         if self._made is None or self._made[0] is not loop:

@@ -65,7 +65,7 @@ _STATUS: Final = {
 
 
 @dataclass(frozen=True)
-class Trouble:
+class ProviderError:
     """An error as a provider told it: HTTP status, its message, code and the parameter it names.
 
     `all` is everything that its body says: gateways put what matters anywhere. `after` are the
@@ -97,7 +97,7 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Source:
+class FailureSource:
     """Who failed, in the words of the message: model, address, the variable of its key, proxy."""
 
     name: str
@@ -115,7 +115,7 @@ class Source:
 class StatusError(Exception):
     """The provider answered with an error, by its HTTP status or inside a reply."""
 
-    def __init__(self, trouble: Trouble, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, trouble: ProviderError, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(trouble.message)
         self.trouble = trouble
         self.headers = headers or {}
@@ -133,7 +133,7 @@ class BadReplyError(Exception):
     """What came is no reply of this provider; the message goes on after the model's name."""
 
 
-def read_trouble(status: int, body: object) -> Trouble:
+def read_trouble(status: int, body: object) -> ProviderError:
     """Read an error's body: `{"error": {"message", "code", "param"}}` or whatever came instead.
 
     With status 200 (an error inside a stream, or instead of a reply) its code tells the status; one
@@ -143,7 +143,7 @@ def read_trouble(status: int, body: object) -> Trouble:
     everything, after = all_said(body), wait_in(body)
     if not isinstance(error, dict):
         status = status if status != 200 else 500
-        return Trouble(status, message_in(error), all=everything, after=after)
+        return ProviderError(status, message_in(error), all=everything, after=after)
     known = cast("dict[str, Any]", error)
     code = known.get("code")
     if status == 200:
@@ -151,10 +151,10 @@ def read_trouble(status: int, body: object) -> Trouble:
         told = code if isinstance(code, int) and 400 <= code < 600 else 0
         status = told or next(filter(None, named), 500)
     param = str(known.get("param") or "")
-    return Trouble(status, message_in(known), str(code or ""), param, everything, after)
+    return ProviderError(status, message_in(known), str(code or ""), param, everything, after)
 
 
-def failure(source: Source, trouble: Trouble, headers: Mapping[str, str]) -> Exception:
+def failure(source: FailureSource, trouble: ProviderError, headers: Mapping[str, str]) -> Exception:
     """The exception to raise: `TryAgain` where another try may help, else a `ModelError`.
 
     `Busy` where nobody should try before some time.

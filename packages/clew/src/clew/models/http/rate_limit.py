@@ -128,7 +128,7 @@ class Ticket(msgspec.Struct, eq=False):
 
 
 @dataclass
-class Pace:
+class RequestQueue:
     """The line. Nobody goes before `shut`; `refused` is since when the provider only refuses.
 
     Times are those of `now`, in seconds.
@@ -318,17 +318,17 @@ class Pace:
         return until + window - now
 
 
-_PACES: Final[WeakValueDictionary[tuple[str, str, str], Pace]] = WeakValueDictionary()
+_PACES: Final[WeakValueDictionary[tuple[str, str, str], RequestQueue]] = WeakValueDictionary()
 _PACES_LOCK: Final = threading.Lock()
 
 
-def pace_of(name: str, address: str, key: str, rate: Rate | None) -> Pace:
+def pace_of(name: str, address: str, key: str, rate: Rate | None) -> RequestQueue:
     """The line before a model at an address with a key; the rate given last counts for all."""
     secret = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
     with _PACES_LOCK:
         found = _PACES.get((name, address, secret))
         if found is None:
-            found = _PACES[name, address, secret] = Pace(name)
+            found = _PACES[name, address, secret] = RequestQueue(name)
         if rate is not None:
             found.rate = rate
         return found

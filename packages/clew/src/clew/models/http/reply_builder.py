@@ -20,7 +20,7 @@ from clew.models.reply_size import REPLY_BYTES, event_size
 from clew.support.surrogates import HALF, join_halves, keep_halves, without_open_half
 
 
-class Draft(Protocol):
+class ReplyBuilder(Protocol):
     """A reply as it comes together, from one body or from the events of a stream.
 
     `take` raises `StatusError` for an error that came in the place of a reply, `BadReplyError` or
@@ -87,7 +87,7 @@ class Ask:
         return self.size > REPLY_BYTES
 
 
-def take(draft: Draft, data: bytes, ask: Ask, *, whole: bool) -> str:
+def take(draft: ReplyBuilder, data: bytes, ask: Ask, *, whole: bool) -> str:
     """Take a whole body, or the data of one event; its text, without half a character at the end.
 
     A byte order mark before it says nothing.
@@ -119,7 +119,7 @@ def name_repairs(reply: Reply, ask: Ask) -> Reply:
 
 
 def take_lines(
-    lines: list[bytes], draft: Draft, ask: Ask, show: OnText
+    lines: list[bytes], draft: ReplyBuilder, ask: Ask, show: OnText
 ) -> Literal["more", "done", "enough"]:
     """Take lines of an event stream; fields other than `data`, and comments, say nothing."""
     for each in lines:

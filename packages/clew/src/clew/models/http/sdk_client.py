@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 
 from clew.models.http.endpoint import Incoming, LostError, SilentError, StatusError
-from clew.models.http.failures import Source, read_trouble
+from clew.models.http.failures import FailureSource, read_trouble
 from clew.models.http.stream import whole_body
 from clew.support.errors import ModelError
 
@@ -37,7 +37,7 @@ class Posting:
 
     client: Any
     errors: Errors
-    source: Source
+    source: FailureSource
     root: str = ""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     given: bool = False

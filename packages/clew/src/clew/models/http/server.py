@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import httpcore2
 import httpx2
 
-from clew.models.http.connections import MOST, Lanes
+from clew.models.http.connections import MOST, ConnectionPool
 from clew.models.resolve import is_local
 from clew.models.validate import check_address
 from clew.support.addresses import hidden
@@ -58,7 +58,7 @@ def http_client(
     client = kind(
         timeout=waits,
         headers=more,
-        transport=Lanes(lane),
+        transport=ConnectionPool(lane),
         follow_redirects=True,
         trust_env=not local,
     )

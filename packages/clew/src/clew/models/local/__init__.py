@@ -22,7 +22,7 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "local") from missing
 
-from clew.models.http.endpoint import Settings
+from clew.models.http.endpoint import HttpSettings
 from clew.models.provider import Offered
 from clew.models.validate import check_options
 from clew.support.errors import ConfigError
@@ -44,7 +44,7 @@ __all__ = [
 class LocalModels:
     """`local:NAME` for the command line: makes a model, lists those that can be fetched."""
 
-    def __call__(self, name: str, **settings: Unpack[Settings]) -> LocalModel:
+    def __call__(self, name: str, **settings: Unpack[HttpSettings]) -> LocalModel:
         """The model of a file, or of a listed name."""
         return local_model(name, **settings)
 
@@ -72,7 +72,7 @@ def local_model(
     *,
     take: LocalSettings | None = None,
     env: Mapping[str, str] | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[HttpSettings],
 ) -> LocalModel:
     """The model in the GGUF file `name`, run in this process by llama.cpp.
 
@@ -82,7 +82,7 @@ def local_model(
             by default what the variables `CLEW_LOCAL_CONTEXT`, `CLEW_LOCAL_SLOTS`,
             `CLEW_LOCAL_THREADS` and `CLEW_LOCAL_GRAMMAR` say.
         env: The environment; by default that of this process.
-        settings: Parameters, timeout … as of any model (`Settings`).
+        settings: Parameters, timeout … as of any model (`HttpSettings`).
 
     Raises `ConfigError` where there is no such file, or it is none of a model.
     """

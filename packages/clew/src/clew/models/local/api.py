@@ -15,8 +15,8 @@ import msgspec
 from clew.core.events import Json, RawCall, Reply, encode
 from clew.core.interfaces import OnText, Prompt
 from clew.models.endings import LOCAL
-from clew.models.http.failures import Trouble
-from clew.models.http.reply_builder import Draft
+from clew.models.http.failures import ProviderError
+from clew.models.http.reply_builder import ReplyBuilder
 from clew.models.openai.chat import ChatApi
 from clew.models.openai.chat_prompt import declare
 
@@ -24,7 +24,7 @@ _CALL: Final = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
 _TAG: Final = "<tool_call>"
 
 
-class _Written(msgspec.Struct):
+class _LocalCall(msgspec.Struct):
     """A call as the model writes it."""
 
     name: str
@@ -53,10 +53,10 @@ class LocalApi:
     def path(self, *, stream: bool) -> str:
         return self.chat.path(stream=stream)
 
-    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         return ""
 
-    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> ReplyBuilder:
         draft = self.chat.draft(prompt, without)
         draft.endings = LOCAL
         return draft
@@ -76,7 +76,7 @@ class LocalApi:
 def with_calls(reply: Reply) -> Reply:
     """The reply with the calls that stand in its text, in tags; what cannot be read stays text."""
     try:
-        calls = [msgspec.json.decode(call, type=_Written) for call in _CALL.findall(reply.text)]
+        calls = [msgspec.json.decode(call, type=_LocalCall) for call in _CALL.findall(reply.text)]
     except (msgspec.DecodeError, RecursionError):
         return reply
     if calls and reply.finish == "stop":

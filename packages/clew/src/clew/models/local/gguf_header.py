@@ -55,7 +55,7 @@ def read_header(path: Path) -> GgufHeader:
     """Read the header of a file. Raises `ConfigError` where that is no GGUF file, or cut short."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            reader = _Reader(data)
+            reader = _HeaderReader(data)
             said, weights = reader.fields(), reader.weights()
     except FileNotFoundError as error:
         message = f"there is no file {path}: see where the model is"
@@ -89,7 +89,7 @@ def read_header(path: Path) -> GgufHeader:
     )
 
 
-class _Reader:
+class _HeaderReader:
     """Reads the fields of a header one after the other."""
 
     def __init__(self, data: mmap.mmap) -> None:

@@ -4,7 +4,7 @@ from typing import Final
 
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
-from clew.models.http.endpoint import Endpoint, Settings
+from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.local.api import LocalApi, ahead_of_calls, with_calls
 from clew.models.local.weights import Weights
 from clew.models.openai.chat import ChatApi
@@ -27,7 +27,7 @@ class LocalModel:
     It always streams: so a reply that nobody waits for any longer ends within a token or two.
     """
 
-    def __init__(self, name: str, weights: Weights, settings: Settings) -> None:
+    def __init__(self, name: str, weights: Weights, settings: HttpSettings) -> None:
         params = {"max_tokens": MAX_TOKENS, **(settings.get("params") or {})}
         self.info = ModelInfo(
             f"local:{name}",
@@ -40,7 +40,7 @@ class LocalModel:
         )
         self._weights = weights
         self._api = LocalApi(ChatApi("local", name, params))
-        self._settings = Settings({**settings, "params": params, "prices": {name: FREE}})
+        self._settings = HttpSettings({**settings, "params": params, "prices": {name: FREE}})
         self._settings.setdefault("timeout", TIMEOUT)
         # Its server closes connections that wait, just when the next request may go out.
         self._settings["headers"] = {**(settings.get("headers") or {}), "connection": "close"}

@@ -52,7 +52,7 @@ class _Wanted(Exception):  # noqa: N818 – no error: the rules begin again when
         self.why, self.calls = why, calls
 
 
-class _Found(NamedTuple):
+class _Answer(NamedTuple):
     """What came of a question: its value (None: no answer), and what to say, with citations."""
 
     value: str | None
@@ -74,7 +74,7 @@ class OfflineModel:
         try:
             found = _find_answer(prompt)
         except _Wanted as first:
-            text, wanted, found = first.why, first.calls, _Found("" if first.calls else None, ())
+            text, wanted, found = first.why, first.calls, _Answer("" if first.calls else None, ())
         else:
             text, wanted = (_declined if found.value is None else _answer)(prompt, found)
         if wanted and not any(part.role == "assistant" for part in prompt.parts):
@@ -106,15 +106,15 @@ def _asks(part: Part) -> bool:
     return part.role == "user" and not part.text.startswith(_LOOP)
 
 
-def _find_answer(prompt: Prompt) -> _Found:
+def _find_answer(prompt: Prompt) -> _Answer:
     """What the rules find for the last question a person asked."""
     schema = _answer_schema(prompt)
     if "$ref" in schema or schema.get("type") in ("object", "array"):
-        return _Found(None, (NO_OBJECT,))
+        return _Answer(None, (NO_OBJECT,))
     asked = [part for part in prompt.head if part.role == "user"][-1:]
     asked += filter(_asks, prompt.parts)
     asked = [part for part in asked if part.text != WITHHELD]
-    spoken, question, found = english.Spoken(), "", _Found(None, ())
+    spoken, question, found = english.Spoken(), "", _Answer(None, ())
     for part in asked:
         before, question = question, english.cleaned(part.text)
         question = spoken.resolve_pronouns(english.continued(question, before))
@@ -124,7 +124,7 @@ def _find_answer(prompt: Prompt) -> _Found:
         spoken = spoken.after(question, found.value or "")
     said = [part.text for part in _since(prompt) if part.name in ("", FINISH)]
     refused = next((text for text in said if text.startswith("ERROR: ")), "")
-    return _Found(None, (f"{REFUSED} ({refused})", *found.claims)) if refused else found
+    return _Answer(None, (f"{REFUSED} ({refused})", *found.claims)) if refused else found
 
 
 def _since(prompt: Prompt) -> Sequence[Part]:
@@ -133,7 +133,7 @@ def _since(prompt: Prompt) -> Sequence[Part]:
     return prompt.parts[begin:]
 
 
-def _declined(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
+def _declined(prompt: Prompt, found: _Answer) -> tuple[str, tuple[_Do, ...]]:
     """That there is no answer, with what was found on the way and the passages nearest to it."""
     asked = " ".join(part.text for part in (*prompt.head[-1:], *filter(_asks, prompt.parts)))
     searches = [_read(part).results for part in _since(prompt) if part.name == "docs"]
@@ -153,7 +153,7 @@ def _answer_schema(prompt: Prompt) -> Mapping[str, Any]:
     return finish.parameters.get("properties", {}).get("answer", {}) if finish else {}
 
 
-def _answer(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
+def _answer(prompt: Prompt, found: _Answer) -> tuple[str, tuple[_Do, ...]]:
     """An answer as text, or as thought and call of finish, of the type that finish wants."""
     lead = f"{found.value} – " if found.value and len(found.claims) > 1 else ""
     answer: Json = lead + " ".join(found.claims)
@@ -166,12 +166,12 @@ def _answer(prompt: Prompt, found: _Found) -> tuple[str, tuple[_Do, ...]]:
     return "I have what can be found.", ((FINISH, {"answer": answer}),)
 
 
-def _solve(question: str, prompt: Prompt) -> _Found:
+def _solve(question: str, prompt: Prompt) -> _Answer:
     """Work a cleaned question out, follow the planner's steps, or look it up as it is."""
     if len(question) > MOST_CHARACTERS:
-        return _Found(None, (f"I read up to {MOST_CHARACTERS} characters: ask in less.",))
+        return _Answer(None, (f"I read up to {MOST_CHARACTERS} characters: ask in less.",))
     if english.FORMS["greeting"].fullmatch(question):
-        return _Found("", (GREETING,))
+        return _Answer("", (GREETING,))
     if english.arithmetic(question):
         return _worked_out(question, prompt)
     if english.FORMS["parts"].search(question):
@@ -204,54 +204,54 @@ def _searched_at_once(questions: list[str], prompt: Prompt) -> None:
         raise _Wanted(f"I search the documents to find out: {'; '.join(questions)}.", *missing)
 
 
-def _each(questions: list[str], prompt: Prompt) -> _Found:
+def _each(questions: list[str], prompt: Prompt) -> _Answer:
     """Look up several things that have nothing to do with each other."""
     found = [_looked_up(question, prompt) for question in questions]
     claims = dict.fromkeys(claim for one in found for claim in one.claims)
-    return _Found(None if any(one.value is None for one in found) else "", tuple(claims))
+    return _Answer(None if any(one.value is None for one in found) else "", tuple(claims))
 
 
-def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Found:
+def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Answer:
     """Do the steps of a plan in turn, each with the values of those before it."""
     values, claims = list[str](), list[str]()
     for step in steps:
         text, sums = english.cleaned(step.get("do", "")), step["tool"] == "calc"
         for number, value in reversed(list(enumerate(values, start=1))):
             text = text.replace(f"#{number}", value.replace(",", "") if sums else value)
-        if steps[-1]["tool"] == "calc" and not sums and english.Asked(text).kind == "what":
+        if steps[-1]["tool"] == "calc" and not sums and english.QuestionFocus(text).kind == "what":
             text = f"how much is {text}"
         found = _worked_out(text, prompt) if sums else _looked_up(text, prompt)
         if found.value is None:
-            return _Found(None, (*found.claims, *claims))
+            return _Answer(None, (*found.claims, *claims))
         values.append(found.value)
         years = " (by calendar years)" if sums and "the year" in str(steps) else ""
         claims += (f"{claim}{years}" for claim in found.claims)
     if choice := dict(english.FORMS["choice"].findall(steps[-1].get("hint", ""))):
         sign = "" if values[-1] == "0" else "below" if values[-1].startswith("-") else "above"
         values.append(choice.get(sign, "neither"))
-    return _Found(values[-1], tuple(dict.fromkeys(claims)))
+    return _Answer(values[-1], tuple(dict.fromkeys(claims)))
 
 
-def _worked_out(question: str, prompt: Prompt) -> _Found:
+def _worked_out(question: str, prompt: Prompt) -> _Answer:
     expression = english.arithmetic(question)
     asked = (f"I work out {expression}.", "calc", {"expression": expression})
     result = _call(prompt, *asked).result if expression else None
     if result is None:
-        return _Found(None, (f"I cannot work out “{question}”.",))
-    return _Found(str(result), (f"{expression} = {result}",))
+        return _Answer(None, (f"I cannot work out “{question}”.",))
+    return _Answer(str(result), (f"{expression} = {result}",))
 
 
-def _looked_up(question: str, prompt: Prompt) -> _Found:
+def _looked_up(question: str, prompt: Prompt) -> _Answer:
     """The sentence that answers, or else the one that is nearest to the question."""
-    words, asked = _query(question), english.Asked(question)
+    words, asked = _query(question), english.QuestionFocus(question)
     why = f"I search the documents to find out: {question}."
     passages = _call(prompt, why, "docs", _search(words)).results if words else []
     found = (asked.match(one) for passage in passages for one in english.sentences(passage))
     scored = sorted(filter(None, found), key=lambda one: -one[0])
     best = [one for one in scored if one[0] == scored[0][0]]
     if len({value or claim for _, value, claim in best}) != 1:  # none, or they differ
-        return _Found(None, ())
-    return _Found(best[0][1] or best[0][2], (best[0][2],))
+        return _Answer(None, ())
+    return _Answer(best[0][1] or best[0][2], (best[0][2],))
 
 
 def _query(question: str) -> str:

@@ -130,7 +130,7 @@ class Spoken(NamedTuple):
         """What is spoken of after a question and its value."""
         first, thing = next(iter(names(question)), ""), FORMS["spoken"].search(question)
         if names(value) == [value]:
-            who = Asked(question).kind == "who"
+            who = QuestionFocus(question).kind == "who"
             return Spoken(value, first or self.what) if who else Spoken(first, value)
         whats = thing[0] if thing else first
         return Spoken(first or self.who, whats or self.what)
@@ -204,7 +204,7 @@ def gist(text: str, question: str) -> str:
     return " ".join(("" if at - 1 in {-1, *kept} else "… ") + pieces[at] for at in sorted(kept))
 
 
-class Asked:
+class QuestionFocus:
     """What a simple question asks for, and how far a sentence answers it."""
 
     def __init__(self, question: str) -> None:

@@ -16,8 +16,8 @@ from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
 from clew.core.prompt_parts import joined
 from clew.models.history import IN_CHAT
-from clew.models.http.endpoint import Endpoint, Settings
-from clew.models.http.failures import Trouble
+from clew.models.http.endpoint import Endpoint, HttpSettings
+from clew.models.http.failures import ProviderError
 from clew.models.http.request import openai_body, stop_sequences
 from clew.models.openai.chat_prompt import (
     IN_MESSAGES,
@@ -29,10 +29,10 @@ from clew.models.openai.chat_prompt import (
     kept_keys,
     message,
 )
-from clew.models.openai.chat_reply import Draft
+from clew.models.openai.chat_reply import ChatReplyBuilder
 from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
-from clew.models.tool_names import Boxes
+from clew.models.tool_names import ToolNameMap
 from clew.models.validate import params_of
 
 __all__ = ["openai_chat"]
@@ -60,7 +60,7 @@ def openai_chat(
     provider: str = "openai",
     key_variable: str = "OPENAI_API_KEY",
     client: openai.AsyncOpenAI | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[HttpSettings],
 ) -> Endpoint:
     """A model of a Chat Completions server, as `provider:model`.
 
@@ -76,7 +76,7 @@ def openai_chat(
             for this model.
         key_variable: The environment variable that holds the key; errors name it.
         client: An official client to use as it is, instead of making one.
-        settings: Parameters, prices, timeout … (`Settings`).
+        settings: Parameters, prices, timeout … (`HttpSettings`).
 
     Raises `ConfigError` where address, key or parameters cannot be right.
     """
@@ -109,15 +109,15 @@ class ChatApi:
 
     def __post_init__(self) -> None:
         self._head = head(self.model, self.params)
-        self._boxes = Boxes(NAMES, declare_openai if is_openai(self.provider) else declare)
+        self._boxes = ToolNameMap(NAMES, declare_openai if is_openai(self.provider) else declare)
 
     def path(self, *, stream: bool) -> str:
         return "/chat/completions"
 
-    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return Draft((self.provider, self.model), self._boxes.of(prompt.tools, without))
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> ChatReplyBuilder:
+        return ChatReplyBuilder((self.provider, self.model), self._boxes.of(prompt.tools, without))
 
-    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         said = trouble.text
         if trouble.status not in {400, 422}:
             return ""

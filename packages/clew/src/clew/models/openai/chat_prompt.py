@@ -12,7 +12,7 @@ from clew.core.interfaces import Part, ToolSpec
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.openai.response_schema import openai_tool
-from clew.models.tool_names import Ids, Names, Toolbox, arguments, described
+from clew.models.tool_names import Ids, NameRules, Toolbox, arguments, described
 
 STOPS: Final = 4
 """How many stop sequences the API takes."""
@@ -37,7 +37,7 @@ IN_MESSAGES: Final = frozenset(
 )
 """What of `GOES_BACK` has its place in messages of this API."""
 
-NAMES: Final = Names()
+NAMES: Final = NameRules()
 """Names of functions: letters, digits, `_` and `-`, at most 64."""
 
 IDS: Final = Ids(r".{1,40}", 32)

@@ -41,7 +41,7 @@ _CALL: Final = frozenset({"id", "type", "function", "custom", "index"})
 C = TypeVar("C")
 
 
-class Choice(msgspec.Struct):
+class ChatChoice(msgspec.Struct):
     """A choice of a body (`message`) or of a chunk (`delta`); only the first, 0, is wanted."""
 
     message: dict[str, Any] | None = None
@@ -56,7 +56,7 @@ class Choice(msgspec.Struct):
         return CHAT.explains(self.finish_reason)
 
 
-class Body(msgspec.Struct, Generic[C]):
+class ChatBody(msgspec.Struct, Generic[C]):
     """A reply's body, or one chunk of a stream, with choices of the API's own kind."""
 
     choices: list[C] | None = None
@@ -65,11 +65,11 @@ class Body(msgspec.Struct, Generic[C]):
     error: Any = None
 
 
-class Block(msgspec.Struct):
+class ContentBlock(msgspec.Struct):
     """A block of content: text, or thinking, which is text or blocks of it (at Mistral)."""
 
     text: str | None = None
-    thinking: "str | list[Block] | None" = None
+    thinking: "str | list[ContentBlock] | None" = None
 
 
 class Function(msgspec.Struct):
@@ -86,7 +86,7 @@ class Custom(msgspec.Struct):
     input: str | None = None
 
 
-class Piece(msgspec.Struct):
+class CallDelta(msgspec.Struct):
     """A call, or a piece of one. Some servers give numbers for ids."""
 
     index: int | None = None
@@ -107,10 +107,10 @@ class Piece(msgspec.Struct):
         return self.function or Function()
 
 
-_decoder = msgspec.json.Decoder(Body[Choice])
+_decoder = msgspec.json.Decoder(ChatBody[ChatChoice])
 
 
-class _Call(msgspec.Struct):
+class _CallBuilder(msgspec.Struct):
     """A call as it comes together."""
 
     id: str = ""
@@ -126,7 +126,7 @@ class _Call(msgspec.Struct):
             self.arguments = self.arguments or []
             self.arguments.append(text)
 
-    def same(self, other: "_Call") -> bool:
+    def same(self, other: "_CallBuilder") -> bool:
         """Whether both call the same with the same arguments."""
         return self.name == other.name and self.told() == other.told()
 
@@ -138,7 +138,7 @@ class _Call(msgspec.Struct):
             return text
 
 
-class Draft(msgspec.Struct):
+class ChatReplyBuilder(msgspec.Struct):
     """A reply as it comes together, from one message or from many deltas.
 
     `source` is (provider, model asked for).
@@ -149,12 +149,12 @@ class Draft(msgspec.Struct):
     text: list[str] = msgspec.field(default_factory=list[str])
     thinking: list[str] = msgspec.field(default_factory=list[str])
     refusal: list[str] = msgspec.field(default_factory=list[str])
-    calls: list[_Call] = msgspec.field(default_factory=list[_Call])
-    older: list[_Call] = msgspec.field(default_factory=list[_Call])
-    slots: dict[int, _Call] = msgspec.field(default_factory=dict[int, _Call])
+    calls: list[_CallBuilder] = msgspec.field(default_factory=list[_CallBuilder])
+    older: list[_CallBuilder] = msgspec.field(default_factory=list[_CallBuilder])
+    slots: dict[int, _CallBuilder] = msgspec.field(default_factory=dict[int, _CallBuilder])
     more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     aloud: ThinkTagFilter = msgspec.field(default_factory=ThinkTagFilter)
-    so_far: CumulativeText = msgspec.field(default_factory=CumulativeText)
+    trajectory: CumulativeText = msgspec.field(default_factory=CumulativeText)
     endings: Endings = CHAT
     words: list[str] = msgspec.field(default_factory=list[str])
     usage: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
@@ -202,17 +202,17 @@ class Draft(msgspec.Struct):
             if key == "content":
                 text, thinking = _content(value)
                 self.thinking += thinking
-                piece = self.aloud.take(self.so_far.rest_of(text))
+                piece = self.aloud.take(self.trajectory.rest_of(text))
                 if piece:
                     self.text.append(piece)
             elif key == "tool_calls":
-                pieces = msgspec.convert(value, list[Piece])
+                pieces = msgspec.convert(value, list[CallDelta])
                 for place, (call, raw) in enumerate(zip(pieces, value, strict=True)):
                     self._take_call(call, raw, None if whole else self._slot(call, place))
             elif key == "function_call":
                 function = msgspec.convert(value, Function)
                 if value.get("name") or value.get("arguments"):  # Snowflake sends one of nothing
-                    self.older = self.older or [_Call()]
+                    self.older = self.older or [_CallBuilder()]
                     self.older[0].take(function)
             elif key == "refusal":
                 self.refusal += [str(value)] if value else []
@@ -220,7 +220,7 @@ class Draft(msgspec.Struct):
                 self.more[key] = _grown(self.more.get(key), value)
         return piece
 
-    def _slot(self, piece: Piece, place: int) -> _Call | None:
+    def _slot(self, piece: CallDelta, place: int) -> _CallBuilder | None:
         """The call a piece of a stream goes on with; None where it begins another.
 
         Some servers number no calls, or all of them 0: then a name beside another id begins one.
@@ -234,9 +234,9 @@ class Draft(msgspec.Struct):
         begins = function.name and (last is None or not piece.id or piece.id != last.id)
         return None if begins else last
 
-    def _take_call(self, piece: Piece, raw: dict[str, Any], call: _Call | None) -> None:
+    def _take_call(self, piece: CallDelta, raw: dict[str, Any], call: _CallBuilder | None) -> None:
         if call is None:
-            call = _Call()
+            call = _CallBuilder()
             self.calls.append(call)
         if piece.index is not None:
             self.slots[piece.index] = call
@@ -248,9 +248,9 @@ class Draft(msgspec.Struct):
 
     def reply(self, sent: int) -> Reply:
         text = "".join(self.text) + self.aloud.rest()
-        if self.so_far.cumulative:  # the first pieces were taken before that was certain
+        if self.trajectory.cumulative:  # the first pieces were taken before that was certain
             self.aloud = ThinkTagFilter()
-            text = self.aloud.take(self.so_far.text) + self.aloud.rest()
+            text = self.aloud.take(self.trajectory.text) + self.aloud.rest()
         # Gateways send a call in the older place too: it is the same call.
         self.calls += [call for call in self.older if not any(map(call.same, self.calls))]
         self.older = []
@@ -299,12 +299,12 @@ def _content(content: Any) -> tuple[str, list[str]]:
     """Text and thinking: content is text, or (at some providers) a list of blocks of either."""
     if isinstance(content, str):
         return content, []
-    blocks = msgspec.convert(content, list[Block])
+    blocks = msgspec.convert(content, list[ContentBlock])
     thinking = [_thinking(block.thinking) for block in blocks if block.thinking]
     return "".join(block.text or "" for block in blocks), thinking
 
 
-def _thinking(told: str | list[Block]) -> str:
+def _thinking(told: str | list[ContentBlock]) -> str:
     return told if isinstance(told, str) else "".join(block.text or "" for block in told)
 
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import openai
 
-from clew.models.http.endpoint import TIMEOUT, Api, Endpoint, Settings
-from clew.models.http.failures import Source
+from clew.models.http.endpoint import TIMEOUT, Api, Endpoint, HttpSettings
+from clew.models.http.failures import FailureSource
 from clew.models.http.sdk_client import Errors, Posting
 from clew.models.http.server import address, find_key, http_client, through
 from clew.support.errors import ConfigError
@@ -40,16 +40,16 @@ def openai_endpoint(
     api_version: str,
     key_variable: str,
     client: openai.AsyncOpenAI | None,
-    settings: Settings,
+    settings: HttpSettings,
 ) -> Endpoint:
     """A model behind one of OpenAI's APIs, there or elsewhere. Raises `ConfigError`."""
     name = f"{api.provider}:{api.model}"
     if client is not None:
-        source = Source(name, str(client.base_url), client.api_key, "")
+        source = FailureSource(name, str(client.base_url), client.api_key, "")
         return Endpoint(api, source, lambda: Posting(client, ERRORS, source, given=True), settings)
     where = _address(api.provider, name, base_url, api_version)
     way = through(where, settings)
-    source = Source(name, where, find_key(api_key, key_variable), key_variable, way)
+    source = FailureSource(name, where, find_key(api_key, key_variable), key_variable, way)
     return Endpoint(api, source, lambda: _connect(api, source, settings, api_version), settings)
 
 
@@ -69,7 +69,7 @@ def _address(provider: str, name: str, base_url: str | None, api_version: str) -
     return address(name, base_url, *usual)
 
 
-def _connect(api: Api, source: Source, settings: Settings, api_version: str) -> Posting:
+def _connect(api: Api, source: FailureSource, settings: HttpSettings, api_version: str) -> Posting:
     """A client without retries of its own."""
     timeout = settings.get("timeout", TIMEOUT)
     connections = http_client(

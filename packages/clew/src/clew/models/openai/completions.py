@@ -16,12 +16,12 @@ from collections.abc import Sequence
 
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
-from clew.models.http.endpoint import Endpoint, Settings
-from clew.models.http.failures import Trouble
+from clew.models.http.endpoint import Endpoint, HttpSettings
+from clew.models.http.failures import ProviderError
 from clew.models.http.request import refuse_ours, stop_sequences
 from clew.models.openai.chat_prompt import STOPS, with_image_captions
 from clew.models.openai.client import openai_endpoint
-from clew.models.openai.completions_reply import Draft
+from clew.models.openai.completions_reply import CompletionsReplyBuilder
 from clew.models.validate import params_of
 from clew.support.errors import ConfigError
 
@@ -52,7 +52,7 @@ def openai_completions(
     provider: str = "openai-completions",
     key_variable: str = "OPENAI_API_KEY",
     client: openai.AsyncOpenAI | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[HttpSettings],
 ) -> Endpoint:
     """A model of a completions server, as `provider:model`. It needs a text codec.
 
@@ -93,10 +93,10 @@ class CompletionsApi:
     def path(self, *, stream: bool) -> str:
         return "/completions"
 
-    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return Draft(self.model)
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> CompletionsReplyBuilder:
+        return CompletionsReplyBuilder(self.model)
 
-    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
         said = trouble.text

@@ -9,12 +9,12 @@ from clew.core.events import Reply
 from clew.models.endings import COMPLETIONS
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
-from clew.models.openai.chat_reply import Body, read_usage
+from clew.models.openai.chat_reply import ChatBody, read_usage
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.usage import merged
 
 
-class Choice(msgspec.Struct):
+class TextChoice(msgspec.Struct):
     """A choice of a body or of a chunk; only the first, 0, is wanted."""
 
     text: str | None = None
@@ -28,11 +28,11 @@ class Choice(msgspec.Struct):
         return COMPLETIONS.explains(self.finish_reason)
 
 
-_decoder = msgspec.json.Decoder(Body[Choice])
+_decoder = msgspec.json.Decoder(ChatBody[TextChoice])
 
 
 @dataclass(slots=True)
-class Draft:
+class CompletionsReplyBuilder:
     """A reply as it comes together. `model` is the one asked for, until the server names one."""
 
     model: str

@@ -42,7 +42,7 @@ _Format: TypeAlias = Literal[
 ]
 
 
-class _Schema(msgspec.Struct, forbid_unknown_fields=True):
+class _Subset(msgspec.Struct, forbid_unknown_fields=True):
     """The subset: whatever else a schema has, makes it another."""
 
     type: _Kind | list[_Kind] | None = None
@@ -50,13 +50,13 @@ class _Schema(msgspec.Struct, forbid_unknown_fields=True):
     const: Json | msgspec.UnsetType = msgspec.UNSET
     title: str = ""
     description: str = ""
-    any_of: list["_Schema"] | None = msgspec.field(default=None, name="anyOf")
+    any_of: list["_Subset"] | None = msgspec.field(default=None, name="anyOf")
     ref: str = msgspec.field(default="", name="$ref")
-    defs: dict[str, "_Schema"] = msgspec.field(default={}, name="$defs")
-    properties: dict[str, "_Schema"] = {}
+    defs: dict[str, "_Subset"] = msgspec.field(default={}, name="$defs")
+    properties: dict[str, "_Subset"] = {}
     required: list[str] = []
     more: Json = msgspec.field(default=True, name="additionalProperties")
-    items: "_Schema | None" = None
+    items: "_Subset | None" = None
     min_items: int = msgspec.field(default=0, name="minItems")
     max_items: int | None = msgspec.field(default=None, name="maxItems")
     pattern: str = ""
@@ -74,7 +74,7 @@ class _Schema(msgspec.Struct, forbid_unknown_fields=True):
         return [] if self.type is None else [self.type]
 
     @property
-    def inner(self) -> Iterator["_Schema"]:
+    def inner(self) -> Iterator["_Subset"]:
         yield from self.any_of or ()
         yield from self.defs.values()
         if self.items is not None:
@@ -98,10 +98,10 @@ def fit(schema: bytes) -> tuple[Fit, bytes]:
         kinds = {_defined(_fields(each), definitions).get("type") for each in either}
         return ("objects" if kinds == {"object"} else "other"), schema
     try:
-        typed = msgspec.convert(known, _Schema)
+        typed = msgspec.convert(known, _Subset)
     except (msgspec.ValidationError, RecursionError):
         return "object", schema
-    size = _Size()
+    size = _SchemaSize()
     held = typed.any_of is None and size.takes(typed, 1) and size.fits
     return ("strict" if held else "object"), schema
 
@@ -141,7 +141,7 @@ def response_format(schema: bytes, without: frozenset[str], *, any_schema: bool)
     return {"type": "json_schema"} | named
 
 
-class _Size:
+class _SchemaSize:
     """Walks a schema, and counts what there may not be too much of."""
 
     def __init__(self) -> None:
@@ -153,12 +153,12 @@ class _Size:
             self.properties <= _PROPERTIES and self.values <= _VALUES and self.letters <= _LETTERS
         )
 
-    def takes(self, schema: _Schema, depth: int) -> bool:
+    def takes(self, schema: _Subset, depth: int) -> bool:
         """Whether everything is of a kind, each reference stands alone, each list says of what, and
         each object is closed, with nothing optional.
         """
         if schema.ref:
-            return schema.ref.startswith("#") and schema == _Schema(ref=schema.ref)
+            return schema.ref.startswith("#") and schema == _Subset(ref=schema.ref)
         kinds = schema.kinds
         if depth > _DEPTH or not (kinds or schema.any_of):
             return False
@@ -171,7 +171,7 @@ class _Size:
             and all(self.takes(each, depth + 1) for each in schema.properties.values())
         )
 
-    def _count(self, schema: _Schema) -> None:
+    def _count(self, schema: _Subset) -> None:
         values = [*schema.enum, *(() if schema.const is msgspec.UNSET else (schema.const,))]
         self.properties += len(schema.properties)
         self.values += len(values)

@@ -16,15 +16,15 @@ from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
 from clew.core.prompt_parts import joined
 from clew.models.history import ON_PARTS
-from clew.models.http.endpoint import Endpoint, Settings
-from clew.models.http.failures import Trouble
+from clew.models.http.endpoint import Endpoint, HttpSettings
+from clew.models.http.failures import ProviderError
 from clew.models.http.request import openai_body
 from clew.models.openai.chat_prompt import NAMES
 from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.openai.responses_prompt import declare, declare_openai, head, items
-from clew.models.openai.responses_reply import Draft
-from clew.models.tool_names import Boxes
+from clew.models.openai.responses_reply import ResponsesReplyBuilder
+from clew.models.tool_names import ToolNameMap
 from clew.models.tool_schema import LEVELS
 from clew.models.validate import params_of
 
@@ -54,7 +54,7 @@ def openai_responses(
     provider: str = "openai-responses",
     key_variable: str = "OPENAI_API_KEY",
     client: openai.AsyncOpenAI | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[HttpSettings],
 ) -> Endpoint:
     """A model of a server of the Responses API, as `provider:model`.
 
@@ -93,17 +93,19 @@ class ResponsesApi:
             encrypted: head(self.model, self.params, encrypted=encrypted)
             for encrypted in (True, False)
         }
-        self._boxes = Boxes(NAMES, declare_openai if is_openai(self.provider) else declare)
+        self._boxes = ToolNameMap(NAMES, declare_openai if is_openai(self.provider) else declare)
         text: dict[str, Any] = self.params.get("text") or {}
         self._text = text
 
     def path(self, *, stream: bool) -> str:
         return "/responses"
 
-    def draft(self, prompt: Prompt, without: frozenset[str]) -> Draft:
-        return Draft((self.provider, self.model), self._boxes.of(prompt.tools, without))
+    def draft(self, prompt: Prompt, without: frozenset[str]) -> ResponsesReplyBuilder:
+        return ResponsesReplyBuilder(
+            (self.provider, self.model), self._boxes.of(prompt.tools, without)
+        )
 
-    def degrade(self, trouble: Trouble, without: frozenset[str]) -> str:
+    def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         said = trouble.text
         if self._formed and REFUSED.search(said):
             return next((key for key in LEAVE if key not in without), "")

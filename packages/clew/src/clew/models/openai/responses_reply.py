@@ -36,7 +36,7 @@ _CALL: Final = frozenset({"status", "call_id", "name", "arguments"})
 _MESSAGE: Final = frozenset({"status", "role", "content"})
 
 
-class Block(msgspec.Struct):
+class OutputBlock(msgspec.Struct):
     """A block of a message, or of reasoning."""
 
     type: str = ""
@@ -48,8 +48,8 @@ class Item(msgspec.Struct):
     """An item of the output, of one of the kinds that are read."""
 
     type: str
-    content: list[Block] | None = None
-    summary: list[Block] | None = None
+    content: list[OutputBlock] | None = None
+    summary: list[OutputBlock] | None = None
     call_id: str | None = None
     name: str | None = None
     arguments: str | None = None
@@ -73,7 +73,7 @@ class Response(msgspec.Struct):
     error: Any = None
 
 
-class Event(msgspec.Struct):
+class ResponseEvent(msgspec.Struct):
     """An event of a stream: what of it is there depends on its type."""
 
     type: str = ""
@@ -88,11 +88,11 @@ class Event(msgspec.Struct):
 
 
 _response = msgspec.json.Decoder(Response)
-_event = msgspec.json.Decoder(Event)
+_event = msgspec.json.Decoder(ResponseEvent)
 
 
 @dataclass(slots=True)
-class Draft:
+class ResponsesReplyBuilder:
     """A reply as it comes together: items by their place, pieces of those that are not done yet,
     and the response that ends it.
 

@@ -3,9 +3,9 @@
 from typing import Final
 
 from clew.screens.phrases import eastern, english, european, marks, orders
-from clew.screens.rules import Rule
+from clew.screens.rules import AttackPattern
 
-RULES: Final[tuple[Rule, ...]] = (
+RULES: Final[tuple[AttackPattern, ...]] = (
     *english.RULES, *european.RULES, *eastern.RULES, *orders.RULES, *marks.RULES,
 )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.screens.rules import LanguagePatterns, Rule, one_of
+from clew.screens.rules import AttackPattern, LanguagePatterns, one_of
 
 RUSSIAN: Final = LanguagePatterns(
     drop="""(?:про)?игнорируй(?:те)?, забудь(?:те)?(?: про| о| обо)?, пренебреги(?:те)?, отбрось(?:те)?, обойди(?:те)?,
@@ -149,5 +149,8 @@ TONGUES: Final = (RUSSIAN, ARABIC)
 RULES: Final = (
     *RUSSIAN.rules(),
     *ARABIC.rules(),
-    *(Rule(name, pattern, words=False, breakable=False) for name, pattern in (*CHINESE, *JAPANESE)),
+    *(
+        AttackPattern(name, pattern, words=False, breakable=False)
+        for name, pattern in (*CHINESE, *JAPANESE)
+    ),
 )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.screens.rules import LanguagePatterns, Rule
+from clew.screens.rules import AttackPattern, LanguagePatterns
 
 ENGLISH: Final = LanguagePatterns(
     drop="""ignore, ignoring, disregard, forget(?: about)?, neglect, override, overrule, bypass, circumvent, discard,
@@ -63,19 +63,19 @@ ENGLISH: Final = LanguagePatterns(
 )
 
 EXTRA: Final = (
-    Rule("override", "(?:void|no|none of)(?: of)? (?:your|the) (?:previous|prior|earlier) ~1 (?:orders|rules)"),
-    Rule("override", "(?:replaces?|supersedes?|overrides?) ~3 (?:system prompt|(?:original|previous|your) ~1 instructions)"),
-    Rule("override", "(?:original|previous|your) ~1 (?:system prompt|instructions) ~3 (?:replaces?|supersedes?|overrides?)"),
-    Rule("override", "(?:ignore|disregard|neglect|forget|skip|drop) (?:all|any|every) ~2 (?:instructions|directives|guidelines)"),
-    Rule("override", "none of what ~4 (?:told|said|wrote|taught) ~4 (?:counts?|appl(?:y|ies)|matters?|holds?)"),
-    Rule("persona", "do anything now (?:mode|enabled|activated|and|is)"),
-    Rule("persona", "(?:act|behave|respond|answer|roleplay|role play) (?:as|like) (?:dan|stan|dude)\\b"),
-    Rule("persona", "(?:enter|enable|activate|switch (?:in)?to|turn on|go into|start|engage|unlock) ~2"
+    AttackPattern("override", "(?:void|no|none of)(?: of)? (?:your|the) (?:previous|prior|earlier) ~1 (?:orders|rules)"),
+    AttackPattern("override", "(?:replaces?|supersedes?|overrides?) ~3 (?:system prompt|(?:original|previous|your) ~1 instructions)"),
+    AttackPattern("override", "(?:original|previous|your) ~1 (?:system prompt|instructions) ~3 (?:replaces?|supersedes?|overrides?)"),
+    AttackPattern("override", "(?:ignore|disregard|neglect|forget|skip|drop) (?:all|any|every) ~2 (?:instructions|directives|guidelines)"),
+    AttackPattern("override", "none of what ~4 (?:told|said|wrote|taught) ~4 (?:counts?|appl(?:y|ies)|matters?|holds?)"),
+    AttackPattern("persona", "do anything now (?:mode|enabled|activated|and|is)"),
+    AttackPattern("persona", "(?:act|behave|respond|answer|roleplay|role play) (?:as|like) (?:dan|stan|dude)\\b"),
+    AttackPattern("persona", "(?:enter|enable|activate|switch (?:in)?to|turn on|go into|start|engage|unlock) ~2"
          " (?:jailbreak|dan|do anything now|unrestricted|unfiltered|evil|no filter) mode"),
-    Rule("forgery", "(?:begin|start of|end of|end) (?:system|admin|administrator|developer) (?:message|prompt|instructions?)"),
-    Rule("exfiltration", "(?:print|show|echo|tell|give|send|reveal|output|dump)(?!\\() ~4 \\w+_(?:api_key|token|secret|password)\\b"),
-    Rule("exfiltration", "(?:list|give|show|dump|print|append|send) ~2 (?:every|all|each) (?:secrets?|credentials?|keys?) ~2 you"),
-    Rule("exfiltration", "(?:dump|print|show|send|list) your ~1 environment variables"),
+    AttackPattern("forgery", "(?:begin|start of|end of|end) (?:system|admin|administrator|developer) (?:message|prompt|instructions?)"),
+    AttackPattern("exfiltration", "(?:print|show|echo|tell|give|send|reveal|output|dump)(?!\\() ~4 \\w+_(?:api_key|token|secret|password)\\b"),
+    AttackPattern("exfiltration", "(?:list|give|show|dump|print|append|send) ~2 (?:every|all|each) (?:secrets?|credentials?|keys?) ~2 you"),
+    AttackPattern("exfiltration", "(?:dump|print|show|send|list) your ~1 environment variables"),
 )  # fmt: skip
 
 RULES: Final = (*ENGLISH.rules(), *EXTRA)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.screens.rules import LanguagePatterns, Rule
+from clew.screens.rules import AttackPattern, LanguagePatterns
 
 GERMAN: Final = LanguagePatterns(
     drop="""ignorier(?:e|t|en)?(?: sie)?, vergiss, vergessen sie, missachte, missachten sie, umgehe, verwirf, ubergehe,
@@ -175,5 +175,5 @@ TONGUES: Final = (GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE)
 
 RULES: Final = (
     *(rule for tongue in TONGUES for rule in tongue.rules()),
-    *(Rule("override", pattern) for pattern in _GERMAN_ORDER),
+    *(AttackPattern("override", pattern) for pattern in _GERMAN_ORDER),
 )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.screens.rules import Rule, one_of
+from clew.screens.rules import AttackPattern, one_of
 
 _SYSTEM: Final = one_of(
     "system(?:e|a)?",
@@ -41,7 +41,7 @@ _FETCH: Final = one_of(
 
 RULES: Final = (
     *(
-        Rule("forgery", each, words=False, breakable=False)
+        AttackPattern("forgery", each, words=False, breakable=False)
         for each in (
             r"<\|(?:im_start|im_end|system|user|assistant|start_header_id|end_header_id|eot_id|endoftext)\|>",
             r"\[/?inst\]|<</?sys>>",
@@ -62,7 +62,7 @@ RULES: Final = (
         )
     ),
     *(
-        Rule("exfiltration", each, words=False, breakable=False)
+        AttackPattern("exfiltration", each, words=False, breakable=False)
         for each in (
             r"\b" + _FETCH + r"\b[^.\n!?]{0,30}[^\w.]{0,2}[~/\w]{0,12}" + _SECRETS,
             r"\b(?:fetch|open|visit|load|get|request|call)\b[^\n]{0,10}https?://[^\s]{1,200}[^\n]{0,20}"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.screens.rules import Rule, one_of
+from clew.screens.rules import AttackPattern, one_of
 
 _DROP: Final = one_of("ignore", "disregard", "forget", "forget about", "ignoring", "ignores")
 _THEN: Final = one_of(
@@ -20,7 +20,7 @@ _SECRETS: Final = one_of(
 
 RULES: Final = (
     *(
-        Rule("override", each)
+        AttackPattern("override", each)
         for each in (
             _DROP + " (?:(?:all|everything|all of|anything) )?(?:the )?above " + _THEN,
             _DROP
@@ -48,25 +48,25 @@ RULES: Final = (
         )
     ),
     *(
-        Rule("override", each, words=False, breakable=False)
+        AttackPattern("override", each, words=False, breakable=False)
         for each in (
             r"\b" + _DROP + r" (?:the )?above" + _STOP,
             r"\bforget everything" + _STOP,
             r"\b(?:disregard|disable) (?:all |your )?safety" + _STOP,
         )
     ),
-    Rule(
+    AttackPattern(
         "override",
         "(?:前の|以前の|これまでの|上記の)(?:指示|命令|ルール)(?:は|を)(?:すべて|全て)?(?:無視|忘れ)",
         words=False,
     ),
-    Rule(
+    AttackPattern(
         "override",
         "(?:忽略|忘记|无视)(?:以上|上面|之前|先前)(?:的)?(?:所有|全部|一切)?(?:的)?(?:指令|指示|内容|说明|规则)",
         words=False,
     ),
     *(
-        Rule("reveal", each)
+        AttackPattern("reveal", each)
         for each in (
             "repeat (?:all )?(?:of )?the (?:words?|text|sentences?|prompt|instructions) above",
             "(?:display|print|output|reveal|show) (?:the |your )?(?:system configuration|initial prompt|initiali[sz]ation string)",
@@ -75,7 +75,7 @@ RULES: Final = (
         )
     ),
     *(
-        Rule("persona", each)
+        AttackPattern("persona", each)
         for each in (
             "dan ~6 do anything now",
             "do anything now ~4 dan",
@@ -91,7 +91,7 @@ RULES: Final = (
         )
     ),
     *(
-        Rule("forgery", each, words=False, breakable=False)
+        AttackPattern("forgery", each, words=False, breakable=False)
         for each in (
             r"(?:^|(?<=\n))[^\S\n]{0,3}#{2,4}\s?(?:assistant|human|user|system)\s?:",
             r"#{2,4}\s?(?:system|instruction|new instructions?)\s?#{2,4}",
@@ -100,7 +100,7 @@ RULES: Final = (
         )
     ),
     *(
-        Rule("exfiltration", each)
+        AttackPattern("exfiltration", each)
         for each in (
             "(?:e.?mail|send|forward|post|upload|transmit|dm) (?:me )?(?:all|every|any|the|your)(?: of)? ~2 "
             + _SECRETS

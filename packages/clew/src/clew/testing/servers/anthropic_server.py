@@ -23,16 +23,16 @@ from typing import Any, Final
 from clew.core.events import Usage
 from clew.testing.servers.anthropic_rules import Block, Refused, Signer, check, turns
 from clew.testing.servers.http_server import (
+    CompletionKind,
     Cut,
+    Delay,
     Drop,
     Fail,
-    Form,
     HttpServer,
+    ReceivedRequest,
     Say,
     Script,
-    Seen,
     Send,
-    Stall,
     Turn,
     sse,
     to_json,
@@ -42,13 +42,13 @@ from clew.testing.servers.openai_service import pieces, words
 __all__ = [
     "AnthropicServer",
     "Cut",
+    "Delay",
     "Drop",
     "Fail",
+    "ReceivedRequest",
     "Say",
     "Script",
-    "Seen",
     "Send",
-    "Stall",
     "Turn",
 ]
 
@@ -99,12 +99,12 @@ class AnthropicServer(HttpServer):
 class AnthropicService:
     """Messages, and the list of models."""
 
-    messages: Form
+    messages: CompletionKind
     models: Sequence[str] = ()
     root: str = ""
     stream_type: str = "text/event-stream; charset=utf-8"
 
-    def find(self, seen: Seen) -> Form | Send | Fail:
+    def find(self, seen: ReceivedRequest) -> CompletionKind | Send | Fail:
         if (seen.method, seen.path) == ("POST", "/v1/messages"):
             return self.messages
         if (seen.method, seen.path) == ("GET", "/v1/models"):
@@ -136,7 +136,7 @@ class Messages:
         """Raise `Refused` for a body that is not taken."""
         check(body, bound=self.bound, most=self.most)
 
-    def refuse(self, seen: Seen) -> Fail | Send | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | Send | None:
         bearer = seen.headers.get("authorization", "").removeprefix("Bearer ")
         if self.key and self.key not in {bearer, seen.headers.get("x-api-key")}:
             return Fail(401, "invalid x-api-key")
@@ -150,13 +150,13 @@ class Messages:
             return Fail(404, f"model: {seen.body['model']}")
         return None
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         return bool(seen.body.get("stream"))
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         return to_json(self._message(say, seen) | _end(say) | _usage(say, seen))
 
-    def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
         message = self._message(say, seen)
         blocks: list[Block] = message.pop("content")
         none: list[Any] = []
@@ -172,7 +172,7 @@ class Messages:
         yield _event("message_delta", delta=_end(say), **_usage(say, seen))
         yield _event("message_stop")
 
-    def _message(self, say: Say, seen: Seen) -> dict[str, Any]:
+    def _message(self, say: Say, seen: ReceivedRequest) -> dict[str, Any]:
         return {
             "id": f"msg_{next(self.count):04}",
             "type": "message",
@@ -181,7 +181,7 @@ class Messages:
             "content": self._signed(_blocks(say), seen),
         }
 
-    def _signed(self, blocks: list[Block], seen: Seen) -> list[Block]:
+    def _signed(self, blocks: list[Block], seen: ReceivedRequest) -> list[Block]:
         """The blocks with signatures and ids."""
         signer = Signer(seen.body)
         for role, before in turns(seen.body):
@@ -269,7 +269,7 @@ def _end(say: Say) -> dict[str, Any]:
     return end
 
 
-def _usage(say: Say, seen: Seen) -> dict[str, Any]:
+def _usage(say: Say, seen: ReceivedRequest) -> dict[str, Any]:
     """Usage as the service counts it: cached tokens are none of the input tokens."""
     used = say.usage
     if used == {}:

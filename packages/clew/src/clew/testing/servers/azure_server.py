@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clew.testing.servers.completions import Completions
-from clew.testing.servers.http_server import Fail, Form, HttpServer, Script, Seen, Send, to_json
+from clew.testing.servers.http_server import (
+    CompletionKind,
+    Fail,
+    HttpServer,
+    ReceivedRequest,
+    Script,
+    Send,
+    to_json,
+)
 from clew.testing.servers.openai_server import Chat
 from clew.testing.servers.openai_service import Access
 from clew.testing.servers.responses import Responses
@@ -31,7 +39,7 @@ class AzureServer(HttpServer):
 
     def __init__(self, script: Script = (), *, key: str, deployments: Sequence[str]) -> None:
         access = Access()
-        forms: dict[str, Form] = {
+        forms: dict[str, CompletionKind] = {
             "/chat/completions": Chat(access),
             "/responses": Responses(access),
             "/completions": Completions(access),
@@ -43,13 +51,13 @@ class AzureServer(HttpServer):
 class AzureService:
     """The paths of a resource; keys and deployments are looked at before what was asked."""
 
-    forms: Mapping[str, Form]
+    forms: Mapping[str, CompletionKind]
     key: str
     deployments: Sequence[str]
     root: str = ""
     stream_type: str = "text/event-stream; charset=utf-8"
 
-    def find(self, seen: Seen) -> Form | Send | Fail:
+    def find(self, seen: ReceivedRequest) -> CompletionKind | Send | Fail:
         bearer = seen.headers.get("authorization", "").removeprefix("Bearer ")
         if self.key not in {bearer, seen.headers.get("api-key")}:
             return Fail(

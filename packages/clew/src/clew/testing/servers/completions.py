@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from clew.testing.servers.http_server import Fail, Say, Seen, sse, to_json
+from clew.testing.servers.http_server import Fail, ReceivedRequest, Say, sse, to_json
 from clew.testing.servers.openai_rules import Refused
 from clew.testing.servers.openai_service import CREATED, DONE, FINISH, Access, chat_usage, words
 
@@ -25,18 +25,18 @@ class Completions:
     access: Access
     also: frozenset[str] = frozenset()
 
-    def refuse(self, seen: Seen) -> Fail | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | None:
         return self.access.refuse(seen, lambda body: check(body, self.also))
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         return bool(seen.body.get("stream"))
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         whole = _frame(say, seen.body) | {"choices": [_choice(say.text or "", _reason(say))]}
         usage = {} if say.usage == {} else {"usage": chat_usage(say, seen.body["prompt"])}
         return to_json(whole | usage)
 
-    def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
         frame = _frame(say, seen.body)
         for word in words(say.text or ""):
             yield sse(frame | {"choices": [_choice(word, None)]})

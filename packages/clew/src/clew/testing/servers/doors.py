@@ -17,12 +17,12 @@ from clew.testing.servers.anthropic_rules import check as check_messages
 from clew.testing.servers.anthropic_rules import turns
 from clew.testing.servers.anthropic_server import AnthropicService, Messages
 from clew.testing.servers.http_server import (
+    CompletionKind,
     Fail,
-    Form,
     HttpServer,
+    ReceivedRequest,
     Say,
     Script,
-    Seen,
     Send,
     to_json,
 )
@@ -394,7 +394,7 @@ class DoorServer(HttpServer):
     """The server of a door; see `OpenAIServer` for the arguments."""
 
     def __init__(self, door: Door, script: Script = (), *, key: str = "", piece: int = 0) -> None:
-        forms: dict[str, Form] = {"/chat/completions": _DoorChat(Access(key), door)}
+        forms: dict[str, CompletionKind] = {"/chat/completions": _DoorChat(Access(key), door)}
         super().__init__(OpenAIService(forms), script, piece=piece)
 
 
@@ -409,7 +409,7 @@ class _DoorChat:
     def __post_init__(self) -> None:
         object.__setattr__(self, "chat", Chat(self.access))
 
-    def refuse(self, seen: Seen) -> Fail | Send | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | Send | None:
         refused = self.access.refuse(seen, self._check)
         if refused is None or refused.status != 400:
             return refused
@@ -421,15 +421,15 @@ class _DoorChat:
         for rule in self.door.rules:
             rule(body)
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         return self.chat.streams(seen)
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         body = json.loads(self.chat.full_body(say, seen))
         self._sign(body["choices"][0]["message"].get("tool_calls") or [])
         return to_json(body)
 
-    def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
         for event in self.chat.events(say, seen):
             told = event.removeprefix(b"data: ")
             if not self.door.signs or not told.startswith(b"{"):
@@ -463,7 +463,7 @@ class ThinkingServer(HttpServer):
 class _Unsigned(Messages):
     """Messages whose thinking has no signature, and has to come back with calls."""
 
-    def refuse(self, seen: Seen) -> Fail | Send | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | Send | None:
         refused = super().refuse(seen)
         if refused is not None:
             return refused
@@ -480,7 +480,7 @@ class _Unsigned(Messages):
     def check(self, body: Any) -> None:
         check_messages(body, most=self.most, signed=False)
 
-    def _signed(self, blocks: list[Message], seen: Seen) -> list[Message]:
+    def _signed(self, blocks: list[Message], seen: ReceivedRequest) -> list[Message]:
         signed = super()._signed(blocks, seen)
         return [
             block | {"signature": ""} if block["type"] == "thinking" else block for block in signed

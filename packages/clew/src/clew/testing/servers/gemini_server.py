@@ -24,12 +24,12 @@ import msgspec
 from clew.core.events import Usage, encode
 from clew.testing.servers.gemini_rules import Refused, check, sign
 from clew.testing.servers.http_server import (
+    CompletionKind,
     Fail,
-    Form,
     HttpServer,
+    ReceivedRequest,
     Say,
     Script,
-    Seen,
     Send,
     to_json,
 )
@@ -87,11 +87,11 @@ class GeminiService:
     root: str = ""
     stream_type: str = "text/event-stream"
 
-    def find(self, seen: Seen) -> Form | Send | Fail:
+    def find(self, seen: ReceivedRequest) -> CompletionKind | Send | Fail:
         match = _PATH.fullmatch(seen.path)
         if seen.method != "POST" or match is None or match["method"] not in _METHODS:
             return Send(b"<html><title>Error 404 (Not Found)!!1</title></html>", "text/html", 404)
-        return Content(match["model"], match["method"], self)
+        return GenerateContent(match["model"], match["method"], self)
 
     def error(self, fail: Fail) -> bytes:
         details: list[dict[str, Any]] = []
@@ -107,14 +107,14 @@ class GeminiService:
 
 
 @dataclass(frozen=True)
-class Content:
+class GenerateContent:
     """One model's generateContent, or streamGenerateContent."""
 
     model: str
     method: str
     service: GeminiService
 
-    def refuse(self, seen: Seen) -> Fail | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | None:
         service = self.service
         if service.key and seen.headers.get("x-goog-api-key") != service.key:
             said = "API key not valid. Please pass a valid API key."
@@ -133,13 +133,13 @@ class Content:
             return Fail(400, str(refused))
         return None
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         return self.method == "streamGenerateContent"
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         return msgspec.json.format(encode(reply(say, seen.body, self.model, ids=self.service.ids)))
 
-    def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
         for chunk in chunks(say, seen.body, self.model, ids=self.service.ids):
             yield b"data: " + encode(chunk) + b"\r\n\r\n"
 

@@ -14,22 +14,22 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self, cast
 from urllib.parse import parse_qsl, unquote
 
-from clew.testing.model_script import Cut, Drop, Fail, Say, Script, Send, Stall, Turn
+from clew.testing.model_script import Cut, Delay, Drop, Fail, Say, Script, Send, Turn
 
 __all__ = [
     "JSON",
     "LARGEST",
+    "CompletionKind",
     "Cut",
+    "Delay",
     "Drop",
     "Fail",
-    "Form",
     "HttpServer",
+    "ReceivedRequest",
     "Say",
     "Script",
-    "Seen",
     "Send",
     "Service",
-    "Stall",
     "Turn",
     "sse",
     "to_json",
@@ -42,7 +42,7 @@ JSON: Final = {"content-type": "application/json"}
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReceivedRequest:
     """A request as received: `body` is decoded (None if it is not JSON), `raw` is not.
 
     `path` is unquoted and without the query; header names are in lower case.
@@ -56,22 +56,22 @@ class Seen:
     query: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-class Form(Protocol):
+class CompletionKind(Protocol):
     """One kind of completion of a service: what it refuses, and how it writes replies."""
 
-    def refuse(self, seen: Seen) -> Fail | Send | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | Send | None:
         """The error for a request that the real service would refuse."""
         ...
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         """Whether a stream was asked for."""
         ...
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         """The body of a plain reply."""
         ...
 
-    def events(self, say: Say, seen: Seen) -> Iterable[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterable[bytes]:
         """The events of a streamed reply, each with its own line ends."""
         ...
 
@@ -89,7 +89,7 @@ class Service(Protocol):
         """The content type of streams."""
         ...
 
-    def find(self, seen: Seen) -> Form | Send | Fail:
+    def find(self, seen: ReceivedRequest) -> CompletionKind | Send | Fail:
         """The form for the path; or another answer, which uses up no entry of the script."""
         ...
 
@@ -117,7 +117,7 @@ class HttpServer:
         )
         self._service = service
         self._piece = piece
-        self.requests: list[Seen] = []
+        self.requests: list[ReceivedRequest] = []
         """All requests for completions, refused ones included."""
         self.connections = 0
         """How many connections were opened."""
@@ -187,7 +187,7 @@ class HttpServer:
             case Cut(of=of, at=at):
                 await self._send(writer, of, form, seen, at)
                 return False
-            case Stall(of=of, at=at):
+            case Delay(of=of, at=at):
                 if of is not None:
                     await self._send(writer, of, form, seen, at)
                 await asyncio.Event().wait()
@@ -200,8 +200,8 @@ class HttpServer:
         self,
         writer: asyncio.StreamWriter,
         turn: Say | Fail | Send,
-        form: Form,
-        seen: Seen,
+        form: CompletionKind,
+        seen: ReceivedRequest,
         at: int | None = None,
     ) -> None:
         """Send an answer, or the first `at` bytes of its body."""
@@ -228,7 +228,7 @@ class HttpServer:
             await _send_plain(writer, turn.status, body, JSON | dict(turn.headers), at)
 
 
-async def _read(reader: asyncio.StreamReader) -> tuple[Seen, str]:
+async def _read(reader: asyncio.StreamReader) -> tuple[ReceivedRequest, str]:
     """One request, and the version of HTTP it speaks."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.rstrip("\r\n").split("\r\n")
@@ -243,7 +243,7 @@ async def _read(reader: asyncio.StreamReader) -> tuple[Seen, str]:
     except ValueError:
         body = None
     asked = dict(parse_qsl(query, keep_blank_values=True))
-    return Seen(unquote(path), headers, body, raw, method, asked), version
+    return ReceivedRequest(unquote(path), headers, body, raw, method, asked), version
 
 
 def object_of(value: Any) -> dict[str, Any] | None:

@@ -21,16 +21,16 @@ from typing import Any
 
 from clew.testing.servers.completions import Completions
 from clew.testing.servers.http_server import (
+    CompletionKind,
     Cut,
+    Delay,
     Drop,
     Fail,
-    Form,
     HttpServer,
+    ReceivedRequest,
     Say,
     Script,
-    Seen,
     Send,
-    Stall,
     Turn,
     sse,
     to_json,
@@ -48,7 +48,18 @@ from clew.testing.servers.openai_service import (
 )
 from clew.testing.servers.responses import Responses
 
-__all__ = ["Cut", "Drop", "Fail", "OpenAIServer", "Say", "Script", "Seen", "Send", "Stall", "Turn"]
+__all__ = [
+    "Cut",
+    "Delay",
+    "Drop",
+    "Fail",
+    "OpenAIServer",
+    "ReceivedRequest",
+    "Say",
+    "Script",
+    "Send",
+    "Turn",
+]
 
 
 class OpenAIServer(HttpServer):
@@ -74,7 +85,7 @@ class OpenAIServer(HttpServer):
         also: frozenset[str] = frozenset(),
     ) -> None:
         access = Access(key, models)
-        forms: dict[str, Form] = {
+        forms: dict[str, CompletionKind] = {
             "/chat/completions": Chat(access),
             "/responses": Responses(access),
             "/completions": Completions(access, also),
@@ -88,16 +99,16 @@ class Chat:
 
     access: Access
 
-    def refuse(self, seen: Seen) -> Fail | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | None:
         return self.access.refuse(seen, check)
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         return bool(seen.body.get("stream"))
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         return to_json(reply(say, seen.body))
 
-    def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
         return chunks(say, seen.body)
 
 

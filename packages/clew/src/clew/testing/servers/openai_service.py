@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clew.core.events import Usage
-from clew.testing.servers.http_server import Fail, Form, Say, Seen, Send, to_json
+from clew.testing.servers.http_server import (
+    CompletionKind,
+    Fail,
+    ReceivedRequest,
+    Say,
+    Send,
+    to_json,
+)
 from clew.testing.servers.openai_rules import Refused
 
 CREATED: Final = 1_700_000_000
@@ -23,13 +30,13 @@ FINISH: Final[Mapping[str, str]] = {"filter": "content_filter", "refusal": "stop
 class OpenAIService:
     """The paths under `/v1`: a form of completion at each, and the list of models."""
 
-    forms: Mapping[str, Form]
+    forms: Mapping[str, CompletionKind]
     models: Sequence[str] = ()
     listing: Send | None = None
     root: str = "/v1"
     stream_type: str = "text/event-stream; charset=utf-8"
 
-    def find(self, seen: Seen) -> Form | Send | Fail:
+    def find(self, seen: ReceivedRequest) -> CompletionKind | Send | Fail:
         path = seen.path.removeprefix(self.root)
         if (seen.method, path) == ("GET", "/models"):
             listed = [{"id": name, "object": "model"} for name in self.models]
@@ -55,7 +62,7 @@ class Access:
     key: str = ""
     models: Sequence[str] = ()
 
-    def refuse(self, seen: Seen, check: Callable[[Any], None]) -> Fail | None:
+    def refuse(self, seen: ReceivedRequest, check: Callable[[Any], None]) -> Fail | None:
         """The error for a request without the key, against the rules, or for no such model."""
         given = seen.headers.get("authorization", "").removeprefix("Bearer ")
         if self.key and given != self.key:

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, Final
 
 from clew.core.events import Usage
-from clew.testing.servers.http_server import Fail, Say, Seen, sse, to_json
+from clew.testing.servers.http_server import Fail, ReceivedRequest, Say, sse, to_json
 from clew.testing.servers.openai_service import CREATED, Access, pieces, words
 from clew.testing.servers.responses_rules import Issued, check
 
@@ -32,16 +32,16 @@ class Responses:
     issued: dict[str, Issued] = field(default_factory=dict[str, Issued])
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def refuse(self, seen: Seen) -> Fail | None:
+    def refuse(self, seen: ReceivedRequest) -> Fail | None:
         return self.access.refuse(seen, lambda body: check(body, self.issued))
 
-    def streams(self, seen: Seen) -> bool:
+    def streams(self, seen: ReceivedRequest) -> bool:
         return bool(seen.body.get("stream"))
 
-    def full_body(self, say: Say, seen: Seen) -> bytes:
+    def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
         return to_json(self._response(say, seen.body))
 
-    def events(self, say: Say, seen: Seen) -> Iterator[bytes]:
+    def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
         whole = self._response(say, seen.body)
         nothing: dict[str, Any] = {"output": [], "usage": None}
         begun = whole | {"status": "in_progress"} | nothing

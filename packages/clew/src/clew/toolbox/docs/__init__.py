@@ -12,9 +12,9 @@ from clew.core.events import Evidence, Json, Observation
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.docs.library import IndexReport, Library, OnProgress
-from clew.toolbox.docs.search import Found, Stretch
+from clew.toolbox.docs.search import FoundPassage, TextSpan
 
-__all__ = ["Found", "IndexReport", "Library", "OnProgress", "Stretch", "docs_tools"]
+__all__ = ["FoundPassage", "IndexReport", "Library", "OnProgress", "TextSpan", "docs_tools"]
 
 T = TypeVar("T")
 
@@ -147,7 +147,7 @@ def _refuse_unsearchable(query: str) -> None:
         raise ToolError("the query holds no word: give the words that must be there")
 
 
-def _as_json(piece: Found) -> dict[str, Json]:
+def _as_json(piece: FoundPassage) -> dict[str, Json]:
     return {
         "doc_id": piece.doc_id,
         "score": piece.score,
@@ -172,7 +172,7 @@ def _nothing(report: IndexReport) -> str:
     return note
 
 
-def _observation(content: dict[str, Json], pieces: Sequence[Found]) -> Observation:
+def _observation(content: dict[str, Json], pieces: Sequence[FoundPassage]) -> Observation:
     return Observation(
         content=content,
         effect="read",

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeVar
 from clew.support.errors import ConfigError
 from clew.toolbox.docs.filing import forget, refresh
 from clew.toolbox.docs.index import open_index, usual_place
-from clew.toolbox.docs.search import Found, Stretch, read_on, search
+from clew.toolbox.docs.search import FoundPassage, TextSpan, read_on, search
 
 T = TypeVar("T")
 OnProgress: TypeAlias = Callable[[int, int, str], None]
@@ -116,11 +116,11 @@ class Library:
 
     def search(
         self, query: str, limit: int = 5, stop: threading.Event | None = None
-    ) -> list[Found]:
+    ) -> list[FoundPassage]:
         """The best passages for a query (`search.search` says how); loads at the first use."""
         return self._ask(lambda connection: search(connection, query, limit), stop)
 
-    def read_on(self, doc_id: str, stop: threading.Event | None = None) -> Stretch:
+    def read_on(self, doc_id: str, stop: threading.Event | None = None) -> TextSpan:
         """A passage and the two that follow it in its file; loads at the first use."""
         return self._ask(lambda connection: read_on(connection, doc_id, 2), stop)
 

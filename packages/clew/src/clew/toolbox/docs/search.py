@@ -16,7 +16,7 @@ _COLUMNS: Final = "passages.id, title, offset, text, path"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPassage:
     """A passage: `text` begins at `offset` (in characters) in the text of `path`."""
 
     doc_id: str
@@ -28,15 +28,15 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TextSpan:
     """Passages that follow each other in a file, and the ids of the ones around them."""
 
-    passages: tuple[Found, ...]
+    passages: tuple[FoundPassage, ...]
     before: str | None = None
     after: str | None = None
 
 
-def search(connection: sqlite3.Connection, query: str, limit: int) -> list[Found]:
+def search(connection: sqlite3.Connection, query: str, limit: int) -> list[FoundPassage]:
     """The passages that hold most of the query, best first; ties by BM25.
 
     The score is the share of the query's weight that is found in a passage and its title, from 0
@@ -72,7 +72,7 @@ def search(connection: sqlite3.Connection, query: str, limit: int) -> list[Found
     ]
 
 
-def read_on(connection: sqlite3.Connection, doc_id: str, count: int) -> Stretch:
+def read_on(connection: sqlite3.Connection, doc_id: str, count: int) -> TextSpan:
     """A passage and up to `count` that follow it in its file; empty if there is no such passage.
 
     Their score is 1: they were not searched for but asked for.
@@ -82,7 +82,7 @@ def read_on(connection: sqlite3.Connection, doc_id: str, count: int) -> Stretch:
         "SELECT file, place FROM passages WHERE id = ?", (int(match[1]) if match else 0,)
     ).fetchone()
     if here is None:
-        return Stretch(())
+        return TextSpan(())
     file, place = here
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM passages JOIN files ON files.id = file "  # noqa: S608 – constant
@@ -91,7 +91,7 @@ def read_on(connection: sqlite3.Connection, doc_id: str, count: int) -> Stretch:
     ).fetchall()
     before = rows.pop(0) if place else None
     after = rows.pop() if len(rows) > count + 1 else None
-    return Stretch(
+    return TextSpan(
         tuple(_found(row, 1.0) for row in rows),
         _doc_id(before[0]) if before else None,
         _doc_id(after[0]) if after else None,
@@ -119,6 +119,6 @@ def _row(connection: sqlite3.Connection, number: int) -> Any:
     ).fetchone()
 
 
-def _found(row: Any, score: float) -> Found:
+def _found(row: Any, score: float) -> FoundPassage:
     number, title, offset, text, path = row
-    return Found(_doc_id(number), title, offset, text, path, round(score, 3))
+    return FoundPassage(_doc_id(number), title, offset, text, path, round(score, 3))

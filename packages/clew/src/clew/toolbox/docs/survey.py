@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from clew.support.text_encoding import Reading, mark_of, reading
+from clew.support.text_encoding import TextDecoding, mark_of, reading
 
 _BLOCK: Final = 1 << 20
 _HEAD: Final = 8192
@@ -53,7 +53,7 @@ def survey(path: Path) -> Survey:
     return Survey(digest.digest(), found.name, note, found.errors)
 
 
-def _decodes_all(path: Path, found: Reading) -> bool:
+def _decodes_all(path: Path, found: TextDecoding) -> bool:
     errors = "strict" if found.errors == "replace" else found.errors
     decoder = codecs.getincrementaldecoder(found.name)(errors)
     with path.open("rb") as file:

@@ -13,8 +13,8 @@ from clew.core.events import Note
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
-from clew.tools.retrieval.embedding import Embed, Lasting
-from clew.tools.retrieval.index import Kept
+from clew.tools.retrieval.embedding import CachedEmbedding, Embed
+from clew.tools.retrieval.index import IndexCache
 from clew.tools.retrieval.meaning import (
     WORDS,
     Ranking,
@@ -24,7 +24,7 @@ from clew.tools.retrieval.meaning import (
 )
 from clew.tools.retrieval.servers import round_robin, server_of
 
-__all__ = ["Embed", "Lasting", "Retrieval", "search_texts", "server_of"]
+__all__ = ["CachedEmbedding", "Embed", "Retrieval", "search_texts", "server_of"]
 
 LOG: Final = logging.getLogger("clew")
 
@@ -52,8 +52,8 @@ class Retrieval:
     most: int = 100
     per_server: int | None = None
     server: Callable[[ToolSpec], str] = server_of
-    _index: Kept = field(default_factory=Kept, init=False, repr=False, compare=False)
-    _words: Kept = field(default_factory=Kept, init=False, repr=False, compare=False)
+    _index: IndexCache = field(default_factory=IndexCache, init=False, repr=False, compare=False)
+    _words: IndexCache = field(default_factory=IndexCache, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Find the embedding now, before anything is spent."""
@@ -85,23 +85,23 @@ class Retrieval:
         others = (replace(self, embed=ranking) for ranking in recorded_rankings())
         return next((other for other in others if repr(other) == name), self)
 
-    async def find(self, tools: Sequence[ToolSpec], so_far: Trajectory) -> list[str]:
+    async def find(self, tools: Sequence[ToolSpec], trajectory: Trajectory) -> list[str]:
         """The best `k` for the run's current state that are not shown yet.
 
         By meaning all tools have a place: where there are no more than `k`, nothing is ranked and
         no model is loaded.
         """
-        room = self.most - len(self.always) - len(so_far.shown)
+        room = self.most - len(self.always) - len(trajectory.shown)
         if room < 1 or not tools:
             return []
-        unseen = [tool.name for tool in tools if tool.name not in so_far.shown]
+        unseen = [tool.name for tool in tools if tool.name not in trajectory.shown]
         if self._ranking is not None and len(tools) <= self.k and len(unseen) <= room:
             return unseen
-        ranked = await self._ranked(tools, search_texts(so_far))
+        ranked = await self._ranked(tools, search_texts(trajectory))
         if self.per_server is not None:
             servers = {tool.name: self.server(tool) for tool in tools}
             ranked = round_robin(ranked, servers.__getitem__, self.per_server)
-        return [name for name in ranked[: self.k] if name not in so_far.shown][:room]
+        return [name for name in ranked[: self.k] if name not in trajectory.shown][:room]
 
     def rank(self, tools: Sequence[ToolSpec], texts: Sequence[str]) -> list[str]:
         """The names of the tools, best first for these texts.
@@ -132,22 +132,24 @@ def _named(part: object) -> str:
     return repr(part) if name is None else f"{getattr(part, '__module__', '')}.{name}"
 
 
-def search_texts(so_far: Trajectory) -> list[str]:
+def search_texts(trajectory: Trajectory) -> list[str]:
     """The query: the goal, a person's last message, the last thought, names of unknown tools.
 
     The unknown tools are those that the last step called.
     """
     words = [
         notice.text
-        for step in (so_far.before, *so_far.steps)
+        for step in (trajectory.before, *trajectory.steps)
         for notice in step.notices
         if isinstance(notice, Note) and notice.source == "person"
     ]
-    step = so_far.step
+    step = trajectory.step
     missed = [
         call.action.name
         for call in step.calls
         if call.observation is not None and call.observation.code == "unknown_tool"
     ]
     thought = "" if step.thought is None else step.thought.text
-    return [text for text in (so_far.visible_goal, *words[-1:], thought, *missed) if text.strip()]
+    return [
+        text for text in (trajectory.visible_goal, *words[-1:], thought, *missed) if text.strip()
+    ]

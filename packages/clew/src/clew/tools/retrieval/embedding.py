@@ -13,7 +13,7 @@ Texts with similar meaning have vectors in similar directions. It is called in a
 
 
 @runtime_checkable
-class Lasting(Protocol, metaclass=Structural):
+class CachedEmbedding(Protocol, metaclass=Structural):
     """An embedding that is the same in every process; its vectors of tools are kept on disk."""
 
     @property

@@ -27,7 +27,7 @@ _WORD: Final = re.compile(r"\w+")
 _SHORT: Final = 3
 
 
-class Near(Protocol):
+class ToolIndex(Protocol):
     """The tools, embedded."""
 
     def near(self, texts: Sequence[str]) -> list[list[float]]:
@@ -42,7 +42,7 @@ class Index:
         self.tools = tools
         documents = [document(tool) for tool in tools]
         self._words = Lexical(documents)
-        self._meaning: Near | None = None
+        self._meaning: ToolIndex | None = None
         if ranking is not None:
             self._meaning = nearness(ranking, [each.texts for each in documents])
 
@@ -58,7 +58,7 @@ class Index:
         scores = self._words.shares(text) if meaning is None else self._scores(meaning, text)
         return sorted(scores, key=lambda place: (-scores[place], place))[:FIRST]
 
-    def _scores(self, meaning: Near, text: str) -> dict[int, float]:
+    def _scores(self, meaning: ToolIndex, text: str) -> dict[int, float]:
         """Those of all tools for a text: half for all of it, half for the sentence they fit best.
 
         A text that asks for several things has a vector that is near to none of them.
@@ -99,7 +99,7 @@ def combined_scores(shares: Mapping[int, float], near: Sequence[float]) -> dict[
 
 
 @dataclass
-class Kept:
+class IndexCache:
     """The index of the tools that were asked for last. Threads may share it."""
 
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -37,7 +37,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedRanking:
     """A ranking that a record names. Where it is missing, it says so when it is first used: what
     was shown before is read from the record and needs none.
     """
@@ -59,7 +59,7 @@ class Recorded:
         return _shipped(self.name)
 
 
-Ranking: TypeAlias = Meaning | Recorded
+Ranking: TypeAlias = Meaning | RecordedRanking
 
 
 def default_ranking() -> str:
@@ -67,9 +67,9 @@ def default_ranking() -> str:
     return next((name for name in _RANKINGS if not _lacking(name)), WORDS)
 
 
-def recorded_rankings() -> tuple[str | Recorded, ...]:
+def recorded_rankings() -> tuple[str | RecordedRanking, ...]:
     """Those that the default may have been where a run began."""
-    return (WORDS, *map(Recorded, _RANKINGS))
+    return (WORDS, *map(RecordedRanking, _RANKINGS))
 
 
 def ranking_of(said: Embed | Ranking | str) -> Ranking | None:
@@ -77,7 +77,7 @@ def ranking_of(said: Embed | Ranking | str) -> Ranking | None:
 
     Raises `ConfigError` where it cannot be used here.
     """
-    if isinstance(said, Meaning | Recorded):
+    if isinstance(said, Meaning | RecordedRanking):
         return said
     if not isinstance(said, str):
         return Meaning(((embed_by_name(said), ALL),))

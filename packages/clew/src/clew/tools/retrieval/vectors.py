@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from clew.support.errors import ConfigError
-from clew.tools.retrieval.embedding import Embed, Lasting
+from clew.tools.retrieval.embedding import CachedEmbedding, Embed
 from clew.tools.retrieval.vector_store import VectorStore
 
 LOG: Final = logging.getLogger("clew")
@@ -43,7 +43,11 @@ class Vectors:
     def __init__(self, embed: Embed, texts: Sequence[Sequence[str]]) -> None:
         self._embed = embed
         each = list(dict.fromkeys(text for own in texts for text in own))
-        rows = _embed_cached(embed, each) if isinstance(embed, Lasting) else embedded(embed, each)
+        rows = (
+            _embed_cached(embed, each)
+            if isinstance(embed, CachedEmbedding)
+            else embedded(embed, each)
+        )
         known = dict(zip(each, unit(rows), strict=True))
         self._rows = np.stack([np.mean([known[text] for text in own], axis=0) for own in texts])
 
@@ -76,7 +80,7 @@ def embedded(embed: Embed, texts: Sequence[str]) -> Any:
     return rows
 
 
-def _embed_cached(embed: Lasting, texts: Sequence[str]) -> Any:
+def _embed_cached(embed: CachedEmbedding, texts: Sequence[str]) -> Any:
     """The same, made only for texts that are not on the store yet."""
     store = VectorStore.of(embed.model)
     known = store.read(texts)
@@ -87,13 +91,13 @@ def _embed_cached(embed: Lasting, texts: Sequence[str]) -> Any:
     return np.stack([np.frombuffer(known[text], dtype=np.float32) for text in texts])
 
 
-def _made(embed: Lasting, texts: Sequence[str], store: VectorStore) -> dict[str, bytes]:
+def _made(embed: CachedEmbedding, texts: Sequence[str], store: VectorStore) -> dict[str, bytes]:
     """Vectors made and kept, portion by portion: a process that is killed loses only the last.
 
     Texts of like length share a portion (little of it is padding). Portions come in random order:
     processes that began together find what the others made meanwhile.
     """
-    made, progress = dict[str, bytes](), Progress(len(texts))
+    made, progress = dict[str, bytes](), EmbeddingProgress(len(texts))
     ordered = sorted(texts, key=len)
     portions = [ordered[start : start + PORTION] for start in range(0, len(ordered), PORTION)]
     for portion in random.sample(portions, len(portions)):
@@ -109,7 +113,7 @@ def _made(embed: Lasting, texts: Sequence[str], store: VectorStore) -> dict[str,
     return made
 
 
-class Progress:
+class EmbeddingProgress:
     """Tells how far long work has come, and how long it will take."""
 
     def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:

@@ -12,7 +12,7 @@ from ray.exceptions import RayError
 
 from clew.support.error_text import message_of
 from clew.support.errors import ClewError, ConfigError
-from clew_cluster.ray.actor import Actor, ActorConfig, End
+from clew_cluster.ray.actor import Actor, ActorConfig, ActorResult
 from clew_cluster.ray.session import RAY, session
 
 PATIENCE: Final = 60.0
@@ -51,7 +51,7 @@ class Cast:
                 raise ConfigError(f"{name} is {number}: give 1 or more")
 
 
-class Crew:
+class ActorPool:
     """Actors at work. Of a run in flight only its id is kept here, and of others nothing."""
 
     def __init__(self, config: ActorConfig, cast: Cast) -> None:
@@ -63,8 +63,8 @@ class Crew:
         self._actors: list[Any] = [made.remote(encoded) for _ in range(workers)]
         self._loads = [0] * workers
         self._at_once = cast.at_once
-        self._flying = set[asyncio.Task[End]]()
-        self._landed = asyncio.Queue[asyncio.Task[End]]()
+        self._flying = set[asyncio.Task[ActorResult]]()
+        self._landed = asyncio.Queue[asyncio.Task[ActorResult]]()
 
     @property
     def full(self) -> bool:
@@ -76,7 +76,7 @@ class Crew:
         """Whether nothing is in flight."""
         return not self._flying
 
-    async def carry(self, run_id: str, *, over: bool = False) -> End:
+    async def carry(self, run_id: str, *, over: bool = False) -> ActorResult:
         """Have a run carried by the actor that has the fewest; with `over`, whoever has claimed it.
 
         Raises `ClewError` where Ray has lost its actors.
@@ -85,7 +85,7 @@ class Crew:
         self._loads[place] += 1
         try:
             return msgspec.json.decode(
-                await self._actors[place].advance.remote(run_id, over), type=End
+                await self._actors[place].advance.remote(run_id, over), type=ActorResult
             )
         except RayError as error:
             why = message_of(error)[:300]
@@ -99,7 +99,7 @@ class Crew:
         self._flying.add(task)
         task.add_done_callback(self._landed.put_nowait)
 
-    async def next(self) -> End:
+    async def next(self) -> ActorResult:
         """The end of the run that comes back next; raises as `carry` does."""
         task = await self._landed.get()
         self._flying.discard(task)
@@ -135,13 +135,13 @@ class Crew:
 
 
 @asynccontextmanager
-async def crew(config: ActorConfig, cast: Cast) -> AsyncGenerator[Crew]:
+async def crew(config: ActorConfig, cast: Cast) -> AsyncGenerator[ActorPool]:
     """Actors for as long as the context lasts, in a Ray that is connected, or started, for them.
 
     Cancelled, it breaks off what they are at; left otherwise, each run is let end its step.
     """
     with session(cast.address, cpus=cast.workers):
-        working = Crew(config, cast)
+        working = ActorPool(config, cast)
         try:
             yield working
         except asyncio.CancelledError:

@@ -15,8 +15,8 @@ from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.places import SHOWN, existing, find_run
 from clew.cli.safe_text import inert, say
+from clew.cli.store_option import SHOWN, existing, find_run
 from clew.interfaces import Json, Ruling, Store
 from clew.support.run_ids import LAST
 from clew.toolbox import ASK_PERSON, answered

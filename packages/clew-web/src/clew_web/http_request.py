@@ -16,8 +16,8 @@ import msgspec
 
 from clew.support.short_text import one_line
 from clew_web.addresses import Address, check, public, resolve
-from clew_web.asking import Answer, Request
-from clew_web.trouble import Trouble
+from clew_web.errors import WebToolError
+from clew_web.request import Answer, WebRequest
 
 CONNECT: Final = 5.0
 """Seconds that one address has to take a connection."""
@@ -33,12 +33,12 @@ _PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_OR_ZLIB: Final = 47
 
 
-class TryAgain(Exception):  # noqa: N818 - it says what to do, and never leaves this package
+class RetryRequest(Exception):  # noqa: N818 - it says what to do, and never leaves this package
     """It failed in a way that may pass."""
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class HttpRoute:
     """Where a request goes: to one of these addresses, or to a proxy, which looks the name up."""
 
     addresses: tuple[Address, ...] = ()
@@ -46,18 +46,18 @@ class Route:
 
 
 def read_url(text: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """The address, without a fragment, as strictly as can be. Raises `Trouble`."""
+    """The address, without a fragment, as strictly as can be. Raises `WebToolError`."""
     try:
         url = httpx2.URL(text[:_LONGEST_URL])
         url = url if base is None else base.join(url)
     except (httpx2.InvalidURL, ValueError) as error:
-        raise Trouble("not_allowed", f"{text[:80]!r} is no address of a page") from error
+        raise WebToolError("not_allowed", f"{text[:80]!r} is no address of a page") from error
     usable = url.scheme in _PORTS and url.host and 0 < port(url) <= _LAST_PORT
     if not usable or len(text) > _LONGEST_URL:
         text = f"{text[:80]!r} is no page of the web: give http(s)://host/path"
-        raise Trouble("not_allowed", text)
+        raise WebToolError("not_allowed", text)
     if url.userinfo:
-        raise Trouble("not_allowed", "an address with a name or password in it is not asked")
+        raise WebToolError("not_allowed", "an address with a name or password in it is not asked")
     return url.copy_with(fragment=None)
 
 
@@ -67,7 +67,7 @@ def port(url: httpx2.URL) -> int:
 
 
 async def hop(
-    request: Request,
+    request: WebRequest,
     url: httpx2.URL,
     *,
     headers: Mapping[str, str],
@@ -77,7 +77,7 @@ async def hop(
 ) -> Answer:
     """Send the request to `url`, which may be a later one than its own, and read what comes.
 
-    Raises `TryAgain` and `Trouble`.
+    Raises `RetryRequest` and `WebToolError`.
     """
     way = await _way(url, allow)
     body = None if request.json is None else msgspec.json.encode(request.json)
@@ -108,24 +108,24 @@ async def hop(
             finally:
                 await response.aclose()
         except httpx2.TransportError as error:
-            raise TryAgain(f"{url.host} cannot be reached ({_cause(error)})") from error
+            raise RetryRequest(f"{url.host} cannot be reached ({_cause(error)})") from error
 
 
-async def _way(url: httpx2.URL, allow: Collection[str]) -> Route:
-    """Where to send it; every address is looked up now, and checked. Raises `Trouble`."""
+async def _way(url: httpx2.URL, allow: Collection[str]) -> HttpRoute:
+    """Where to send it; every address is looked up now, and checked. Raises `WebToolError`."""
     host, proxies = url.raw_host.decode("ascii"), getproxies()
     proxy = "" if proxy_bypass(host) else proxies.get(url.scheme) or proxies.get("all") or ""
     try:
         addresses = await resolve(host, port(url))
     except (OSError, UnicodeError) as error:
         if proxy:
-            return Route(proxy=proxy)
+            return HttpRoute(proxy=proxy)
         text = f"no host {url.host[:80]} is found: check the address"
-        raise Trouble("unreachable", text) from error
+        raise WebToolError("unreachable", text) from error
     check(host, port(url), addresses, allow)
     if proxy and all(map(public, addresses)):
-        return Route(proxy=proxy)
-    return Route(tuple(addresses[:_ADDRESSES]))
+        return HttpRoute(proxy=proxy)
+    return HttpRoute(tuple(addresses[:_ADDRESSES]))
 
 
 @cache
@@ -145,9 +145,9 @@ async def _first_that_connects(
 
 
 async def _read_answer(
-    request: Request, url: httpx2.URL, response: httpx2.Response, most: int
+    request: WebRequest, url: httpx2.URL, response: httpx2.Response, most: int
 ) -> Answer:
-    """The answer, read whole if it is a good one of a kind that is wanted. Raises `Trouble`."""
+    """The answer, read whole if it is a good one of a wanted kind. Raises `WebToolError`."""
     headers = {name.lower(): value for name, value in response.headers.items()}
     answer = Answer(str(url), status=response.status_code, headers=headers)
     if answer.status in MOVED:
@@ -159,21 +159,21 @@ async def _read_answer(
         kind = answer.type[:80] or "something it does not name"
         wanted = ", ".join(request.types)
         text = f"{url.host} answers with {kind}, and only {wanted} can be read: try another"
-        raise Trouble("not_readable", text)
+        raise WebToolError("not_readable", text)
     body, whole = await _read(response, most)
     if not whole:
         text = f"{url.host} answers with more than {most:,} bytes: look for a smaller page"
-        raise Trouble("too_large", text)
+        raise WebToolError("too_large", text)
     return Answer(answer.url, body, answer.status, headers)
 
 
 async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
-    """The body, unpacked, up to `most` bytes, and whether that is all. Raises `Trouble`."""
+    """The body, unpacked, up to `most` bytes, and whether that is all. Raises `WebToolError`."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if packing in _PACKED else None
     if unpack is None and packing not in {"", "identity"}:
         text = f"the answer is packed as {packing[:20]!r}, which was not asked for"
-        raise Trouble("bad_answer", text)
+        raise WebToolError("bad_answer", text)
     body, spoilt = bytearray(), None
     with anyio.CancelScope() as enough:
         async for piece in response.aiter_raw():
@@ -187,7 +187,9 @@ async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
                 # Reading ends where it waits: trio wants its generators run out, not left.
                 enough.cancel()
     if spoilt is not None:
-        raise Trouble("bad_answer", "the answer cannot be unpacked: try another page") from spoilt
+        raise WebToolError(
+            "bad_answer", "the answer cannot be unpacked: try another page"
+        ) from spoilt
     return bytes(body[:most]), len(body) <= most
 
 

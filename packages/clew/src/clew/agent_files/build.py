@@ -16,7 +16,7 @@ from clew.agent_files.contexts import context_of
 from clew.agent_files.fallbacks import with_fallbacks
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.read import described, read_agent_file
-from clew.agent_files.spec import Connection, PartError, PromptTable, Spec, part
+from clew.agent_files.spec import AgentPartError, ModelConnection, PromptTable, Spec, part
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
@@ -91,7 +91,7 @@ def _with_line(spec: Spec) -> Generator[None]:
     """Say of a part that cannot be made where it is described, if that is in the spec's file."""
     try:
         yield
-    except PartError as error:
+    except AgentPartError as error:
         if (where := described(spec, error.path)) is None:
             raise
         placed = where != spec.file  # else it names the file alone
@@ -194,7 +194,7 @@ async def with_model(wanted: Spec) -> tuple[Spec, str]:
 def make_model(spec: Spec) -> Model:
     """The model of that name. Raises `ConfigError`."""
     with _with_line(spec):
-        said = spec.params or spec.prices or spec.connection != Connection()
+        said = spec.params or spec.prices or spec.connection != ModelConnection()
         settings = model_settings(spec) if said else {}
         if spec.model == OFFLINE:
             _check_offline(spec, settings)
@@ -315,7 +315,7 @@ def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
 
 
 def _screens(spec: Spec) -> list[Any]:
-    """The screens by name. Raises `PartError`."""
+    """The screens by name. Raises `AgentPartError`."""
     found = [_named(spec, "screens", SCREENS, name) for name in spec.screens]
     with part("screens"):
         check_screens(found)

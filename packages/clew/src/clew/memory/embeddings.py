@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 
-from clew.memory.words import COMMON
+from clew.memory.tokens import COMMON
 from clew.tools.retrieval import Embed
 from clew.tools.retrieval.load_extra import embed_by_name, load
 
@@ -34,7 +34,7 @@ _WORD: Final = re.compile(r"\S+")
 _PLAIN: Final = re.compile(r"[^\W_]+")
 
 
-class Near(Protocol):
+class MemoryVectors(Protocol):
     """The vectors of a file of memories."""
 
     def near(self, connection: sqlite3.Connection, query: str) -> dict[int, float]:
@@ -42,10 +42,10 @@ class Near(Protocol):
         ...
 
 
-def vectors(embed: Embed | str) -> Near:
+def vectors(embed: Embed | str) -> MemoryVectors:
     """Vectors of this embedding. Raises `ConfigError` where it cannot be used here."""
-    made: Any = load("clew.memory.vectors").Vectors(embed_by_name(embed))
-    return cast("Near", made)
+    made: Any = load("clew.memory.vectors").MemoryEmbeddings(embed_by_name(embed))
+    return cast("MemoryVectors", made)
 
 
 def pieces(text: str) -> list[str]:

@@ -19,7 +19,7 @@ class Contains(Value, frozen=True):
     contains: str
 
 
-class Number(Value, frozen=True):
+class NumberWithin(Value, frozen=True):
     """Some number of the answer is this one, give or take the larger of the two tolerances.
 
     `tolerance` is in the unit of `number`, `relative` a share of it. With a `unit` the answer may
@@ -38,7 +38,7 @@ class Regex(Value, frozen=True):
     regex: str
 
 
-class Em(Value, frozen=True):
+class ExactMatch(Value, frozen=True):
     """The answer is this text by HotpotQA's exact match."""
 
     em: str
@@ -57,7 +57,7 @@ class Schema(Value, frozen=True):
     schema: dict[str, Json]
 
 
-class Grounded(Value, frozen=True):
+class GroundedAnswer(Value, frozen=True):
     """The audit has nothing against the answer, and something of it rests on evidence."""
 
     grounded: bool
@@ -76,7 +76,7 @@ class Declines(Value, frozen=True):
     declines: bool
 
 
-class Calls(Value, frozen=True):
+class ToolCalled(Value, frozen=True):
     """The run whose answer was taken made a call of this tool."""
 
     calls: str
@@ -120,7 +120,8 @@ class NoneOf(Value, frozen=True):
 
 
 Leaf: TypeAlias = (
-    Exact | Contains | Number | Regex | Em | F1 | Schema | Grounded | ByJudge | Declines | Calls
+    Exact | Contains | NumberWithin | Regex | ExactMatch | F1 | Schema
+    | GroundedAnswer | ByJudge | Declines | ToolCalled
     | Avoids | Reward | Scored
 )  # fmt: skip
 Gold: TypeAlias = Leaf | AnyOf | AllOf | NoneOf
@@ -128,15 +129,15 @@ Gold: TypeAlias = Leaf | AnyOf | AllOf | NoneOf
 FORMS: Final[dict[str, type[Gold]]] = {
     "exact": Exact,
     "contains": Contains,
-    "number": Number,
+    "number": NumberWithin,
     "regex": Regex,
-    "em": Em,
+    "em": ExactMatch,
     "f1": F1,
     "schema": Schema,
-    "grounded": Grounded,
+    "grounded": GroundedAnswer,
     "judge": ByJudge,
     "declines": Declines,
-    "calls": Calls,
+    "calls": ToolCalled,
     "avoids": Avoids,
     "reward": Reward,
     "scorer": Scored,

@@ -17,8 +17,8 @@ from clew.toolbox.docs.extract import Unreadable, extract, lacking, markdown, to
 from clew.toolbox.docs.html import read_html
 from clew.toolbox.docs.passages import Line, Passage, split
 from clew.toolbox.docs.survey import survey
-from clew_web.asking import Answer
-from clew_web.trouble import Trouble
+from clew_web.errors import WebToolError
+from clew_web.request import Answer
 
 KINDS: Final = ("text/", "application/xhtml+xml", "application/json", "application/pdf")
 """Beginnings of the content types that can be read."""
@@ -35,7 +35,7 @@ logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class PageText:
     """A page in passages; their offsets count in its text.
 
     `note` says what had to be guessed, and what was left out.
@@ -46,8 +46,8 @@ class Readable:
     note: str = ""
 
 
-def readable(answer: Answer) -> Readable:
-    """The text of a page. Takes time: run it in a thread. Raises `Trouble`."""
+def readable(answer: Answer) -> PageText:
+    """The text of a page. Takes time: run it in a thread. Raises `WebToolError`."""
     name = urlsplit(answer.url).path.rstrip("/").rpartition("/")[2] or answer.url
     if answer.type == "application/pdf":
         return _pdf(name, answer.body)
@@ -66,11 +66,11 @@ def _plain(lines: Iterable[str]) -> Iterator[Line]:
     return ((line, 0) for line in lines)
 
 
-def _in_passages(title: str, lines: Iterable[Line], note: str = "") -> Readable:
-    return Readable(title, tuple(split(lines, title)), note)
+def _in_passages(title: str, lines: Iterable[Line], note: str = "") -> PageText:
+    return PageText(title, tuple(split(lines, title)), note)
 
 
-def _html(name: str, text: str, note: str) -> Readable:
+def _html(name: str, text: str, note: str) -> PageText:
     """The main text of a page; all of its text where it is nested too deep to tell."""
     page = read_html(text)
     if page.depth > _DEEPEST:
@@ -79,7 +79,7 @@ def _html(name: str, text: str, note: str) -> Readable:
     tree: Any = trafilatura.load_html(text)
     if tree is None or not (main := _main_text(tree)):
         why = "no text is found on this page, which may be made by scripts: try another page"
-        raise Trouble("not_readable", why)
+        raise WebToolError("not_readable", why)
     title = one_line(tree.findtext(".//title") or "")
     return _in_passages(title or name, markdown(iter(main.splitlines(keepends=True))), note)
 
@@ -96,13 +96,13 @@ def _main_text(tree: Any) -> str:
     return text or ""
 
 
-def _pdf(name: str, body: bytes) -> Readable:
+def _pdf(name: str, body: bytes) -> PageText:
     """The pages of a PDF, read as those of one's own documents are."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.pdf"
         if missing := lacking(path):
             text = f"a PDF cannot be read here (a person can {missing}): try another page"
-            raise Trouble("not_readable", text)
+            raise WebToolError("not_readable", text)
         path.write_bytes(body)
         try:
             if reason := too_large(path, len(body)):
@@ -111,4 +111,4 @@ def _pdf(name: str, body: bytes) -> Readable:
             return _in_passages(name, found.lines, found.note)
         except Unreadable as error:
             text = f"this PDF cannot be read ({error}): try another page"
-            raise Trouble("not_readable", text) from error
+            raise WebToolError("not_readable", text) from error

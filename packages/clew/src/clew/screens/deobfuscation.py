@@ -44,7 +44,7 @@ _SWAPPED: Final = re.compile(r"[a-z][0-9@$!|+]|[0-9@$!|+][a-z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TextForm:
     """A text in one of its forms; `starts` and `ends` say where each character comes from.
 
     `how` names what was undone.
@@ -55,9 +55,9 @@ class Form:
     ends: Sequence[int]
     how: tuple[str, ...] = ()
 
-    def replace(self, text: str, how: str) -> "Form":
+    def replace(self, text: str, how: str) -> "TextForm":
         """The same places with other characters."""
-        return Form(text, self.starts, self.ends, (*self.how, how))
+        return TextForm(text, self.starts, self.ends, (*self.how, how))
 
 
 def fold(text: str) -> str:
@@ -83,9 +83,9 @@ def _visible_character(character: str) -> str:
     return "" if category in {"Mn", "Me", "Cf", "Cc"} else character
 
 
-def decoded_views(text: str) -> Iterator[list[Form]]:
+def decoded_views(text: str) -> Iterator[list[TextForm]]:
     """The text as it may be read; then with the encodings in it undone, once and twice."""
-    form = Form(text, range(len(text)), range(1, len(text) + 1))
+    form = TextForm(text, range(len(text)), range(1, len(text) + 1))
     yield (read := _read(form))
     if _BACKWARDS.search(read[0].text):
         yield [_turned(read[0])]
@@ -99,12 +99,12 @@ def decoded_views(text: str) -> Iterator[list[Form]]:
         yield _read(form)
 
 
-def _turned(form: Form) -> Form:
+def _turned(form: TextForm) -> TextForm:
     """A text that was written backwards, from its end."""
-    return Form(form.text[::-1], form.starts[::-1], form.ends[::-1], (*form.how, "backwards"))
+    return TextForm(form.text[::-1], form.starts[::-1], form.ends[::-1], (*form.how, "backwards"))
 
 
-def _read(form: Form) -> list[Form]:
+def _read(form: TextForm) -> list[TextForm]:
     """A text as it is, folded, and with its letters put back where others stand in for them.
 
     All of them have the same places, so that what stands around a phrase can be read in the first.
@@ -120,18 +120,20 @@ def _read(form: Form) -> list[Form]:
             letters = _STROKES.sub("i", one.text).translate(_DIGITS)
             found.append(one.replace(letters, "digits for letters"))
     if _HAS_LATIN.search(plain.text):
-        rotated = Form(form.text.translate(_ROT13), form.starts, form.ends, (*form.how, "rot13"))
+        rotated = TextForm(
+            form.text.translate(_ROT13), form.starts, form.ends, (*form.how, "rot13")
+        )
         found.append(_fold(rotated))
     return found
 
 
-def _fold(form: Form) -> Form:
+def _fold(form: TextForm) -> TextForm:
     """A text in small plain letters, those of spread words put together again."""
     if form.text.isascii() and form.text.replace("\n", "").isprintable():
-        folded = Form(form.text.lower(), form.starts, form.ends, form.how)
+        folded = TextForm(form.text.lower(), form.starts, form.ends, form.how)
     else:
         pieces = [_folded(character) for character in form.text]
-        folded = Form(
+        folded = TextForm(
             "".join(pieces),
             [at for at, piece in zip(form.starts, pieces, strict=True) for _ in piece],
             [at for at, piece in zip(form.ends, pieces, strict=True) for _ in piece],
@@ -191,8 +193,8 @@ _ENCODINGS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]]
 
 
 def _substituted(
-    form: Form, how: str, pattern: re.Pattern[str], decode: Callable[[str], str | None]
-) -> Form:
+    form: TextForm, how: str, pattern: re.Pattern[str], decode: Callable[[str], str | None]
+) -> TextForm:
     """The form with every run of the encoding that is readable put into plain text."""
     text: list[str] = []
     starts: list[int] = []
@@ -216,7 +218,7 @@ def _substituted(
     if not last:
         return form
     keep(len(form.text))
-    return Form("".join(text), starts, ends, (*form.how, how))
+    return TextForm("".join(text), starts, ends, (*form.how, how))
 
 
 def looks_latin(letter: str) -> bool:

@@ -7,13 +7,13 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.events import Json
-from clew_web.trouble import Trouble
+from clew_web.errors import WebToolError
 
 JSON_TYPES: Final = ("application/json",)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WebRequest:
     """A request: a GET, or a POST of `json` if that is given.
 
     `types` are prefixes of the accepted content types (none: all). `headers` may contain a key:
@@ -42,9 +42,9 @@ class Answer:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     def json(self) -> Any:
-        """The body as JSON. Raises `Trouble`."""
+        """The body as JSON. Raises `WebToolError`."""
         try:
             return msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             text = "the answer is no JSON: try another source, or again later"
-            raise Trouble("bad_answer", text) from error
+            raise WebToolError("bad_answer", text) from error

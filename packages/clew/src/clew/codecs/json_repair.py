@@ -25,7 +25,7 @@ class _HalfError(UnreadableError):
     """A string holds half a character, as an escape."""
 
 
-class Value(msgspec.Struct, frozen=True):
+class JsonPrefix(msgspec.Struct, frozen=True):
     """A JSON value found at the start of a text, where it ends there, and what was mended."""
 
     value: Json
@@ -57,7 +57,7 @@ _strict: Final = json.JSONDecoder(
 )
 
 
-def first_value(text: str) -> Value:
+def first_value(text: str) -> JsonPrefix:
     """Read the JSON value that `text` begins with, mending it if need be.
 
     Raises `UnreadableError` with the strict reader's complaint where mending does not help.
@@ -67,15 +67,15 @@ def first_value(text: str) -> Value:
         return _read(text, start)
     except _HalfError:
         found = first_value(mended_json(text))
-        return Value(found.value, found.end, (*found.repairs, HALF))
+        return JsonPrefix(found.value, found.end, (*found.repairs, HALF))
     except ValueError as strict:
         mended, end, repairs = _mend(text, start)
         if not repairs:
             raise UnreadableError(_complaint(text, strict)) from strict
         try:
-            return Value(_read(mended, 0).value, end, repairs)
+            return JsonPrefix(_read(mended, 0).value, end, repairs)
         except _HalfError:
-            return Value(_read(mended_json(mended), 0).value, end, (*repairs, HALF))
+            return JsonPrefix(_read(mended_json(mended), 0).value, end, (*repairs, HALF))
         except ValueError as still:
             raise UnreadableError(_complaint(mended, still)) from still
 
@@ -92,7 +92,7 @@ def whole_value(text: str) -> Json:
     return found.value
 
 
-def _read(text: str, start: int) -> Value:
+def _read(text: str, start: int) -> JsonPrefix:
     try:
         value, end = _strict.raw_decode(text, start)
         _check(value)
@@ -100,7 +100,7 @@ def _read(text: str, start: int) -> Value:
         raise UnreadableError("the JSON is nested too deeply") from None
     except (UnicodeEncodeError, msgspec.EncodeError):
         raise _HalfError("a string holds half a character") from None
-    return Value(value, end)
+    return JsonPrefix(value, end)
 
 
 def _check(value: Json) -> None:

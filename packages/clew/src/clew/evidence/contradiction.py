@@ -14,10 +14,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Final
 
-from clew.evidence.claims import claims
-from clew.evidence.dates import dates
-from clew.evidence.numbers import numbers
-from clew.evidence.opposites import (
+from clew.evidence.antonyms import (
     ALLOWING,
     BOUNDED,
     BREAKS,
@@ -36,7 +33,10 @@ from clew.evidence.opposites import (
     UNTIL,
     VERBS,
 )  # fmt: skip
-from clew.evidence.stems import stem
+from clew.evidence.claims import claims
+from clew.evidence.dates import dates
+from clew.evidence.numbers import numbers
+from clew.evidence.stemming import stem
 from clew.evidence.words import Word, flat, words
 from clew.support.lazy_regex import Lazy
 from clew.support.short_text import one_line
@@ -65,7 +65,7 @@ _STOPS: Final = frozenset(",;:–()")
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ComparedSentence:
     """A sentence as it is laid beside another."""
 
     text: str
@@ -112,7 +112,7 @@ class Sentence:
             if after not in BOUNDED and (short or word.key in NEGATIVE or word.key in DENYING):
                 yield place
 
-    def ends_denial(self, said: "Sentence") -> bool:
+    def ends_denial(self, said: "ComparedSentence") -> bool:
         """Whether what it denies ends in what another says: not … until, not … unless."""
         places = [place for place, word in enumerate(self.words) if word.key in UNTIL]
         return any(not said.content.isdisjoint(filter(None, self.stems[at:])) for at in places)
@@ -133,13 +133,13 @@ class Sentence:
 
 
 @lru_cache(maxsize=512)
-def sentences(text: str) -> tuple[Sentence, ...]:
+def sentences(text: str) -> tuple[ComparedSentence, ...]:
     """The sentences of a passage."""
     return tuple(_sentence(claim.text) for claim in claims(text))
 
 
-def _sentence(text: str) -> Sentence:
-    return Sentence(text, words(text)[:LONGEST])
+def _sentence(text: str) -> ComparedSentence:
+    return ComparedSentence(text, words(text)[:LONGEST])
 
 
 def contrast(claim: str, passages: Sequence[str]) -> str:
@@ -173,11 +173,11 @@ def overlap(claim: str, passages: Sequence[str]) -> float:
     return len(content & held) / len(content) if content else 1.0
 
 
-def _share(said: Sentence, other: Sentence) -> float:
+def _share(said: ComparedSentence, other: ComparedSentence) -> float:
     return len(said.content & other.content) / len(said.content) if said.content else 0.0
 
 
-def _polarity(said: Sentence, other: Sentence) -> str:
+def _polarity(said: ComparedSentence, other: ComparedSentence) -> str:
     """A not or an opposite too many, or too few: two of them undo each other."""
     turned = {
         word.key: sorted(there)
@@ -203,7 +203,9 @@ def _polarity(said: Sentence, other: Sentence) -> str:
     return _DENIES if mine > theirs else "says what the passage denies"
 
 
-def _denied_elsewhere(said: Sentence, best: Sentence, beside: Sequence[Sentence]) -> bool:
+def _denied_elsewhere(
+    said: ComparedSentence, best: ComparedSentence, beside: Sequence[ComparedSentence]
+) -> bool:
     """Whether another sentence denies something of which the best one does not speak."""
     return any(
         each.negated
@@ -213,12 +215,12 @@ def _denied_elsewhere(said: Sentence, best: Sentence, beside: Sequence[Sentence]
     )
 
 
-def _names_only(said: Sentence) -> bool:
+def _names_only(said: ComparedSentence) -> bool:
     """Whether it is a few names without a verb, as an answer to "which?": it asserts no deed."""
     return len(said.content) <= NAMES and not (said.keys & FUNCTION) - LINKS
 
 
-def _amount(said: Sentence, other: Sentence) -> str:
+def _amount(said: ComparedSentence, other: ComparedSentence) -> str:
     """Only, all and always, where the passage has no only, or an exception, or some."""
     around = zip([None, *said.words], said.words, [*said.words[1:], None], strict=False)
     for before, word, after in around:
@@ -239,12 +241,12 @@ def _amount(said: Sentence, other: Sentence) -> str:
     return ""
 
 
-def _ruled(after: Word, other: Sentence) -> bool:
+def _ruled(after: Word, other: ComparedSentence) -> bool:
     """Whether an `only` before this word repeats the condition of a rule."""
     return after.key in CONDITIONS and bool(other.keys & (ALLOWING | UNTIL))
 
 
-def _kind(said: Sentence, other: Sentence) -> str:
+def _kind(said: ComparedSentence, other: ComparedSentence) -> str:
     """Another word of one kind: a colour, a weekday, a trade."""
     theirs = {kind: word for word in other.words if (kind := KINDS.get(word.key))}
     for word in said.words:
@@ -259,7 +261,7 @@ def _kind(said: Sentence, other: Sentence) -> str:
     return ""
 
 
-def _roles(said: Sentence, other: Sentence) -> str:
+def _roles(said: ComparedSentence, other: ComparedSentence) -> str:
     """Who does it to whom: two names around one verb, in the passage the other way round."""
     mine, theirs = _acts(said), _acts(other)
     for (first, verb, last), passive in mine.items():
@@ -272,7 +274,7 @@ def _roles(said: Sentence, other: Sentence) -> str:
     return ""
 
 
-def _acts(sentence: Sentence) -> dict[tuple[str, str, str], bool]:
+def _acts(sentence: ComparedSentence) -> dict[tuple[str, str, str], bool]:
     """Name, a word between, next name; and whether a `by` makes it passive.
 
     What an article stands before is no deed: "a smuggler in The Ninth Tide".
@@ -292,7 +294,7 @@ def _acts(sentence: Sentence) -> dict[tuple[str, str, str], bool]:
     return found
 
 
-def _exchanged(said: Sentence, other: Sentence) -> str:
+def _exchanged(said: ComparedSentence, other: ComparedSentence) -> str:
     """One deed for another in sentences that are otherwise alike."""
     if _share(said, other) < ALIKE:
         return ""
@@ -310,7 +312,7 @@ def _exchanged(said: Sentence, other: Sentence) -> str:
     return ""
 
 
-def _other_deed(key: str, there: str, said: Sentence, other: Sentence) -> bool:
+def _other_deed(key: str, there: str, said: ComparedSentence, other: ComparedSentence) -> bool:
     """Whether both are verbs of different deeds, and neither deed is in the other sentence."""
     mine, theirs = VERBS.get(key), VERBS.get(there)
     if mine is None or theirs is None or mine == theirs:
@@ -319,6 +321,6 @@ def _other_deed(key: str, there: str, said: Sentence, other: Sentence) -> bool:
     return mine not in deeds and theirs not in {VERBS.get(each) for each in said.keys}
 
 
-_TESTS: Final[tuple[Callable[[Sentence, Sentence], str], ...]] = (
+_TESTS: Final[tuple[Callable[[ComparedSentence, ComparedSentence], str], ...]] = (
     _polarity, _amount, _kind, _roles, _exchanged,
 )  # fmt: skip

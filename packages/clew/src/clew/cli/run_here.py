@@ -14,10 +14,10 @@ import anyio.to_thread
 from clew import ClewError, ConfigError, OpenRun, Result
 from clew.cli.agents import Assembled
 from clew.cli.log_dir import logged
-from clew.cli.outcome import Outcome
-from clew.cli.places import command
+from clew.cli.outcome import ShownResult
 from clew.cli.safe_text import inert
-from clew.cli.screen import Screen
+from clew.cli.screen import RunScreen
+from clew.cli.store_option import command
 from clew.stores import FencedError, StoreUnreachableError
 from clew.toolbox.docs import IndexReport, Library
 
@@ -73,14 +73,14 @@ async def on_signals(
 async def carry_on(
     made: Assembled,
     opened: OpenRun,
-    screen: Screen,
+    screen: RunScreen,
     say: str = "",
     *,
     store: str | None = None,
     log_dir: str | None = None,
-) -> Outcome:
+) -> ShownResult:
     """Continue the run; the outcome says how it ended, and keeps the error if one ended it."""
-    screen.so_far = opened.record
+    screen.trajectory = opened.record
 
     async def work() -> Result:
         await read_all(made.docs, screen)
@@ -88,7 +88,7 @@ async def carry_on(
             return await opened.go_on(say)
 
     found, error, reason = await run_to_end(work, opened.run_id, store)
-    return Outcome(
+    return ShownResult(
         opened.record, found, store=store, why=made.why, reason=reason, error=error,
         references=made.spec.references,
     )  # fmt: skip
@@ -118,7 +118,7 @@ def _resume(run_id: str, store: str | None) -> str:
     return f"the record is open, go on with: {command('resume', run_id, store=store)}"
 
 
-async def read_all(docs: Library | None, screen: Screen) -> None:
+async def read_all(docs: Library | None, screen: RunScreen) -> None:
     """Bring the index of the documents up to date; when cancelled, stop after the file at hand.
 
     Raises `ConfigError` where they hold no text.

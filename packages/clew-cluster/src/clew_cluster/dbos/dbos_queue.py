@@ -28,14 +28,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DbosDatabase:
     """Where DBOS keeps its tables: the database in the words of SQLAlchemy, and the schema."""
 
     url: str = field(repr=False)
     schema: str
 
 
-def place_of(address: str) -> Place:
+def place_of(address: str) -> DbosDatabase:
     """The place that belongs to a store: its database, and a schema beside that of the store.
 
     Raises `StoreError` for an address that SQLAlchemy, which DBOS is made with, does not read.
@@ -44,7 +44,7 @@ def place_of(address: str) -> Place:
     if "," in urlsplit(found.conninfo).netloc:
         raise StoreError(f"DBOS takes one host, and {found.shown} names several: name one of them")
     url = found.conninfo.replace("postgres://", "postgresql://", 1)
-    return Place(url, f"{found.schema}_dbos")
+    return DbosDatabase(url, f"{found.schema}_dbos")
 
 
 _HALF_SET_UP: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
@@ -56,7 +56,7 @@ class NotSetUpError(StoreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class Workflow:
     """A workflow of DBOS: `run_id/seq.number`, with what DBOS says of it."""
 
     id: str
@@ -88,7 +88,7 @@ class Ticket:
 class Tickets:
     """The tickets of one queue, as anybody sees and writes them; serving is another matter."""
 
-    def __init__(self, place: Place, queue: str) -> None:
+    def __init__(self, place: DbosDatabase, queue: str) -> None:
         """Name the database; nothing is connected yet."""
         self.queue = queue
         self._client = DBOSClient(
@@ -115,16 +115,16 @@ class Tickets:
             on_conflict="always_update",
         )
 
-    async def open(self) -> list[Ticket]:
+    async def open(self) -> list[Workflow]:
         """All tickets of the queue that wait or are being worked on, oldest first."""
         return await self._list(queue_name=self.queue, status=list(_OPEN))
 
-    async def of(self, run_id: str) -> list[Ticket]:
+    async def of(self, run_id: str) -> list[Workflow]:
         """All tickets of a run, those that are over included."""
         found = await self._list(workflow_id_prefix=f"{run_id}/")  # and "a/" begins "a/b/"
         return [ticket for ticket in found if ticket.run_id == run_id]
 
-    async def written(self, first: Mapping[str, int]) -> dict[str, Ticket]:
+    async def written(self, first: Mapping[str, int]) -> dict[str, Workflow]:
         """Of these runs, the first ticket at the entry named, open or over, where there is one."""
         ids = [f"{run_id}/{seq}.0" for run_id, seq in first.items()]
         found = await self._list(workflow_ids=ids) if ids else []
@@ -163,7 +163,7 @@ class Tickets:
         await self._ask(self._client.enqueue, options, run_id, tries)
         return True
 
-    async def withdraw(self, tickets: Sequence[Ticket]) -> None:
+    async def withdraw(self, tickets: Sequence[Workflow]) -> None:
         """Withdraw tickets that nobody can be counted on to honour."""
         if tickets:
             await self._ask(self._client.cancel_workflows, [ticket.id for ticket in tickets])
@@ -183,7 +183,7 @@ class Tickets:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._client.destroy)
 
-    async def _list(self, **which: Any) -> list[Ticket]:
+    async def _list(self, **which: Any) -> list[Workflow]:
         found: list[WorkflowStatus] = await self._ask(
             self._client.list_workflows,
             name=WORKFLOW,
@@ -193,7 +193,7 @@ class Tickets:
             **which,
         )
         return [
-            Ticket(it.workflow_id, it.status, it.executor_id or "", it.app_version or "")
+            Workflow(it.workflow_id, it.status, it.executor_id or "", it.app_version or "")
             for it in found
         ]
 

@@ -9,9 +9,9 @@ import msgspec
 
 from clew.codecs.arguments import fields, required, types
 from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
-from clew.codecs.mend import UnreadableError, whole_value
-from clew.codecs.scan import Labels
+from clew.codecs.json_repair import UnreadableError, whole_value
 from clew.codecs.sections import Sections, before_invented_tail
+from clew.codecs.stop_filter import Labels
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import (
     FINISH,
@@ -68,7 +68,7 @@ UNREADABLE: Final = "That reply could not be read, and nothing was done:"
 class Syntax(msgspec.Struct, frozen=True):
     """The syntax of a text format, for the parts of a prompt that all of them share.
 
-    `turn(brief, number, thought, action)` is an assistant's message, `seen(number)` the label of
+    `turn(prompt_spec, number, thought, action)` is an assistant's message, `seen(number)` labels
     its result, and `finish` how an answer is written.
     """
 
@@ -119,15 +119,15 @@ def _forged(line: str, words: Iterable[str]) -> bool:
 _NONE_YET: Final = "(none yet: those that fit are shown below)"
 
 
-def system(form: Syntax, brief: PromptSpec, rules: str, tools: Iterable[str]) -> Part:
+def system(form: Syntax, prompt_spec: PromptSpec, rules: str, tools: Iterable[str]) -> Part:
     """The instructions: the prompt, the rules, the tools, worked examples."""
-    none = _NONE_YET if brief.more else "(none: answer at once)"
+    none = _NONE_YET if prompt_spec.more else "(none: answer at once)"
     listed = "\n".join(tools) or none
-    sections = [brief.prompt.strip(), rules, f"Tools:\n{listed}"]
-    for example in brief.examples:
+    sections = [prompt_spec.prompt.strip(), rules, f"Tools:\n{listed}"]
+    for example in prompt_spec.examples:
         lines = [f"{form.question}: {example.goal}"]
         for step in one_by_one(example.steps):
-            lines += [part.text for part in render(form, brief, step)]
+            lines += [part.text for part in render(form, prompt_spec, step)]
         sections.append("An example:\n\n" + "\n".join(lines))
     return Part("system", "\n\n".join(section for section in sections if section))
 
@@ -146,24 +146,28 @@ def one_by_one(steps: Iterable[Step]) -> list[Step]:
     return single
 
 
-def thought_in_form(brief: PromptSpec) -> str:
+def thought_in_form(prompt_spec: PromptSpec) -> str:
     """What stands for the thought where the form of a reply is shown.
 
     A worked example shows what a thought is. Without one a small model with tools takes words that
     stand there for its thought, letter by letter (decision 0044).
     """
-    return "..." if _thought_is_told(brief) else "what is known, what is missing, what to do next"
+    return (
+        "..."
+        if _thought_is_told(prompt_spec)
+        else "what is known, what is missing, what to do next"
+    )
 
 
-def _thought_is_told(brief: PromptSpec) -> bool:
+def _thought_is_told(prompt_spec: PromptSpec) -> bool:
     """Whether a rule says what a thought is, since neither form nor examples do."""
-    return brief.thought and bool(brief.tools) and not brief.examples
+    return prompt_spec.thought and bool(prompt_spec.tools) and not prompt_spec.examples
 
 
-def discipline(brief: PromptSpec, seen: str) -> str:
+def discipline(prompt_spec: PromptSpec, seen: str) -> str:
     """The rules that every format shares."""
-    thinking = "" if brief.thought else "\n- Write the action alone, without any thought."
-    if _thought_is_told(brief):
+    thinking = "" if prompt_spec.thought else "\n- Write the action alone, without any thought."
+    if _thought_is_told(prompt_spec):
         thinking = (
             "\n- In the thought, say in a sentence of your own what is known, what is missing, and "
             "what you do next."
@@ -200,37 +204,40 @@ def further(tools: Iterable[str]) -> tuple[Part, ...]:
 # ------------------------------------------------------------------------------------ the steps
 
 
-def render(form: Syntax, brief: PromptSpec, step: Step) -> tuple[Part, ...]:
+def render(form: Syntax, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
     """A step as its canonical turns, their results, then what was said since."""
     parts: list[Part] = []
     if (thought := step.thought) is not None:
         if thought.fault:
             parts += _faulty(form, thought)
         else:
-            parts += _turns(form, brief, step, thought)
-    return (*parts, *(_render_notice(form, brief, step.number, notice) for notice in step.notices))
+            parts += _turns(form, prompt_spec, step, thought)
+    return (
+        *parts,
+        *(_render_notice(form, prompt_spec, step.number, notice) for notice in step.notices),
+    )
 
 
-def _turns(form: Syntax, brief: PromptSpec, step: Step, thought: Thought) -> list[Part]:
+def _turns(form: Syntax, prompt_spec: PromptSpec, step: Step, thought: Thought) -> list[Part]:
     """One turn for each call, for these formats allow one; the thought stands in the first."""
-    said = thought.text.strip() if brief.thought else ""
+    said = thought.text.strip() if prompt_spec.thought else ""
     parts: list[Part] = []
     for place, call in enumerate(step.calls):
-        text = form.turn(brief, step.number, "" if place else said, call.action)
+        text = form.turn(prompt_spec, step.number, "" if place else said, call.action)
         parts.append(Part("assistant", text))
         if (seen := _render_result(form, step.number, call)) is not None:
             images = call.observation.images if call.observation is not None else ()
             parts.append(Part("user", seen, images=images))
     if thought.answer is not None:
-        answer = Action(FINISH, {"answer": _answer_value(brief, thought.answer)})
-        parts.append(Part("assistant", form.turn(brief, step.number, said, answer)))
+        answer = Action(FINISH, {"answer": _answer_value(prompt_spec, thought.answer)})
+        parts.append(Part("assistant", form.turn(prompt_spec, step.number, said, answer)))
     elif not step.calls and said:
         parts.append(Part("assistant", form.thought(step.number, said)))
     return parts
 
 
-def _answer_value(brief: PromptSpec, answer: str) -> object:
-    if brief.answers_text:
+def _answer_value(prompt_spec: PromptSpec, answer: str) -> object:
+    if prompt_spec.answers_text:
         return answer
     try:
         return whole_value(answer)
@@ -262,12 +269,12 @@ _NOTES: Final = {
 }
 
 
-def _render_notice(form: Syntax, brief: PromptSpec, number: int, notice: Notice) -> Part:
+def _render_notice(form: Syntax, prompt_spec: PromptSpec, number: int, notice: Notice) -> Part:
     if isinstance(notice, Landing):
         return Part(
             "user",
             f"The limit on {notice.bound} is reached: no tool can be called any more. "
-            f"{last_words(brief)}, in this form:\n{form.finish(brief, number + 1)}",
+            f"{last_words(prompt_spec)}, in this form:\n{form.finish(prompt_spec, number + 1)}",
         )
     if isinstance(notice, Forked):
         return Part("user", quoted(form.labels, already_done(notice)))
@@ -284,7 +291,7 @@ def _render_notice(form: Syntax, brief: PromptSpec, number: int, notice: Notice)
 
 
 def as_written(
-    brief: PromptSpec,
+    prompt_spec: PromptSpec,
     step: Step,
     parts: tuple[Part, ...],
     parse: Callable[[PromptSpec, Reply], Parsed],
@@ -293,12 +300,15 @@ def as_written(
 ) -> tuple[Part, ...]:
     """A step's parts with the reply as it came, where that reads as the same: so caches hit."""
     thought = step.thought
-    if not (usual if brief.raw_replies is None else brief.raw_replies) or thought is None:
+    if (
+        not (usual if prompt_spec.raw_replies is None else prompt_spec.raw_replies)
+        or thought is None
+    ):
         return parts
     said = thought.reply.text
     if not said or len(step.calls) != 1 or parts[0].role != "assistant":
         return parts
-    read = parse(brief, Reply(said))
+    read = parse(prompt_spec, Reply(said))
     if read.repairs or read.fault or read.actions != (step.calls[0].action,):
         return parts
     return (Part("assistant", said), *parts[1:])

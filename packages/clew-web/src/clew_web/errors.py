@@ -25,7 +25,7 @@ Kind: TypeAlias = Literal[
 ]
 
 
-class Trouble(ToolError):  # noqa: N818 - it is told to a model, whose word this is
+class WebToolError(ToolError):
     """A `ToolError` whose message begins with its kind: `captcha: …`."""
 
     def __init__(self, kind: Kind, message: str) -> None:

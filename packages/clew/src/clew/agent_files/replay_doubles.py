@@ -14,12 +14,12 @@ import msgspec
 from clew.agent.agent import Agent
 from clew.agent.reply_parser import with_parser
 from clew.agent.subagents import delegation_spec
+from clew.agent_files.build import with_examples
 from clew.agent_files.fallbacks import knowing_fallbacks
-from clew.agent_files.make import with_examples
-from clew.agent_files.origin import spec_of
+from clew.agent_files.provenance import spec_of
 from clew.agent_files.spec import Spec
 from clew.agent_files.strategies import recorded_strategy
-from clew.context.prompt_spec import recorded_brief
+from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.codec import PromptSpec
 from clew.core.events import (
     AgentSpec,
@@ -60,7 +60,7 @@ def stand_ins(
 ) -> tuple[Agent, frozenset[str]]:
     """The agent that `spec`, the record's own, describes; and which parts only stand in for others.
 
-    `body` is the blob that says what the record's prompts are made of (`AgentSpec.brief_blob`), and
+    `body` is the blob of what the record's prompts are made of (`AgentSpec.prompt_blob`), and
     `make` makes an agent of what ships with clew. Raises `ConfigError` where the record does not
     hold what stands in, or its origin does not fit its setting.
     """
@@ -79,7 +79,7 @@ def stand_ins(
 def _stand_ins(
     spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent]
 ) -> tuple[Agent, frozenset[str]]:
-    brief = None if body is None else recorded_brief(body)[0]
+    prompt_spec = None if body is None else recorded_prompt_spec(body)[0]
     setting = record.setting or record.started.setting
     agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), setting)
     if (planned := spec.planned) is not None:
@@ -89,15 +89,15 @@ def _stand_ins(
     found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
     found = {name: tool for name, tool in found.items() if name not in spec.fallbacks}
     lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
-    if lacking and brief is None:
+    if lacking and prompt_spec is None:
         message = (
             f"the record of run {record.run_id} does not hold the schema of {lacking[0]}: "
             "say with --agent FILE what its agent is made of"
         )
         raise ConfigError(message)
-    if brief is not None:
+    if prompt_spec is not None:
         guards = _server_guards(spec)
-        found |= {name: _tool(name, setting, brief, record, guards) for name in lacking}
+        found |= {name: _tool(name, setting, prompt_spec, record, guards) for name in lacking}
     found = knowing_fallbacks(spec, found)
     order = [*setting.tools, *found]
     parts = _parts(spec, setting, agent)
@@ -194,16 +194,16 @@ def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     said = setting.parts
     if spec.guards:
-        own = [_Named(name) for name in said["guards"][: len(spec.guards)]]
+        own = [_NamedPart(name) for name in said["guards"][: len(spec.guards)]]
         parts["guards"] = [*own, *agent.guards]
     if any(":" in name for name in spec.checks):
         shipped = iter(agent.checks)
         parts["checks"] = [
-            _Named(recorded) if ":" in name else next(shipped)
+            _NamedPart(recorded) if ":" in name else next(shipped)
             for name, recorded in zip(spec.checks, said["checks"], strict=True)
         ]
     if any(":" in name for name in spec.screens):
-        parts["screens"] = [_Named(name) for name in said["screens"]]
+        parts["screens"] = [_NamedPart(name) for name in said["screens"]]
     if spec.answer:
         parts["answer"] = _answer(said["answer"])
     if (finding := spec.retrieval) is not None:
@@ -224,24 +224,24 @@ def _strategy_guards(spec: Spec, setting: AgentSpec, agent: Agent) -> list[Guard
     """
     usual = {guard.name for guard in agent.replace(guards=()).engine.guards}
     usual |= {repr(guard) for guard in _server_guards(spec).values()}
-    return [_Named(name) for name in setting.parts["guards"] if name not in usual]
+    return [_NamedPart(name) for name in setting.parts["guards"] if name not in usual]
 
 
 def _server_guards(spec: Spec) -> dict[str, Guard]:
     """The guards of the tools of MCP servers, by how the names of their tools begin."""
-    return {f"{each.name}_": _Named(f"mcp_pins({each.name})") for each in spec.mcp}
+    return {f"{each.name}_": _NamedPart(f"mcp_pins({each.name})") for each in spec.mcp}
 
 
 def _tool(
     name: str,
     setting: AgentSpec,
-    brief: PromptSpec,
+    prompt_spec: PromptSpec,
     record: Trajectory,
     guards: Mapping[str, Guard],
 ) -> AnyTool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
     recorded = setting.tools[name]
-    shown = {tool.name: tool for tool in (*brief.tools, *brief.more)}
+    shown = {tool.name: tool for tool in (*prompt_spec.tools, *prompt_spec.more)}
     bare = shown.get(name) or ToolSpec(name, name, {"type": "object"}, hidden=True)
     events = [entry.event for entry in record.entries]
     keys = {call.key for call in record.calls if call.action.name == name}
@@ -296,7 +296,7 @@ def _repair(
 
 
 @dataclass(frozen=True)
-class _Named:
+class _NamedPart:
     """A guard, check or screen that only has the name that the record knows it by."""
 
     name: str
@@ -318,9 +318,9 @@ class _Bound:
     def __repr__(self) -> str:
         return self.name
 
-    def __call__(self, so_far: Trajectory) -> str | None:
+    def __call__(self, trajectory: Trajectory) -> str | None:
         """The reason of the next entry, if that ends or lands the run."""
-        place = len(so_far)
+        place = len(trajectory)
         match self.record.entries[place].event if place < len(self.record) else None:
             case Landing(bound=bound, detail=detail, code="own"):
                 return f"{bound}: {detail}" if detail else bound

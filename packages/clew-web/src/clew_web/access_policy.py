@@ -19,9 +19,9 @@ import httpx2
 
 from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
-from clew_web.asking import Answer, Request
-from clew_web.hop import MOVED, TryAgain, hop, port, read_url
-from clew_web.trouble import Trouble
+from clew_web.errors import WebToolError
+from clew_web.http_request import MOVED, RetryRequest, hop, port, read_url
+from clew_web.request import Answer, WebRequest
 
 PRODUCT: Final = "clew"
 """The name by which a robots.txt may speak of us."""
@@ -30,7 +30,7 @@ HOSTS: Final = "CLEW_WEB_HOSTS"
 CONTACT: Final = "CLEW_WEB_CONTACT"
 
 MayGo: TypeAlias = Callable[[str], Awaitable[None]]
-"""Asked before every hop with its address; raises `Trouble` to stay away."""
+"""Asked before every hop with its address; raises `WebToolError` to stay away."""
 
 _AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 _WAIT: Final = 0.5
@@ -71,8 +71,8 @@ class Reach:
         """The user agent sent to servers."""
         return self.agent or f"{PRODUCT} ({self.contact or 'an agent of a person; no contact set'})"
 
-    async def ask(self, request: Request, may_go: MayGo | None = None) -> Answer:
-        """Send a request and return the response, whatever its status. Raises `Trouble`."""
+    async def ask(self, request: WebRequest, may_go: MayGo | None = None) -> Answer:
+        """Send a request and return the response, whatever its status. Raises `WebToolError`."""
         first = read_url(request.url)
         if request.params:
             first = first.copy_merge_params(dict(request.params))
@@ -81,18 +81,22 @@ class Reach:
                 return await self._persist(request, first, may_go)
         except TimeoutError as error:
             text = f"{first.host} did not answer in {self.seconds:g} s: try another, or later"
-            raise Trouble("timeout", text) from error
+            raise WebToolError("timeout", text) from error
 
-    async def _persist(self, request: Request, first: httpx2.URL, may_go: MayGo | None) -> Answer:
+    async def _persist(
+        self, request: WebRequest, first: httpx2.URL, may_go: MayGo | None
+    ) -> Answer:
         """Ask again while the server is busy or fails, as far as tries and time allow."""
         number, wait = 1, _WAIT
         while True:
             last = number == self.tries
             try:
                 answer = await self._follow(request, first, may_go)
-            except TryAgain as failure:
+            except RetryRequest as failure:
                 if last or not _in_time(wait):
-                    raise Trouble("unreachable", f"{failure}: try another, or later") from failure
+                    raise WebToolError(
+                        "unreachable", f"{failure}: try another, or later"
+                    ) from failure
                 pause = _shortened(wait)
             else:
                 asked = retry_after(answer.headers, time.time())
@@ -102,7 +106,7 @@ class Reach:
             await anyio.sleep(pause)
             number, wait = number + 1, wait * 2
 
-    async def _follow(self, request: Request, first: httpx2.URL, may_go: MayGo | None) -> Answer:
+    async def _follow(self, request: WebRequest, first: httpx2.URL, may_go: MayGo | None) -> Answer:
         """One attempt, with its redirects; every hop is checked like the first."""
         url = first
         for _ in range(self.hops + 1):
@@ -124,10 +128,10 @@ class Reach:
                 return answer
             if request.json is not None:
                 text = f"{url.host} sends elsewhere what is posted to it: check its address"
-                raise Trouble("bad_answer", text)
+                raise WebToolError("bad_answer", text)
             url = read_url(where, url)
         text = f"{first.host} sends on more than {self.hops} times: try another page"
-        raise Trouble("not_allowed", text)
+        raise WebToolError("not_allowed", text)
 
 
 def reach_of_environment() -> Reach:
@@ -150,22 +154,22 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         return None
 
 
-def status_failure(answer: Answer) -> Trouble | None:
+def status_failure(answer: Answer) -> WebToolError | None:
     """What a status means where nothing more is known; None for a good one."""
     host = httpx2.URL(answer.url).host
     match answer.status:
         case 401 | 403 | 407 | 451:
-            return Trouble("refused", f"{host} refuses this ({answer.status}): try another")
+            return WebToolError("refused", f"{host} refuses this ({answer.status}): try another")
         case 404 | 410:
-            return Trouble("not_found", f"{host} has no such page: check the address")
+            return WebToolError("not_found", f"{host} has no such page: check the address")
         case 429:
             wait = answer.headers.get("retry-after", "")[:40]
             when = f", and wants a pause ({wait})" if wait else ""
-            return Trouble("busy", f"{host} is asked too often{when}: try another, or later")
+            return WebToolError("busy", f"{host} is asked too often{when}: try another, or later")
         case status if status >= 500:
-            return Trouble("unreachable", f"{host} fails ({status}): try another, or later")
+            return WebToolError("unreachable", f"{host} fails ({status}): try another, or later")
         case status if not 200 <= status < 300:
-            return Trouble("bad_answer", f"{host} answers with status {status}: try another")
+            return WebToolError("bad_answer", f"{host} answers with status {status}: try another")
         case _:
             return None
 

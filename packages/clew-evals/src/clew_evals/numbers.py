@@ -8,10 +8,10 @@ from typing import Final
 from clew.core.events import Json
 from clew.evidence.dates import dates
 from clew.evidence.facts import links
-from clew.evidence.numbers import PLAIN, RANK, Reading, numbers
+from clew.evidence.numbers import PLAIN, RANK, NumberReading, numbers
 from clew.evidence.numbers import Number as Figure
 from clew.evidence.words import flat
-from clew_evals.gold_forms import Number, unit_of
+from clew_evals.expected_types import NumberWithin, unit_of
 
 _ITEM: Final = re.compile(r"^[ \t]*[*#>-]?[ \t]*\d{1,3}[.)](?=\s)", re.MULTILINE)
 _NOT_COUNTED: Final = frozenset({"first", "second"})
@@ -41,7 +41,7 @@ def figures(text: str) -> list[Figure]:
     return [number for number in numbers(plain) if counts(number)]
 
 
-def nearest_figure(gold: Number, answer: Json, text: str) -> tuple[bool, Fraction | None]:
+def nearest_figure(gold: NumberWithin, answer: Json, text: str) -> tuple[bool, Fraction | None]:
     """Whether the answer has the number, and the value of the one that comes nearest to it.
 
     `text` is the answer's. A number without a unit is taken to be in the unit of the gold.
@@ -56,14 +56,14 @@ def nearest_figure(gold: Number, answer: Json, text: str) -> tuple[bool, Fractio
     return best is not None and abs(best - target) <= allowed, best
 
 
-def _values(gold: Number, number: Figure) -> Iterator[Fraction]:
+def _values(gold: NumberWithin, number: Figure) -> Iterator[Fraction]:
     """What the number may be, in the unit of the gold; nothing where its own is of another kind."""
     for reading in number.readings:
         if not reading.rare:
             yield from _value(gold, reading)
 
 
-def _value(gold: Number, reading: Reading) -> Iterator[Fraction]:
+def _value(gold: NumberWithin, reading: NumberReading) -> Iterator[Fraction]:
     units = unit_of(gold.unit)
     if not units or reading.unit == PLAIN:
         yield reading.raw

@@ -49,7 +49,7 @@ class Undecided(Enum):
     MAYBE = 1
 
 
-class Mark(msgspec.Struct, frozen=True):
+class LineLabel(msgspec.Struct, frozen=True):
     """A label at the start of a line: its role, where its text begins, emphasis still open."""
 
     role: Role
@@ -63,7 +63,7 @@ class Labels(msgspec.Struct, frozen=True):
     words: tuple[tuple[str, Role], ...]
     """Pairs of label (in lower case) and role; of two with the same beginning, both are tried."""
 
-    def at(self, line: str) -> Mark | Undecided | None:
+    def at(self, line: str) -> LineLabel | Undecided | None:
         """The label that starts `line` (without line break), whether one may follow, or None."""
         line = line[:WIDTH]
         start = _skip(line, 0, _BEFORE)
@@ -77,13 +77,13 @@ class Labels(msgspec.Struct, frozen=True):
                 if end == len(line):
                     maybe = Undecided.MAYBE
                 elif line[end] in _COLONS:
-                    return Mark(role, end + 1, _unclosed(line[:start], line[start:end]))
+                    return LineLabel(role, end + 1, _unclosed(line[:start], line[start:end]))
         return maybe if len(line) < WIDTH else None
 
     def inert(self, text: str) -> str:
         """The text with `| ` before each line, except the first, that could read as a label."""
         first, *rest = text.split("\n")
-        lines = (f"| {line}" if isinstance(self.at(line), Mark) else line for line in rest)
+        lines = (f"| {line}" if isinstance(self.at(line), LineLabel) else line for line in rest)
         return "\n".join([first, *lines])
 
 
@@ -112,7 +112,7 @@ class Scan(msgspec.Struct):
 
     labels: Labels
     prose: bool = False
-    marks: list[tuple[int, Mark]] = msgspec.field(default_factory=list[tuple[int, Mark]])
+    marks: list[tuple[int, LineLabel]] = msgspec.field(default_factory=list[tuple[int, LineLabel]])
     dropped: str = ""
     kept: int = 0
     _seen: set[Role] = msgspec.field(default_factory=set[Role])
@@ -144,7 +144,7 @@ class Scan(msgspec.Struct):
                 mark = self.labels.at(text[at : min(end, at + WIDTH)])
                 if mark is Undecided.MAYBE and newline < 0:
                     break
-                if isinstance(mark, Mark):
+                if isinstance(mark, LineLabel):
                     if tail := not self._enter(self.kept + at, mark):
                         break
                     start += mark.body
@@ -166,7 +166,7 @@ class Scan(msgspec.Struct):
         if len(self._peek) < _PEEK:
             self._peek = (self._peek + text).lstrip()[:_PEEK]
 
-    def _enter(self, at: int, mark: Mark) -> bool:
+    def _enter(self, at: int, mark: LineLabel) -> bool:
         """Begin a section, or the tail; False says that it is the tail.
 
         Behind an answer only an invented observation is one: all else may belong to the answer,
@@ -180,7 +180,7 @@ class Scan(msgspec.Struct):
                 self.dropped = _DROPPED["question"]
             return not self.ended
         if role == "observation" and not answered and not self.marks and not self._peek:
-            self._echoed, mark = True, Mark("thought", mark.body, mark.closing)
+            self._echoed, mark = True, LineLabel("thought", mark.body, mark.closing)
         elif not answered or role == "observation":
             self.dropped = self._tail(role)
         if not self.ended:

@@ -19,7 +19,7 @@ from clew.evidence import normalised
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew.tools.schema import compile_schema
-from clew_evals.gold_forms import (
+from clew_evals.expected_types import (
     COMBINED,
     F1,
     FORMS,
@@ -27,20 +27,20 @@ from clew_evals.gold_forms import (
     AnyOf,
     Avoids,
     ByJudge,
-    Calls,
     Contains,
     Declines,
-    Em,
     Exact,
+    ExactMatch,
     Gold,
-    Grounded,
+    GroundedAnswer,
     Leaf,
     NoneOf,
-    Number,
+    NumberWithin,
     Regex,
     Reward,
     Schema,
     Scored,
+    ToolCalled,
     inner,
     leaves,
     name_of,
@@ -82,7 +82,7 @@ def _read(gold: Json, where: str, deep: int) -> Gold:
                 f'{where} is {shown}: for an answer of this value write {{"exact": {shown}}}'
             )
         case int() | float():
-            return Number(gold)
+            return NumberWithin(gold)
         case list():
             return AllOf(_several(msgspec.convert(gold, list[Any]), where, deep))
         case dict():
@@ -173,7 +173,7 @@ def tools_of(gold: Json) -> list[str]:
     for each in read_gold(gold):
         for leaf in leaves(each):
             match leaf:
-                case Calls(calls=name) | Avoids(avoids=name):
+                case ToolCalled(calls=name) | Avoids(avoids=name):
                     found.append(name)
                 case _:
                     pass
@@ -187,7 +187,7 @@ def texts_of(gold: Json) -> tuple[str, ...]:
     for each in golds:
         for one in inner(each) if isinstance(each, AnyOf) else (each,):
             match one:
-                case Exact(exact=str() as text) | Em(em=text) | F1(f1=text):
+                case Exact(exact=str() as text) | ExactMatch(em=text) | F1(f1=text):
                     found.append(text)
                 case _:
                     pass
@@ -210,20 +210,20 @@ def _demands(gold: Gold) -> bool:
 def _wrong(leaf: Leaf, folder: str) -> str:
     """Why no answer could be held against it, or all would meet it; empty where it is fine."""
     match leaf:
-        case Exact() | Contains() | Em() | Regex():
+        case Exact() | Contains() | ExactMatch() | Regex():
             why = _wrong_text(leaf)
         case F1():
             why = _wrong_text(leaf) or _wrong_share(leaf.least)
-        case Number():
+        case NumberWithin():
             why = _wrong_number(leaf)
         case Schema():
             why = _wrong_schema(leaf.schema)
-        case Grounded(grounded=said) | Declines(declines=said):
+        case GroundedAnswer(grounded=said) | Declines(declines=said):
             name = name_of(leaf)
             why = "" if said else f'false: write {{"none_of": [{{"{name}": true}}]}}'
         case ByJudge():
             why = _wrong_judge(leaf)
-        case Calls(calls=name) | Avoids(avoids=name):
+        case ToolCalled(calls=name) | Avoids(avoids=name):
             why = "" if name.strip() else "name a tool"
         case Reward():
             why = _wrong_share(leaf.reward)
@@ -232,14 +232,14 @@ def _wrong(leaf: Leaf, folder: str) -> str:
     return why
 
 
-def _wrong_text(leaf: Exact | Contains | Em | F1 | Regex) -> str:
+def _wrong_text(leaf: Exact | Contains | ExactMatch | F1 | Regex) -> str:
     match leaf:
         case Exact(exact=value):
             empty = value is None or (isinstance(value, str) and not value.strip())
             return "nothing cannot be told from no answer: use declines" if empty else ""
         case Contains(contains=text):
             left = normalised(text)
-        case Em(em=text) | F1(f1=text):
+        case ExactMatch(em=text) | F1(f1=text):
             left = normal(text)
         case Regex():
             return _wrong_pattern(leaf.regex)
@@ -272,7 +272,7 @@ def _wrong_share(least: float) -> str:
     return "" if 0 < least <= 1 else f"{least:g} is not above 0 and at most 1"
 
 
-def _wrong_number(leaf: Number) -> str:
+def _wrong_number(leaf: NumberWithin) -> str:
     if not math.isfinite(leaf.number):
         return "it is not finite"
     for name in ("tolerance", "relative"):

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.codecs import wording
+from clew.codecs import prompt_texts
 from clew.codecs.arguments import example, fields, text_field, visible_tools
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, check_alone, read_call
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.mend import UnreadableError
-from clew.codecs.scan import Labels, stream_filter
+from clew.codecs.json_repair import UnreadableError
 from clew.codecs.sections import Sections, sections
+from clew.codecs.stop_filter import Labels, stream_filter
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.core.codec import Parsed, PromptSpec
@@ -45,93 +45,95 @@ class Paper(TextCodec):
     stop = ("\nObservation ", "\nObservation:")
     """Where a model begins to invent a result."""
 
-    def head(self, brief: PromptSpec, goal: str) -> tuple[Part, ...]:
+    def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
-        thought = f"Thought 1: {wording.thought_in_form(brief)}\n"
+        thought = f"Thought 1: {prompt_texts.thought_in_form(prompt_spec)}\n"
         rules = (
             "You work in numbered steps. Each of your replies is one step, in this very form:\n\n"
-            f"{thought if brief.thought else ''}Action 1: tool[argument]\n\n"
+            f"{thought if prompt_spec.thought else ''}Action 1: tool[argument]\n\n"
             'The result of the action then comes to you as "Observation 1: ...", and you go on '
             "with step 2.\n\n"
-            f"{wording.discipline(brief, 'the Observation')}\n"
+            f"{prompt_texts.discipline(prompt_spec, 'the Observation')}\n"
             "- The argument of a tool with one parameter is written as it is, without quotes. "
             'Several are written as one JSON object: tool[{"name": "value", "other": 1}]. '
             "Brackets or braces that would be misread are safe in such an object too.\n"
-            f"- The answer is given by {self._finish_text(brief)}, alone."
+            f"- The answer is given by {self._finish_text(prompt_spec)}, alone."
         )
-        tools = (_describe_tool(brief, tool) for tool in visible_tools(brief))
-        system = wording.system(self.layout(), brief, rules, tools)
+        tools = (_describe_tool(prompt_spec, tool) for tool in visible_tools(prompt_spec))
+        system = prompt_texts.system(self.layout(), prompt_spec, rules, tools)
         return (system, Part("user", f"Question: {goal}"))
 
-    def describe(self, brief: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
+    def describe(self, prompt_spec: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """One part that describes further tools."""
-        return wording.further(_describe_tool(brief, tool) for tool in tools)
+        return prompt_texts.further(_describe_tool(prompt_spec, tool) for tool in tools)
 
-    def grammar(self, brief: PromptSpec, calls: Calls, tokens: int | None) -> str:
+    def grammar(self, prompt_spec: PromptSpec, calls: Calls, tokens: int | None) -> str:
         """One thought on one line, then one call, all numbered."""
         grammar = Grammar(tokens)
         number = grammar.rule('" " [1-9] [0-9]{0,3} ": "')
-        tools = visible_tools(brief) if calls != "none" else (brief.finish,)
+        tools = visible_tools(prompt_spec) if calls != "none" else (prompt_spec.finish,)
         said = f'"Thought" {number} {grammar.prose(grammar.thought_chars)} "\\n" '
-        made = either(_call_rule(grammar, brief, tool) for tool in tools)
-        return grammar.text(f'{said if brief.thought else ""}"Action" {number} {made}')
+        made = either(_call_rule(grammar, prompt_spec, tool) for tool in tools)
+        return grammar.text(f'{said if prompt_spec.thought else ""}"Action" {number} {made}')
 
-    def parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take the first action; the text before it is the thought."""
-        return aloud(brief, reply, self._parse)
+        return aloud(prompt_spec, reply, self._parse)
 
-    def _parse(self, brief: PromptSpec, reply: Reply) -> Parsed:
+    def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         found = sections(LABELS, reply.text)
         try:
-            return _read(brief, reply, found)
+            return _read(prompt_spec, reply, found)
         except UnreadableError as error:
-            return Parsed(text=found.thought, fault=wording.fault(error, self._example(brief)))
+            return Parsed(
+                text=found.thought, fault=prompt_texts.fault(error, self._example(prompt_spec))
+            )
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything before an invented observation or a second step."""
         return stream_filter(LABELS, show)
 
-    def layout(self) -> wording.Syntax:
-        return wording.Syntax(
+    def layout(self) -> prompt_texts.Syntax:
+        return prompt_texts.Syntax(
             labels=LABELS,
             question="Question",
             turn=_turn,
             thought=lambda number, text: f"Thought {number}: {LABELS.inert(text)}",
             seen=lambda number: f"Observation {number}",
-            finish=lambda brief, number: f"Action {number}: {self._finish_text(brief)}",
+            finish=lambda prompt_spec, number: f"Action {number}: {self._finish_text(prompt_spec)}",
         )
 
-    def _finish_text(self, brief: PromptSpec) -> str:
-        if brief.answers_text:
+    def _finish_text(self, prompt_spec: PromptSpec) -> str:
+        if prompt_spec.answers_text:
             return f"{CANONICAL_FINISH}[the answer]"
-        return f"{CANONICAL_FINISH}[JSON of the schema {encode(brief.answer).decode()}]"
+        return f"{CANONICAL_FINISH}[JSON of the schema {encode(prompt_spec.answer).decode()}]"
 
-    def _example(self, brief: PromptSpec) -> str:
-        tool = visible_tools(brief)[0]
-        return f"Action 1: {_call(brief, Action(tool.name, example(tool)))}"
+    def _example(self, prompt_spec: PromptSpec) -> str:
+        tool = visible_tools(prompt_spec)[0]
+        return f"Action 1: {_call(prompt_spec, Action(tool.name, example(tool)))}"
 
 
-def _read(brief: PromptSpec, reply: Reply, found: Sections) -> Parsed:
+def _read(prompt_spec: PromptSpec, reply: Reply, found: Sections) -> Parsed:
     """The first action and the thought before it. Raises `UnreadableError`."""
     thought, call, repairs = found.thought, found.action, list(found.repairs)
-    if why := wording.cut_short(reply, whole=found.whole):
+    if why := prompt_texts.cut_short(reply, whole=found.whole):
         raise UnreadableError(why)
     check_thought(thought)
-    if call is None and (unlabelled := bare_call(brief, thought)) is not None:
+    if call is None and (unlabelled := bare_call(prompt_spec, thought)) is not None:
         thought, call = unlabelled
         repairs.append("action label missing")
     if call is None:
-        raise UnreadableError(wording.nothing(reply, found, "Action 1: tool[argument]"))
+        raise UnreadableError(prompt_texts.nothing(reply, found, "Action 1: tool[argument]"))
     if call.startswith("```"):
         raise UnreadableError("the action is a block of code, and names no tool")
-    action, mended = read_call(brief, call)
-    check_alone(brief, action.name, left_over=found.left_over)
+    action, mended = read_call(prompt_spec, call)
+    check_alone(prompt_spec, action.name, left_over=found.left_over)
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
 
-def _describe_tool(brief: PromptSpec, tool: ToolSpec) -> str:
-    examples = (_call(brief, Action(tool.name, one)) for one in tool.examples)
-    return wording.described(tool, _heading(tool), examples)
+def _describe_tool(prompt_spec: PromptSpec, tool: ToolSpec) -> str:
+    examples = (_call(prompt_spec, Action(tool.name, one)) for one in tool.examples)
+    return prompt_texts.described(tool, _heading(tool), examples)
 
 
 def _written(name: str) -> str:
@@ -146,11 +148,13 @@ def _heading(tool: ToolSpec) -> str:
     return f"{tool.name}[{{{inside}}}]" if names else f"{tool.name}[]"
 
 
-def _call_rule(grammar: Grammar, brief: PromptSpec, tool: ToolSpec) -> str:
+def _call_rule(grammar: Grammar, prompt_spec: PromptSpec, tool: ToolSpec) -> str:
     """A call of the tool as a grammar: its only text as it is, else an object, or nothing."""
     start = literal(f"{_written(tool.name)}[")
     if tool.name == FINISH:  # as the prompt shows it: the answer itself
-        answer = _text_rule(grammar) if brief.answers_text else grammar.value(brief.answer)
+        answer = (
+            _text_rule(grammar) if prompt_spec.answers_text else grammar.value(prompt_spec.answer)
+        )
         return f'{start} {answer} "]"'
     if not fields(tool.parameters):
         return f'{start} "]"'
@@ -166,12 +170,12 @@ def _text_rule(grammar: Grammar) -> str:
     return f'{grammar.first_char(_UNSAFE)} ({plain} | "[" {plain} {plain}* "]")*'
 
 
-def _turn(brief: PromptSpec, number: int, thought: str, action: Action) -> str:
+def _turn(prompt_spec: PromptSpec, number: int, thought: str, action: Action) -> str:
     said = f"Thought {number}: {LABELS.inert(thought)}\n" if thought else ""
-    return f"{said}Action {number}: {_call(brief, action)}"
+    return f"{said}Action {number}: {_call(prompt_spec, action)}"
 
 
-def _call(brief: PromptSpec, action: Action) -> str:
+def _call(prompt_spec: PromptSpec, action: Action) -> str:
     """A call in the plainest form that reads back as the same call."""
     name = _written(action.name)
     whole = encode(action.args).decode()
@@ -181,15 +185,15 @@ def _call(brief: PromptSpec, action: Action) -> str:
     ]
     for candidate in (inner[0] if len(inner) == 1 else "", whole):
         text = f"{name}[{candidate}]"
-        if _reads_as(brief, text, action):
+        if _reads_as(prompt_spec, text, action):
             return text
     return f"{name}[{whole}]"
 
 
-def _reads_as(brief: PromptSpec, text: str, action: Action) -> bool:
+def _reads_as(prompt_spec: PromptSpec, text: str, action: Action) -> bool:
     reply = Reply(f"Action 1: {text}")
     try:  # not by `parse`: its complaint about what cannot be read would write an example again
-        parsed = _read(brief, reply, sections(LABELS, reply.text))
+        parsed = _read(prompt_spec, reply, sections(LABELS, reply.text))
     except UnreadableError:
         return False
     return parsed.actions == (Action(action.name, action.args),) and not parsed.repairs
