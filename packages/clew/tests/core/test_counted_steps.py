@@ -31,8 +31,8 @@ LIMITS: Final = {
     ),
     "one line of 2,000 characters": ("x" * 2_000, 502),
     "one line of 2,000 characters that looks like JSON": ('{"a": ' + "1" * 2_000 + "}", 502),
-    "one line of 2,000 Chinese characters": ("漢" * 2_000, 499),
-    "one line of 200,000 characters": ("x" * 200_000, 509),
+    "one line of 2,000 Chinese characters": ("漢" * 2_000, 498),
+    "one line of 200,000 characters": ("x" * 200_000, 508),
 }
 
 

@@ -205,17 +205,14 @@ class Trajectory:
         if entry.seq != len(self.entries) + 1:
             follows = f"entry {entry.seq} cannot follow {len(self.entries)}"
             raise StoreError(f"run {self.run_id}: {follows}")
-        if self.entries and (took := entry.at - (last := self.entries[-1]).at) > 0:
-            self._pass(took, last, entry)
+        if self.entries:
+            last = self.entries[-1]
+            waited = isinstance(last.event, Stop) or isinstance(entry.event, Forked)
+            if (took := entry.at - last.at) > 0 and last.epoch == entry.epoch and not waited:
+                self.total.active_ms += took  # at work: not waiting for a person, nor down
+                self.spent.active_ms += took
         self.entries.append(entry)
         self._fold(entry.event)
-
-    def _pass(self, took: int, last: Entry, entry: Entry) -> None:
-        """Count the time between two entries as work: not waiting for a person, nor being down."""
-        waited = isinstance(last.event, Stop) or isinstance(entry.event, Forked)
-        if last.epoch == entry.epoch and not waited:
-            self.total.active_ms += took
-            self.spent.active_ms += took
 
     def _fold(self, event: AnyEvent) -> None:
         match event:
