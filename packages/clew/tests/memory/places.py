@@ -31,7 +31,7 @@ def connect(place, *given, **more):  # what else writes such files, as coverage 
 
 sqlite3.connect = connect
 
-from clew.memory import Source, SqliteMemory
+from clew.memory import MemorySource, SqliteMemory
 memories = SqliteMemory(path)
 exec(work)
 memories.close()

@@ -138,8 +138,10 @@ def test_nothing_is_left_on_pages_that_were_moved(tmp_path: Path, seed: int) -> 
 
 
 FORGET = "memories.forget('m1')"
-ADD = "memories.add('Zeppelins over Bergen', source=Source(run='airship', seq=1))"
-CORRECT = "memories.correct('m1', 'Zeppelins over Bergen', source=Source(run='airship', seq=1))"
+ADD = "memories.add('Zeppelins over Bergen', source=MemorySource(run='airship', seq=1))"
+CORRECT = (
+    "memories.correct('m1', 'Zeppelins over Bergen', source=MemorySource(run='airship', seq=1))"
+)
 
 
 @pytest.mark.slow
