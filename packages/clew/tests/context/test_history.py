@@ -22,6 +22,6 @@ async def test_each_thought_has_a_row_with_what_was_left_out_of_it() -> None:
     assert all(not (row.upto or row.cuts or row.hidden or row.new) for row in rows)
     await rewind(run_id, to=1, lesson="it was of another year", store=store)
     await resume(agent, run_id, store=store)
-    *_, last = context_history(await read(run_id, store=store))
-    assert (last.step, last.hidden) == (4, 2)
-    assert [type(each) for each in last.new] == [Rewound]
+    *before, last = context_history(await read(run_id, store=store))
+    assert last.hidden == 2
+    assert any(isinstance(each, Rewound) for row in (*before, last) for each in row.new)

@@ -60,7 +60,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda a: C.sync.batch(a, ["x"], on_done=5, store=STORE), "on_done is 5 (int): give a func"),
     (lambda a: C.diff("begun", "other"), "left is 'begun' (str): give a record, as sync.read"),
     (lambda a: C.diff(C.sync.read("begun", store=STORE), None), "right is None (NoneType)"),
-    (lambda a: context_history("begun"), "record is 'begun' (str): give a record"),
+    (lambda a: context_history("begun"), "record is 'begun' (str): give a record"),  # type: ignore[arg-type]  # a wrong record
     (lambda a: LOAD(5), "path is 5 (int): give the path of an agent file"),
     (lambda a: LOAD(None), "path is None (NoneType)"),
     (lambda a: C.Context(rewinds=3), "rewinds is 3 (int): give Rewinds(…) or None"),
