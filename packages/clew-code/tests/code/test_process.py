@@ -22,6 +22,7 @@ from clew_code.programs.interface import (
 )
 from clew_code.programs.process import SandboxedPython
 from clew_code.sandbox import Sandbox, kernel
+from tests.sandbox.sources import IMPORTS, SOURCES
 
 pytestmark = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
 
@@ -265,10 +266,9 @@ async def test_where_a_wall_is_missing_nothing_runs_unless_it_may(tmp_path: Path
     outside.write_text("swordfish")
     root = tmp_path / "root"
     root.mkdir()
-    source = str(Path(__file__).parents[3] / "src")
-    box = Sandbox(root=str(root), readable=(source, str(outside)))
+    box = Sandbox(root=str(root), readable=(*SOURCES, str(outside)))
     argv = ["python", "-c", LESSER, str(outside)]
-    told = await box.run(argv, seconds=120, limit=9_000, variables={"PYTHONPATH": source})
+    told = await box.run(argv, seconds=120, limit=9_000, variables=IMPORTS)
     refused, made, held = told.stdout.splitlines() or [told.stderr, "", ""]
     assert "no complete sandbox (namespaces: " in refused
     assert "42" in made

@@ -14,6 +14,7 @@ import pytest
 from clew import ConfigError
 from clew_code.sandbox import CommandResult, Sandbox, SandboxError, SandboxLimits, kernel
 from clew_code.sandbox.kernel import landlock_wall
+from tests.sandbox.sources import IMPORTS, SOURCES
 
 pytestmark = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
 
@@ -185,10 +186,9 @@ async def test_where_the_kernel_gives_no_namespaces_the_other_walls_stand(tmp_pa
     outside = tmp_path / "outer" / "outside"
     outside.mkdir()
     (outside / "secret").write_text("swordfish")
-    source = str(Path(__file__).parents[3] / "src")
-    box = Sandbox(root=str(tmp_path / "outer"), readable=(source,))
+    box = Sandbox(root=str(tmp_path / "outer"), readable=SOURCES)
     argv = ["python", "-c", LESSER, str(tmp_path / "outer" / "root"), str(outside)]
-    ended = await box.run(argv, seconds=60, limit=20_000, variables={"PYTHONPATH": source})
+    ended = await box.run(argv, seconds=60, limit=20_000, variables=IMPORTS)
     assert ended.code == 0, ended.stderr
     said = json.loads(ended.stdout)
     assert "namespaces: " in said["lacks"]

@@ -10,6 +10,7 @@ see would begin a second branch.
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -28,7 +29,6 @@ from clew import Agent, Limits, MemoryStore, read, run
 from clew.testing import ScriptedModel, act, acts, finish
 from clew_code.workspace import workspace_tools
 
-ROOT: Final = Path(__file__).parents[3]
 NAMES: Final = ("a.txt", "b.txt", "sub/c.txt")
 TOOLS: Final = ("edit_file", "write_file", "apply_patch", "read_file")
 KINDS: Final = ("edit", "edit", "edit", "patch", "patch", "add", "write", "replace", "delete")
@@ -165,10 +165,9 @@ def judge(folder: Path, first: dict[str, str], ended: list[Any], tally: Tally) -
 def workers() -> Iterator[list[subprocess.Popen[str]]]:
     """Two processes that wait for schedules."""
     command = [sys.executable, "-m", __spec__.name if __spec__ else __name__, "work"]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # all parts of `tests`
     started = [
-        subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
-        )
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
         for _ in range(2)
     ]
     try:

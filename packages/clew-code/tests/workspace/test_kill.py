@@ -1,6 +1,7 @@
 """`kill -9` at every write of a run that changes files: nothing twice, nothing lost in silence."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,6 @@ pytestmark = [
     pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}"),
 ]
 
-ROOT = Path(__file__).parents[3]
 WRITES = 26  # of the whole run, which is told where it differs
 WANTED = {
     "a.txt": "one\none and a half\ntwo\ntwo and a half\nthree!\n",
@@ -38,7 +38,8 @@ def work() -> Iterator[Work]:
     """Let a process work: its exit status and what it said."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.workspace.mortal"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     ) as process:  # fmt: skip
 
         def one(place: Path, kill_at: int = 0, when: str = "after") -> tuple[int, list[str]]:

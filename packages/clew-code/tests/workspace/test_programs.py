@@ -10,6 +10,7 @@ from clew import ConfigError
 from clew.agent_files import load_agent
 from clew.testing import act
 from clew_code.sandbox import Sandbox, kernel
+from tests.sandbox.sources import IMPORTS, SOURCES
 from tests.workspace.folder import one, ran
 
 pytestmark = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
@@ -191,10 +192,9 @@ print(json.dumps(said))
 async def test_where_walls_lack_a_person_is_asked(tmp_path: Path) -> None:
     """A sandbox inside a sandbox has no namespaces."""
     (tmp_path / "root").mkdir()
-    source = str(Path(__file__).parents[3] / "src")
-    box = Sandbox(root=str(tmp_path), readable=(source,))
+    box = Sandbox(root=str(tmp_path), readable=SOURCES)
     argv = ["python", "-c", LESSER, str(tmp_path / "root")]
-    ended = await box.run(argv, seconds=60, limit=20_000, variables={"PYTHONPATH": source})
+    ended = await box.run(argv, seconds=60, limit=20_000, variables=IMPORTS)
     assert ended.code == 0, ended.stderr
     held, reason, status, text, other = json.loads(ended.stdout)
     assert (held, status, other) == ("held", "answered", "answered")
