@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clew.support.street import PACKAGES
+from clew.support.street import PACKAGES, is_shipped
 from tests.test_layers import BY_NAME, ROOT, hidden_imports, sizes
 
 HOUSES = sorted(path.parent for path in ROOT.glob("packages/*/pyproject.toml"))
@@ -129,3 +129,10 @@ def test_clew_knows_what_the_others_add() -> None:
         added = project(ROOT / "packages" / package)["entry-points"]
         known = {group: set(names.split()) for group, names in groups.items()}
         assert known == {group: set(entries) for group, entries in added.items()}
+
+
+@EACH
+def test_clew_tells_its_classes_from_those_of_a_user(house: Path) -> None:
+    """What ships is trusted with its deadlines and errors; a user's own is guarded."""
+    assert is_shipped(type("Own", (), {"__module__": f"{module_of(house)}.a.b"}))
+    assert not is_shipped(type("Own", (), {"__module__": f"{module_of(house)}_of_mine"}))

@@ -42,6 +42,7 @@ from tests.postgres import Server
 
 pytestmark = pytest.mark.slow
 
+PATH = os.pathsep.join(sys.path)  # the tests of each package are a part of `tests`
 ASYNCIO = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
 
 
@@ -100,8 +101,9 @@ async def working(store: str, folder: Path, **orders: Any) -> AsyncGenerator[Wor
     theirs_in, mine_in = os.pipe()
     mine_out, theirs_out = os.pipe()
     process = warm.Process(
-        ["-m", "tests.cluster.dbos_program", said], os.environ, stdin=theirs_in, stdout=theirs_out
-    )
+        ["-m", "tests.cluster.dbos_program", said], os.environ | {"PYTHONPATH": PATH},
+        stdin=theirs_in, stdout=theirs_out,
+    )  # fmt: skip
     os.close(theirs_in)
     os.close(theirs_out)
     send, receive = anyio.create_memory_object_stream[WorkerEvent](1000)

@@ -144,6 +144,11 @@ async def test_a_store_that_a_cancel_leaves_lets_go_of_all_it_has(address: str) 
         assert await other.claim("r")
 
 
+async def test_a_store_that_ships_is_taken_as_it_is(address: str) -> None:
+    async with stores(address) as (store,), store_at(store) as taken:
+        assert taken is store
+
+
 async def test_a_run_that_has_ids_of_all_kinds_and_none_that_cannot_be(address: str) -> None:
     async with stores(address) as (store,):
         await refused(store.create("half \ud800"), "an id with half a character")

@@ -27,7 +27,7 @@ from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
+PATH = os.pathsep.join(sys.path)  # the tests of each package are a part of `tests`
 GOALS = [f"letter number {number}" for number in range(48)]
 
 
@@ -49,10 +49,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     short = tempfile.mkdtemp(prefix="r", dir="/tmp")  # Ray has sockets in it, whose names are short
     env = unmeasured.environment() | {
         "LEDGER": str(folder / "effects"),
+        "PYTHONPATH": PATH,
         "TMPDIR": short,
         "HOME": str(folder),
     }
-    env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
     env.pop("RAY_ADDRESS", None)
     command = [sys.executable, "-m", "tests.cluster.ray_program", str(folder)]
     try:
@@ -206,6 +206,6 @@ def test_a_program_of_its_own_network_is_seen_to_listen() -> None:
         "print(len(listening()))"
     )
     done = run_alone(
-        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=PATIENCE
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": PATH}, timeout=PATIENCE
     )
     assert done.stdout.strip() == "1", done.stderr

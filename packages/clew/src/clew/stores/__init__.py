@@ -26,6 +26,7 @@ from clew.support.errors import (
     StoreNewerError,
     StoreUnreachableError,
 )
+from clew.support.street import is_shipped
 from clew.support.wings import STORES, find, names
 
 __all__ = [
@@ -86,8 +87,7 @@ async def store_at(where: Where) -> AsyncGenerator[Store]:
             with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
                 await store.close()
     else:
-        shipped = type(where).__module__.partition(".")[0] == "clew"
-        yield where if shipped else guarded(where)
+        yield where if is_shipped(type(where)) else guarded(where)
 
 
 def _is_store(given: object) -> bool:

@@ -15,6 +15,7 @@ from clew.support.errors import ConfigError, ModelError, PartError, StoreError
 from clew.support.json_values import Json
 from clew.support.nearest_name import did_you_mean
 from clew.support.short_text import one_line
+from clew.support.street import is_shipped
 
 P = TypeVar("P")
 
@@ -47,7 +48,7 @@ def _known_words(error: BaseException) -> str:
     if not isinstance(error, AttributeError) or not error.name:
         return ""
     kind = type(error.obj)
-    if kind.__module__.partition(".")[0] != "clew":
+    if not is_shipped(kind):
         return ""
     known = [name for name in dir(error.obj) if not name.startswith("_")]
     hint = did_you_mean(error.name, known, "")

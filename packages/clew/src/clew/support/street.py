@@ -29,6 +29,12 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
 """The names of each package, by group of entry points."""
 
 
+def is_shipped(kind: type) -> bool:
+    """Whether clew or another of its packages has this class: whatever else is a user's own."""
+    package = kind.__module__.partition(".")[0]
+    return package == "clew" or package.replace("_", "-") in PACKAGES
+
+
 def package_of(group: str, name: str) -> str:
     """The package of clew that adds this name; "" where none does."""
     found = (package for package, adds in PACKAGES.items() if name in adds.get(group, "").split())
