@@ -19,7 +19,7 @@ import pytest
 from tests import npm
 from tests.patience import PATIENCE
 from tests.serve.test_mcp_processes import Http, environment
-from tests.test_layers import HOUSE, ROOT
+from tests.test_layers import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def passed(url: str) -> dict[str, bool]:
 def own_server(folder: Path) -> Iterator[str]:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.serve.conformance_server"],
-        cwd=HOUSE, env=environment(folder), stdout=subprocess.PIPE, text=True,
+        env=environment(folder), stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
     try:

@@ -19,7 +19,6 @@ from clew import follow, read
 from clew.stores import store_at
 from tests.patience import PATIENCE
 from tests.serve.served import TASKS, begin_task, raw, until, words
-from tests.test_layers import HOUSE
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
@@ -43,15 +42,13 @@ def command(folder: Path, *more: str) -> list[str]:
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    path = os.pathsep.join([str(HOUSE), str(HOUSE / "src")])
+    path = os.pathsep.join(sys.path)  # each package has a part of `tests`
     return {**os.environ, "SERVED_FOLDER": str(folder), "PYTHONPATH": path, **more}
 
 
 def over_stdio(folder: Path) -> StdioServerParameters:
     program, *rest = command(folder)
-    return StdioServerParameters(
-        command=program, args=rest, env=environment(folder), cwd=str(HOUSE)
-    )
+    return StdioServerParameters(command=program, args=rest, env=environment(folder))
 
 
 class Http:
@@ -59,11 +56,15 @@ class Http:
 
     def __init__(self, folder: Path, *more: str, **env: str) -> None:
         self.process = subprocess.Popen(
-            command(folder, "--http", "127.0.0.1:0", *more), cwd=HOUSE,
+            command(folder, "--http", "127.0.0.1:0", *more),
             env=environment(folder, **env), stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.said: list[str] = []
-        self.url = self.line("serving").rpartition(" ")[2]
+        try:
+            self.url = self.line("serving").rpartition(" ")[2]
+        except BaseException:  # nobody else could end it
+            self.end()
+            raise
 
     def line(self, part: str) -> str:
         """The next line on stderr that has this part."""
