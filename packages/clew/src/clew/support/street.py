@@ -29,10 +29,13 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
 """The names of each package, by group of entry points."""
 
 
+SHIPPED: Final = frozenset({"clew", *(name.replace("-", "_") for name in PACKAGES)})
+"""What clew's packages are imported as."""
+
+
 def is_shipped(kind: type) -> bool:
     """Whether clew or another of its packages has this class: whatever else is a user's own."""
-    package = kind.__module__.partition(".")[0]
-    return package == "clew" or package.replace("_", "-") in PACKAGES
+    return kind.__module__.partition(".")[0] in SHIPPED
 
 
 def package_of(group: str, name: str) -> str:
