@@ -1,8 +1,9 @@
 """Build the site of the documentation, offline: `make docs`; it lies in build/site.
 
-README.md is the first page; the others come from docs/. The API reference has one page for each
-public namespace (tests/public_names.txt), made from its docstrings. Zensical builds in strict
-mode: a broken link, or a page that the navigation below lacks, fails the build.
+README.md is the first page; the others come from docs/, and one from each further package. The
+API reference has one page for each public namespace (tests/public_names.txt), made from its
+docstrings. Zensical builds in strict mode: a broken link, or a page that the navigation below
+lacks, fails the build.
 """
 
 import json
@@ -29,6 +30,10 @@ NAVIGATION: Final = {
         "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],
         "Workers": ["workers", "postgres", "dbos", "ray"],
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
+        "Packages": [
+            *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
+            *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
+        ],
         "Parts of your own": [
             *("recipes/README", "recipes/tool", "recipes/provider", "recipes/format"),
             *("recipes/bound", "recipes/guard", "recipes/check", "recipes/store"),
@@ -69,6 +74,12 @@ def decisions() -> list[str]:
     return [f"decisions/{path.stem}" for path in sorted((ROOT / "docs/decisions").glob("*.md"))]
 
 
+def houses() -> dict[str, Path]:
+    """The pages of the further packages, as the navigation names them."""
+    found = sorted(ROOT.glob("packages/clew-*/README.md"))
+    return {f"packages/{path.parent.name}": path for path in found}
+
+
 def navigation() -> list[dict[str, Any]]:
     """The whole of it, as Zensical reads it."""
     api = [{name: f"api/{name}.md"} for name in namespaces()]
@@ -103,6 +114,8 @@ def lead(text: str, page: Path, source: Path) -> str:
             place = PAGES / target.relative_to(ROOT / "docs")
         elif target == ROOT / "docs" / "decisions":
             place = PAGES / f"{decisions()[0]}.md"
+        elif target in houses().values():
+            place = PAGES / "packages" / f"{target.parent.name}.md"
         else:
             return label
         return f"[{label}]({Path(os.path.relpath(place, page.parent)).as_posix()}{mark})"
@@ -118,6 +131,8 @@ def lay_out() -> None:
     sources = {PAGES / "index.md": ROOT / "README.md"} | {
         page: ROOT / "docs" / page.relative_to(PAGES) for page in PAGES.rglob("*.md")
     }
+    sources |= {PAGES / f"{name}.md": path for name, path in houses().items()}
+    (PAGES / "packages").mkdir()
     for page, source in sources.items():
         page.write_text(lead(source.read_text("utf-8"), page, source), "utf-8")
     (PAGES / "api").mkdir()

@@ -31,7 +31,8 @@ from tests.patience import PATIENCE
 from tests.warm import Process
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [p for p in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if p.is_file()]
+PAGES = (*ROOT.glob("docs/**/*.md"), *ROOT.glob("packages/*/README.md"))
+DOCUMENTS = [ROOT / "README.md", *sorted(PAGES)]
 SHELLS = {"console", "sh", "shell", "bash"}
 FENCE = re.compile(r"(?P<indent>[ >]*)(?P<ticks>`{3,}|~{3,}) *(?P<language>\S*) *(?P<info>.*)")
 

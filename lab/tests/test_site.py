@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from scripts.build_site import NAVIGATION, PAGES, decisions, lead, navigation, pages_of
+from scripts.build_site import NAVIGATION, PAGES, decisions, houses, lead, navigation, pages_of
 from tests.test_layers import ROOT
 
 DOCS = ROOT / "docs"
@@ -16,14 +16,15 @@ DOCS = ROOT / "docs"
 def test_the_navigation_has_every_page_once() -> None:
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
     shown = ["README" if page == "index" else page for page in pages_of(NAVIGATION)]
-    assert sorted([*shown, *decisions()]) == sorted(pages)
+    assert sorted([*shown, *decisions()]) == sorted([*pages, *houses()])
 
 
 def test_the_index_has_the_order_of_the_navigation() -> None:
     index = (DOCS / "README.md").read_text("utf-8")
     listed = re.findall(r"^\| \[[^]]+\]\(([^)]+)\.md\)", index, re.MULTILINE)
     recipes = [page for page in pages_of(NAVIGATION) if not re.match(r"recipes/[a-z]", page)]
-    assert listed == ["../README" if page == "index" else page for page in recipes]
+    address = {"index": "../README"} | {page: f"../{page}/README" for page in houses()}
+    assert listed == [address.get(page, page) for page in recipes]
     assert re.findall(r"^## (.*)", index, re.MULTILINE) == [*NAVIGATION]
 
 
@@ -38,6 +39,8 @@ def test_every_public_namespace_is_in_the_reference() -> None:
         ("README.md", "[a](docs/tools.md#x)", "[a](tools.md#x)"),
         ("README.md", "[docs/](docs/README.md)", "[docs/](index.md)"),
         ("docs/tools.md", "[a](../README.md), [b](web.md)", "[a](index.md), [b](web.md)"),
+        ("docs/tools.md", "[a](../packages/clew-web/README.md)", "[a](packages/clew-web.md)"),
+        ("packages/clew-web/README.md", "[a](../../docs/tools.md#x)", "[a](../tools.md#x)"),
         ("docs/tools.md", "[a](../examples/hello.py) [b](https://x.org)", "a [b](https://x.org)"),
         ("docs/tools.md", "[`a`](../src) `[b](../src)` [c](#d)", "`a` `[b](../src)` [c](#d)"),
         ("docs/tools.md", "```python skip=why\n[b](web.md)\n```", "```python\n[b](web.md)\n```"),
@@ -45,4 +48,6 @@ def test_every_public_namespace_is_in_the_reference() -> None:
 )  # fmt: skip
 def test_links_lead_on_from_the_site(source: str, text: str, there: str) -> None:
     page = PAGES / ("index.md" if source == "README.md" else source.removeprefix("docs/"))
+    if source.startswith("packages/"):
+        page = PAGES / source.replace("/README", "")
     assert lead(text, page, ROOT / source) == there
