@@ -24,9 +24,9 @@ NAVIGATION: Final = {
     "Tutorial": ["index", "tutorial", "coming-from"],
     "How-to": {
         "Models and prompts": ["models", "prompts", "agent-files"],
-        "Tools": ["tools", "tool-retrieval", "workspace", "code", "web"],
-        "Several agents": ["subagents", "strategies"],
-        "Safety": ["evidence-audit", "request-filter", "approvals"],
+        "Tools": ["tools", "workspace", "code", "web"],
+        "Several agents": ["strategies"],
+        "Safety": ["evidence-audit", "safety"],
         "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],
         "Workers": ["workers", "postgres", "dbos", "ray"],
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
@@ -41,7 +41,7 @@ NAVIGATION: Final = {
         ],
     },
     "Reference": [
-        *("cli", "limits", "formats", "failures"),
+        *("cli", "formats"),
         *("datasets", "reports", "environments", "gold-set", "offline"),
     ],
     "Explanation": {

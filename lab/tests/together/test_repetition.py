@@ -1,7 +1,7 @@
 """Which repetitions are useful and which are futile: told as runs, and none is judged wrongly.
 
 The tools are those of agents as people build them: several that look things up, files, buttons,
-programs. `docs/limits.md` has the counts.
+programs. `docs/safety.md` has the counts.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Everything that a user's own part can do wrong, and what comes of it; `docs/failures.md` says so.
+"""Everything that a user's own part can do wrong, and what comes of it; `docs/safety.md` says so.
 
 Each case ends by its own small deadlines. Afterwards the record is read, the part mended, the run
 gone on with to its answer, and that record replayed.
@@ -41,7 +41,7 @@ from tests.core.play import copy
 
 pytestmark = pytest.mark.anyio
 
-PAGE = Path(__file__).parents[4] / "docs" / "failures.md"
+PAGE = Path(__file__).parents[4] / "docs" / "safety.md"
 
 MISDEEDS: Final = (
     "raises an error",
@@ -403,10 +403,11 @@ async def test_whatever_a_part_does_wrong_has_a_stated_end(
 
 
 def test_the_page_has_the_same_table() -> None:
-    rows = [
+    _, _, table = PAGE.read_text("utf-8").partition("| part | raises")
+    (_, *misdeeds), _, *rows = [
         [cell.strip(" `") for cell in line.strip("| \n").split("|")]
-        for line in PAGE.read_text("utf-8").splitlines()
-        if line.startswith("| ")
+        for line in f"| part | raises{table}".partition("\n\n")[0].splitlines()
     ]
-    assert rows[0][1:] == list(MISDEEDS)
-    assert {row[0]: tuple(row[1:]) for row in rows[1:] if row[0] in TABLE} == TABLE
+    assert misdeeds == list(MISDEEDS)
+    parts = {part: tuple(row[1:]) for row in rows for part in row[0].split(", ")}
+    assert {part: parts[part] for part in TABLE} == TABLE

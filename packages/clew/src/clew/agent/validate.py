@@ -322,7 +322,7 @@ def check_shown(tools: Sequence[ToolSpec]) -> None:
     if len(tools) > MOST_TOOLS:
         message = (
             f"{len(tools)} tools are shown and {MOST_TOOLS} are the most: hide or leave out some, "
-            "or show them as they are needed (Context(retrieval=…), docs/tool-retrieval.md)"
+            "or show them as they are needed (Context(retrieval=…), docs/tools.md)"
         )
         raise ConfigError(message)
 
