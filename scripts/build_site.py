@@ -24,7 +24,7 @@ NAVIGATION: Final = {
     "Tutorial": ["index", "tutorial", "coming-from"],
     "How-to": {
         "Models and prompts": ["models", "prompts", "agent-files"],
-        "Tools": ["tools", "workspace", "code", "web"],
+        "Tools": ["tools", "web"],
         "Several agents": ["strategies"],
         "Safety": ["evidence-audit", "safety"],
         "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],
@@ -37,7 +37,7 @@ NAVIGATION: Final = {
         "Parts of your own": [
             *("recipes/README", "recipes/tool", "recipes/provider", "recipes/format"),
             *("recipes/bound", "recipes/guard", "recipes/check", "recipes/store"),
-            *("recipes/strategy", "recipes/scorer", "recipes/source", "recipes/executor"),
+            *("recipes/scorer", "recipes/source"),
         ],
     },
     "Reference": [

@@ -1,6 +1,6 @@
 """Every attempt to get out of an executor of programs, and what came of it.
 
-`python -m tests.code.escapes` prints them as the tables of docs/code.md. Each program is
+`python -m tests.code.escapes` prints them as tables. Each program is
 run as a model's would be, by the tool `run_code` with the limits that it has by default, in a
 process that is watched: whether it was held is read off the world around it (files, listeners,
 processes, memory), never off an error's text.

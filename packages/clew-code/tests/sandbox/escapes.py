@@ -1,6 +1,6 @@
 """Every attempt to get out of the sandbox, and its result.
 
-`python -m tests.sandbox.escapes` prints them as the table of docs/workspace.md.
+`python -m tests.sandbox.escapes` prints them as a table.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Every attempt to get out of the folder by the file tools, and its result.
 
-`python -m tests.workspace.escapes` prints them as the table of docs/workspace.md.
+`python -m tests.workspace.escapes` prints them as a table.
 """
 
 import contextlib

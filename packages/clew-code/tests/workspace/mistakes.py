@@ -3,7 +3,7 @@
 Each case knows the file that was meant. What a tool does with it is right if it leaves just that
 file, and honest if it changes nothing and says where the lines are.
 
-`python -m tests.workspace.mistakes` counts both over 1,000 cases (docs/workspace.md).
+`python -m tests.workspace.mistakes` counts both over 1,000 cases.
 """
 
 import random
