@@ -1,7 +1,7 @@
 """Programs in Monty, a Python interpreter in a process of its own.
 
 It has no files, sockets or processes, stops at every call of a function that it does not know, and
-can dump a program in the midst of such a call. The package's README.md says what of Python it knows.
+can dump a program in the midst of such a call. The package's README.md says what it supports.
 """
 
 import ast
