@@ -155,10 +155,10 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
 
 CLEW := packages/clew[documents]
-ALL  := packages/clew[anthropic,documents,embeddings,google,local,openai,otel,pydantic] packages/clew-evals[reports] packages/clew-strategies packages/clew-mcp packages/clew-web packages/clew-code packages/clew-cluster[dbos,postgres,ray]
+ALL  := packages/clew[anthropic,documents,embeddings,google,openai,otel,pydantic] packages/clew-evals[reports] packages/clew-strategies packages/clew-mcp packages/clew-web packages/clew-code packages/clew-cluster[dbos,postgres,ray] packages/clew-local packages/clew-testing
 
 $(VENV)/.core: wanted = $(CLEW)
-$(VENV)/.local: wanted = packages/clew[documents,local]
+$(VENV)/.local: wanted = packages/clew[documents] packages/clew-local
 $(VENV)/.dev: wanted = $(ALL) lab[dev,tests]
 $(VENV)/.bench: wanted = $(ALL) lab[dev,tests,bench]
 $(VENV)/.docs: wanted = $(CLEW) lab[docs]

@@ -18,9 +18,9 @@ from clew.agent.runner import has_begun
 from clew.core.events import Reply, Thought
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.core.journal import load
-from clew.models.local import LocalModel, LocalSettings, local_model
 from clew_evals import Configuration, Plan, World
 from clew_evals.trial import settle
+from clew_local import LocalModel, LocalSettings, local_model
 from live.configurations import Variation, fingerprint
 from live.outcomes import Key, Measured, sum_of
 from live.tasks import Task

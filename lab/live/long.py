@@ -16,9 +16,9 @@ from clew import Agent, Compaction, Context, Limits, MemoryStore, Trajectory, ru
 from clew.core.events import Compacted, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.core.journal import load
-from clew.models.local import LocalSettings, local_model
 from clew.testing import ScriptedModel, act, finish
 from clew_evals.gold import FOREIGN
+from clew_local import LocalSettings, local_model
 from durability.progress import tell
 from live.ask import Asker
 from live.configurations import BASE, SECONDS, TABLE

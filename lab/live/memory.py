@@ -10,7 +10,7 @@ import msgspec
 import psutil
 
 from clew.core.interfaces import Part, Prompt
-from clew.models.local import LocalModel, LocalSettings, local_model, read_header
+from clew_local import LocalModel, LocalSettings, local_model, read_header
 from durability.progress import tell
 
 FILE: Final = Path(__file__).with_name("outcomes") / "memory.json"

@@ -15,12 +15,12 @@ from clew.models.http.endpoint import Api, Endpoint, StatusError
 from clew.models.http.failures import FailureSource, ProviderError
 from clew.models.openai.chat import ChatApi
 from clew.models.openai.responses import ResponsesApi
-from clew.testing.servers.anthropic_server import AnthropicService, Messages
-from clew.testing.servers.gemini_server import GeminiService
-from clew.testing.servers.http_server import Fail, ReceivedRequest, Say, Send, Service
-from clew.testing.servers.openai_server import Chat
-from clew.testing.servers.openai_service import Access, OpenAIService
-from clew.testing.servers.responses import Responses
+from clew_testing.servers.anthropic_server import AnthropicService, Messages
+from clew_testing.servers.gemini_server import GeminiService
+from clew_testing.servers.http_server import Fail, ReceivedRequest, Say, Send, Service
+from clew_testing.servers.openai_server import Chat
+from clew_testing.servers.openai_service import Access, OpenAIService
+from clew_testing.servers.responses import Responses
 
 APIS: Final[Mapping[str, Callable[[str], Api]]] = {
     "openai-chat": lambda model: ChatApi("openai", model, {}),

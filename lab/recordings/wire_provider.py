@@ -10,7 +10,7 @@ from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.http_server import (
+from clew_testing.servers.http_server import (
     CompletionKind,
     Fail,
     HttpServer,

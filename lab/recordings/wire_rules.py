@@ -18,8 +18,8 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming as Input
 from pydantic import TypeAdapter, ValidationError
 
-from clew.testing.servers import anthropic_rules, gemini_rules, openai_rules, responses_rules
-from clew.testing.servers.responses_rules import Issued
+from clew_testing.servers import anthropic_rules, gemini_rules, openai_rules, responses_rules
+from clew_testing.servers.responses_rules import Issued
 from recordings.wire_bodies import Body
 
 _REFUSED: Final = (openai_rules.Refused, anthropic_rules.Refused, gemini_rules.Refused)

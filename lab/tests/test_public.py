@@ -43,7 +43,6 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew_evals.tables": ("numpy", "reports"),
     "clew.models.anthropic.messages": ("anthropic", "anthropic"),
     "clew.models.gemini.model": ("google.genai", "google"),
-    "clew.models.local": ("xllamacpp", "local"),
     "clew.models.openai.chat": ("openai", "openai"),
     "clew.models.openai.completions": ("openai", "openai"),
     "clew.models.openai.responses": ("openai", "openai"),
@@ -54,6 +53,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew_cluster.ray": ("ray", "ray"),
 }
 OF_DEPENDENCIES = {  # what an extra of clew brings, and what another package of clew requires too
+    "clew_local": ["openai"],  # it speaks the wire format of llama.cpp, which is OpenAI's
     "clew_mcp.serve": ["opentelemetry"],  # its API, without an SDK, which `mcp` requires
 }
 

@@ -19,7 +19,7 @@ from clew import (
 )
 from clew.context import Review
 from clew.context.draft import CompactionPlan
-from clew.testing.servers.http_server import Fail, Say
+from clew_testing.servers.http_server import Fail, Say
 
 _PIXEL: Final = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -18,8 +18,8 @@ from clew import Agent, Compaction, Context, Limits, MemoryStore
 from clew.context.summary import ASKED
 from clew.core.events import Usage, encode
 from clew.models.openai.chat import openai_chat
-from clew.testing.servers.http_server import to_json
-from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Send, reply
+from clew_testing.servers.http_server import to_json
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say, Send, reply
 from durability.progress import tell
 from live.others.systems import System, python_of, versions
 

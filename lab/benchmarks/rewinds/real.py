@@ -10,7 +10,7 @@ import msgspec
 from benchmarks.rewinds.arms import ARMS, HELD, OFFERED, Arm, Outcome, settle
 from benchmarks.rewinds.planted import planted
 from clew import ConfigError, Rewinds
-from clew.models.local import LocalSettings, local_model
+from clew_local import LocalSettings, local_model
 from durability.progress import tell
 
 FILE: Final = Path(__file__).with_name("outcomes.jsonl")

@@ -10,10 +10,10 @@ from pathlib import Path
 import anyio.from_thread
 import msgspec
 
-from clew.models.local.settings import LocalSettings
-from clew.models.local.weights import weights_of
 from clew_evals import Counted, Outcome, ScoreInput, right, score
 from clew_evals.scoring import hotpot, mean
+from clew_local.settings import LocalSettings
+from clew_local.weights import weights_of
 from live.ask import CONTEXT, SLOTS, machine
 from live.configurations import STEPS, TOKENS
 from live.others.gateway import Gateway

@@ -12,8 +12,8 @@ from clew.agent.runner import has_begun, start_or_take_up
 from clew.core.events import Json, Status
 from clew.core.journal import load
 from clew.core.loop import run as go
-from clew.models.local import LocalModel, LocalSettings, local_model
-from clew.models.local.weights import weights_of
+from clew_local import LocalModel, LocalSettings, local_model
+from clew_local.weights import weights_of
 from clew_strategies import vote
 from live.ask import machine
 from live.outcomes import sum_of

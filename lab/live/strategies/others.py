@@ -9,7 +9,7 @@ import anyio.to_thread
 import msgspec
 from anyio.from_thread import BlockingPortal
 
-from clew.models.local.weights import Weights
+from clew_local.weights import Weights
 from live.others.gateway import Gateway, Spent
 from live.others.running import Running, Said
 from live.others.systems import BY_NAME

@@ -11,7 +11,7 @@ from live.others.systems import BY_NAME
 from live.strategies.configurations import STEPS, TOKENS
 from live.strategies.outcomes import read
 from tests import unmeasured
-from tests.models.tiny_gguf import write_model
+from tests.local.tiny_gguf import write_model
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = '''

@@ -12,8 +12,8 @@ import pytest
 
 from clew import Trajectory, tool
 from clew.interfaces import Check
-from clew.testing.servers import Fail, OpenAIServer, Say
 from clew.toolbox import calc
+from clew_testing.servers import Fail, OpenAIServer, Say
 from clew_web import paper_tools
 from live.others.gateway import Gateway
 

@@ -20,7 +20,7 @@ from live.forms import current
 from live.others.systems import SYSTEMS
 from live.outcomes import read
 from tests import unmeasured
-from tests.models.tiny_gguf import write_model
+from tests.local.tiny_gguf import write_model
 
 ROOT = Path(__file__).parents[2]
 ASKED = ("--parts", "tuning", "--sources", "gold", "--first", "2", "--only", "default,no grammar")

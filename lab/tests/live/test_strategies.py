@@ -19,7 +19,7 @@ from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered, add, read
 from live.strategies.tasks import listed
 from tests import unmeasured
-from tests.models.tiny_gguf import write_model
+from tests.local.tiny_gguf import write_model
 
 ROOT = Path(__file__).parents[2]
 BUG = '''def twice(number):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clew.testing.servers import OpenAIServer
+from clew_testing.servers import OpenAIServer
 from tests.matrix.cells import Bench
 from tests.matrix.far_web_server import FarWebServer
 from tests.matrix.model import Model

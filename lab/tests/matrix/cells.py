@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clew import ClewError, ConfigError, ModelError, PartError
-from clew.testing.servers import OpenAIServer
+from clew_testing.servers import OpenAIServer
 from tests.matrix import promises_of_evidence, promises_of_places, promises_of_servers
 from tests.matrix.far_web_server import FarWebServer
 from tests.matrix.model import Model

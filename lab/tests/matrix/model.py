@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from clew.core.events import FINISH
 from clew.testing import Move, ScriptedModel, act, acts, finish
-from clew.testing.servers import Delay, Fail, Say
+from clew_testing.servers import Delay, Fail, Say
 from tests.matrix import parts
 
 CACHED: Final = {

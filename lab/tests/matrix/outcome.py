@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clew import Result, Trajectory
-from clew.testing.servers import ReceivedRequest
+from clew_testing.servers import ReceivedRequest
 from tests.matrix.model import Asked, Script
 from tests.matrix.ways import Way
 

@@ -25,9 +25,9 @@ from clew import (
 from clew.agent_files import load_agent, origin, read_agent_file
 from clew.cli.memory import tell_memories
 from clew.interfaces import encode
-from clew.testing.cut_store import CutStore
-from clew.testing.servers import OpenAIServer
 from clew_strategies import agent_of, vote
+from clew_testing.cut_store import CutStore
+from clew_testing.servers import OpenAIServer
 from tests.matrix.connections import close_models
 from tests.matrix.model import GOAL, PARSER, Asked, Model, Script
 from tests.matrix.outcome import Outcome, Request

@@ -26,7 +26,6 @@ from clew import (
     tool,
 )
 from clew.interfaces import AgentTool, Json, Prompt
-from clew.testing.cut_store import CutStore
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew.tools import with_fallback
 from clew_code.programs import run_code
@@ -41,6 +40,7 @@ from clew_strategies import (
 )
 from clew_strategies.plan_and_solve import StepPlan
 from clew_strategies.rewoo import CallPlan
+from clew_testing.cut_store import CutStore
 from tests.together.test_effects_beside import amends, whole_of
 
 WRITE = act("send", to="a")

@@ -10,7 +10,7 @@ import pytest
 
 from clew import ConfigError, sync
 from clew.support.wings import require
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, SOURCE
 
 ENTRIES = """

@@ -15,13 +15,13 @@ import pytest
 from clew.core.interfaces import Append, Line, Store
 from clew.stores import open_store, store_at
 from clew.support.errors import StoreBusyError, StoreError, StoreUnreachableError
-from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
-from clew.testing.store_contract import CONTRACT, Check, append, blob, numbers, refused
-from clew.testing.store_prunes import AT_ONCE
 from clew_cluster.postgres.connection import SESSION
 from clew_cluster.postgres.listing import BEGIN, END, LAST, PAGE
 from clew_cluster.postgres.schema import STEPS, bring_up
 from clew_cluster.postgres.store import PostgresStore
+from clew_testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
+from clew_testing.store_contract import CONTRACT, Check, append, blob, numbers, refused
+from clew_testing.store_prunes import AT_ONCE
 from tests.patience import PATIENCE
 from tests.postgres import Server
 

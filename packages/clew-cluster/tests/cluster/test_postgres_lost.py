@@ -16,8 +16,8 @@ import anyio
 import pytest
 
 from clew.support.errors import StoreError
-from clew.testing.store_contract import append, blob, numbers, text_of
 from clew_cluster.postgres.store import PostgresStore
+from clew_testing.store_contract import append, blob, numbers, text_of
 from tests.patience import PATIENCE
 from tests.postgres import Server
 from tests.stores.test_processes import hear, started, tell

@@ -8,8 +8,8 @@ import click
 import pytest
 
 from clew import ConfigError
-from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew_evals.cli.eval_run import EvalOptions, evaluate_and_report
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 
 CASES = [

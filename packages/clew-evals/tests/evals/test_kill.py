@@ -21,9 +21,9 @@ import pytest
 from clew import SqliteStore
 from clew.core.events import Usage
 from clew.core.journal import load
-from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from clew_evals.outcome import Outcome
 from clew_evals.results import Results
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 
 pytestmark = pytest.mark.slow
 

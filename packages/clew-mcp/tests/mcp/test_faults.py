@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import Done, clew
 from tests.mcp.servers import SCRIPT, Plain, definition, plain_server
 from tests.patience import PATIENCE

@@ -8,7 +8,6 @@ import pytest
 
 from clew import Agent, ConfigError
 from clew.interfaces import Json
-from clew.testing.contracts import check_strategy
 from clew_strategies import (
     Auto,
     Orchestrator,
@@ -19,6 +18,7 @@ from clew_strategies import (
     TreeSearch,
     strategy_agent,
 )
+from clew_testing import check_strategy
 from tests.strategies.test_programs import call, learner, planner, population
 from tests.strategies.test_tree_search import Walker, go
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, replay, run
-from clew.testing.contracts import check_strategy
 from clew_strategies import (
     EvaluatorOptimizer,
     Orchestrator,
@@ -16,6 +15,7 @@ from clew_strategies import (
     TreeSearch,
     strategy_agent,
 )
+from clew_testing import check_strategy
 from tests.strategies.test_programs import Rules, call, population
 
 JUDGE = "You judge the work"

@@ -23,7 +23,6 @@ from clew import (
     tool,
 )
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
-from clew.testing.cut_store import CutStore
 from clew_strategies import (
     Chaining,
     EvaluatorOptimizer,
@@ -35,6 +34,7 @@ from clew_strategies import (
     Runs,
     strategy_agent,
 )
+from clew_testing.cut_store import CutStore
 
 
 @dataclass

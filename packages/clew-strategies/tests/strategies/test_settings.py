@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 
 OWN = '''

@@ -26,8 +26,8 @@ from clew import (
 )
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
 from clew.retention import export_runs, gc, import_runs
-from clew.testing.cut_store import CutStore
 from clew_strategies import AnswerVerdict, Score, TreeSearch, strategy_agent
+from clew_testing.cut_store import CutStore
 
 WAYS = {"": "LR", "L": "LR", "R": "LR"}
 """Doors of a house of two floors: the treasure lies behind R, then L."""

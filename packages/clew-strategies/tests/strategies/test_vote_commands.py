@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from clew import open_store
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import RUN_ID, begin, clew, library, own_tools, until
 from tests.patience import PATIENCE
 

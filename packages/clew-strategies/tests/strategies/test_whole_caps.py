@@ -9,8 +9,8 @@ import pytest
 from clew import Agent, Limits, MemoryStore, Tool, delegate, fork, read, replay, resume, run, tool
 from clew.models.openai.chat import openai_chat
 from clew.support.wings import STRATEGIES, find
-from clew.testing.servers import OpenAIServer
 from clew_strategies import Chaining, Orchestrator, Reflexion, strategy_agent
+from clew_testing.servers import OpenAIServer
 from tests.matrix import parts
 from tests.matrix.model import Asked, Model, Script
 from tests.matrix.ways import Way, ways

@@ -9,7 +9,7 @@ import pytest
 from clew.agent_files import Spec, make_agent
 from clew.support.extras import install
 from clew.support.wings import TOOLS, find, names
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from clew_web import KeepPlace
 from tests.cli.shell import SOURCE, clew
 from tests.web.site import Site, as_json, page

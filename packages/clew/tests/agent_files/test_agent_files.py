@@ -22,7 +22,7 @@ from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, pace_of
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 
 OWN = '''
 from dataclasses import dataclass

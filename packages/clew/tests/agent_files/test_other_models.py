@@ -8,7 +8,7 @@ import pytest
 
 from clew import ConfigError
 from clew.agent_files import load_agent
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.testing.servers.openai_server import Fail, OpenAIServer, Say
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say
 from tests.cli.shell import RUN_ID, clew, library, own_tools
 
 KEY = "sk-very-secret-0123456789"

@@ -4,7 +4,7 @@ import re
 import signal
 from pathlib import Path
 
-from clew.testing.servers.openai_server import Fail, OpenAIServer, Say
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say
 from tests.cli.shell import RUN_ID, begin, clew, library, own_tools, until
 from tests.cli.terminal import terminal
 

@@ -11,7 +11,7 @@ from clew import __version__
 from clew.cli import COMMANDS, main
 from clew.cli.doctor import EXTRAS
 from clew.support.street import PACKAGES
-from clew.testing.servers.openai_server import OpenAIServer
+from clew_testing.servers.openai_server import OpenAIServer
 from tests.cli.shell import clew, own_tools
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"

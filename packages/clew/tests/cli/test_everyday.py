@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clew.cli import COMMANDS
-from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from tests.cli.shell import RUN_ID, clew, environment, until
 from tests.otel.collector import collector
 from tests.patience import PATIENCE

@@ -10,7 +10,7 @@ import pytest
 from clew import Agent, ConfigError, run_sync
 from clew.cli.settings import SetOptions, read_settings
 from clew.testing.models import ScriptedModel, say
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import LIBRARY, RUN_ID, clew, own_tools
 
 

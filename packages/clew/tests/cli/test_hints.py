@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 
 KEY = "sk-very-secret-0123456789"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, own_tools, until
 from tests.patience import PATIENCE
 from tests.warm import Process

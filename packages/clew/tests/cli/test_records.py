@@ -9,7 +9,7 @@ import pytest
 
 from clew import Agent, run_sync
 from clew.testing.models import ScriptedModel, say
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import RUN_ID, clew, library
 
 

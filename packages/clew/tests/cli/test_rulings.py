@@ -8,7 +8,7 @@ import pytest
 from clew import Agent, Tool, run_sync, sync
 from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, say
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.cli.terminal import terminal
 from tests.core.family import family

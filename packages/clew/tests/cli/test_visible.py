@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew.cli.safe_text import inert, json_text
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew, own_tools
 
 SEEN = {

@@ -21,8 +21,8 @@ from clew.core.events import Started, text_parts
 from clew.core.journal import Journal
 from clew.stores.sqlite.store import SqliteStore
 from clew.testing.models import ScriptedModel, say
-from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew.workers import WorkerConfig, WorkerEvent
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import (
     COMMAND,
     RUN_ID,

@@ -14,7 +14,7 @@ from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Step
-from clew.testing.codec_contract import CONTRACT, Check, check_codec
+from clew_testing.codec_contract import CONTRACT, Check, check_codec
 
 NAMES = ["native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json", "code"]
 

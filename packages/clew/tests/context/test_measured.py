@@ -12,7 +12,7 @@ from benchmarks.context.page import put
 from benchmarks.context.real_talks import mini
 from benchmarks.context.references import Conversation
 from clew.core.events import Compacted, RawCall, Reply
-from clew.testing.servers.http_server import Fail, Say, Send
+from clew_testing.servers.http_server import Fail, Say, Send
 from recordings.native_talks import Seen, Talk, Turn
 
 LIMIT = 2_000

@@ -29,10 +29,10 @@ from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
 from clew.core.interfaces import Append, Line
 from clew.core.journal import chain, load
 from clew.stores import MemoryStore
-from clew.testing.cut_store import CutStore
 from clew.testing.models import act, acts, say
 from clew.workers import carry
 from clew.workers.agents import KnownAgents
+from clew_testing.cut_store import CutStore
 from tests.core.family import family, go_on, hold_letters, letters, scripted
 
 pytestmark = pytest.mark.both_loops

@@ -20,8 +20,8 @@ from clew.models.anthropic.messages import anthropic_messages
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.testing.models import act, say
-from clew.testing.servers.anthropic_server import AnthropicServer
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.anthropic_server import AnthropicServer
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.core.watched import watched
 
 STEPS = 50

@@ -28,10 +28,10 @@ from clew.models.gemini.model import google_gemini
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.testing.models import ScriptedModel, say
-from clew.testing.servers.anthropic_server import AnthropicServer
-from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Send
-from clew.testing.servers.openai_server import OpenAIServer
+from clew_testing.servers.anthropic_server import AnthropicServer
+from clew_testing.servers.gemini_server import GeminiServer
+from clew_testing.servers.http_server import Send
+from clew_testing.servers.openai_server import OpenAIServer
 from tests.guards import verdict_on
 
 Asked = Sequence[tuple[str, str, dict[str, Any]]]

@@ -57,8 +57,8 @@ from clew.core.steps import sum_of
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import DEFAULT_COST
 from clew.stores import MemoryStore
-from clew.testing.cut_store import CutStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew_testing.cut_store import CutStore
 from tests.core.family import family, go_on, hold_letters, letters, lone, scripted
 
 pytestmark = pytest.mark.both_loops

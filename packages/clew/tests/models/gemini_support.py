@@ -10,8 +10,8 @@ from clew.core.events import RawCall, Reply
 from clew.core.interfaces import Part
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
-from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Script
+from clew_testing.servers.gemini_server import GeminiServer
+from clew_testing.servers.http_server import Script
 from tests.models.support import Waits
 
 KEY = "gm-test-0123456789"

@@ -8,7 +8,7 @@ from clew.core.events import RawCall, Reply
 from clew.core.interfaces import Part, Prompt
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.http.endpoint import Endpoint
-from clew.testing.servers.anthropic_server import AnthropicServer, Script
+from clew_testing.servers.anthropic_server import AnthropicServer, Script
 from tests.models.support import KEY, QUERY, Waits, tool, watcher
 
 SEARCH = tool("search")

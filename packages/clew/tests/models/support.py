@@ -10,7 +10,7 @@ from clew.core.events import RawCall
 from clew.core.interfaces import OnText, Part, Prompt, Retry, Tool
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
-from clew.testing.servers.openai_server import OpenAIServer, Script
+from clew_testing.servers.openai_server import OpenAIServer, Script
 
 KEY = "sk-test-0123456789"
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.models.anthropic.schema import reply_schema
-from clew.testing.servers.anthropic_rules import check
-from clew.testing.servers.anthropic_server import Fail, Say, Turn
+from clew_testing.servers.anthropic_rules import check
+from clew_testing.servers.anthropic_server import Fail, Say, Turn
 from tests.models.messages import over, talk
 from tests.models.support import ask
 

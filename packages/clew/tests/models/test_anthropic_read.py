@@ -18,7 +18,7 @@ from clew.models.anthropic.reply import AnthropicReplyBuilder
 from clew.models.prices import Price
 from clew.models.tool_names import NameRules, toolbox
 from clew.support.errors import ConfigError, ModelError, TooLongError
-from clew.testing.servers.anthropic_server import (
+from clew_testing.servers.anthropic_server import (
     AnthropicServer,
     Cut,
     Delay,

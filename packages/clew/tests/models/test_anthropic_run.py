@@ -21,7 +21,7 @@ from clew.context import PROMPT
 from clew.core.events import Entry
 from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import anthropic_messages
-from clew.testing.servers.anthropic_server import AnthropicServer, Say, Turn
+from clew_testing.servers.anthropic_server import AnthropicServer, Say, Turn
 
 PIXEL = b"\x89PNG"
 ADAPTIVE = {"thinking": {"type": "adaptive"}}

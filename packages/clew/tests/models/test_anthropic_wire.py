@@ -11,7 +11,7 @@ import pytest
 
 from clew.core.events import Reply, Wire
 from clew.core.interfaces import Part, Prompt
-from clew.testing.servers.anthropic_server import Fail, Say, Send, Turn
+from clew_testing.servers.anthropic_server import Fail, Say, Send, Turn
 from tests.models.messages import CALL, HEAD, SEARCH, over, results, step, talk, watcher
 from tests.models.support import call, few, tool
 

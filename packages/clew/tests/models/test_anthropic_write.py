@@ -14,8 +14,8 @@ from clew.models.anthropic.messages import anthropic_messages
 from clew.models.anthropic.prompt import PromptStyle, body, declare, head, write
 from clew.models.tool_names import NameRules, toolbox
 from clew.support.errors import ConfigError
-from clew.testing.servers.anthropic_rules import check
-from clew.testing.servers.anthropic_server import Fail, Say, Turn
+from clew_testing.servers.anthropic_rules import check
+from clew_testing.servers.anthropic_server import Fail, Say, Turn
 from tests.models.messages import KEY, QUERY, SEARCH, over, results, talk
 from tests.models.support import ask, call, listener, tool
 

@@ -16,10 +16,10 @@ from clew.models.openai.completions import openai_completions
 from clew.models.openai.completions_reply import CompletionsReplyBuilder
 from clew.models.prices import Price
 from clew.support.errors import ConfigError, ModelError
-from clew.testing.servers.completions import Completions
-from clew.testing.servers.http_server import ReceivedRequest
-from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
-from clew.testing.servers.openai_service import Access
+from clew_testing.servers.completions import Completions
+from clew_testing.servers.http_server import ReceivedRequest
+from clew_testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
+from clew_testing.servers.openai_service import Access
 from tests.models.support import KEY, ask, event, few, listener, over, tool, watcher
 
 SSE = "text/event-stream"

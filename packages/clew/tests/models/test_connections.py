@@ -17,8 +17,8 @@ from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.models.resolve import available, default_model, resolve
 from clew.support.errors import ConfigError, ModelError
-from clew.testing.servers.azure_server import AzureServer
-from clew.testing.servers.openai_server import Delay, OpenAIServer, Say, Turn
+from clew_testing.servers.azure_server import AzureServer
+from clew_testing.servers.openai_server import Delay, OpenAIServer, Say, Turn
 from tests.models.proxy import Proxy
 from tests.models.support import KEY, Waits, ask, few, over, tool, watcher
 

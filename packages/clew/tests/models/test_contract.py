@@ -23,7 +23,8 @@ from clew.models.openai.chat_prompt import NAMES as CHAT
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
 from clew.support.errors import ModelError
-from clew.testing.model_contract import (
+from clew.testing.models import ScriptedModel, place
+from clew_testing.model_contract import (
     BASICS,
     CONTRACT,
     LOOPS,
@@ -34,11 +35,10 @@ from clew.testing.model_contract import (
     Script,
     check_model,
 )
-from clew.testing.models import ScriptedModel, place
-from clew.testing.servers.anthropic_server import AnthropicServer
-from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Delay, Fail, HttpServer, Say
-from clew.testing.servers.openai_server import OpenAIServer
+from clew_testing.servers.anthropic_server import AnthropicServer
+from clew_testing.servers.gemini_server import GeminiServer
+from clew_testing.servers.http_server import Delay, Fail, HttpServer, Say
+from clew_testing.servers.openai_server import OpenAIServer
 
 KEY = "sk-test-0123456789"
 

@@ -14,10 +14,10 @@ from clew.models.gemini.model import google_gemini
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.anthropic_server import AnthropicServer
-from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import HttpServer, Send, Turn
-from clew.testing.servers.openai_server import OpenAIServer
+from clew_testing.servers.anthropic_server import AnthropicServer
+from clew_testing.servers.gemini_server import GeminiServer
+from clew_testing.servers.http_server import HttpServer, Send, Turn
+from clew_testing.servers.openai_server import OpenAIServer
 from tests.models.support import KEY, delta, event, few
 
 SSE = "text/event-stream"

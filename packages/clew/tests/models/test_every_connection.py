@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.testing.servers.http_server import Say
+from clew_testing.servers.http_server import Say
 from tests.models import gemini_support, support
 from tests.models.support import ask, watcher
 

@@ -14,7 +14,7 @@ from clew import MemoryStore, ModelError, resume, run
 from clew.core.events import Attempt, Entry, Observation, Thought, encode
 from clew.core.interfaces import Model, Store
 from clew.testing.models import ScriptedModel
-from clew.testing.servers.http_server import Fail, Say
+from clew_testing.servers.http_server import Fail, Say
 from tests.core.play import copy
 from tests.models.long_talk import (
     GOAL,

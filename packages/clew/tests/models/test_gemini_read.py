@@ -12,8 +12,8 @@ from clew.models.gemini.prompt import NAMES, declare
 from clew.models.gemini.reply import GeminiReplyBuilder, compact_json
 from clew.models.prices import Price, price
 from clew.models.tool_names import toolbox
-from clew.testing.servers.gemini_server import chunks, reply
-from clew.testing.servers.http_server import Delay, Say, Send, Turn
+from clew_testing.servers.gemini_server import chunks, reply
+from clew_testing.servers.http_server import Delay, Say, Send, Turn
 from tests.models.gemini_support import MODEL, chunk, over
 from tests.models.support import ask, few, listener, tool, watcher
 

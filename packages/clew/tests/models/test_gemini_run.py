@@ -5,8 +5,8 @@ import pytest
 from clew import Agent, Limits, MemoryStore, run, tool
 from clew.models.gemini.model import google_gemini
 from clew.models.resolve import available, default_model, resolve
-from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Say
+from clew_testing.servers.gemini_server import GeminiServer
+from clew_testing.servers.http_server import Say
 from tests.models.gemini_support import KEY, MODEL
 
 

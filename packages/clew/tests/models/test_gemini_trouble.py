@@ -12,8 +12,8 @@ from google.genai import types
 
 from clew.models.gemini.model import google_gemini
 from clew.support.errors import ConfigError, ModelError, TooLongError
-from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Cut, Delay, Drop, Fail, Say, Send, Turn
+from clew_testing.servers.gemini_server import GeminiServer
+from clew_testing.servers.http_server import Cut, Delay, Drop, Fail, Say, Send, Turn
 from tests.models.gemini_support import KEY, MODEL, chunk, over
 from tests.models.support import Waits, ask, few, listener, tool, watcher
 

@@ -23,8 +23,8 @@ from clew.models.gemini.prompt import (
 )
 from clew.models.tool_names import toolbox
 from clew.support.errors import ConfigError, ModelError
-from clew.testing.servers.gemini_rules import Refused, check
-from clew.testing.servers.http_server import Fail, Say, Turn
+from clew_testing.servers.gemini_rules import Refused, check
+from clew_testing.servers.http_server import Fail, Say, Turn
 from tests.models.gemini_support import KEY, MODEL, over, step
 from tests.models.support import ask, call, listener, tool
 

@@ -11,9 +11,9 @@ from clew.core.interfaces import Part, Prompt, Retry, Tool
 from clew.core.journal import load
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.doors import DOORS, NO_TOOLS, Door, DoorServer
-from clew.testing.servers.http_server import Fail, ReceivedRequest, Say, Turn
-from clew.testing.servers.openai_server import OpenAIServer
+from clew_testing.servers.doors import DOORS, NO_TOOLS, Door, DoorServer
+from clew_testing.servers.http_server import Fail, ReceivedRequest, Say, Turn
+from clew_testing.servers.openai_server import OpenAIServer
 from tests.models.door_talk import clock, look, shot
 from tests.models.support import KEY, call, over, tool
 

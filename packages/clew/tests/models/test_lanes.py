@@ -12,7 +12,7 @@ import pytest
 from clew.models.http.connections import MOST, ConnectionPool
 from clew.models.openai.chat import openai_chat
 from clew.support.errors import ModelError
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.models.support import KEY, ask
 
 

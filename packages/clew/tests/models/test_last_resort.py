@@ -14,7 +14,7 @@ from clew.core.events import Thought
 from clew.core.interfaces import Part, Prompt, Retry
 from clew.core.journal import load
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.http_server import Fail, Say, Send
+from clew_testing.servers.http_server import Fail, Say, Send
 from tests.models import gemini_support, messages
 from tests.models.door_talk import look
 from tests.models.support import over

@@ -7,8 +7,8 @@ import pytest
 
 from clew import Agent, Context, MemoryStore, read, run
 from clew.context import PROMPT
-from clew.testing.servers.http_server import Say
 from clew.tools.retrieval import Retrieval
+from clew_testing.servers.http_server import Say
 from tests.core.catalogue import catalogue
 from tests.core.scenarios import lookup
 from tests.models.long_talk import PROVIDERS, Provider

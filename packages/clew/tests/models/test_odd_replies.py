@@ -11,7 +11,7 @@ from clew.core.events import Entry, RawCall
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.openai_server import Send
+from clew_testing.servers.openai_server import Send
 from tests.models.support import ask, delta, event, few, listener, over, tool
 
 SSE = "text/event-stream"

@@ -8,7 +8,7 @@ import pytest
 from clew import Agent, Limits, MemoryStore, read, run
 from clew.core.events import RawCall
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.http_server import Send
+from clew_testing.servers.http_server import Send
 from tests.models import messages
 from tests.models.support import ask, delta, event, listener, over, tool
 

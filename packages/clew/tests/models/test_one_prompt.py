@@ -7,7 +7,7 @@ import pytest
 
 from clew import Agent, ConfigError, MemoryStore, run, tool
 from clew.models.resolve import resolve
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 
 
 @tool(effect="read")

@@ -14,8 +14,8 @@ from clew.models.openai.chat import openai_chat
 from clew.models.openai.response_schema import fit
 from clew.models.openai.responses import openai_responses
 from clew.support.errors import ConfigError, ModelError
-from clew.testing.servers.openai_schemas import complaint
-from clew.testing.servers.openai_server import Fail, Say
+from clew_testing.servers.openai_schemas import complaint
+from clew_testing.servers.openai_server import Fail, Say
 from tests.models.support import ask, over, tool
 
 TEXT: dict[str, Any] = {"type": "string"}

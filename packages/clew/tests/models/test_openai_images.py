@@ -8,7 +8,7 @@ import pytest
 
 from clew import Agent, Image, Observation, Tool, open_store, read, replay, run, tool
 from clew.models.openai.chat import openai_chat
-from clew.testing.servers.openai_server import Fail, OpenAIServer, Say
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -13,7 +13,7 @@ from clew.models.openai.chat_prompt import NAMES, declare
 from clew.models.openai.chat_reply import ChatReplyBuilder
 from clew.models.prices import Price
 from clew.models.tool_names import toolbox
-from clew.testing.servers.openai_server import Delay, OpenAIServer, Say, Send, Turn, chunks, reply
+from clew_testing.servers.openai_server import Delay, OpenAIServer, Say, Send, Turn, chunks, reply
 from tests.models.support import ask, call, delta, event, few, listener, over, tool, watcher
 
 SSE = "text/event-stream"

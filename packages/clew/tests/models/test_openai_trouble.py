@@ -11,7 +11,7 @@ import pytest
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
 from clew.support.errors import ConfigError, ModelError, TooLongError
-from clew.testing.servers.openai_server import (
+from clew_testing.servers.openai_server import (
     Cut,
     Delay,
     Drop,

@@ -11,8 +11,8 @@ from clew.models.openai.chat import openai_chat
 from clew.models.openai.chat_prompt import NAMES, declare, message
 from clew.models.tool_names import toolbox
 from clew.support.errors import ConfigError
-from clew.testing.servers.openai_rules import check
-from clew.testing.servers.openai_server import Fail, Say, Turn
+from clew_testing.servers.openai_rules import check
+from clew_testing.servers.openai_server import Fail, Say, Turn
 from tests.models.support import KEY, ask, call, few, listener, over, tool
 
 SYSTEM = {"role": "system", "content": "Be brief."}

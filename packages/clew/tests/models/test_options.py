@@ -17,7 +17,7 @@ from clew.models.openai.responses import openai_responses
 from clew.models.prices import Price
 from clew.models.resolve import resolve
 from clew.models.validate import check_options
-from clew.testing.servers.http_server import Fail, Say
+from clew_testing.servers.http_server import Fail, Say
 from tests.models.support import ask, over
 
 MAKERS: list[Any] = [

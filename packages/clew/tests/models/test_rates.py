@@ -13,8 +13,8 @@ from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import Rate, RequestQueue, Ticket, pace_of
 from clew.models.openai.chat import openai_chat
 from clew.support.errors import ModelError
-from clew.testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from clew.toolbox.calc import calc
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say, Turn
 from tests.models.support import KEY, Waits, ask
 
 pytestmark = pytest.mark.both_loops

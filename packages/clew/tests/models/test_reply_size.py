@@ -17,7 +17,7 @@ from clew.models.openai.chat import openai_chat
 from clew.models.reply_size import KEPT, REPLY_BYTES
 from clew.stores import MemoryStore
 from clew.testing.models import ScriptedModel
-from clew.testing.servers.http_server import Say
+from clew_testing.servers.http_server import Say
 from tests.models.long_talk import PROVIDERS, Provider, Watching
 
 pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])

@@ -16,8 +16,8 @@ from clew.models.prices import Price
 from clew.models.resolve import available, default_model, providers, resolve
 from clew.support.errors import ConfigError
 from clew.support.extras import install
-from clew.testing.servers.anthropic_server import AnthropicServer
-from clew.testing.servers.openai_server import OpenAIServer, Say, Send
+from clew_testing.servers.anthropic_server import AnthropicServer
+from clew_testing.servers.openai_server import OpenAIServer, Say, Send
 from tests.models.support import ask
 
 KEY = "sk-test"

@@ -16,10 +16,10 @@ from clew.models.openai.responses_reply import ResponsesReplyBuilder
 from clew.models.prices import Price
 from clew.models.tool_names import NameRules, toolbox
 from clew.support.errors import ModelError
-from clew.testing.servers.http_server import ReceivedRequest
-from clew.testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
-from clew.testing.servers.openai_service import Access
-from clew.testing.servers.responses import Responses
+from clew_testing.servers.http_server import ReceivedRequest
+from clew_testing.servers.openai_server import Cut, Fail, OpenAIServer, Say, Send, Turn
+from clew_testing.servers.openai_service import Access
+from clew_testing.servers.responses import Responses
 from tests.models.support import KEY, ask, call, event, few, listener, over, tool, watcher
 
 SSE = "text/event-stream"

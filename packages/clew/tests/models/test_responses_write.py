@@ -11,7 +11,7 @@ from clew.models.openai.responses import openai_responses
 from clew.models.openai.responses_reply import ResponsesReplyBuilder
 from clew.models.tool_names import toolbox
 from clew.support.errors import ConfigError, ModelError
-from clew.testing.servers.openai_server import Fail, Say, Turn
+from clew_testing.servers.openai_server import Fail, Say, Turn
 from tests.models.support import KEY, ask, call, few, listener, over, tool
 
 SYSTEM = {"role": "system", "content": "Be brief."}

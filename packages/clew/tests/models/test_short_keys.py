@@ -4,7 +4,7 @@ import pytest
 
 from clew import Agent, MemoryStore, ModelError, run
 from clew.models.openai.chat import openai_chat
-from clew.testing.servers.openai_server import Fail, OpenAIServer
+from clew_testing.servers.openai_server import Fail, OpenAIServer
 from tests.models.support import Waits
 
 SAID = "the model is not available to anybody in this region"

@@ -9,7 +9,7 @@ import pytest
 from clew.core.events import Reply
 from clew.models.openai.responses import openai_responses
 from clew.support.surrogates import HALF
-from clew.testing.servers.http_server import Send
+from clew_testing.servers.http_server import Send
 from tests.models import gemini_support, messages
 from tests.models.support import ask, listener, over, tool
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.chat import openai_chat
 from clew.models.think_tags import ThinkTagFilter
-from clew.testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import OpenAIServer, Say
 
 CASES = [
     ("It is 4.", "It is 4.", ""),

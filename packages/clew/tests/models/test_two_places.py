@@ -9,7 +9,7 @@ from clew import Agent, Limits, MemoryStore, run, tool
 from clew.core.events import Entry
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
-from clew.testing.servers.openai_server import Send
+from clew_testing.servers.openai_server import Send
 from tests.models.support import over
 
 A = '{"cmd":"a"}'

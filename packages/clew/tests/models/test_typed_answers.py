@@ -12,7 +12,7 @@ from clew import Agent, run, tool
 from clew.core.events import encode
 from clew.core.interfaces import Tool
 from clew.stores import MemoryStore
-from clew.testing.servers.http_server import Fail, Say
+from clew_testing.servers.http_server import Fail, Say
 from tests.models.long_talk import PROVIDERS, Provider
 
 pytestmark = pytest.mark.parametrize("anyio_backend", ["asyncio"])

@@ -15,7 +15,7 @@ from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew.models.undercount import with_size
-from clew.testing.servers.http_server import Say
+from clew_testing.servers.http_server import Say
 from tests.models import gemini_support, messages
 from tests.models.support import over
 

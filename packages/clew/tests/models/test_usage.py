@@ -13,7 +13,7 @@ from clew.core.interfaces import ModelInfo
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.http_server import Say, Send
+from clew_testing.servers.http_server import Say, Send
 from tests.models import gemini_support, messages
 from tests.models.support import ask, delta, event, listener, over
 

@@ -11,11 +11,11 @@ from clew.models.gemini.model import google_gemini
 from clew.models.gemini.prompt import STAND_IN
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
-from clew.testing.servers.anthropic_server import AnthropicServer
-from clew.testing.servers.doors import DOORS, DoorServer, ThinkingServer
-from clew.testing.servers.gemini_server import GeminiServer
-from clew.testing.servers.http_server import Fail, Say
-from clew.testing.servers.openai_server import OpenAIServer
+from clew_testing.servers.anthropic_server import AnthropicServer
+from clew_testing.servers.doors import DOORS, DoorServer, ThinkingServer
+from clew_testing.servers.gemini_server import GeminiServer
+from clew_testing.servers.http_server import Fail, Say
+from clew_testing.servers.openai_server import OpenAIServer
 from tests.models.door_talk import clock, look
 from tests.models.support import KEY, call, tool
 

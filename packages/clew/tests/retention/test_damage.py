@@ -25,7 +25,7 @@ from clew.retention import (
 )
 from clew.stores import MemoryStore
 from clew.support.errors import StoreError
-from clew.testing.store_contract import append, blob
+from clew_testing.store_contract import append, blob
 from tests.retention.records import contents, file_with, fork, run
 
 PAGE = 512

@@ -5,7 +5,7 @@ from pathlib import Path
 from clew import SqliteStore
 from clew.core.interfaces import Store
 from clew.stores import MemoryStore
-from clew.testing.store_contract import Make
+from clew_testing.store_contract import Make
 
 
 def memory(_: Path) -> Make:

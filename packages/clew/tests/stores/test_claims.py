@@ -14,8 +14,8 @@ from clew.core.interfaces import Store
 from clew.stores import MemoryStore
 from clew.stores.file_locks import FileClaims
 from clew.support.errors import ConfigError, StoreError
-from clew.testing.store_claims import CLAIMS, a_killed_process_loses_its_claims, check_claims
-from clew.testing.store_contract import Check, Make
+from clew_testing.store_claims import CLAIMS, a_killed_process_loses_its_claims, check_claims
+from clew_testing.store_contract import Check, Make
 from tests.stores.makers import memory, sqlite
 
 pytestmark = pytest.mark.both_loops

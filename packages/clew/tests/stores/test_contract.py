@@ -11,8 +11,8 @@ from typing_extensions import override
 from clew.core.interfaces import Append, Base, Line, Store
 from clew.stores import MemoryStore
 from clew.support.errors import FencedError, StoreError
-from clew.testing.store_contract import CONTRACT, Check, Make, check_store
-from clew.testing.store_prunes import AT_ONCE, check_prunes
+from clew_testing.store_contract import CONTRACT, Check, Make, check_store
+from clew_testing.store_prunes import AT_ONCE, check_prunes
 from tests.stores.makers import memory, sqlite
 
 pytestmark = pytest.mark.both_loops

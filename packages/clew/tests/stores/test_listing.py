@@ -12,7 +12,7 @@ from clew.core.interfaces import Append, Line
 from clew.stores import open_store
 from clew.stores.interface import Deletes
 from clew.stores.listing import status_of
-from clew.testing.store_contract import append
+from clew_testing.store_contract import append
 
 pytestmark = pytest.mark.both_loops
 

@@ -15,7 +15,7 @@ from clew.core.interfaces import Store
 from clew.stores import MemoryStore, open_store
 from clew.stores.refusals import failed
 from clew.support.errors import StoreError
-from clew.testing.store_contract import append, numbers
+from clew_testing.store_contract import append, numbers
 from tests.cli.shell import clew
 
 

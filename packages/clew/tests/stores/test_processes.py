@@ -15,7 +15,7 @@ from clew import SqliteStore
 from clew.core.interfaces import Store
 from clew.stores import open_store
 from clew.support.errors import StoreError
-from clew.testing.store_contract import append, blob, numbers, refused, text_of
+from clew_testing.store_contract import append, blob, numbers, refused, text_of
 
 WORKER = Path(__file__).with_name("worker.py")
 

@@ -18,7 +18,7 @@ from clew.core.interfaces import Append, Base, Line
 from clew.stores.sqlite.file import VERSION
 from clew.support.errors import FencedError, StoreError
 from clew.testing.models import ScriptedModel, say
-from clew.testing.store_contract import append, blob, numbers
+from clew_testing.store_contract import append, blob, numbers
 
 HEADER, FRAME = 32, 24  # bytes, https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 

@@ -14,7 +14,7 @@ import anyio
 
 from clew.stores import open_store
 from clew.support.errors import StoreError
-from clew.testing.store_contract import append
+from clew_testing.store_contract import append
 
 
 def say(*words: object) -> None:

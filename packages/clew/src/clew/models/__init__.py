@@ -1,7 +1,7 @@
 """Models: `resolve("provider:model")` finds one by name.
 
 To create one yourself use `clew.models.openai.chat`, `.responses` or `.completions`,
-`clew.models.anthropic.messages`, `clew.models.gemini.model` or `clew.models.local`; each needs
+`clew.models.anthropic.messages`, `clew.models.gemini.model` or `clew_local`; each needs
 its extra.
 """
 

@@ -1,6 +1,6 @@
 """What a provider's refusal complains of, by its words, and the repairs that answer it.
 
-The wordings are those that services and servers are known to use; `clew.testing.servers.doors` has
+The wordings are those that services and servers are known to use; `clew_testing.servers.doors` has
 them with their sources. A complaint that no pattern knows, in whatever words, is answered by the
 last repair where there are earlier steps that may be what is refused.
 """

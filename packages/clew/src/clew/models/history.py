@@ -7,7 +7,7 @@ in the table `FAMILIES`. All others are chosen by what a refusal complains of (`
 recorded with the reply, and kept for the rest of the run. The last one sends the earlier steps as
 text, which no rule about roles, ids, signatures or calls can refuse.
 
-Sources of the rules are named in `clew.testing.servers.doors`, whose servers hold clew to them.
+Sources of the rules are named in `clew_testing.servers.doors`, whose servers hold clew to them.
 """
 
 import hashlib

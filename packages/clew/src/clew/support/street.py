@@ -14,12 +14,14 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
         "clew.workspace": "tools",
     },
     "clew-evals": {"clew.commands": "eval"},
+    "clew-local": {"clew.models": "local"},
     "clew-mcp": {"clew.commands": "mcp serve-mcp tools.classify", "clew.mcp": "server tools"},
     "clew-strategies": {
         "clew.strategies": "strategy_agent auto evaluator_optimizer orchestrator plan_and_solve"
         " reflexion rewoo tree_search",
         "clew.votes": "agent_of verifying vote vote_status",
     },
+    "clew-testing": {},
     "clew-web": {
         "clew.guards": "lookup",
         "clew.tools": "baidu_search brave_search fetch_page lookup search searxng_search"

@@ -1,7 +1,7 @@
 """For your tests: models that play a script, with or without mistakes.
 
-`clew.testing.contracts` tests stores, formats and models of your own; `clew.testing.servers` has
-local servers that answer as providers do.
+The package `clew-testing` has contract tests for your own models, formats, stores and strategies,
+and local servers that answer as providers do.
 """
 
 from clew.testing.models import (

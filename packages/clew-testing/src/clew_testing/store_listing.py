@@ -1,0 +1,127 @@
+"""What every store must do when it is asked which runs it has; part of `store_contract`."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from clew.core.interfaces import Append, Base, RunInfo, Store
+from clew_testing.expect import expect
+from clew_testing.store_lines import Check, Make, append
+
+_STOP: Final = '{{"event":"stop","status":"{}","reason":"","answer":null,"fallback":false}}'
+
+
+async def runs_are_listed_last_written_first(make: Make) -> None:
+    """The listing gives each run's first and last line and its number of entries."""
+    store = await make()
+    for at, run_id in enumerate(("a", "b", "c")):
+        await store.append(append(run_id, await store.create(run_id), 1, 2, at=at))
+    await store.create("empty")
+    await store.append(append("b", 1, 3, at=9))
+    found = await store.runs()
+    expect([run.run_id for run in found], ["b", "c", "a"], "the order of the listing")
+    expect([run.entries for run in found], [3, 2, 2], "the numbers of entries")
+    for run in found:
+        lines = await store.read(run.run_id)
+        expect((run.first, run.last), (lines[0], lines[-1]), "first and last line")
+    await store.close()
+
+
+async def runs_are_listed_in_pages(make: Make) -> None:
+    """Pages follow each other, and together are the listing, whether runs are open or stopped."""
+    store = await make()
+    for at in range(7):
+        await _written(store, f"r{at}", "answered" if at % 3 else "", at=at)
+    await store.create("empty")
+    await store.create("fork", Base("r6", 1))
+    wanted = [f"r{at}" for at in range(6, -1, -1)]
+    for most in (1, 2, 3, 7, 8):
+        pages: list[list[str]] = []
+        after: RunInfo | None = None
+        while found := await store.runs(most, after):
+            pages.append([run.run_id for run in found])
+            after = found[-1]
+        expect(pages, [wanted[at : at + most] for at in range(0, 7, most)], f"pages of {most}")
+    (first,) = await store.runs(1)
+    expect(first, (await store.runs())[0], "a run on a page")
+    # what is written to meanwhile comes to the first page, and not again
+    (_, second) = await store.runs(2)
+    await store.append(append("r2", 1, 3, at=20))
+    found = await store.runs(10, second)
+    expect([run.run_id for run in found], ["r4", "r3", "r1", "r0"], "what follows then")
+    await store.close()
+
+
+async def runs_are_listed_by_how_they_stand(make: Make) -> None:
+    """By the status of a stop that is their last line, or as open, where it is none."""
+    store = await make()
+    standing = ["answered", "", "held", "answered", "failed", ""]
+    for at, status in enumerate(standing):
+        await _written(store, f"r{at}", status, at=at)
+    await store.create("empty")
+
+    async def of(status: str, most: int = 0, after: RunInfo | None = None) -> list[str]:
+        return [run.run_id for run in await store.runs(most, after, status)]
+
+    expect(await of("answered"), ["r3", "r0"], "those that were answered")
+    expect(await of("open"), ["r5", "r1"], "those that are open")
+    expect(await of("held"), ["r2"], "those that are held")
+    expect(await of("bound"), [], "those that reached a bound")
+    (last,) = await store.runs(1, None, "answered")
+    expect(await of("answered", 1, last), ["r0"], "the next page of those that were answered")
+    await store.append(append("r2", 1, 3, at=9))
+    expect(await of("open"), ["r2", "r5", "r1"], "those that are open when one went on")
+    expect(await of("held"), [], "those that are held then")
+    await _stopped(store, "r2", 4, "held", at=10)
+    expect((await of("held"), await of("open")), (["r2"], ["r5", "r1"]), "when it stopped again")
+    expect([run.run_id for run in await store.runs(2)], ["r2", "r5"], "the first page then")
+    await store.close()
+
+
+async def runs_are_found_by_a_part_of_their_ids(make: Make) -> None:
+    """By their beginning, and where there is none such by their end; in order, so many."""
+    store = await make()
+    for run_id in ("2025-ab", "2026-ab", "2026-cd", "ab-2027", "ラン", "%_"):
+        await _written(store, run_id, "answered", at=1)
+    await store.create("2026-empty")
+    for part, wanted in {
+        "2026": ["2026-ab", "2026-cd"],
+        "2026-ab": ["2026-ab"],
+        "2026-e": [],
+        "-ab": ["2025-ab", "2026-ab"],
+        "ab": ["ab-2027"],
+        "ラ": ["ラン"],
+        "ン": ["ラン"],
+        "%": ["%_"],
+        "_": ["%_"],
+        "2026-ab-": [],
+        "026": [],
+        "nobody": [],
+    }.items():
+        expect(await store.ids(part), wanted, f"the ids that {part!r} stands for")
+    expect(await store.ids("20", 2), ["2025-ab", "2026-ab"], "the first two ids that begin so")
+    await store.close()
+
+
+async def _written(store: Store, run_id: str, status: str, at: int) -> None:
+    """A run with two lines, the last of them a stop where it has a status."""
+    await store.append(append(run_id, await store.create(run_id), 1, at=at))
+    if status:
+        await _stopped(store, run_id, 2, status, at)
+    else:
+        await store.append(append(run_id, 1, 2, at=at))
+
+
+async def _stopped(store: Store, run_id: str, seq: int, status: str, at: int) -> None:
+    (made_up,) = append(run_id, 1, seq, at=at).lines
+    line = replace(made_up, body=_STOP.format(status).encode())
+    await store.append(Append(run_id, 1, (line,), barrier=True))
+
+
+LISTING: Final[tuple[Check, ...]] = (
+    runs_are_listed_last_written_first,
+    runs_are_listed_in_pages,
+    runs_are_listed_by_how_they_stand,
+    runs_are_found_by_a_part_of_their_ids,
+)
+"""Every check of listings, in an order that meets simple faults first."""
