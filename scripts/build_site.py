@@ -23,7 +23,7 @@ PAGES: Final = BUILD / "pages"
 NAVIGATION: Final = {
     "Tutorial": ["index", "tutorial", "coming-from"],
     "How-to": {
-        "Models and prompts": ["models", "prompts", "agent-files"],
+        "Models and prompts": ["models", "agent-files"],
         "Tools": ["tools", "web"],
         "Several agents": ["strategies"],
         "Safety": ["evidence-audit", "safety"],
@@ -35,14 +35,14 @@ NAVIGATION: Final = {
             *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
         ],
         "Parts of your own": [
-            *("recipes/README", "recipes/tool", "recipes/provider", "recipes/format"),
+            *("recipes/README", "recipes/tool"),
             *("recipes/bound", "recipes/guard", "recipes/check", "recipes/store"),
             *("recipes/scorer", "recipes/source"),
         ],
     },
     "Reference": [
-        *("cli", "formats"),
-        *("datasets", "reports", "environments", "gold-set", "offline"),
+        "cli",
+        *("datasets", "reports", "environments", "gold-set"),
     ],
     "Explanation": {
         "How it works": ["record", "architecture", "comparison"],
