@@ -33,6 +33,7 @@ NAVIGATION: Final = {
         "Packages": [
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
             *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
+            *("packages/clew-testing", "packages/clew-local"),
         ],
         "Parts of your own": [
             *("recipes/README", "recipes/tool"),
