@@ -24,7 +24,7 @@ NAVIGATION: Final = {
     "Tutorial": ["index", "tutorial", "coming-from"],
     "How-to": {
         "Models and prompts": ["models", "agent-files"],
-        "Tools": ["tools", "web"],
+        "Tools": ["tools"],
         "Several agents": ["strategies"],
         "Safety": ["evidence-audit", "safety"],
         "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],
@@ -36,9 +36,8 @@ NAVIGATION: Final = {
             *("packages/clew-testing", "packages/clew-local"),
         ],
         "Parts of your own": [
-            *("recipes/README", "recipes/tool"),
-            *("recipes/bound", "recipes/guard", "recipes/check", "recipes/store"),
-            *("recipes/scorer", "recipes/source"),
+            *("recipes/README", "recipes/tool", "recipes/bound", "recipes/guard"),
+            *("recipes/check", "recipes/store", "recipes/scorer"),
         ],
     },
     "Reference": [

@@ -38,12 +38,12 @@ def test_every_public_namespace_is_in_the_reference() -> None:
     [
         ("README.md", "[a](docs/tools.md#x)", "[a](tools.md#x)"),
         ("README.md", "[docs/](docs/README.md)", "[docs/](index.md)"),
-        ("docs/tools.md", "[a](../README.md), [b](web.md)", "[a](index.md), [b](web.md)"),
+        ("docs/tools.md", "[a](../README.md), [b](mcp.md)", "[a](index.md), [b](mcp.md)"),
         ("docs/tools.md", "[a](../packages/clew-web/README.md)", "[a](packages/clew-web.md)"),
         ("packages/clew-web/README.md", "[a](../../docs/tools.md#x)", "[a](../tools.md#x)"),
         ("docs/tools.md", "[a](../examples/hello.py) [b](https://x.org)", "a [b](https://x.org)"),
         ("docs/tools.md", "[`a`](../src) `[b](../src)` [c](#d)", "`a` `[b](../src)` [c](#d)"),
-        ("docs/tools.md", "```python skip=why\n[b](web.md)\n```", "```python\n[b](web.md)\n```"),
+        ("docs/tools.md", "```python skip=why\n[b](mcp.md)\n```", "```python\n[b](mcp.md)\n```"),
     ],
 )  # fmt: skip
 def test_links_lead_on_from_the_site(source: str, text: str, there: str) -> None:

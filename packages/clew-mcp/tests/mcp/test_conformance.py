@@ -1,12 +1,11 @@
 """The public conformance suite of MCP, against clew's client (`conformance_client`).
 
-docs/mcp.md has the list; a scenario that passes or fails otherwise than said there fails here.
+The package's README.md lists the scenarios; one that passes or fails otherwise fails here.
 """
 
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -69,5 +68,5 @@ def test_these_are_all_scenarios_and_the_documents_list_them() -> None:
     ).stdout.partition("Client scenarios")[2]
     names = {line.split()[1] for line in listed.splitlines() if line.startswith("  - ")}
     assert names == {*PASSED, *(f"auth/{name}" for name in MISSED)}
-    page = Path(ROOT / "docs" / "mcp.md").read_text("utf-8")
+    page = (ROOT / "packages/clew-mcp/README.md").read_text("utf-8")
     assert [name for name in (*CORE, *AUTH, *MISSED) if f"`{name}`" not in page] == []

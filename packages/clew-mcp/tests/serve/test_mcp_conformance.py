@@ -1,7 +1,7 @@
 """The public conformance suite of MCP, against `clew serve-mcp` and against the same server with
 agents of the names that the suite calls.
 
-docs/mcp.md has the list; a scenario that passes or fails otherwise than said there fails here.
+The package's README.md lists the scenarios; one that passes or fails otherwise fails here.
 """
 
 import os
@@ -105,7 +105,7 @@ def test_agents_of_the_suite_s_names_pass_what_agents_can_show(tmp_path: Path) -
 
 
 def test_the_documents_list_every_scenario() -> None:
-    page = (ROOT / "docs" / "mcp.md").read_text("utf-8")
+    page = (ROOT / "packages/clew-mcp/README.md").read_text("utf-8")
     for name in DECLARED | OF_AGENTS | set(ABSENT):
         assert f"`{name}`" in page
 

@@ -457,7 +457,7 @@ DOCS = Path(__file__).parents[4] / "docs"
 ELSEWHERE = {
     # Keys with another page than that of keys.
     **dict.fromkeys(("grant", "client_id", "client_secret", "issuer", "port"), "mcp.md"),
-    **{field.name: "limits.md" for field in msgspec.structs.fields(LimitsTable)},
+    **{field.name: "safety.md" for field in msgspec.structs.fields(LimitsTable)},
     **{field.name: "strategies.md" for field in msgspec.structs.fields(StrategyTable)},
 }
 KEYS = {*keys_of(Spec)} - {"file"}  # which is where it was read
@@ -468,7 +468,7 @@ def test_every_key_is_explained(key: str) -> None:
     page = ELSEWHERE.get(key, "agent-files.md")
     word = re.compile(rf"(?<!\w){key}(?!\w)")
     assert word.search((DOCS / page).read_text("utf-8"))
-    if page in {"agent-files.md", "limits.md"}:
+    if page in {"agent-files.md", "safety.md"}:
         assert word.search(TEMPLATE)
 
 
