@@ -28,7 +28,7 @@ NAVIGATION: Final = {
         "Several agents": ["strategies"],
         "Safety": ["evidence-audit", "safety"],
         "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],
-        "Workers": ["workers", "postgres", "dbos", "ray"],
+        "Workers": ["workers"],
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
         "Packages": [
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
