@@ -27,7 +27,7 @@ NAVIGATION: Final = {
         "Tools": ["tools"],
         "Several agents": ["strategies"],
         "Safety": ["evidence-audit", "safety"],
-        "Runs and records": ["context", "forks", "watching", "retention", "memory", "mcp"],
+        "Runs and records": ["long-runs", "context", "watching", "memory", "mcp"],
         "Workers": ["workers"],
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
         "Packages": [
@@ -37,7 +37,7 @@ NAVIGATION: Final = {
         ],
         "Parts of your own": [
             *("recipes/README", "recipes/tool", "recipes/bound", "recipes/guard"),
-            *("recipes/check", "recipes/store", "recipes/scorer"),
+            *("recipes/check", "recipes/scorer"),
         ],
     },
     "Reference": [
@@ -45,7 +45,7 @@ NAVIGATION: Final = {
         *("datasets", "reports", "environments", "gold-set"),
     ],
     "Explanation": {
-        "How it works": ["record", "architecture", "comparison"],
+        "How it works": ["architecture", "comparison"],
         "Measured": ["evidence", "accuracy", "ablation", "durability", "live", "performance"],
     },
 }
