@@ -25,11 +25,11 @@ from typing import Any, Final
 
 import pytest
 
-from mutation.mutants import Mutant, python_files, sample
+from mutation.mutants import Mutant, by_turns, python_files
 from mutation.trial import (
+    ROOMS,
     ROOT,
     TARGET,
-    WITHIN,
     Baseline,
     Sandbox,
     baseline,
@@ -72,21 +72,23 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)  # in the background of a shell too
     BUILD.mkdir(parents=True, exist_ok=True)
-    core = [path.relative_to(ROOT) for path in python_files(ROOT / TARGET, WITHIN)]
-    name = f"{digest(core)}-{chosen.seed}"
+    mutable = [path.relative_to(ROOT) for path in python_files(ROOT / TARGET, ROOMS)]
+    name = f"{digest(mutable)}-{chosen.seed}"
     whole = digest([path for path in files() if path.suffix == ".py"])
-    mutants = list(sample(ROOT / TARGET, chosen.seed, chosen.sample, WITHIN))
+    mutants = list(by_turns(ROOT / TARGET, chosen.seed, chosen.sample, ROOMS))
     reasons = explained()
     results = Results(BUILD / f"{name}.jsonl", whole, reasons)
     left = [mutant for mutant in mutants if results.leave(mutant, reasons)]
-    where = f"{TARGET}/core and {len(WITHIN) - 1} files that left it"
-    print(f"{len(mutants)} mutants of {where} (commit {commit()}, seed {chosen.seed})", flush=True)
+    print(
+        f"{len(mutants)} mutants of {', '.join(ROOMS)} (commit {commit()}, seed {chosen.seed})",
+        flush=True,
+    )
     if left:
         sandboxes = [Sandbox(BUILD / f"tree-{number}") for number in range(chosen.jobs)]
         for sandbox in sandboxes:
             sandbox.fill()
         print(f"{len(left)} to be tried; all tests once without any …", flush=True)
-        usual = baseline(sandboxes[0], f"baseline-{whole}")
+        usual = baseline(sandboxes[0])
         try:
             try_all(left, usual, sandboxes, results)
         except KeyboardInterrupt:
@@ -193,7 +195,7 @@ def judged(code: int, sandbox: Sandbox) -> tuple[str, str]:
     if code == 0:
         return "survived", ""
     told = sandbox.folder.with_suffix(".json")
-    by = json.loads(told.read_text())["failed"] if told.exists() else ""
+    by = next(iter(json.loads(told.read_text())["failed"]), "") if told.exists() else ""
     return ("killed" if code == 1 and by else "unfit"), by
 
 

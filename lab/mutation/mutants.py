@@ -5,6 +5,7 @@ run: docs/decisions/0040-mutants.md says why.
 """
 
 import difflib
+import itertools
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -234,3 +235,9 @@ def sample(folder: Path, seed: int, count: int, within: Sequence[str] = ("",)) -
             yield mutant
             if len(drawn) == count:
                 return
+
+
+def by_turns(folder: Path, seed: int, count: int, rooms: Sequence[str]) -> Iterator[Mutant]:
+    """Draw of each room in turn: as many mutants of each, however long it is."""
+    turns = itertools.zip_longest(*(sample(folder, seed, count, (room,)) for room in rooms))
+    return itertools.islice((one for turn in turns for one in turn if one is not None), count)

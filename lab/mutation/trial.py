@@ -26,40 +26,47 @@ from typing import Any, Final
 import coverage
 import pytest
 
-from mutation.mutants import Mutant, python_files
+from mutation.mutants import Mutant
 
 ROOT: Final = Path(__file__).parents[2]
 TARGET: Final = Path("packages/clew/src/clew")
-WITHIN: Final = (
-    *("core", "guards/caps.py", "guards/limits.py", "core/blobs.py", "stores/seal.py"),
-    *("support/parts.py", "core/redaction.py", "validate.py", "result.py", "compare.py"),
-)
-"""The core, and what stood there once: the tests of the core are those of all of it."""
-TESTS: Final = Path("packages/clew/tests/core")
+ROOMS: Final = ("core", "guards", "context", "codecs")
+"""What is mutated, the same number of mutants in each."""
+
+HOUSE: Final = Path("packages/clew/tests")
+TOGETHER: Final = Path("lab/tests/together")
+"""What features do beside those of other packages: put to a mutant last, and told apart."""
+
+BESIDE: Final = ("agent_files", "tools")
+"""Folders of tests that are put to mutants beside those of the rooms, as far as `make check` runs
+them: of their quick tables a few cases. Of the rooms' own tests all quick ones are."""
 
 TO_START: Final = 120.0  # seconds for imports and the collection of tests
 LEAST: Final = 20.0  # seconds for any test, and so many times what it took unchanged:
 SLOWER: Final = 20
-CHEAP: Final = 8.0  # seconds of tests for a mutant, before all others have had theirs
+CHEAP: Final = 6.0  # seconds of tests for a mutant, before all others have had theirs
+DEAR: Final = 60.0  # seconds of tests that it is put to after that
 MEMORY: Final = 4 << 30  # bytes, for a mutant that asks for ever more
 
 
 def files() -> list[Path]:
     """What a sandbox needs of the repository: tracked, or new and not ignored."""
-    words = [
-        "git",
-        "ls-files",
-        "-zco",
-        "--exclude-standard",
-        "conftest.py",
-        "packages/clew",
-        "docs",
-        "pyproject.toml",
-    ]
+    words = ["git", "ls-files", "-zco", "--exclude-standard", ".", ":!lab/*/outcomes/*"]
     listed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [
         Path(name) for name in sorted(set(listed.split("\0")) - {""}) if (ROOT / name).is_file()
     ]
+
+
+def folders_of_tests() -> list[Path]:
+    """Where the tests are that are put to mutants."""
+    return [*(HOUSE / name for name in (*ROOMS, *BESIDE)), TOGETHER]
+
+
+def import_paths(folder: Path) -> list[str]:
+    """Where a tree keeps what its tests import: all packages, and their parts of `tests`."""
+    houses = sorted((folder / "packages").iterdir())
+    return [*(f"{house}/src" for house in houses), *map(str, houses), f"{folder}/lab"]
 
 
 def digest(paths: Sequence[Path]) -> str:
@@ -82,7 +89,7 @@ class Sandbox:
         for path in files():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / path, self.folder / path)
-        words = [sys.executable, "-m", "compileall", "-q", str(TARGET), str(TESTS)]
+        words = [sys.executable, "-m", "compileall", "-q", "packages", str(TOGETHER)]
         subprocess.run(words, cwd=self.folder, check=True)
 
     @contextmanager
@@ -106,12 +113,12 @@ class Chosen:
     def __init__(self, order: Mapping[str, float] | None) -> None:
         self.order = order  # what each takes, unchanged; None: all
         self.took: dict[str, float] = {}
-        self.failed = ""
+        self.failed: list[str] = []
 
     @pytest.hookimpl(trylast=True)  # fixtures of a module have set an order too
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep what is chosen, and of a test for both event loops the one on asyncio."""
-        items[:] = [item for item in items if not on_trio(item)]
+        items[:] = [item for item in items if not on_trio(item) and not left_out(item)]
         if self.order is not None:
             rank = {name: place for place, name in enumerate(self.order)}
             items[:] = sorted((i for i in items if i.nodeid in rank), key=lambda i: rank[i.nodeid])
@@ -127,10 +134,10 @@ class Chosen:
             return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note how long it took, and which failed."""
+        """Note how long each took, and which failed."""
         self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.duration
         if report.failed:
-            self.failed = self.failed or report.nodeid
+            self.failed.append(report.nodeid)
 
 
 def on_trio(item: pytest.Item) -> bool:
@@ -139,7 +146,17 @@ def on_trio(item: pytest.Item) -> bool:
     return called is not None and called.params.get("anyio_backend") == "trio"
 
 
-def fork(sandbox: Sandbox, name: str, order: Mapping[str, float] | None, *, measured: bool) -> int:
+def left_out(item: pytest.Item) -> bool:
+    """Whether it is a case that `make check` does not run, of a table of none of the rooms."""
+    own = any(item.nodeid.startswith(f"{HOUSE / room}/") for room in ROOMS)
+    return not own and item.get_closest_marker("rest") is not None
+
+
+Order = Mapping[str, float] | Sequence[str]
+"""Tests in this order, each with what it takes unchanged; or all tests of these files."""
+
+
+def fork(sandbox: Sandbox, name: str, order: Order, *, measured: bool) -> int:
     """Start the tests: the pid of a process that will leave `{name}.json` beside the sandbox."""
     (sandbox.folder.parent / f"{name}.json").unlink(missing_ok=True)
     sys.stdout.flush()
@@ -154,7 +171,7 @@ def fork(sandbox: Sandbox, name: str, order: Mapping[str, float] | None, *, meas
         os._exit(code)
 
 
-def run(sandbox: Sandbox, name: str, order: Mapping[str, float] | None, *, measured: bool) -> int:
+def run(sandbox: Sandbox, name: str, order: Order, *, measured: bool) -> int:
     """In the fork: become a process like any that runs pytest in the sandbox, and run it."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -168,24 +185,18 @@ def run(sandbox: Sandbox, name: str, order: Mapping[str, float] | None, *, measu
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.chdir(folder)
     # The same examples each time (tests/conftest.py), and what is imported is the sandbox's.
-    paths = [f"{folder}/packages/clew", f"{folder}/packages/clew/src"]
+    paths = import_paths(folder)
     os.environ |= {"CI": "1", "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.dont_write_bytecode = True
-    sys.path[:] = [*paths, *(p for p in sys.path if p != str(ROOT))]
+    ours = (str(ROOT / "packages"), str(ROOT / "lab"))
+    sys.path[:] = [*paths, *(p for p in sys.path if p != str(ROOT) and not p.startswith(ours))]
     if measured:
         measure(beside)
-    chosen = Chosen(order)
-    where = sorted({name.split("::")[0] for name in order}) if order is not None else [str(TESTS)]
+    chosen = Chosen(order if isinstance(order, Mapping) else None)
+    where = sorted({name.split("::")[0] for name in order})
     words = [
-        "-x",
-        "-q",
-        "-m",
-        "not slow",
-        "--assert=plain",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:cov",
+        *("-q", "-m", "not slow", "--assert=plain", *(() if measured else ("-x",))),
+        *("-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist"),
     ]
     code = pytest.main([*words, f"--basetemp={beside}/{name}.tmp", *where], plugins=[chosen])
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -194,15 +205,21 @@ def run(sandbox: Sandbox, name: str, order: Mapping[str, float] | None, *, measu
         current.save()
     told: dict[str, Any] = {"took": chosen.took, "failed": chosen.failed}
     if measured:
-        told["modules"] = [m for m in sys.modules if not m.startswith(("clew", "tests", "__"))]
+        told["modules"] = [name for name in sys.modules if foreign(name, folder)]
     (beside / f"{name}.json").write_text(json.dumps(told))
     return int(code)
+
+
+def foreign(module: str, folder: Path) -> bool:
+    """Whether a module is nothing of ours, so that it may be imported before the fork."""
+    file = getattr(sys.modules[module], "__file__", None)
+    return bool(file) and not file.startswith(str(folder)) and not module.startswith("__")
 
 
 def measure(beside: Path) -> None:
     """Note which test runs which line, in this process and in those that it starts."""
     settings = beside / "coverage.ini"
-    mutable = ",".join(map(str, python_files(Path.cwd() / TARGET, WITHIN)))
+    mutable = ",".join(f"{Path.cwd() / TARGET / room}/*" for room in ROOMS)
     settings.write_text(
         f"[run]\ninclude = {mutable}\nparallel = true\ndata_file = {beside}/coverage\n"
         "sigterm = true\ndisable_warnings = no-data-collected\n"
@@ -222,20 +239,29 @@ class Baseline:
     folder: Path  # of the sandbox in which it was measured
 
     def tests_of(self, mutant: Mutant) -> tuple[dict[str, float], dict[str, float]]:
-        """The tests that may see it, quick ones first: those within `CHEAP`, and the others.
+        """The tests that may see it, those of its room and quick ones first, in two portions.
 
-        All tests, where it is in what runs on import, or where no test runs it in its own process.
+        Where it is in what runs on import, or in what no test runs in its own process: those that
+        run anything of its file; and where there are none, all.
         """
-        found: set[str] = set()
-        if mutant.lines:
-            by_line = self._by_line(str(self.folder / TARGET / mutant.file))
-            found = {name for line in mutant.lines for name in by_line.get(line, ())}
-        names = (found & self.took.keys()) or self.took.keys()
-        order = sorted(names, key=lambda name: (self.took[name], name))
+        by_line = self._by_line(str(self.folder / TARGET / mutant.file))
+        found = {name for line in mutant.lines for name in by_line.get(line, ())}
+        found &= self.took.keys()
+        if not found:
+            found = {name for names in by_line.values() for name in names} & self.took.keys()
+        room = str(HOUSE / mutant.file.partition("/")[0]) + "/"
+
+        def rank(name: str) -> tuple[int, float, str]:
+            far = 0 if name.startswith(room) else 2 if name.startswith(str(TOGETHER)) else 1
+            return far, self.took[name], name
+
         cheap, dear, total = dict[str, float](), dict[str, float](), 0.0
-        for name in order:
+        for name in sorted(found or self.took, key=rank):
             total += self.took[name]
-            (cheap if total < CHEAP else dear)[name] = self.took[name]
+            if total < CHEAP:
+                cheap[name] = self.took[name]
+            elif total < CHEAP + DEAR:
+                dear[name] = self.took[name]
         return (cheap, dear) if cheap else (dear, cheap)
 
     @cache  # noqa: B019 - there is one of it
@@ -247,25 +273,64 @@ class Baseline:
         return id(self)
 
 
-def baseline(sandbox: Sandbox, name: str) -> Baseline:
-    """Run all tests once, measured; what was measured before, where nothing has changed since."""
+def baseline(sandbox: Sandbox) -> Baseline:
+    """What tests do unchanged. Those are run whose file has changed since; all, if anything else.
+
+    A test that fails unchanged is told, and put to no mutant.
+    """
     beside = sandbox.folder.parent
-    told, lines = beside / f"{name}.json", beside / f"{name}.coverage"
-    if not (told.exists() and lines.exists()):
-        code = ended(fork(sandbox, name, None, measured=True))[0]
-        if code != 0:
-            raise SystemExit(f"the tests fail where nothing is changed: see {beside / name}.log")
-        whole = coverage.Coverage(data_file=str(lines))
-        whole.combine([str(path) for path in beside.glob("coverage.*.*")])
-        whole.save()
+    stored, lines = beside / "baseline.json", beside / "baseline.coverage"
+    tests = {path.as_posix(): digest([path]) for path in files() if is_test(path)}
+    source = digest([path for path in files() if is_source(path)])
+    known: dict[str, Any] = json.loads(stored.read_text()) if stored.exists() else {}
+    if known.get("source") != source:
+        lines.unlink(missing_ok=True)
+        known = {"source": source, "tests": {}, "took": {}, "modules": []}
+    kept = {name for name, text in tests.items() if known["tests"].get(name) == text}
+    took = {name: t for name, t in known["took"].items() if name.partition("::")[0] in kept}
+    if changed := sorted(tests.keys() - kept):
+        told = measured_run(sandbox, changed, lines)
+        took |= {name: t for name, t in told["took"].items() if name not in told["failed"]}
+        modules = sorted({*known["modules"], *told["modules"]})
+        known = {"source": source, "tests": tests, "took": took, "modules": modules}
+        stored.write_text(json.dumps(known))
     data = coverage.CoverageData(str(lines))
     data.read()
-    known = json.loads(told.read_text())
     for module in known["modules"]:
         with contextlib.suppress(Exception):
             importlib.import_module(module)
     gc.freeze()  # a fork that looks for garbage need not touch, and so copy, all of this
-    return Baseline(known["took"], data, sandbox.folder)
+    return Baseline(took, data, sandbox.folder)
+
+
+def measured_run(sandbox: Sandbox, tests: Sequence[str], lines: Path) -> dict[str, Any]:
+    """Run these files of tests, and add to the file of lines which of them runs which."""
+    beside = sandbox.folder.parent
+    for old in beside.glob("coverage.*.*"):
+        old.unlink()
+    code = ended(fork(sandbox, "measured", tests, measured=True))[0]
+    told = beside / "measured.json"
+    if not told.exists():
+        raise SystemExit(f"the tests ended with {code}: see {beside}/measured.log")
+    both = coverage.Coverage(data_file=str(lines))
+    both.load()
+    both.combine([str(path) for path in beside.glob("coverage.*.*")])
+    both.save()
+    found: dict[str, Any] = json.loads(told.read_text())
+    for name in found["failed"]:
+        print(f"fails where nothing is changed, and is left out: {name}", flush=True)
+    return found
+
+
+def is_test(path: Path) -> bool:
+    """Whether mutants are put to this file."""
+    return path.name.startswith("test_") and any(map(path.is_relative_to, folders_of_tests()))
+
+
+def is_source(path: Path) -> bool:
+    """Whether what any test does may hang on this file."""
+    ours = path.is_relative_to(TARGET) or path.is_relative_to(HOUSE)
+    return ours and path.suffix == ".py" and not path.name.startswith("test_")
 
 
 def ended(pid: int) -> tuple[int, int]:

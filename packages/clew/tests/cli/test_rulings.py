@@ -12,7 +12,7 @@ from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.cli.terminal import terminal
 from tests.core.family import family
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 ASK = ("ask", "Paint it.", "--model", "openai:test", "--tools", "ask_person")
 

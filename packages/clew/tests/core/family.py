@@ -10,7 +10,7 @@ from clew.core.interfaces import Store
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
 from clew.tools import Key
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 hold_letters = verdict_on("send", "hold", "a letter leaves the house")
 """Hold what leaves the house."""

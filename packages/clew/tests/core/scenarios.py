@@ -17,7 +17,7 @@ from clew.tools import Key
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue, letters
 from tests.core.relay import RELAY
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 
 @tool(effect="read")

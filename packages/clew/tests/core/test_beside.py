@@ -27,7 +27,7 @@ from clew import (
 )
 from clew.testing import ScriptedModel, act, acts, say
 from clew.testing.models import Line
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 
 class Office:

@@ -19,7 +19,7 @@ from clew import (
 )
 from clew.support.json_arguments import unfit
 from clew.testing import ScriptedModel, act, say
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 SENT: list[str] = []
 DEEP: list[Any] = []

@@ -30,7 +30,7 @@ from clew.core.events import Attempt, Forked
 from clew.core.interfaces import Store
 from clew.testing import ScriptedModel, act, say
 from tests.core.play import copy
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 GOOD, BAD = "2026-03-01", ("2026-02-30", "soon", "2026-13-01")
 

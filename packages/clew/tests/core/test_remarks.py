@@ -9,7 +9,7 @@ from clew.testing.models import act, say
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, Ledger, effect_tools, hold_sends, lookup, warn_of_adding
 from tests.core.watched import CODECS, watched
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 EDITED = 'the arguments were changed to {"text":"goodbye"} by a person'
 AMENDED = 'the arguments were changed to {"key":"ex"}: x is spelled ex'

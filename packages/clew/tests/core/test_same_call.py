@@ -32,7 +32,7 @@ from clew_testing.servers.anthropic_server import AnthropicServer
 from clew_testing.servers.gemini_server import GeminiServer
 from clew_testing.servers.http_server import Send
 from clew_testing.servers.openai_server import OpenAIServer
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 Asked = Sequence[tuple[str, str, dict[str, Any]]]
 """The calls of a reply: id, tool, arguments."""

@@ -20,7 +20,7 @@ from clew.agent.runner import start
 from clew.core.journal import wall_clock
 from clew.retention.gc import gc
 from clew.testing import ScriptedModel, act, acts, finish
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 
 def boss(asked: list[Any], guard: Any = None) -> Agent:

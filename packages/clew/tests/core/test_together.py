@@ -40,7 +40,7 @@ from clew.core.interfaces import Guard, Store
 from clew.core.journal import Journal, load
 from clew.stores import FencedError, RunExistsError
 from clew.testing import ScriptedModel, act, say
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 pytestmark = pytest.mark.both_loops
 

@@ -8,7 +8,7 @@ import pytest
 from clew import Agent, Limits, MemoryStore, ToolError, read, replay, run, tool
 from clew.core.interfaces import Tool
 from clew.testing.models import ScriptedModel, act, acts, finish, say
-from tests.guards import verdict_on
+from tests.guards.verdicts import verdict_on
 
 
 @tool(effect="read", trust="trusted")
