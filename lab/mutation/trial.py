@@ -69,11 +69,11 @@ def import_paths(folder: Path) -> list[str]:
     return [*(f"{house}/src" for house in houses), *map(str, houses), f"{folder}/lab"]
 
 
-def digest(paths: Sequence[Path]) -> str:
+def digest(paths: Sequence[Path], root: Path = ROOT) -> str:
     """What stands in these files, as a short name."""
     digests = hashlib.sha256()
     for path in paths:
-        digests.update(path.as_posix().encode() + b"\0" + (ROOT / path).read_bytes() + b"\0")
+        digests.update(path.as_posix().encode() + b"\0" + (root / path).read_bytes() + b"\0")
     return digests.hexdigest()[:12]
 
 
@@ -280,8 +280,9 @@ def baseline(sandbox: Sandbox) -> Baseline:
     """
     beside = sandbox.folder.parent
     stored, lines = beside / "baseline.json", beside / "baseline.coverage"
-    tests = {path.as_posix(): digest([path]) for path in files() if is_test(path)}
-    source = digest([path for path in files() if is_source(path)])
+    there = sorted(path.relative_to(sandbox.folder) for path in sandbox.folder.rglob("*.py"))
+    tests = {str(path): digest([path], sandbox.folder) for path in there if is_test(path)}
+    source = digest([path for path in there if is_source(path)], sandbox.folder)
     known: dict[str, Any] = json.loads(stored.read_text()) if stored.exists() else {}
     if known.get("source") != source:
         lines.unlink(missing_ok=True)
