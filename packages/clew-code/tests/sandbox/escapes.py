@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import secrets
+import select
 import socket
 import subprocess
 import sys
@@ -34,6 +35,7 @@ class World:
     folder: Path
     victim: "subprocess.Popen[bytes]"
     heard: list[str] = field(default_factory=list[str])
+    listeners: dict[str, socket.socket] = field(default_factory=dict[str, socket.socket])
     told: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
@@ -54,7 +56,8 @@ class World:
             return "git's hooks were changed"
         if "evil" in (self.root / ".git" / "config").read_text():
             return "git's settings were changed"
-        return f"a listener heard {self.heard[0]}" if self.heard else ""
+        arrived = [name for name, one in self.listeners.items() if _arrived(one)] + self.heard
+        return f"a listener heard {arrived[0]}" if arrived else ""
 
 
 @contextlib.contextmanager
@@ -82,6 +85,7 @@ def world() -> Iterator[World]:
             ("TCP", tcp), ("UDP", udp), ("an abstract socket", abstract), ("a socket", path),
         ):  # fmt: skip
             stack.callback(_close, listener)
+            made.listeners[said] = listener
             _listen(listener, said, made.heard)
         key = 0x636C6577
         memory = ctypes.CDLL(None).shmget(key, 8, 0o1600)
@@ -100,14 +104,20 @@ def _close(listener: socket.socket) -> None:
     listener.close()
 
 
+def _arrived(listener: socket.socket, seconds: float | None = 0) -> bool:
+    """Whether anything waits to be received."""
+    return bool(select.select([listener], [], [], seconds)[0])
+
+
 def _listen(listener: socket.socket, said: str, heard: list[str]) -> None:
     def work() -> None:
+        _arrived(listener, None)
+        heard.append(said)  # before it is taken: whoever looks finds it waiting, or heard
         with contextlib.suppress(OSError):
             if listener.type == socket.SOCK_DGRAM:
                 listener.recv(10)
             else:
                 listener.accept()[0].close()
-            heard.append(said)
 
     threading.Thread(target=work, daemon=True).start()
 
