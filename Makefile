@@ -122,7 +122,7 @@ strategies: $(VENV)/.dev  ## What strategies cost, and gain with a real local mo
 matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in every situation, WORDS="a b" (an hour)
 	@PYTHONPATH=$(TESTS) $(BIN)/python -m tests.matrix $(WORDS)
 
-mutants: $(VENV)/.mutants  ## Change the core in 500 small ways, and list what no test of it notices (an hour)
+mutants: $(VENV)/.mutants  ## Change the core, guards, context and codecs in 300 small ways: what no test notices (an hour)
 	$(BIN)/python -m mutation
 
 lock:  ## Take the versions of constraints.txt again, from a fresh environment

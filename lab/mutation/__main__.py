@@ -1,10 +1,10 @@
-"""Change the core in many small ways, and see which changes no test of the core notices.
+"""Change the closed core and the rooms of parts in many small ways, and see what no test notices.
 
-    $ python -m mutation                      # 500 mutants: `make mutants`
+    $ python -m mutation                      # 300 mutants: `make mutants`
     $ python -m mutation --sample 100 --seed 7
 
 What was found stands in build/mutants/; after Ctrl-C the same command goes on where it stopped. A
-mutant that was killed stays so until the core changes; one that survived is tried again when tests
+mutant that was killed stays so until the rooms change; one that survived is tried again when tests
 have changed, unless it stands in explained.toml: nobody outside could see it, for the reason there.
 """
 
@@ -63,7 +63,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--sample", type=int, default=500, help="how many mutants")
+    parser.add_argument("--sample", type=int, default=300, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
     parser.add_argument("--all", action="store_true", help="list the killed ones too")

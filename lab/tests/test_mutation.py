@@ -50,6 +50,14 @@ def test_what_is_drawn_stands_within_what_was_named(tmp_path: Path) -> None:
     assert found == {"core/one.py", "core/deep/two.py", "three.py"}
 
 
+def test_each_room_has_as_many_however_long_it_is(tmp_path: Path) -> None:
+    for name, times in (("core/one.py", 9), ("guards/two.py", 1)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(SOURCE * times)
+    found = [one.file for one in mutants.by_turns(tmp_path, 1, 10, ("core", "guards"))]
+    assert found == ["core/one.py", "guards/two.py"] * 5
+
+
 def test_kinds_take_turns_and_each_mutant_is_one_change(tmp_path: Path) -> None:
     found = drawn(tmp_path)
     first = [kind for kind, _ in itertools.groupby(mutant.kind for mutant in found)]

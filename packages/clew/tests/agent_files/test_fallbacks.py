@@ -149,3 +149,18 @@ async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
     )
     again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries
     assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]
+
+
+async def test_a_replay_needs_no_tool_of_ones_own(folder: Path) -> None:
+    spec = read_agent_file(written(folder, f'{RENAMED}\nwiki = "library"'))
+    store, model = MemoryStore(), ScriptedModel([act("web", query="tide"), say("Done.")])
+    agent = make_agent(spec, model=model)
+    await go(agent.engine, await start(agent, "Go.", store, run_id="r", origin=origin(spec)))
+    record = await load(store, "r")
+    (folder / "own_searches.py").unlink()
+    sys.modules.pop("own_searches", None)
+    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    bare, apart = stand_ins(spec, record, prompt_spec, partial(make_agent, model=model))
+    assert apart >= {"tools.web"}
+    again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries
+    assert [encode(one.event) for one in again] == [encode(one.event) for one in record.entries]
