@@ -1,10 +1,9 @@
 """Which repetitions of programs are useful and which are futile.
 
-Those of plain calls are judged with the guard (`tests.guards`). `docs/safety.md` has the counts.
+Those of plain calls are judged with the guard (`tests.guards`).
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -15,8 +14,6 @@ from clew.testing.models import Move, act
 from clew_code.programs import run_code
 from tests.guards import worlds
 from tests.guards.worlds import ROUNDS, SEARCH, rounds, stopped
-
-PAGE: Final = Path(__file__).parents[3] / "docs" / "limits.md"
 
 
 def program(code: str) -> Move:
@@ -82,9 +79,3 @@ async def test_a_mended_program_is_not_its_predecessor(code: str, guard: NoProgr
 @pytest.mark.parametrize("name", FUTILE)
 async def test_a_futile_repetition_is_stopped(name: str, guard: NoProgress) -> None:
     assert stopped(await played(FUTILE[name], guard))
-
-
-def test_the_page_has_the_counts() -> None:
-    text = " ".join(PAGE.read_text("utf-8").split())
-    assert f"none of {len(USEFUL) + len(worlds.USEFUL)} useful ones is disturbed" in text
-    assert f"all {len(FUTILE) + len(worlds.FUTILE)} futile ones are stopped" in text

@@ -7,8 +7,8 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, ConfigError, Limits, MemoryStore, NoProgress, Trajectory, read, resume, run
-from clew.core.interfaces import Bound, Guard, Tool
-from clew.guards.no_progress import REFUSED, Stuck
+from clew.core.interfaces import Guard, Tool
+from clew.guards.no_progress import REFUSED
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from tests.guards.verdicts import verdict_on
 from tests.guards.worlds import tool
@@ -29,12 +29,11 @@ async def played(
     *,
     guard: NoProgress | None = USUAL,
     guards: Sequence[Guard] = (),
-    bounds: Sequence[Bound] = (),
 ) -> Trajectory:
     """The record of a run that makes these moves until something stops it."""
     limits = Limits(steps=60, tool_calls=90, landing=False, no_progress=guard)
     model = ScriptedModel([*moves, say("ok")])
-    agent = Agent(model, tools, limits=limits, guards=guards, bounds=bounds, prompt="Work.")
+    agent = Agent(model, tools, limits=limits, guards=guards, prompt="Work.")
     await run(agent, "Go.", store=(store := MemoryStore()), run_id="run")
     return await read("run", store=store)
 
@@ -246,18 +245,6 @@ async def test_a_refused_repetition_between_others_does_not_end_a_run() -> None:
     assert answered(record)
 
 
-async def test_a_bound_of_ones_own_ends_a_run_sooner() -> None:
-    record = await played([act("nothing")] * 9, [looks()], bounds=[Stuck(unmade=2)])
-    assert len(record.steps) == 2
-    record = await played(
-        [act("look", n=1)] * 9,
-        [looks()],
-        guard=NoProgress(hint=2, refuse=2),
-        bounds=[Stuck(refused=1)],
-    )
-    assert rungs(record) == [MADE, REFUSES]
-
-
 # ------------------------------------------------------------------------------------ what is given
 
 
@@ -281,9 +268,11 @@ def test_a_ladder_that_is_none_is_refused(given: dict[str, Any], message: str) -
         NoProgress(**given)
 
 
-@pytest.mark.parametrize("given", [{"hint": 5}, {"reworded_hint": 16}, {"refuse": 3}])
-def test_a_hint_may_come_with_the_refusal(given: dict[str, int]) -> None:
-    assert NoProgress(**given)
+@pytest.mark.parametrize(
+    "guard", [NoProgress(hint=5), NoProgress(reworded_hint=16), NoProgress(refuse=3)], ids=repr
+)
+def test_a_hint_may_come_with_the_refusal(guard: NoProgress) -> None:
+    assert max(guard.hint - guard.refuse, guard.reworded_hint - guard.reworded) == 0
 
 
 @pytest.mark.parametrize(
