@@ -12,8 +12,7 @@ place, with a key in the environment, and nothing else changes. Prints:
 
 from pathlib import Path
 
-from clew import Agent, run_sync, sync
-from clew.stores import MemoryStore
+from clew import Agent, MemoryStore, run_sync, sync
 from clew.toolbox import calc, planner
 from clew.toolbox.docs import docs_tools
 

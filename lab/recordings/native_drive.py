@@ -14,7 +14,7 @@ from clew.core.events import Effect, Json, Observation, Reply
 from clew.core.interfaces import Line, Part, Prompt, Store
 from clew.testing.models import Line as Answer
 from clew.testing.models import ScriptedModel
-from clew.tools import published
+from clew.tools.definitions import published
 from recordings.native_talks import Talk, Turn
 
 RUN: Final = "run"

@@ -20,7 +20,7 @@ from clew import Agent, ConfigError, Context, Limits, MemoryStore, Tool, read, r
 from clew.core.events import FINISH
 from clew.core.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
-from clew.tools import published
+from clew.tools.definitions import published
 from clew.tools.retrieval import CachedEmbedding, Embed, Retrieval
 from clew.tools.retrieval.meaning import Meaning, ranking_of
 from clew.tools.retrieval.vector_store import VectorStore

@@ -17,7 +17,7 @@ from clew import Agent, ClewError, ConfigError, MemoryStore, read, run
 from clew.core.events import Action
 from clew.core.interfaces import Part, Prompt
 from clew.testing.models import Move, ScriptedModel, say
-from clew.tools import Published, published
+from clew.tools.definitions import Published, published
 from clew.tools.schema import problems
 from clew_testing.servers.http_server import Say
 from recordings.allowed import forbidden

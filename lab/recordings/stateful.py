@@ -16,7 +16,7 @@ import clew
 from clew.core.events import Action, Effect, Json, encode
 from clew.core.interfaces import Store
 from clew.testing.models import Line, Move, ScriptedModel, say
-from clew.tools import Published, published
+from clew.tools.definitions import Published, published
 from recordings.allowed import forbidden
 from recordings.data import document, records
 from recordings.forms import Record, functions

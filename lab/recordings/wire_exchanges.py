@@ -13,7 +13,7 @@ import msgspec
 
 from clew.core.interfaces import Part, Prompt
 from clew.models.resolve import providers
-from clew.tools import published
+from clew.tools.definitions import published
 from recordings.forms import Record
 from recordings.wire_bodies import Body, Told, ended, events_of, form_of, told, whole
 

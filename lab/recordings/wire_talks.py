@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew import Agent, ClewError, Entry, Limits, MemoryStore, resume, run
-from clew.tools import published
+from clew.tools.definitions import published
 from clew_testing.servers.http_server import Fail
 from recordings.wire_bodies import Body
 from recordings.wire_exchanges import Exchange, functions

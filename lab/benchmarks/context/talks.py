@@ -17,7 +17,7 @@ from clew.agent.validate import MOST_TOOLS
 from clew.core.events import Compacted, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.support.errors import TooLongError
-from clew.tools import published
+from clew.tools.definitions import published
 from durability.progress import tell
 from recordings.data import missing
 from recordings.native_drive import LIMITS, Over, World, go_on

@@ -27,7 +27,7 @@ from clew import (
 from clew.interfaces import Prompt
 from clew.testing import ScriptedModel, act, finish, say
 from clew.testing.models import Move
-from clew.tools import with_fallback
+from clew.tools.fallback import with_fallback
 from clew_code.programs import run_code
 from clew_strategies import Chaining, Orchestrator, strategy_agent
 from clew_strategies.orchestrator import Subtasks

@@ -27,7 +27,7 @@ from clew import (
 )
 from clew.interfaces import AgentTool, Json, Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
-from clew.tools import with_fallback
+from clew.tools.fallback import with_fallback
 from clew_code.programs import run_code
 from clew_strategies import (
     Chaining,

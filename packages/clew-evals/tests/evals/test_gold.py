@@ -14,7 +14,7 @@ from clew.core.interfaces import Prompt, Tool
 from clew.core.trajectory import Trajectory
 from clew.evidence import audit
 from clew.screens import find
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import Line, Move, ScriptedModel, finish
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import Library, docs_tools

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs import Native
 from clew.codecs.effects import rewound
+from clew.codecs.native import Native
 from clew.context.chat_tokens import without_chat_tokens
 from clew.core.codec import SHOWN_CHARS, Parsed, PromptSpec
 from clew.core.events import (

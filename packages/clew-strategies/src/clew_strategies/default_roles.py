@@ -10,7 +10,7 @@ import msgspec
 
 from clew.agent.agent import Agent
 from clew.agent.reply_parser import WithParser, with_parser
-from clew.codecs import Code
+from clew.codecs.code import Code
 from clew.codecs.commands import Commands
 from clew.context import PROMPT
 from clew_strategies.policy import base_agent

@@ -11,7 +11,7 @@ from clew import (
     rule,
     tool,
 )
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import act, say
 from clew_strategies import vote
 from tests.core.family import scripted

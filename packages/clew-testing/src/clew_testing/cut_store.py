@@ -3,7 +3,7 @@
 from typing import Final
 
 from clew.core.interfaces import Append, Base, Line, RunInfo
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import StoreError
 
 CUT: Final = "the power was cut"

@@ -40,7 +40,9 @@ _NAMES: Final = {
     "clew.core.trajectory": "Call Step Trajectory",
     "clew.guards": "NoProgress",
     "clew.guards.limits": "Limits",
-    "clew.stores": "MemoryStore SqliteStore open_store",
+    "clew.stores": "open_store",
+    "clew.stores.memory": "MemoryStore",
+    "clew.stores.sqlite.store": "SqliteStore",
     "clew.support.errors": (
         "ClewError ConfigError ModelError PartError ReplayError StoreError ToolError"
     ),

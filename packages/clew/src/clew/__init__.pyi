@@ -81,11 +81,9 @@ from clew.guards import (
 from clew.guards.limits import (
     Limits,
 )
-from clew.stores import (
-    MemoryStore,
-    SqliteStore,
-    open_store,
-)
+from clew.stores import open_store
+from clew.stores.memory import MemoryStore
+from clew.stores.sqlite.store import SqliteStore
 from clew.support.errors import (
     ClewError,
     ConfigError,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clew.codecs import Native
 from clew.codecs.call_traces import trace
+from clew.codecs.native import Native
 from clew.core.events import Action, Reply
 from tests.codecs.call_forms import FAULTY
 from tests.codecs.samples import TEXT, prompt_spec, tool

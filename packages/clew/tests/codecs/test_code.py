@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, Tool, tool
-from clew.codecs import Code
+from clew.codecs.code import Code
 from clew.codecs.functions import LONGEST, function_name, lone_call, signature, written
 from clew.codecs.stream_end import RUNS_ON
 from clew.core.codec import Parsed

@@ -9,7 +9,9 @@ import msgspec
 import pytest
 from typing_extensions import override
 
-from clew.codecs import JsonObject, Paper, by_name
+from clew.codecs import by_name
+from clew.codecs.json_object import JsonObject
+from clew.codecs.react_text import Paper
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, OnText, Parameters, Part

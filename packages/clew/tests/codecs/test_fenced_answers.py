@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, tool
-from clew.codecs import Code
+from clew.codecs.code import Code
 from clew.codecs.own_literals import only_literals
 from clew.core.codec import Parsed
 from clew.core.events import FINISH, Action, Reply

@@ -10,7 +10,7 @@ from hypothesis import example as such_as
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.codecs import JsonObject
+from clew.codecs.json_object import JsonObject
 from clew.codecs.stop_filter import WIDTH
 from clew.codecs.stream_end import RUNS_ON
 from clew.core.codec import Parsed

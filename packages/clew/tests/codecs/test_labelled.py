@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from clew.codecs import Dialect, Labelled, by_name
+from clew.codecs import by_name
+from clew.codecs.labelled import Dialect, Labelled
 from clew.core.codec import Parsed
 from clew.core.events import Action, RawCall, Reply
 from tests.codecs.samples import POINT, prompt_spec

@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore, run
-from clew.codecs import Native
+from clew.codecs.native import Native
 from clew.core.codec import PromptSpec
 from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire, text_parts
 from clew.core.interfaces import Parameters

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.codecs import Paper
+from clew.codecs.react_text import Paper
 from clew.core.codec import Parsed
 from clew.core.events import Action, Reply
 from tests.codecs.samples import POINT, prompt_spec, tool

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.codecs import Dialect, JsonObject, Labelled, Paper
+from clew.codecs.json_object import JsonObject
+from clew.codecs.labelled import Dialect, Labelled
+from clew.codecs.react_text import Paper
 from clew.codecs.sections import before_invented_tail
 from clew.codecs.stop_filter import WIDTH, Labels, LineLabel, Undecided, scan
 from clew.core.codec import Codec

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from clew.codecs import Native
 from clew.codecs.call_spellings import MOST, WrittenCall, calls_at
+from clew.codecs.native import Native
 from clew.core.events import Action, RawCall, Reply
 from clew.core.interfaces import Parameters
 from tests.codecs.samples import TEXT, prompt_spec, tool

@@ -2,7 +2,8 @@
 
 import pytest
 
-from clew.codecs import Native, by_name
+from clew.codecs import by_name
+from clew.codecs.native import Native
 from clew.core.events import Action, Reply
 from tests.codecs.samples import prompt_spec
 from tests.codecs.spellings import ADA, BESIDE, FAULTS, SEEN, TALK, UNSEEN

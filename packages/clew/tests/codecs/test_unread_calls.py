@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.codecs import Native
+from clew.codecs.native import Native
 from clew.core.codec import PromptSpec
 from clew.core.events import RawCall, Reply
 from clew.testing import ScriptedModel

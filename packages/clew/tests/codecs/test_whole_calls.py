@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.codecs import Labelled, Native, by_name
+from clew.codecs import by_name
+from clew.codecs.labelled import Labelled
+from clew.codecs.native import Native
 from clew.core.events import Action, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import FAULTY, READ, VALUES

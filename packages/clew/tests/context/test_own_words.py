@@ -12,7 +12,7 @@ import pytest
 from clew import Agent, Limits, read, replay, run, tool
 from clew.core.events import RawCall, Reply, Thought, Usage, encode
 from clew.core.interfaces import Prompt
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import Move, ScriptedModel, act, finish
 
 Said: TypeAlias = Move | Reply | str

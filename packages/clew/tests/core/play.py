@@ -9,7 +9,7 @@ from clew.agent.runner import start
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import load
 from clew.core.loop import run
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from tests.core.scenarios import Scenario
 
 

@@ -35,7 +35,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
 from clew.models.anthropic.messages import anthropic_messages
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.parts import stable_name
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.scenarios import TOOLS, Point, add, lookup

@@ -37,7 +37,7 @@ from clew.core.events import Cancel, Reply, Started, Stop, Thought
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events
 from tests.core.scenarios import Ledger, effect_tools, hold_sends, lookup

@@ -28,7 +28,7 @@ from clew.agent.runner import refuse_sub_run, start, start_or_take_up, take_up
 from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
 from clew.core.interfaces import Append, Line
 from clew.core.journal import chain, load
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import act, acts, say
 from clew.workers import carry
 from clew.workers.agents import KnownAgents

@@ -15,7 +15,7 @@ from clew import Agent, run
 from clew import tool as make_tool
 from clew.core.events import Usage
 from clew.interfaces import ModelInfo, OnText, Prompt, RawCall, Reply
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 
 SOURCE: Final = str(Path(clew.__file__).parent)
 SKIPPED: Final = 4

@@ -6,7 +6,7 @@ import pytest
 
 from clew.core.events import Charged, Stop, Thought
 from clew.core.journal import load
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario
 

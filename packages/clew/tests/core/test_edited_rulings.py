@@ -27,7 +27,7 @@ from clew import (
 )
 from clew.core.events import EFFECTFUL
 from clew.testing import ScriptedModel, act, acts, say
-from clew.tools import with_fallback
+from clew.tools.fallback import with_fallback
 from clew.tools.process import process_tool
 
 DONE = [act("post", to="a"), act("post", to="b", note="")]

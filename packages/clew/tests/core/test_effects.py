@@ -32,7 +32,8 @@ from clew.core.journal import Journal, load
 from clew.core.loop import run
 from clew.core.observations import DETAIL_CHARS
 from clew.core.replay import replay
-from clew.stores import FencedError, MemoryStore
+from clew.stores import FencedError
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy
 from tests.patience import PATIENCE

@@ -10,7 +10,7 @@ from clew.agent.runner import start
 from clew.core.events import AnyEvent, Attempt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import go_on, play
 from tests.core.scenarios import TOOLS, by_name, lookup

@@ -27,7 +27,7 @@ from clew import (
 )
 from clew.agent.api import resume, run
 from clew.agent.runner import start
-from clew.codecs import Native
+from clew.codecs.native import Native
 from clew.context import Variant
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Entry, Reply, Thought
@@ -35,7 +35,7 @@ from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.play import copy
 

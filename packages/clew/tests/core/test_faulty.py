@@ -15,7 +15,7 @@ from clew.core.events import EFFECTFUL, Observation, Reply, Thought
 from clew.core.loop import run
 from clew.core.replay import replay
 from clew.core.trajectory import Trajectory
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import (
     NATIVE_FAULTS,
     TEXT_FAULTS,

@@ -5,7 +5,7 @@ import pytest
 from clew import Agent, ConfigError, cancel, pending_approvals, read, replay, resume, rule, run
 from clew.core.events import Cancel, encode
 from clew.core.interfaces import Append
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import act, say
 from tests.core.family import family, lone, scripted
 from tests.core.test_subagents import found

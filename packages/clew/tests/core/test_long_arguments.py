@@ -8,7 +8,7 @@ from clew import Agent, Limits, read, replay, run, tool
 from clew.core.events import Action, RawCall, Reply, Thought, decode
 from clew.core.journal import Journal, load
 from clew.retention import export_runs, gc, import_runs, verify
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish
 from tests.core.test_journal import PRINTS, STARTED
 from tests.retention.records import MAKERS, Maker

@@ -26,7 +26,7 @@ from clew import (
 )
 from clew.agent.api import run, run_sync
 from clew.agent.runner import start
-from clew.codecs import Native
+from clew.codecs.native import Native
 from clew.context import PROMPT
 from clew.context.variants import Variant
 from clew.core.codec import Parsed, PromptSpec
@@ -37,7 +37,7 @@ from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
 from clew.core.trajectory import Call
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.patience import PATIENCE
 

@@ -17,7 +17,7 @@ from clew.agent.runner import start
 from clew.core.events import RawCall, Reply
 from clew.core.loop import run
 from clew.core.trajectory import Trajectory
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.patience import PATIENCE
 

@@ -20,7 +20,7 @@ from clew import (
     resume,
     run,
 )
-from clew.codecs import Paper
+from clew.codecs.react_text import Paper
 from clew.context import PROMPT, VARIANTS, Example, Variant, demonstrations
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.variants import FIRST, LAST, SHAPES, matching, shortened

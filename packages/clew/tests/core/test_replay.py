@@ -24,7 +24,7 @@ from clew import (
     resume,
     run,
 )
-from clew.codecs import Native
+from clew.codecs.native import Native
 from clew.context import PROMPT
 from clew.core.blobs import BLOB_BYTES
 from clew.core.codec import Parsed, PromptSpec
@@ -42,7 +42,7 @@ from clew.core.interfaces import AgentTool, AnyTool, OnText, Prompt, SubRun
 from clew.core.journal import load
 from clew.core.replay import replay
 from clew.core.spec_changes import first_difference
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import ModelError
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.core.play import copy, go_on, play

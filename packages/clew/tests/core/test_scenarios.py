@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew.core.journal import load
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from tests.core.play import events, play
 from tests.core.scenarios import SCENARIOS, Scenario
 

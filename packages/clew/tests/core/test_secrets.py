@@ -25,7 +25,7 @@ from clew import (
 from clew.agent.runner import start
 from clew.agent_files import make_agent, origin
 from clew.agent_files.spec import Spec
-from clew.codecs import Native
+from clew.codecs.native import Native
 from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started, text_parts
 from clew.core.journal import Journal
 from clew.core.loop import advance

@@ -20,8 +20,8 @@ from clew import (
     run_sync,
     sync,
 )
-from clew.codecs import Dialect, Labelled
 from clew.codecs import by_name as codec_by_name
+from clew.codecs.labelled import Dialect, Labelled
 from clew.context import PROMPT, demonstrations
 from clew.core.events import AgentSpec, Fingerprints, Reply, Started, Thought, text_parts
 from clew.core.interfaces import Append, Prompt, Tool, ToolSpec

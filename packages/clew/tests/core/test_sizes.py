@@ -19,7 +19,7 @@ from clew import (
 )
 from clew.core.codec import SHOWN_CHARS
 from clew.core.events import Evidence, Image, Observation
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say
 

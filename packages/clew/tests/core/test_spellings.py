@@ -14,7 +14,8 @@ import pytest
 from clew import Agent, MemoryStore, Tool, fork, replay, run, tool
 from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools import Key, with_fallback
+from clew.tools import Key
+from clew.tools.fallback import with_fallback
 from clew.tools.process import process_tool
 
 pytestmark = pytest.mark.anyio

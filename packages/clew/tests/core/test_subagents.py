@@ -56,7 +56,7 @@ from clew.core.replay import replay as replay_record
 from clew.core.steps import sum_of
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import DEFAULT_COST
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from clew_testing.cut_store import CutStore
 from tests.core.family import family, go_on, hold_letters, letters, lone, scripted

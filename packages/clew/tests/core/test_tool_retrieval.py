@@ -26,7 +26,7 @@ from clew import (
     resume,
     run,
 )
-from clew.codecs import Paper
+from clew.codecs.react_text import Paper
 from clew.context import PROMPT
 from clew.context.view import plain
 from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought, text_parts

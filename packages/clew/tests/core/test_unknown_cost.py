@@ -7,7 +7,7 @@ import pytest
 
 from clew import Agent, ConfigError, Limits, Usage, delegate, run
 from clew.guards.limits import DEFAULT_COST
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import act, say
 from tests.core.family import lone, scripted
 

@@ -9,7 +9,7 @@ from clew.context.view import View, plain
 from clew.core.events import Thought, encode
 from clew.core.interfaces import Prompt
 from clew.core.loop import advance
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from tests.core.scenarios import SCENARIOS, Scenario
 
 pytestmark = pytest.mark.anyio

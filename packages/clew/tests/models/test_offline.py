@@ -24,7 +24,7 @@ from clew.models.offline import (
     SIGNED,
     OfflineModel,
 )
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import Library, docs_tools
 from clew.toolbox.planner import planner

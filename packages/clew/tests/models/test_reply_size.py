@@ -15,7 +15,7 @@ from clew.core.events import TOO_LONG, RawCall, Reply, Usage, encode
 from clew.core.interfaces import Retry
 from clew.models.openai.chat import openai_chat
 from clew.models.reply_size import KEPT, REPLY_BYTES
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel
 from clew_testing.servers.http_server import Say
 from tests.models.long_talk import PROVIDERS, Provider, Watching

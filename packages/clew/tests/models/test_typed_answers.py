@@ -11,7 +11,7 @@ import pytest
 from clew import Agent, run, tool
 from clew.core.events import encode
 from clew.core.interfaces import Tool
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew_testing.servers.http_server import Fail, Say
 from tests.models.long_talk import PROVIDERS, Provider
 

@@ -28,7 +28,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Base, Line, Store
 from clew.core.journal import Journal, load
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import StoreError
 
 DAY = 86_400_000  # milliseconds, as entries have them

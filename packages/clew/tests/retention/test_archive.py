@@ -28,7 +28,7 @@ from clew.retention import (
     verify,
 )
 from clew.retention.archive_format import Archive, LastLine, Section, encoded, written
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError, FencedError, StoreError
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, fork, run, thought
 

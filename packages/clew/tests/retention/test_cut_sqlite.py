@@ -15,7 +15,7 @@ from clew.core.events import Note, Stop, encode, text_parts
 from clew.core.interfaces import Base
 from clew.core.journal import Journal, load
 from clew.retention import export_runs_sync, import_runs_sync, verify, verify_sync
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import StoreError
 from tests.cli.shell import clew
 from tests.retention.records import contents, file_with, fork, run

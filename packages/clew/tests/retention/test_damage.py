@@ -23,7 +23,7 @@ from clew.retention import (
     verify,
     verify_sync,
 )
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import StoreError
 from clew_testing.store_contract import append, blob
 from tests.retention.records import contents, file_with, fork, run

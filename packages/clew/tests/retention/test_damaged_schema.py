@@ -15,7 +15,7 @@ from clew.concurrency.portal import wait_for
 from clew.core.events import Note, text_parts
 from clew.core.interfaces import Base
 from clew.retention import export_runs_sync, gc, import_runs_sync
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from tests.cli.shell import clew
 from tests.retention.records import NOW, contents, everything, fork, run
 

@@ -13,8 +13,8 @@ from clew.core.events import Note, encode, text_parts
 from clew.core.interfaces import Base, RunInfo, Store
 from clew.core.journal import Journal
 from clew.retention import GcReport, Remark, gc, gc_sync
-from clew.stores import MemoryStore
 from clew.stores.locks import claim
+from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError, StoreError
 from tests.retention.records import LONG, MAKERS, NOW, Maker, contents, family, fork, run, sqlite
 from tests.stores.bare_store import BareStore

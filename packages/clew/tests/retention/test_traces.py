@@ -9,7 +9,7 @@ from clew import StoreError
 from clew.core.events import encode
 from clew.core.journal import load
 from clew.retention.traces import read_trace, trace
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from tests.core.play import play
 from tests.core.scenarios import SCENARIOS, Scenario
 

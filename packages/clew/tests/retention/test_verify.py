@@ -18,7 +18,7 @@ from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import Journal, chain
 from clew.retention import Verification, verify, verify_sync
 from clew.retention.verify import EMPTY
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from tests.retention.records import MAKERS, NOW, Maker, contents, everything, family, run
 
 

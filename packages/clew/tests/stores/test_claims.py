@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from clew import SqliteStore
 from clew.core.interfaces import Store
-from clew.stores import MemoryStore
 from clew.stores.file_locks import FileClaims
+from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError, StoreError
 from clew_testing.store_claims import CLAIMS, a_killed_process_loses_its_claims, check_claims
 from clew_testing.store_contract import Check, Make

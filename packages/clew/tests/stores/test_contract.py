@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from clew.core.interfaces import Append, Base, Line, Store
-from clew.stores import MemoryStore
+from clew.stores.memory import MemoryStore
 from clew.support.errors import FencedError, StoreError
 from clew_testing.store_contract import CONTRACT, Check, Make, check_store
 from clew_testing.store_prunes import AT_ONCE, check_prunes

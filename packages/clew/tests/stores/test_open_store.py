@@ -12,7 +12,8 @@ import pytest
 
 from clew import SqliteStore
 from clew.core.interfaces import Store
-from clew.stores import MemoryStore, open_store
+from clew.stores import open_store
+from clew.stores.memory import MemoryStore
 from clew.stores.refusals import failed
 from clew.support.errors import StoreError
 from clew_testing.store_contract import append, numbers

@@ -30,7 +30,7 @@ from clew.core.events import encode
 from clew.interfaces import CALL, Append, Attempt, Effect
 from clew.testing import ScriptedModel, act, say
 from clew.toolbox import planner
-from clew.tools import with_fallback
+from clew.tools.fallback import with_fallback
 
 QUERY = {
     "type": "object",

@@ -8,7 +8,7 @@ from clew import Agent, MemoryStore, Tool, ToolError, read, replay, resume, run
 from clew.core.events import encode
 from clew.interfaces import CALL, Append, Attempt, Effect
 from clew.testing import ScriptedModel, act, say
-from clew.tools import with_fallback
+from clew.tools.fallback import with_fallback
 
 NOTHING = {"type": "object", "properties": {}}
 

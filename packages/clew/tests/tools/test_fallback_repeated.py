@@ -7,7 +7,7 @@ from clew.core.events import Attempt
 from clew.interfaces import Effect
 from clew.testing import ScriptedModel, act, say
 from clew.testing.models import Move
-from clew.tools import with_fallback
+from clew.tools.fallback import with_fallback
 
 TO = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
 

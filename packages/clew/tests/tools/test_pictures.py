@@ -13,7 +13,7 @@ from clew.core.events import Image, Observation, RawCall, Reply
 from clew.core.interfaces import Tool
 from clew.models.openai.chat import openai_chat
 from clew.testing.models import ScriptedModel, say
-from clew.tools import with_fallback
+from clew.tools.fallback import with_fallback
 from clew_testing.servers.openai_server import OpenAIServer, Say
 
 BYTES = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 60

@@ -6,7 +6,7 @@ from clew import Agent, ConfigError, MemoryStore, read, run
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import Tool
 from clew.testing.models import Move, ScriptedModel, say
-from clew.tools import Published, published
+from clew.tools.definitions import Published, published
 from clew.tools.schema import example, problems
 from clew.tools.schema_repair import usable
 

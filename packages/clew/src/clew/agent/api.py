@@ -36,8 +36,9 @@ from clew.core.journal import Journal, load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.trajectory import Trajectory
-from clew.stores import MemoryStore, Where, store_at
+from clew.stores import Where, store_at
 from clew.stores.locks import at_work
+from clew.stores.memory import MemoryStore
 from clew.support.arguments import check_argument, check_callable, check_number
 from clew.support.errors import ConfigError, ModelError
 from clew.support.run_ids import new_run_id

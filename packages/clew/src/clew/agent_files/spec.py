@@ -228,7 +228,7 @@ class WorkspaceTable(FileTable, frozen=True):
 
 
 class FallbackTable(FileTable, frozen=True):
-    """A fallback whose parameters are called otherwise (`clew.tools.with_fallback`).
+    """A fallback whose parameters are called otherwise (`clew.tools.fallback.with_fallback`).
 
     `arguments` says what a parameter is called by `tool`; "" leaves it out.
     """

@@ -1,48 +1,42 @@
 """Formats: how actions are written and parsed.
 
-`clew.codecs.commands` has one more, with forms that you declare.
+`by_name` has those that need no more than their name. `clew.codecs.labelled` makes further dialects
+of labels, `clew.codecs.commands` forms that you declare.
 """
 
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Final
 
-from clew.codecs.code import Code
-from clew.codecs.json_object import JsonObject
-from clew.codecs.labelled import DIALECTS, Dialect, Labelled
-from clew.codecs.native import Native
-from clew.codecs.react_text import Paper
 from clew.core.codec import Codec
 from clew.support.errors import ConfigError
 
-_SHIPPED: Final[tuple[Codec, ...]] = (
-    Native(),
-    Paper(),
-    *map(Labelled, DIALECTS),
-    JsonObject(),
-    Code(),
-    Native(spellings=False),
-)
-_CODECS: Final = {codec.name.partition("/")[0]: codec for codec in _SHIPPED}
+_HOMES: Final[Mapping[str, str]] = {
+    "native": "native",
+    "paper": "react_text",
+    "labelled": "labelled",
+    "labelled:final": "labelled",
+    "labelled:conclusion": "labelled",
+    "json": "json_object",
+    "code": "code",
+    "native:strict": "native",
+}
+"""The module of each codec: an agent loads the one that it uses."""
 
 
 def names() -> tuple[str, ...]:
     """The names that `by_name` knows."""
-    return tuple(_CODECS)
+    return tuple(_HOMES)
 
 
+@cache
 def by_name(name: str) -> Codec:
     """The codec of that name, without its version. Raises `ConfigError` for any other."""
-    if (codec := _CODECS.get(name)) is None:
-        raise ConfigError(f"there is no codec {name!r}; choose one of: {', '.join(_CODECS)}")
-    return codec
+    if (home := _HOMES.get(name)) is None:
+        raise ConfigError(f"there is no codec {name!r}; choose one of: {', '.join(_HOMES)}")
+    shipped: Sequence[Codec] = import_module(f"clew.codecs.{home}").SHIPPED
+    return next(codec for codec in shipped if codec.name.partition("/")[0] == name)
 
 
-__all__ = [
-    "Code",
-    "Dialect",
-    "JsonObject",
-    "Labelled",
-    "Native",
-    "Paper",
-    "by_name",
-    "names",
-]
+__all__ = ["by_name", "names"]

@@ -476,3 +476,7 @@ def _coded(value: Any) -> str | None:
         if isinstance(inner, dict):
             return _coded(inner)
     return None
+
+
+SHIPPED: Final = (Code(),)
+"""What `clew.codecs.by_name` finds here."""

@@ -289,3 +289,7 @@ _FORM: Final = prompt_texts.Syntax(
     seen=lambda _: "Observation",
     finish=lambda prompt_spec, _: _finish_text(prompt_spec),
 )
+
+
+SHIPPED: Final = (JsonObject(),)
+"""What `clew.codecs.by_name` finds here."""

@@ -35,6 +35,8 @@ from clew.core.interfaces import Calls, OnText, Part, ToolSpec
 from clew.support.settings import check_fields
 from clew.support.surrogates import HALF
 
+__all__ = ["Dialect", "Labelled"]
+
 
 class Dialect(msgspec.Struct, frozen=True):
     """The labels of a labelled format. `name` identifies the dialect in records and settings."""
@@ -328,3 +330,7 @@ def _answer(prompt_spec: PromptSpec, text: str) -> tuple[Json, list[str]]:
 
 def _trailing(text: str) -> list[str]:
     return [TRAILING] if text.strip(" \t\r\n`*_") else []
+
+
+SHIPPED: Final = tuple(map(Labelled, DIALECTS))
+"""What `clew.codecs.by_name` finds here."""

@@ -367,3 +367,7 @@ def _notice(prompt_spec: PromptSpec, notice: Notice) -> Part:
                 f"The limit on {notice.bound} is reached: no more calls can be made. "
                 f"{last_words(prompt_spec)}.",
             )
+
+
+SHIPPED: Final = (Native(), Native(spellings=False))
+"""What `clew.codecs.by_name` finds here."""

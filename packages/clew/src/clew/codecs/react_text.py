@@ -197,3 +197,7 @@ def _reads_as(prompt_spec: PromptSpec, text: str, action: Action) -> bool:
     except UnreadableError:
         return False
     return parsed.actions == (Action(action.name, action.args),) and not parsed.repairs
+
+
+SHIPPED: Final = (Paper(),)
+"""What `clew.codecs.by_name` finds here."""

@@ -83,7 +83,7 @@ class ToolSpec:
     validation: it gets a copy of them, and returns the new arguments and a sentence about the
     change. A `hidden` tool is in no prompt, but calls to it are answered. `guard` judges the calls
     of this tool, after the agent's guards; tools may share one. `fallbacks` are what its calls may
-    be handed on to (`clew.tools.with_fallback`).
+    be handed on to (`clew.tools.fallback.with_fallback`).
     """
 
     name: str

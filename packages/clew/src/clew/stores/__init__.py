@@ -11,8 +11,6 @@ import anyio
 
 from clew.core.interfaces import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
-from clew.stores.memory import MemoryStore
-from clew.stores.sqlite.store import SqliteStore
 from clew.stores.user_store import guarded
 from clew.support.arguments import NONE, check_argument
 from clew.support.errors import (
@@ -31,10 +29,8 @@ from clew.support.wings import STORES, find, names
 
 __all__ = [
     "FencedError",
-    "MemoryStore",
     "RunExistsError",
     "RunNotFoundError",
-    "SqliteStore",
     "StoreBusyError",
     "StoreDamagedError",
     "StoreNewerError",
@@ -68,10 +64,16 @@ def open_store(where: str | Path | None = None) -> Store:
     check_argument("store", where, (str, os.PathLike, NONE), _WANTED)
     named = str(where or os.environ.get("CLEW_STORE") or default_place())
     if named in {"memory:", ":memory:"}:
-        return MemoryStore()
+        return _shipped("clew.stores.memory", "MemoryStore")()
     if scheme := scheme_of(named):
         return _store_at(named, scheme)
-    return SqliteStore(store_file(named))
+    return _shipped("clew.stores.sqlite.store", "SqliteStore")(store_file(named))
+
+
+def _shipped(module: str, name: str) -> Callable[..., Store]:
+    """A store of clew's, imported when it is opened: who keeps runs elsewhere needs no SQLite."""
+    opened: Callable[..., Store] = getattr(importlib.import_module(module), name)
+    return opened
 
 
 @asynccontextmanager

@@ -17,6 +17,8 @@ from clew.tools.schema import checked
 from clew.tools.schema_cost import MOST_WAYS, ways
 from clew.tools.schema_repair import usable
 
+__all__ = ["Published", "published"]
+
 LOG: Final = logging.getLogger("clew")
 
 Perform: TypeAlias = Callable[[str, dict[str, Json], str], Awaitable[Any]]

@@ -19,6 +19,8 @@ from clew.support.json_values import plain
 from clew.support.parts import copied
 from clew.tools.schema import checked, problems
 
+__all__ = ["with_fallback"]
+
 Names = Mapping[str, str | None]
 """Parameter names of the other tool that differ; None means it lacks the parameter."""
 
