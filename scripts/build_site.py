@@ -23,11 +23,11 @@ PAGES: Final = BUILD / "pages"
 NAVIGATION: Final = {
     "Tutorial": ["index", "tutorial", "coming-from"],
     "How-to": {
-        "Models and prompts": ["models", "agent-files"],
+        "Models and prompts": ["models", "command-line"],
         "Tools": ["tools"],
         "Several agents": ["strategies"],
         "Safety": ["evidence-audit", "safety"],
-        "Runs and records": ["long-runs", "context", "watching", "memory", "mcp"],
+        "Runs and records": ["long-runs", "context", "memory", "mcp"],
         "Workers": ["workers"],
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
         "Packages": [
@@ -41,7 +41,6 @@ NAVIGATION: Final = {
         ],
     },
     "Reference": [
-        "cli",
         *("datasets", "reports", "environments", "gold-set"),
     ],
     "Explanation": {

@@ -465,10 +465,10 @@ KEYS = {*keys_of(Spec)} - {"file"}  # which is where it was read
 
 @pytest.mark.parametrize("key", sorted(KEYS | ELSEWHERE.keys()))
 def test_every_key_is_explained(key: str) -> None:
-    page = ELSEWHERE.get(key, "agent-files.md")
+    page = ELSEWHERE.get(key, "command-line.md")
     word = re.compile(rf"(?<!\w){key}(?!\w)")
     assert word.search((DOCS / page).read_text("utf-8"))
-    if page in {"agent-files.md", "safety.md"}:
+    if page in {"command-line.md", "safety.md"}:
         assert word.search(TEMPLATE)
 
 
