@@ -101,22 +101,22 @@ format: $(VENV)/.dev  ## Format, and fix what can be fixed
 docs: $(VENV)/.docs  ## Build the site of the documentation, offline (build/site)
 	$(BIN)/python scripts/build_site.py
 
-bench: $(VENV)/.bench  ## Measure the runtime's own cost (docs/performance.md)
+bench: $(VENV)/.bench  ## Measure the runtime's own cost (lab/reports/performance.md)
 	$(BIN)/python -m benchmarks
 
-evidence: $(VENV)/.dev  ## Hold clew against recordings of real models (docs/evidence.md)
+evidence: $(VENV)/.dev  ## Hold clew against recordings of real models (lab/reports/evidence.md)
 	$(BIN)/python -m recordings
 
-durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (docs/durability.md)
+durability: $(VENV)/.dev  ## Kill, freeze and tear what clew works with (lab/reports/durability.md)
 	PYTHONPATH=$(TESTS) $(BIN)/python -m durability
 
-context: $(VENV)/.dev  ## Measure long runs, beside other systems too (docs/context.md)
+context: $(VENV)/.dev  ## Measure long runs, beside other systems too (lab/reports/context.md)
 	$(BIN)/python -m benchmarks.context
 
-live: $(VENV)/.dev  ## Ask a real local model, GGUF=file [PARTS=a,b] [LIMIT_MINUTES=n] (docs/live.md)
+live: $(VENV)/.dev  ## Ask a real local model, GGUF=file [PARTS=a,b] [LIMIT_MINUTES=n] (lab/reports/live.md)
 	@$(BIN)/python -m live $(GGUF) $(if $(PARTS),--parts $(PARTS)) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES))
 
-strategies: $(VENV)/.dev  ## What strategies cost, and gain with a real local model, GGUF=file [LIMIT_MINUTES=n] (docs/strategies.md)
+strategies: $(VENV)/.dev  ## What strategies cost, and gain with a real local model, GGUF=file [LIMIT_MINUTES=n] (lab/reports/strategies.md)
 	@$(BIN)/python -m live.strategies $(or $(GGUF),--page) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES))
 
 matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in every situation, WORDS="a b" (an hour)

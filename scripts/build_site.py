@@ -1,7 +1,7 @@
 """Build the site of the documentation, offline: `make docs`; it lies in build/site.
 
-README.md is the first page; the others come from docs/, and one from each further package. The
-API reference has one page for each public namespace (tests/public_names.txt), made from its
+README.md is the first page; the others come from docs/ and lab/reports, and one from each further
+package. The API reference has one page for each public namespace (tests/public_names.txt), made from its
 docstrings. Zensical builds in strict mode: a broken link, or a page that the navigation below
 lacks, fails the build.
 """
@@ -19,6 +19,8 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parent.parent
 BUILD: Final = ROOT / "build"
 PAGES: Final = BUILD / "pages"
+REPORTS: Final = ROOT / "lab" / "reports"
+MEASURED: Final = PAGES / "measured"
 
 NAVIGATION: Final = {
     "Tutorial": ["index", "tutorial", "coming-from"],
@@ -43,14 +45,11 @@ NAVIGATION: Final = {
     "Reference": [
         *("datasets", "reports", "environments", "gold-set"),
     ],
-    "Explanation": {
-        "How it works": ["architecture", "comparison"],
-        "Measured": ["evidence", "accuracy", "ablation", "durability", "live", "performance"],
-    },
+    "Explanation": ["architecture", "comparison"],
 }
 """The pages in four groups: to learn, to do something, to look something up, to understand.
 
-`navigation` adds the API reference and the decisions.
+`navigation` adds the API reference, the reports and the decisions.
 """
 
 LINK: Final = re.compile(
@@ -79,6 +78,12 @@ def houses() -> dict[str, Path]:
     return {f"packages/{path.parent.name}": path for path in found}
 
 
+def reports() -> list[str]:
+    """The reports of lab/reports, the list of all figures first, without their endings."""
+    names = sorted(path.stem for path in REPORTS.glob("*.md"))
+    return [f"measured/{name}" for name in sorted(names, key=lambda name: name != "README")]
+
+
 def navigation() -> list[dict[str, Any]]:
     """The whole of it, as Zensical reads it."""
     api = [{name: f"api/{name}.md"} for name in namespaces()]
@@ -91,6 +96,7 @@ def navigation() -> list[dict[str, Any]]:
     found = [{name: entries(part)} for name, part in NAVIGATION.items()]
     for section in found:
         section.get("Reference", []).append({"Python": api})
+        section.get("Explanation", []).append({"Measured": entries(reports())})
         section.get("Explanation", []).append({"Decisions": entries(decisions())})
     return found
 
@@ -111,6 +117,8 @@ def lead(text: str, page: Path, source: Path) -> str:
             place = PAGES / "index.md"  # beside the navigation, which is the list of pages
         elif target.is_relative_to(ROOT / "docs") and target.is_file():
             place = PAGES / target.relative_to(ROOT / "docs")
+        elif target.is_relative_to(REPORTS) and target.suffix in {".md", ".svg", ".png"}:
+            place = MEASURED / target.relative_to(REPORTS)
         elif target == ROOT / "docs" / "decisions":
             place = PAGES / f"{decisions()[0]}.md"
         elif target in houses().values():
@@ -132,6 +140,8 @@ def lay_out() -> None:
     }
     sources |= {PAGES / f"{name}.md": path for name, path in houses().items()}
     (PAGES / "packages").mkdir()
+    shutil.copytree(REPORTS, MEASURED, ignore=shutil.ignore_patterns("outcomes"))
+    sources |= {page: REPORTS / page.relative_to(MEASURED) for page in MEASURED.rglob("*.md")}
     for page, source in sources.items():
         page.write_text(lead(source.read_text("utf-8"), page, source), "utf-8")
     (PAGES / "api").mkdir()

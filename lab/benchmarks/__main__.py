@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure, write `results.json` and `docs/performance.md`."""
+"""`python -m benchmarks`: measure, write `results.json` and `lab/reports/performance.md`."""
 
 import argparse
 import sys

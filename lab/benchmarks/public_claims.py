@@ -1,7 +1,7 @@
 """How well the audit tells claims that a passage bears out from claims that it does not.
 
 python -m benchmarks.public_claims            both halves, as counts, by kind
-python -m benchmarks.public_claims --draw     the curve, into docs/images/audit-curve.png
+python -m benchmarks.public_claims --draw     the curve, into lab/reports/images/audit-curve.png
 python -m benchmarks.public_claims --misses   what was judged wrongly, of the seen half alone
 """
 
@@ -20,7 +20,7 @@ from benchmarks.public import HALVES, Half, Row, missing, rows
 from clew.evidence import Audit, audit
 from clew.evidence.contradiction import overlap
 
-PICTURE: Final = Path(__file__).parents[2] / "docs" / "images" / "audit-curve.png"
+PICTURE: Final = Path(__file__).parents[1] / "reports" / "images" / "audit-curve.png"
 STEPS: Final = tuple(step / 20 for step in range(21))
 Curve: TypeAlias = list[tuple[float, float, float]]
 """A setting, the share of supported claims objected to, and of unsupported ones caught."""

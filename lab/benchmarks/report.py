@@ -1,4 +1,4 @@
-"""`results.json` and, from it, `docs/performance.md`."""
+"""`results.json` and, from it, `lab/reports/performance.md`."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from typing import Any, Final
 from benchmarks.measure import Row
 
 RESULTS: Final = Path(__file__).resolve().parent / "results.json"
-PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
+PAGE: Final = Path(__file__).resolve().parents[1] / "reports" / "performance.md"
 LIBRARIES: Final = (
     *("anyio", "httpx2", "msgspec", "uvicorn"),
     *("anthropic", "google-genai", "openai"),
@@ -192,10 +192,15 @@ def save(found: dict[str, Any]) -> None:
     RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write() -> None:
-    """Write `docs/performance.md` from `results.json`."""
+def text() -> str:
+    """The report as `results.json` makes it."""
     found: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    PAGE.write_text(page(found, [Row(**row) for row in found["rows"]]), encoding="utf-8")
+    return page(found, [Row(**row) for row in found["rows"]])
+
+
+def write() -> None:
+    """Write `lab/reports/performance.md` from `results.json`."""
+    PAGE.write_text(text(), encoding="utf-8")
 
 
 def page(found: dict[str, Any], rows: Sequence[Row]) -> str:
@@ -210,6 +215,8 @@ def page(found: dict[str, Any], rows: Sequence[Row]) -> str:
         *(f"- {note}" for note in found.get("notes", ())),
         "",
         READING,
+        "",
+        "![CPU per step, over a bare loop, by the length of the run](images/cpu.svg)",
     ]
     for part, title in TITLES.items():
         chosen = [row for row in rows if row.part == part]

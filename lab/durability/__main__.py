@@ -1,4 +1,4 @@
-"""`python -m durability`: kill, freeze, tear and fill; write docs/durability.md."""
+"""`python -m durability`: kill, freeze, tear and fill; write lab/reports/durability.md."""
 
 import argparse
 import sys
@@ -14,17 +14,17 @@ from durability import (
     mcp_leaks,
     outages,
     poisoned,
-    report,
     speed,
     storms,
     strategies,
     torn,
     with_ray,
 )
-from durability.nursery import ROOT
 from durability.progress import tell
 from recordings.part import Part
 from recordings.report import failures
+from reporting import pages
+from reporting.outcomes import keep, of_parts
 
 PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "sqlite": storms.sqlite,
@@ -56,28 +56,24 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m durability", description=__doc__)
     options.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s")
     options.add_argument("--sample", type=int, default=1, help="do the nth part of it only")
-    options.add_argument("--update", action="store_true", help="put these parts into the page")
-    options.add_argument("--print", action="store_true", help="print the page, write nothing")
+    options.add_argument("--print", action="store_true", help="print the parts, keep nothing")
     args = options.parse_args()
     wanted = [name for name in args.parts.split(",") if name]
     if strange := [name for name in wanted if name not in PARTS]:
         print(f"no part {strange[0]!r}: there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    before = report.PAGE.read_text(encoding="utf-8")
-    if args.update and not report.is_of_this_machine(before):
-        print("the page was measured on another machine: measure it whole", file=sys.stderr)
-        return 2
     parts = list[Part]()
     for name in wanted:
-        parts.append(PARTS[name](args.sample))
+        part = PARTS[name](args.sample)
+        parts.append(part)
+        found = of_parts(f"python -m durability --parts {name}", [part])
+        if args.print or args.sample > 1:
+            print(pages.in_full(found))
+        else:
+            keep("durability", name, found)
         tell(f"{name}: done\n")
-    if args.update:
-        report.PAGE.write_text(report.updated(before, parts), encoding="utf-8")
-    elif args.print or args.sample > 1 or len(wanted) < len(PARTS):
-        print(report.page(parts))
-    else:
-        report.PAGE.write_text(report.page(parts), encoding="utf-8")
-        print(f"wrote {report.PAGE.relative_to(ROOT)}")
+    if not (args.print or args.sample > 1):
+        print(f"wrote {pages.write('durability')}")
     for line in (missed := list(failures(parts))):
         print(f"missed: {line}", file=sys.stderr)
     return 1 if missed else 0

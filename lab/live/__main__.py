@@ -1,4 +1,4 @@
-"""`python -m live GGUF`: ask a real local model the tasks, and write docs/live.md."""
+"""`python -m live GGUF`: ask a real local model the tasks, and write lab/reports/live.md."""
 
 import argparse
 import sys
@@ -63,7 +63,7 @@ def main(said: Sequence[str] | None = None) -> int:
         print(text)
     else:
         page.PAGE.write_text(text, encoding="utf-8")
-        print("wrote docs/live.md")
+        print("wrote lab/reports/live.md")
     return 0
 
 

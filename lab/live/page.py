@@ -1,4 +1,4 @@
-"""`docs/live.md`, made from the outcomes on file: no model is needed for it."""
+"""`lab/reports/live.md`, made from the outcomes on file: no model is needed for it."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from live.outcomes import Measured, of
 from live.tables import table
 from live.tasks import HALVES, Half, listed, sources
 
-PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "live.md"
+PAGE: Final = Path(__file__).resolve().parents[1] / "reports" / "live.md"
 AIM: Final = 1.3
 """So many times as many right answers as the best of the other systems were wanted."""
 NOT_OF_FORM: Final = ("told of a call, made none", "a call in the landing", "repeated the prompt")
@@ -370,7 +370,8 @@ def others(found: Sequence[Measured]) -> str:
         calls = f"{row.calls:,}" if row.found else ""
         rows.append((system.name, system.what, first, *made[:4], calls, *made[4:7], *made[8:]))
     text = OTHERS.format(tokens=TOKENS, steps=STEPS)
-    return f"{text}\n{table(heads, rows)}"
+    chart = "![Questions answered rightly, by system](images/small-model.svg)"
+    return f"{text}\n{table(heads, rows)}\n\n{chart}"
 
 
 def costs(found: Sequence[Measured]) -> str:

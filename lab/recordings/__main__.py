@@ -1,4 +1,4 @@
-"""`python -m recordings`: hold clew against recordings of real models; write docs/evidence.md."""
+"""`python -m recordings`: hold clew against recordings of real models, and write the report."""
 
 import argparse
 import sys
@@ -26,6 +26,7 @@ from recordings.forms import RUNS
 from recordings.part import Measure, Part, broken
 from recordings.redrive_sources import SOURCES
 from recordings.text_formats import FORMATS
+from reporting.outcomes import keep, of_parts, read
 
 PARTS: Final[Mapping[str, Measure]] = {
     "material": material.measure,
@@ -72,6 +73,18 @@ def measured(name: str, sample: int) -> Part:
         return broken(f"The part {name}", error)
 
 
+def report_text() -> str:
+    """The report as the outcomes on file make it."""
+    sections = read("evidence").values()
+    return report.page(kept(), "; ".join(dict.fromkeys(one.measured for one in sections)))
+
+
+def kept() -> list[Part]:
+    """The parts on file, in their order."""
+    found = read("evidence")
+    return [part for name in PARTS if name in found for part in found[name].parts]
+
+
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m recordings", description=__doc__)
     options.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s")
@@ -88,11 +101,13 @@ def main() -> int:
     begun, parts = time.perf_counter(), list[Part]()
     for name in wanted:
         parts.append(measured(name, args.sample))
+        if not (args.print or args.sample > 1):
+            keep("evidence", name, of_parts(f"python -m recordings --parts {name}", parts[-1:]))
         print(f"{time.perf_counter() - begun:4.0f} s  {name}", file=sys.stderr, flush=True)
-    if args.print or args.sample > 1 or len(wanted) < len(PARTS):
+    if args.print or args.sample > 1:
         print(report.page(parts))
     else:
-        report.PAGE.write_text(report.page(parts), encoding="utf-8")
+        report.PAGE.write_text(report_text(), encoding="utf-8")
         print(f"wrote {report.PAGE.relative_to(ROOT)}")
     for line in (missed := list(report.failures(parts))):
         print(f"missed: {line}", file=sys.stderr)

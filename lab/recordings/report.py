@@ -1,33 +1,40 @@
-"""`docs/evidence.md`, from the parts that were measured."""
+"""`lab/reports/evidence.md`, from the parts that were measured."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from recordings.data import ROOT
 from recordings.part import Figure, Part
 
-PAGE: Final[Path] = ROOT / "docs" / "evidence.md"
+PAGE: Final[Path] = Path(__file__).resolve().parents[1] / "reports" / "evidence.md"
 MOST_CASES: Final = 500
 """So many single cases of a part are listed; the rest are counted."""
 
 INTRODUCTION: Final = """\
 # Evidence: tested against recordings of real models
 
-`make evidence` writes this page, and fails if a figure misses its aim. It needs recordings of real
-models, which are not part of the project: `CLEW_RECORDINGS` names their folder. Without them, the
-tests run the same code on small fixtures.
+What real models wrote goes through clew's own code, and the outcome is held against the recording.
+`make evidence` writes this report, and fails if a figure misses its aim. It needs recordings of
+real models, which are not part of the project: `CLEW_RECORDINGS` names their folder. Without them,
+the tests run the same code on small fixtures.
+
+**Limits.** The models wrote their replies to other prompts than clew's, and are older than today's.
 """
 
 
-def page(parts: Sequence[Part]) -> str:
-    """The page in Markdown: the findings, each part with its figures, the single cases."""
+def page(parts: Sequence[Part], measured: str = "") -> str:
+    """The page in Markdown: the findings, each part with its figures, the single cases.
+
+    `measured` says when and where.
+    """
     cases = [cases_of(part) for part in parts if part.misses]
     heading = ["## Single cases", "", "What a figure counts as odd or missed, one by one.", ""]
     return "\n".join(
         [
             INTRODUCTION,
+            *([f"Measured: {measured}.", ""] if measured else ()),
             *summary(parts),
+            "![Tools found by requests in everyday words](images/retrieval.svg)\n",
             *(section(part) for part in parts),
             *(heading if cases else ()),
             *cases,

@@ -4,10 +4,22 @@ That the site builds without a warning is for `make docs`, a part of `make check
 """
 
 import re
+from pathlib import Path
 
 import pytest
 
-from scripts.build_site import NAVIGATION, PAGES, decisions, houses, lead, navigation, pages_of
+from scripts.build_site import (
+    MEASURED,
+    NAVIGATION,
+    PAGES,
+    REPORTS,
+    decisions,
+    houses,
+    lead,
+    navigation,
+    pages_of,
+    reports,
+)
 from tests.test_layers import ROOT
 
 DOCS = ROOT / "docs"
@@ -24,8 +36,48 @@ def test_the_index_has_the_order_of_the_navigation() -> None:
     listed = re.findall(r"^\| \[[^]]+\]\(([^)]+)\.md\)", index, re.MULTILINE)
     recipes = [page for page in pages_of(NAVIGATION) if not re.match(r"recipes/[a-z]", page)]
     address = {"index": "../README"} | {page: f"../{page}/README" for page in houses()}
-    assert listed == [address.get(page, page) for page in recipes]
+    shown = [address.get(page, page) for page in recipes]
+    assert listed == [*shown, "../lab/reports/README"]
     assert re.findall(r"^## (.*)", index, re.MULTILINE) == [*NAVIGATION]
+
+
+def test_the_reports_follow_the_list_of_all_figures() -> None:
+    shown = reports()
+    assert shown[0] == "measured/README"
+    assert {"measured/performance", "measured/durability"} < set(shown)
+    explanation = next(part["Explanation"] for part in navigation() if "Explanation" in part)
+    assert {"Measured": [f"{page}.md" for page in shown]} in explanation
+
+
+def test_links_between_pages_and_reports_lead_on_from_the_site() -> None:
+    there = lead("[a](../lab/reports/live.md#x)", PAGES / "tools.md", DOCS / "tools.md")
+    assert there == "[a](measured/live.md#x)"
+    back = lead("[a](../../docs/tools.md)", MEASURED / "live.md", REPORTS / "live.md")
+    assert back == "[a](../tools.md)"
+
+
+CODE = re.compile(r"^ *(`{3,}).*?^ *\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+ADDRESS = re.compile(r"\]\(([^()\s#]+)(?:#[^()\s]*)?\)")
+
+
+def links(page: Path) -> set[str]:
+    """What a page links to in the repository, and the pictures that it shows."""
+    text = CODE.sub("", page.read_text("utf-8"))
+    return {address for address in ADDRESS.findall(text) if ":" not in address}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        ROOT / "README.md",
+        *sorted(DOCS.rglob("*.md")),
+        ROOT / "lab" / "README.md",
+        *sorted(REPORTS.glob("*.md")),
+    ],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    assert {each for each in links(page) if not (page.parent / each).exists()} == set()
 
 
 def test_every_public_namespace_is_in_the_reference() -> None:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.context`: measure long runs, and write the parts of docs/context.md."""
+"""`python -m benchmarks.context`: measure long runs, and write lab/reports/context.md."""
 
 import argparse
 import sys
@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from benchmarks.context import lengths, others, strict, talks
-from benchmarks.context.page import PAGE, Section, of_part, put
+from benchmarks.context.page import Found, of_part
 from durability import entries
 from durability.progress import tell
+from reporting import pages
+from reporting.outcomes import keep
 
-PARTS: Final[Mapping[str, Callable[[int], Section]]] = {
+PARTS: Final[Mapping[str, Callable[[int], Found]]] = {
     "long": lengths.measure,
     "others": others.measure,
     "talks": talks.measure,
@@ -24,7 +26,7 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.context", description=__doc__)
     options.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s")
     options.add_argument("--sample", type=int, default=1, help="do the nth part of it only")
-    options.add_argument("--print", action="store_true", help="print the parts, write nothing")
+    options.add_argument("--print", action="store_true", help="print the parts, keep nothing")
     args = options.parse_args()
     wanted = [name for name in args.parts.split(",") if name]
     if strange := [name for name in wanted if name not in PARTS]:
@@ -35,11 +37,15 @@ def main() -> int:
         found = PARTS[name](args.sample)
         tell(f"{name}: done\n")
         missed += [f"{name}: {why}" for why in found.missed]
+        if found.empty:
+            continue
+        section = found.section(f"python -m benchmarks.context --parts {name}")
         if args.print or args.sample > 1:
-            print(found.text)
-        elif found.text:
-            page = PAGE.read_text(encoding="utf-8")
-            PAGE.write_text(put(page, name, found.text), encoding="utf-8")
+            print(pages.in_full(section))
+        else:
+            keep("context", name, section)
+    if not (args.print or args.sample > 1):
+        print(f"wrote {pages.write('context')}")
     for line in missed:
         print(f"missed: {line}", file=sys.stderr)
     return 1 if missed else 0

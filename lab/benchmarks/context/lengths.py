@@ -20,7 +20,7 @@ from benchmarks.context.long_runs import (
     reading,
     tokens,
 )
-from benchmarks.context.page import Section
+from benchmarks.context.page import Found
 from clew import Agent, Compaction, Context, Limits, MemoryStore, Trajectory
 from clew.context.compaction import Compacting
 from clew.core.events import Compacted, Usage
@@ -117,12 +117,12 @@ def summaries(asked: Sequence[Usage]) -> tuple[str, list[str]]:
     return text, [f"a summary's prompt was cached to {least:.1%}"] * (least < AIM_CACHED)
 
 
-def measure(sample: int) -> Section:
+def measure(sample: int) -> Found:
     """Runs of all lengths but for the longest ones, where a sample is asked for."""
     return asyncio.run(_measured(LENGTHS if sample == 1 else LENGTHS[:2]))
 
 
-async def _measured(lengths: Sequence[int]) -> Section:
+async def _measured(lengths: Sequence[int]) -> Found:
     lines = [
         "| steps | policy | largest prompt | all prompts | of all of it | breaks | fact found |",
         "|---|---|---|---|---|---|---|",
@@ -144,7 +144,7 @@ async def _measured(lengths: Sequence[int]) -> Section:
     cost, too_much = await _cost(whole[max(set(lengths) & {100, 300})].record)
     cached, too_little = summaries(asked)
     text = ["## Long runs, and what they cost", "", TEXT, *lines, "", cost, "", cached, ""]
-    return Section("\n".join(text), [*missed, *too_much, *too_little])
+    return Found("\n".join(text), [*missed, *too_much, *too_little])
 
 
 def _missed(run: Run, share: float) -> Iterator[str]:

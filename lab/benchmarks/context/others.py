@@ -13,7 +13,7 @@ import platformdirs
 
 import clew
 from benchmarks.context.long_runs import FACT, breaks, page, page_text, shared
-from benchmarks.context.page import Section
+from benchmarks.context.page import Found
 from clew import Agent, Compaction, Context, Limits, MemoryStore
 from clew.context.summary import ASKED
 from clew.core.events import Usage, encode
@@ -209,7 +209,7 @@ HEAD: Final = """\
 |---|---|---|---|---|---|---|---|---|"""
 
 
-def measure(sample: int) -> Section:
+def measure(sample: int) -> Found:
     """All systems; the sample is of no concern to a run of a few seconds."""
     del sample
     mine = [asyncio.run(ours(*one)) for one in OURS.items()]
@@ -230,4 +230,4 @@ def measure(sample: int) -> Section:
     ]
     if missed:
         lines += [f"**Missed**: {'; '.join(missed)}.", ""]
-    return Section("\n".join(lines), missed)
+    return Found("\n".join(lines), missed)

@@ -1,37 +1,33 @@
-"""`docs/context.md`: each measured part stands between two marks, and is written alone."""
+"""What a part of `lab/reports/context.md` measured: text with tables, or figures with aims."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
 
 from recordings.part import Part
-from recordings.report import cases_of, failures, section
-
-PAGE: Final = Path(__file__).parents[3] / "docs" / "context.md"
+from recordings.report import failures
+from reporting.outcomes import Section, of_markdown, of_parts
 
 
 @dataclass(frozen=True)
-class Section:
-    """A part of the page ("" where there was nothing to measure), and what missed its aim."""
+class Found:
+    """What was measured ("" where there was nothing to measure), and what missed its aim."""
 
-    text: str
+    text: str = ""
     missed: Sequence[str] = ()
+    part: Part | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was measured."""
+        return not self.text and self.part is None
+
+    def section(self, command: str) -> Section:
+        """What is kept of it."""
+        if self.part is not None:
+            return of_parts(command, [self.part])
+        return of_markdown(command, self.text)
 
 
-def of_part(part: Part) -> Section:
+def of_part(part: Part) -> Found:
     """A part that is counted in figures with aims."""
-    text = section(part) + (f"\n{cases_of(part)}" if part.misses else "")
-    return Section(text, list(failures([part])))
-
-
-def put(page: str, name: str, text: str) -> str:
-    """The page with a part written anew; a part that is new stands at its end."""
-    begin = f"<!-- {name}: python -m benchmarks.context --parts {name} -->"
-    end = f"<!-- end of {name} -->"
-    written = f"{begin}\n\n{text.strip()}\n\n{end}"
-    head, found, rest = page.partition(begin)
-    if not found:
-        return f"{page.rstrip()}\n\n{written}\n"
-    _, ended, after = rest.partition(end)
-    return f"{head}{written}{after if ended else chr(10)}"
+    return Found(missed=list(failures([part])), part=part)

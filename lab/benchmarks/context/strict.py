@@ -29,7 +29,7 @@ simulated. Then each record is replayed: every prompt must have the recorded fin
 
 Newer models of Anthropic bind what they think to the prompt before it. The first request after a
 cut of such a run is refused, and sent again without that thinking
-([decision 0016](decisions/0016-anthropic-thinking.md)); these are counted apart.
+([decision 0016](../../docs/decisions/0016-anthropic-thinking.md)); these are counted apart.
 """
 
 

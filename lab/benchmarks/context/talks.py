@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import clew
 from benchmarks.context.long_runs import breaks, messages, shared, tokens
-from benchmarks.context.page import Section
+from benchmarks.context.page import Found
 from benchmarks.context.real_talks import mini, recorded
 from benchmarks.context.references import LEAST, Conversation, Reference
 from clew import Agent, Compaction, Context, MemoryStore
@@ -194,16 +194,16 @@ call take the share `to` already, so the oldest steps go whole under each of the
 """
 
 
-def measure(sample: int) -> Section:
+def measure(sample: int) -> Found:
     """Every nth conversation."""
     named = os.environ.get(TRAJECTORIES)
     folder = Path(named) if named else None
     if missing() or folder is None or not folder.is_dir():
-        return Section("", [missing() or f"no trajectories: name their folder in {TRAJECTORIES}"])
+        return Found("", [missing() or f"no trajectories: name their folder in {TRAJECTORIES}"])
     found = asyncio.run(counted(folder, sample))
     lost = [line for one in found.values() for line in one.lost]
     lines = ["## Real conversations", "", TEXT, HEAD, *_rows(found)]
-    return Section("\n".join([*lines, ""]), [f"neither in view nor found: {one}" for one in lost])
+    return Found("\n".join([*lines, ""]), [f"neither in view nor found: {one}" for one in lost])
 
 
 def _rows(found: Mapping[tuple[str, int, str], Counted]) -> Iterator[str]:

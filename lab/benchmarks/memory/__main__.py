@@ -1,4 +1,4 @@
-"""Measure the memory and write the figures into docs/memory.md.
+"""Measure the memory and write lab/reports/memory.md.
 
     LOCOMO=path/to/locomo10.json python -m benchmarks.memory recall [--embed minilm]
     python -m benchmarks.memory speed [--memories 100000]
@@ -10,7 +10,6 @@ a core. The speed takes as long: most of it to fill the file. `--print` writes n
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,8 +18,9 @@ from typing import Final
 from benchmarks.memory.locomo import CATEGORIES, talks
 from benchmarks.memory.recall import Found, systems
 from benchmarks.memory.speed import Speeds, speeds
+from reporting import pages
+from reporting.outcomes import keep, of_markdown
 
-PAGE: Final = Path(__file__).parents[3] / "docs" / "memory.md"
 COLUMNS: Final = ("turns, share", "turns, any", "sessions, all", "sessions, any")
 HALVES: Final[dict[str, Callable[[Found], bool]]] = {
     "held apart": lambda one: not one.tuned,
@@ -36,7 +36,7 @@ def main() -> None:
     options.add_argument("part", choices=["recall", "speed"])
     options.add_argument("--embed", help="search by meaning too, with this embedding")
     options.add_argument("--memories", type=int, default=100_000, help="for the speed")
-    options.add_argument("--print", action="store_true", help="print the figures, write nothing")
+    options.add_argument("--print", action="store_true", help="print the figures, keep nothing")
     args = options.parse_args()
     if args.part == "speed":
         lines = speed_table(speeds(args.memories))
@@ -47,9 +47,10 @@ def main() -> None:
     text = "\n".join(lines)
     print(text)
     if not args.print:
-        mark = re.compile(rf"(<!-- {args.part} -->\n).*?(<!-- end -->)", re.DOTALL)
-        page = PAGE.read_text("utf-8")
-        PAGE.write_text(mark.sub(lambda it: f"{it[1]}{text}\n{it[2]}", page, count=1), "utf-8")
+        embed = f" --embed {args.embed}" if args.embed else ""
+        command = f"python -m benchmarks.memory {args.part}{embed}"
+        keep("memory", args.part, of_markdown(command, text))
+        print(f"wrote {pages.write('memory')}")
 
 
 def recall_tables(systems: dict[str, list[Found]]) -> Iterator[str]:

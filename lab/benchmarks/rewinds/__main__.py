@@ -21,8 +21,8 @@ from clew_evals import Outcome as Trial
 from clew_evals import accuracy
 from clew_evals.bootstrap import difference
 from durability.progress import tell
-
-PAGE: Final = Path(__file__).parents[3] / "docs" / "context.md"
+from reporting import pages
+from reporting.outcomes import keep, of_markdown
 
 STICKS: Final = (1.0, 0.9, 0.5)
 OFF: Final = (0, 1, 2, 3)
@@ -108,14 +108,6 @@ def _cached(found: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
     return [f"{sum(o.cached for o in m) / sum(o.later for o in m):.2f}" for m in mine]
 
 
-def put(text: str, mark: str, lines: Sequence[str]) -> str:
-    """The page with these lines between the marks."""
-    begin, end = f"<!-- {mark}: python -m benchmarks.rewinds -->\n", f"<!-- end of {mark} -->\n"
-    head, _, rest = text.partition(begin)
-    _, _, tail = rest.partition(end)
-    return f"{head}{begin}\n{chr(10).join(lines)}\n\n{end}{tail}"
-
-
 async def main(said: Sequence[str] | None = None) -> int:
     """Ask the models, and write the page's part."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rewinds", description=__doc__)
@@ -124,11 +116,11 @@ async def main(said: Sequence[str] | None = None) -> int:
     args = parser.parse_args(said)
     if args.gguf is not None:
         await asked.ask_all(args.gguf, args.threads)
-    text = PAGE.read_text(encoding="utf-8")
-    text = put(text, "simulated rewinds", await simulate())
-    text = put(text, "rewinds of a real model", real(asked.read()))
-    PAGE.write_text(text, encoding="utf-8")
-    tell(f"wrote {PAGE.name}\n")
+    found = {"simulated": await simulate(), "real": real(asked.read())}
+    for name, lines in found.items():
+        section = of_markdown("python -m benchmarks.rewinds", "\n".join(lines))
+        keep("context", f"rewinds-{name}", section)
+    tell(f"wrote {pages.write('context')}\n")
     return 0
 
 

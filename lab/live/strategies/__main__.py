@@ -17,6 +17,7 @@ from live.strategies.ask import Asker
 from live.strategies.configurations import FORMS, NAMES, USUAL, Form
 from live.strategies.outcomes import FOLDER, add, read
 from live.strategies.tasks import SOURCES, Task, listed, task
+from reporting.outcomes import keep, of_markdown
 
 RECORDS: Final = Path(platformdirs.user_state_dir("clew")) / "live-strategies.sqlite"
 BLOCK: Final = 2
@@ -40,8 +41,14 @@ def options() -> argparse.ArgumentParser:
     found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
     found.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="of the others")
     found.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
-    found.add_argument("--print", action="store_true", help="print the section, write nothing")
-    found.add_argument("--page", action="store_true", help="ask nothing, write the section only")
+    found.add_argument(
+        "--print", action="store_true", help="print the report, measure and write nothing"
+    )
+    found.add_argument(
+        "--page",
+        action="store_true",
+        help="ask nothing; measure the scripted part, write the report",
+    )
     found.add_argument("--ask-only", action="store_true", help="ask and keep; measure nothing")
     return found
 
@@ -112,13 +119,18 @@ def main(said: Sequence[str] | None = None) -> int:
         return 2
     if args.ask_only:
         return 0
-    new = page.section(read(args.outcomes))
+    if not args.print:
+        keep(
+            "strategies",
+            "scripted",
+            of_markdown("python -m live.strategies --page", page.scripted()),
+        )
+    text = page.text(read(args.outcomes))
     if args.print:
-        print(new)
+        print(text)
     else:
-        text = page.PAGE.read_text(encoding="utf-8")
-        page.PAGE.write_text(page.written(text, new), encoding="utf-8")
-        print("wrote the section Measured of docs/strategies.md")
+        page.PAGE.write_text(text, encoding="utf-8")
+        print("wrote lab/reports/strategies.md")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The section *Measured* of docs/strategies.md, from what was measured."""
+"""`lab/reports/strategies.md`, from what was measured."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,23 +27,33 @@ from live.strategies.outcomes import Answered
 from live.strategies.tasks import SOURCES, edition_of, listed
 from live.strategies.verdicts import BASE, verdicts
 from live.tables import table
+from reporting.outcomes import read
+from reporting.pages import in_full
 
-PAGE: Final = Path(__file__).parents[3] / "docs" / "strategies.md"
-HEADING: Final = "## Measured"
+PAGE: Final = Path(__file__).resolve().parents[2] / "reports" / "strategies.md"
 
 INTRODUCTION: Final = """\
-`make strategies` writes this section ([decision 0064](decisions/0064-strategies-measured.md)).
+# Strategies: what they cost, and what they gain
+
+`make strategies` writes this report
+([decision 0064](../../docs/decisions/0064-strategies-measured.md)).
 Recorded trials of Reflexion, which come out of the strategy as they came out then, are in
 [evidence](evidence.md#recorded-trials-of-reflexion); each strategy killed at each of its writes is
 in [durability](durability.md#killed-in-strategies).
 
-### Where the best play is known
+## Where the best play is known
+"""
 
-`python -m benchmarks.strategies`: five look-ups that do not need each other, and an answer from all
+SCRIPTED: Final = """\
+Five look-ups that do not need each other, and an answer from all
 of them. The model is a script that plays what each strategy hopes for; a reply takes {reply:g} s
 and a look-up up to {slowest:g} s. So this shows what a strategy costs at its best, and not how
 often a model plays so well. Tokens are characters by four, tools included. *The longest way alone*
 is what the replies and look-ups take that must wait for each other.
+"""
+
+CHART: Final = """
+![Prompt tokens and seconds of each strategy](images/strategies.svg)
 """
 
 BOUND: Final = """
@@ -57,7 +67,7 @@ one step saves as much with ReAct, and needs no plan.
 """
 
 LIVE: Final = """
-### With a real small model
+## With a real small model
 
 `make strategies GGUF=path/to/model.gguf` asks; it can be stopped at any time, and goes on where it
 was. `python -m live.strategies path/to/model.gguf --asking 2` asks all once more.
@@ -157,14 +167,12 @@ not in the tables.
 """
 
 
-def section(found: Sequence[Answered]) -> str:
-    """The section in Markdown."""
+def scripted() -> str:
+    """What strategies cost where a script plays for the model: measured now, in Markdown."""
     took = anyio.run(strategies.measured)
     one, many = (each for each in took if each.way.name == "rewoo")
     text = [
-        HEADING,
-        "",
-        INTRODUCTION.format(reply=strategies.REPLY, slowest=strategies.SLOWEST),
+        SCRIPTED.format(reply=strategies.REPLY, slowest=strategies.SLOWEST),
         strategies.rows(took),
         BOUND.format(
             most=strategies.MOST_TOKENS,
@@ -173,7 +181,14 @@ def section(found: Sequence[Answered]) -> str:
             f"{_aims(many, took)}.",
         ),
     ]
-    return "\n".join([*text, *(live(found) if found else ())]).rstrip() + "\n"
+    return "\n".join(text)
+
+
+def text(found: Sequence[Answered]) -> str:
+    """The report, from the outcomes on file."""
+    kept = read("strategies").get("scripted")
+    played = "Not measured." if kept is None else in_full(kept)
+    return "\n".join([INTRODUCTION, played, CHART, *(live(found) if found else ())]).rstrip() + "\n"
 
 
 def _aims(one: strategies.Took, among: Sequence[strategies.Took]) -> str:
@@ -308,12 +323,3 @@ def _times(mine: Sequence[Answered], base: Sequence[Answered]) -> str:
     """How many times the prompt tokens of the base, over the tasks that both have."""
     there, theirs = in_common(mine, base), in_common(base, mine)
     return f"{prompt(there) / prompt(theirs):.1f} ×" if there else ""
-
-
-def written(page: str, new: str) -> str:
-    """The page with a new section, in the place of the old one or at its end."""
-    head, found, rest = page.partition(f"\n{HEADING}\n")
-    if not found:
-        return f"{page.rstrip()}\n\n{new}"
-    _, further, after = rest.partition("\n## ")
-    return f"{head}\n{new}" + (f"\n## {after}" if further else "")

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from benchmarks.rewinds import real
-from benchmarks.rewinds.__main__ import PAGE, put
 from benchmarks.rewinds.__main__ import real as table
 from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
 from benchmarks.rewinds.planted import planted
@@ -15,6 +14,7 @@ from clew import Context, Rewinds, Tool
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.testing import ScriptedModel, act, finish
+from reporting.outcomes import markdown, of_markdown, read
 
 
 async def simulated(off: int, seed: int, stick: float = 1.0) -> dict[str, Outcome]:
@@ -87,7 +87,6 @@ async def test_the_parts_of_a_rewind_are_told_apart() -> None:
 
 
 def test_the_page_has_what_is_on_file() -> None:
-    found, text = real.read(), PAGE.read_text(encoding="utf-8")
-    assert "\n".join(table(found)) in text
+    found, kept = real.read(), read("context")["rewinds-real"]
+    assert markdown(kept) == markdown(of_markdown("", "\n".join(table(found))))
     assert len({one.task for one in found}) >= 40
-    assert put(text, "rewinds of a real model", table(found)) == text

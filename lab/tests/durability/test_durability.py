@@ -31,10 +31,11 @@ from durability import (
 )
 from durability.audit import Audit, audit
 from durability.nursery import PATH, ROOT
-from durability.report import is_of_this_machine, page, updated
 from durability.storm import Storm, Weather, asyncio_run, begin, blow, ids, with_store
-from recordings.part import Part, count
+from recordings.part import Part
 from recordings.report import failures
+from reporting.outcomes import of_parts
+from reporting.pages import in_full
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -186,16 +187,7 @@ def test_a_miss_stands_on_the_page_with_its_reason() -> None:
     figures = [*storms.figures(Storm("a", 1, 1), Weather(1, 2.0, seen))]
     part = Part("A", "B", figures, storms.misses(seen))
     assert any("unsafe calls that happened twice: 1 of 1 (0)" in line for line in failures([part]))
-    assert "- send a:1.1: 2 times" in page([part])
-
-
-def test_parts_that_are_measured_anew_take_their_places_on_the_page() -> None:
-    old = [Part(name, f"Old {name}.", [count("odd", 0, 1)], ["a case"]) for name in "AB"]
-    new = [Part(name, f"New {name}.", [count("odd", 0, 1)]) for name in "BC"]
-    text = page(old)
-    assert is_of_this_machine(text)
-    assert updated(text, []) == text
-    assert updated(text, new) == page([old[0], *new])
+    assert "- send a:1.1: 2 times" in in_full(of_parts("durability", [part]))
 
 
 async def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the figures of docs/context.md are made with: a server that counts, talks, the page."""
+"""What the figures of lab/reports/context.md are made with: a server that counts, talks."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.context import others, talks
 from benchmarks.context.long_runs import FACT, breaks, page_text
-from benchmarks.context.page import put
 from benchmarks.context.real_talks import mini
 from benchmarks.context.references import Conversation
 from clew.core.events import Compacted, RawCall, Reply
@@ -122,10 +121,3 @@ def test_a_trajectory_of_mini_swe_agent_is_read(tmp_path: Path) -> None:
     (turn,) = talk.turns
     assert turn.reply.calls[0].arguments == '{"command": "ls"}'
     assert turn.seen[0].text == "src"
-
-
-def test_a_part_of_the_page_is_written_alone() -> None:
-    page = put(put("# Page\n", "one", "first"), "two", "second")
-    again = put(page, "one", "other")
-    assert again == page.replace("first", "other")
-    assert again.index("other") < again.index("second")

@@ -1,0 +1,54 @@
+"""Reports whose figures a command prints: `python -m reporting --measure [NAMES]` runs them.
+
+What a command prints is kept as a section of its report: tables as data, other lines as they are.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from reporting.outcomes import Section, of_markdown
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "accuracy": {
+        "audit-held-back": "python -m benchmarks.audit",
+        "audit-last": "python -m benchmarks.audit --last",
+        "audit-unaware": "python -m benchmarks.claims",
+        "audit-public": "python -m benchmarks.public_claims",
+        "filter-unseen": "python -m benchmarks.request_filter",
+        "filter-tuning": "python -m benchmarks.request_filter --half tuning",
+        "filter-fresh": "python -m benchmarks.request_filter --half fresh",
+        "filter-later": "python -m benchmarks.request_filter --half later",
+        "filter-unaware": "python -m benchmarks.request_filter --half unaware",
+        "filter-public": "python -m benchmarks.public_requests",
+    },
+    "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
+}
+"""For each report, its sections by name, with the command of each."""
+
+
+def measured(command: str) -> Section:
+    """What a command prints, as a section. Raises `subprocess.CalledProcessError`."""
+    python, *words = shlex.split(command)
+    argv = [sys.executable if python == "python" else python, *words]
+    done = subprocess.run(
+        argv, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True, check=True
+    )
+    return of_markdown(command, _shown(done.stdout))
+
+
+def environment() -> dict[str, str]:
+    """The environment in which the programs of the lab and of the tests are found."""
+    found = [str(ROOT / "lab"), *map(str, sorted((ROOT / "packages").iterdir()))]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(found), "COLUMNS": "100"}
+
+
+def _shown(text: str) -> str:
+    """Text without a table stands in a block, so that its lines stay lines."""
+    return text if "|---" in text or "| ---" in text else f"```text\n{text.strip()}\n```"
