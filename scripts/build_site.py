@@ -1,9 +1,9 @@
 """Build the site of the documentation, offline: `make docs`; it lies in build/site.
 
 README.md is the first page; the others come from docs/ and lab/reports, and one from each further
-package. The API reference has one page for each public namespace (tests/public_names.txt), made from its
-docstrings. Zensical builds in strict mode: a broken link, or a page that the navigation below
-lacks, fails the build.
+package. The API reference has one page for each public namespace (tests/public_names.txt), made
+from its docstrings. Zensical builds in strict mode: a broken link, or a page that the navigation
+below lacks, fails the build.
 """
 
 import json

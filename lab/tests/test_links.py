@@ -18,7 +18,7 @@ TEXTS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "packages/*/*.md", "lab/**/*.md")
     for path in ROOT.glob(pattern)
-    if not {"outcomes", "tests", "CHANGELOG.md"} & {*path.parts}
+    if not {"outcomes", "tests", "heads", "CHANGELOG.md"} & {*path.parts}
 )
 
 

@@ -4,7 +4,6 @@ That the site builds without a warning is for `make docs`, a part of `make check
 """
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -54,30 +53,6 @@ def test_links_between_pages_and_reports_lead_on_from_the_site() -> None:
     assert there == "[a](measured/live.md#x)"
     back = lead("[a](../../docs/tools.md)", MEASURED / "live.md", REPORTS / "live.md")
     assert back == "[a](../tools.md)"
-
-
-CODE = re.compile(r"^ *(`{3,}).*?^ *\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-ADDRESS = re.compile(r"\]\(([^()\s#]+)(?:#[^()\s]*)?\)")
-
-
-def links(page: Path) -> set[str]:
-    """What a page links to in the repository, and the pictures that it shows."""
-    text = CODE.sub("", page.read_text("utf-8"))
-    return {address for address in ADDRESS.findall(text) if ":" not in address}
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        ROOT / "README.md",
-        *sorted(DOCS.rglob("*.md")),
-        ROOT / "lab" / "README.md",
-        *sorted(REPORTS.glob("*.md")),
-    ],
-    ids=lambda page: page.relative_to(ROOT).as_posix(),
-)
-def test_every_link_leads_to_a_file(page: Path) -> None:
-    assert {each for each in links(page) if not (page.parent / each).exists()} == set()
 
 
 def test_every_public_namespace_is_in_the_reference() -> None:

@@ -25,7 +25,7 @@ LITTLE: Final = 30
 """Fewer tasks say little."""
 
 _TEXT: Final = """\
-**`auto`, composed.** The rules of [`Auto`](#auto) read the task alone; of the {drawn} tasks they
+**`auto`, composed.** The rules of `Auto` read the task alone; of the {drawn} tasks they
 send {chosen}. So what `auto` comes to is put together of the outcomes of those forms, without a
 call. It was to be within {within:.0f} % of the best single form's success, at no more tokens.
 {compared} The best form was found on the same tasks, which favours it. That sums go to `code`, and
