@@ -23,7 +23,10 @@ REPORTS: Final = ROOT / "lab" / "reports"
 MEASURED: Final = PAGES / "measured"
 
 NAVIGATION: Final = {
-    "Tutorial": ["index", "tutorial", "coming-from"],
+    "Tutorial": [
+        "index",
+        "tutorial",
+    ],
     "How-to": {
         "Models and prompts": ["models", "command-line"],
         "Tools": ["tools"],
@@ -45,7 +48,9 @@ NAVIGATION: Final = {
     "Reference": [
         *("datasets", "reports", "environments", "gold-set"),
     ],
-    "Explanation": ["architecture", "comparison"],
+    "Explanation": [
+        "architecture",
+    ],
 }
 """The pages in four groups: to learn, to do something, to look something up, to understand.
 
