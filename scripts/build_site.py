@@ -23,16 +23,13 @@ REPORTS: Final = ROOT / "lab" / "reports"
 MEASURED: Final = PAGES / "measured"
 
 NAVIGATION: Final = {
-    "Tutorial": [
-        "index",
-        "tutorial",
-    ],
+    "Tutorial": ["index", "install", "tour", "tutorial"],
     "How-to": {
         "Models and prompts": ["models", "command-line"],
         "Tools": ["tools"],
         "Several agents": ["strategies"],
         "Safety": ["evidence-audit", "safety"],
-        "Runs and records": ["long-runs", "context", "memory", "mcp"],
+        "Runs and records": ["long-runs", "mcp"],
         "Workers": ["workers"],
         "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
         "Packages": [

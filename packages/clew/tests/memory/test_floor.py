@@ -1,4 +1,4 @@
-"""The floor of similarity: texts that were written before it was chosen (docs/memory.md)."""
+"""The floor of similarity: texts that were written before it was chosen (docs/long-runs.md)."""
 
 import importlib.util
 

@@ -15,7 +15,7 @@ FIRST: Final = 100
 FLOOR: Final = 0.3
 """The cosine below which a memory does not have the meaning of a query: that of "minilm".
 
-docs/memory.md says how it was measured. An embedding of another scale says its own as `floor`.
+docs/long-runs.md says how it was measured. An embedding of another scale says its own as `floor`.
 """
 
 _WEIGHT: Final = 0.6

@@ -4,7 +4,7 @@ A memory weighs what of the query it has: the sum of its words' weights, which a
 (https://doi.org/10.1561/1500000019), as a rare word says more. How often a word stands in so short
 a text, and how long that is, says nothing more. What was said just before and after it counts too,
 and so does what the other memories of its run have of the query, each word of which saturates there
-as in BM25. docs/memory.md says what this is worth.
+as in BM25. docs/long-runs.md says what this is worth.
 """
 
 import heapq
