@@ -25,7 +25,7 @@ from clew_evals.runner import (
     foreseen,
     foreseen_sync,
 )
-from clew_evals.scoring import ScoreInput, mean, right, score
+from clew_evals.scoring import ScoreInput, Scorer, mean, right, score
 from clew_evals.statistics import Share, accuracy, pass_all, pass_at, wilson
 from clew_evals.table import Column, Table
 from clew_evals.world import Episode, World
@@ -51,6 +51,7 @@ __all__ = [
     "Plan",
     "Results",
     "ScoreInput",
+    "Scorer",
     "Share",
     "Table",
     "Trial",

@@ -1,11 +1,11 @@
 """An answer held against its gold: a mark for each gold, with a line for people that says why."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 import msgspec
 
@@ -16,7 +16,6 @@ from clew.evidence import Audit
 from clew.evidence.facts import figure
 from clew.evidence.structured import as_text
 from clew.evidence.words import flat, words
-from clew.interfaces import Scorer
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
@@ -50,6 +49,9 @@ from clew_evals.outcome import GoldScore, Judgement
 from clew_evals.refusals import declines
 from clew_evals.texts import answer_text, em, f1
 from clew_strategies import normalise
+
+Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
+"""Rates a run in [0, 1]."""
 
 SHOWN: Final = 160
 """So many characters of an answer or a gold stand in a mark's line."""

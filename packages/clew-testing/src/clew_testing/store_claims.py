@@ -163,7 +163,7 @@ class ClaimingStore(Store, Locks, Protocol):
 
 def _claims(store: Store) -> Locks:
     if not isinstance(store, Locks):
-        message = "this store has no claims: give it the methods of clew.interfaces.Locks"
+        message = "this store has no claims: give it the methods of clew.stores.Locks"
         raise ConfigError(message)
     return store
 

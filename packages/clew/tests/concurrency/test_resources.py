@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from clew import Agent, MemoryStore, Observation, Tool, ToolError, batch, read, run, stream
-from clew.interfaces import close_resource, hold_open, resources
 from clew.testing import ScriptedModel, act, acts, say
+from clew.tools import close_resource, hold_open, resources
 
 pytestmark = pytest.mark.both_loops
 

@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Never
@@ -13,7 +14,6 @@ import click
 
 from clew import ClewError, ConfigError, ModelError, StoreError
 from clew.cli.safe_text import say
-from clew.interfaces import Status
 from clew.support.error_text import described
 from clew.support.short_text import one_line
 from clew.tools import threads_at_work
@@ -32,7 +32,7 @@ COMPLETE: Final = "_CLEW_COMPLETE"
 REPLACED: Final = "backslashreplace"
 KEPT: Final = "surrogateescape"
 
-EXITS: Final[dict[Status, int]] = {
+EXITS: Final[Mapping[str, int]] = {
     "answered": ANSWERED,
     "declined": DECLINED,
     "bound": 3,

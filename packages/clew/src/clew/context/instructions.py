@@ -1,15 +1,18 @@
 """Instructions: how the prompt of an agent is made, and what is said anew at its end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final, Literal, Self, TypeAlias
 
 from clew.context.variants import VARIANTS, Variant, several
 from clew.core.codec import Example
-from clew.core.interfaces import Left, Tail
+from clew.core.interfaces import Left
 from clew.core.trajectory import Trajectory
 from clew.support.parts import stable_name, text_from, using
 from clew.support.settings import check_fields
+
+Tail: TypeAlias = Callable[[Trajectory, Left], str]
+"""Returns a reminder for the end of each prompt, or "". Pure: a replay calls it again."""
 
 TellLeft: TypeAlias = Literal["near", "always", "never"]
 

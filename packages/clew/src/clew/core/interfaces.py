@@ -374,9 +374,6 @@ class Left(msgspec.Struct, frozen=True, gc=False):
         return self.steps == 1
 
 
-Tail: TypeAlias = Callable[[Trajectory, Left], str]
-"""Returns a reminder for the end of each prompt, or "". Pure: a replay calls it again."""
-
 Guard: TypeAlias = Callable[[Call, Trajectory], Answering[Verdict | None]]
 """Judges one call before it is made; None means yes."""
 
@@ -394,10 +391,6 @@ class Audits(Protocol, metaclass=Structural):
     def audit(self, answer: Any, trajectory: Trajectory) -> Any:
         """The findings on an answer, such as a `clew.evidence.Audit`."""
         ...
-
-
-Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
-"""Rates a run in [0, 1]."""
 
 
 class Listener(Protocol):

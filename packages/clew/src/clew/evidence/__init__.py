@@ -1,7 +1,7 @@
 """Evidence: whether the record supports what an answer says."""
 
 from clew.evidence.audit import THRESHOLD, Audit, Audited, CheckedFact, audit
-from clew.evidence.check import CANNOT_ANSWER, Grounded, examined
+from clew.evidence.check import CANNOT_ANSWER, Entailment, Entails, Grounded, examined
 from clew.evidence.claims import Claim, claims
 from clew.evidence.facts import Fact, facts, normal
 from clew.evidence.normalise import normalised
@@ -14,6 +14,8 @@ __all__ = [
     "Audited",
     "CheckedFact",
     "Claim",
+    "Entailment",
+    "Entails",
     "Fact",
     "FactSource",
     "Grounded",

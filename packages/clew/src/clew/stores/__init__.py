@@ -11,6 +11,7 @@ import anyio
 
 from clew.core.interfaces import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
+from clew.stores.interface import Deletes, Locks, Notifies, Recovers
 from clew.stores.user_store import guarded
 from clew.support.arguments import NONE, check_argument
 from clew.support.errors import (
@@ -28,7 +29,11 @@ from clew.support.street import is_shipped
 from clew.support.wings import STORES, find, names
 
 __all__ = [
+    "Deletes",
     "FencedError",
+    "Locks",
+    "Notifies",
+    "Recovers",
     "RunExistsError",
     "RunNotFoundError",
     "StoreBusyError",

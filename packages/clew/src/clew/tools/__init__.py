@@ -3,8 +3,9 @@
 `clew.toolbox` has the tools that ship; `clew.tools.retrieval` finds those to show among many.
 """
 
+from clew.concurrency.resources import close_resource, hold_open, resources
 from clew.concurrency.threads import threads_at_work
 from clew.tools.function import tool
 from clew.tools.signature import Key
 
-__all__ = ["Key", "threads_at_work", "tool"]
+__all__ = ["Key", "close_resource", "hold_open", "resources", "threads_at_work", "tool"]
