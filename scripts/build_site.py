@@ -31,7 +31,7 @@ NAVIGATION: Final = {
         "Safety": ["evidence-audit", "safety"],
         "Runs and records": ["long-runs", "mcp"],
         "Workers": ["workers"],
-        "Testing and evaluation": ["testing", "simulated-models", "evaluation"],
+        "Testing and evaluation": ["evaluation"],
         "Packages": [
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
             *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
@@ -39,12 +39,9 @@ NAVIGATION: Final = {
         ],
         "Parts of your own": [
             *("recipes/README", "recipes/tool", "recipes/bound", "recipes/guard"),
-            *("recipes/check", "recipes/scorer"),
+            *("recipes/check"),
         ],
     },
-    "Reference": [
-        *("datasets", "reports", "environments", "gold-set"),
-    ],
     "Explanation": [
         "architecture",
     ],

@@ -485,7 +485,7 @@ async def test_usage_is_estimated_and_priced(tools: tuple[Tool, ...]) -> None:
 
 
 def test_the_document_tells_the_invented_rates_as_they_are() -> None:
-    text = (Path(__file__).parents[4] / "docs" / "simulated-models.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     for one in PROFILES:
         shares = (one.wrong, one.misnamed, one.guesses, one.slips, one.corrects, one.drops)
         told = " | ".join(f"{share * 100:g} %" for share in shares)
@@ -506,7 +506,7 @@ def test_the_document_tells_the_invented_rates_as_they_are() -> None:
 def test_the_document_tells_the_rates_that_were_seen(
     name: str, kind: str, share: float, native: float
 ) -> None:
-    text = (Path(__file__).parents[4] / "docs" / "simulated-models.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     profile = simulated(name, CASES).profile
     assert kind in next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
     assert sum(profile.text.values()) == pytest.approx(share)

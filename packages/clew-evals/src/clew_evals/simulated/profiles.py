@@ -1,8 +1,8 @@
 """What the simulated models do wrong, and how often: rates seen in recordings, and invented ones.
 
 The recordings were made in November 2026: nine models, about 22,000 replies, in text formats and
-with native calls, read by the parsers that they were made with. docs/evaluation.md has the same
-table for readers.
+with native calls, read by the parsers that they were made with. The package's README.md has the
+same table for readers.
 """
 
 from collections.abc import Mapping
