@@ -25,26 +25,19 @@ MEASURED: Final = PAGES / "measured"
 NAVIGATION: Final = {
     "Tutorial": ["index", "install", "tour", "tutorial"],
     "How-to": {
-        "Models and prompts": ["models", "command-line"],
-        "Tools": ["tools"],
-        "Several agents": ["strategies"],
-        "Safety": ["evidence-audit", "safety"],
-        "Runs and records": ["long-runs", "mcp"],
-        "Workers": ["workers"],
-        "Testing and evaluation": ["evaluation"],
+        "Build": ["tools", "models", "safety", "evidence", "strategies", "mcp"],
+        "Run": ["long-runs", "workers", "evaluation"],
+        "Parts of your own": ["recipes/README", "recipes/tool", "recipes/bound", "recipes/guard"],
+    },
+    "Reference": {
+        "Command line and agent files": ["command-line"],
         "Packages": [
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
             *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
             *("packages/clew-testing", "packages/clew-local"),
         ],
-        "Parts of your own": [
-            *("recipes/README", "recipes/tool", "recipes/bound", "recipes/guard"),
-            *("recipes/check"),
-        ],
     },
-    "Explanation": [
-        "architecture",
-    ],
+    "Explanation": ["architecture"],
 }
 """The pages in four groups: to learn, to do something, to look something up, to understand.
 
