@@ -25,7 +25,9 @@ from typing import Any, Final
 
 import pytest
 
+from mutation import report
 from mutation.mutants import Mutant, by_turns, python_files
+from mutation.report import ALIVE, Key
 from mutation.trial import (
     ROOMS,
     ROOT,
@@ -38,12 +40,12 @@ from mutation.trial import (
     files,
     fork,
 )
+from reporting import outcomes, pages
 
 BUILD: Final = ROOT / "build" / "mutants"
 EXPLAINED: Final = Path(__file__).parent / "explained.toml"
 AIM: Final = 0.9
 
-Key = tuple[str, str, str, str]
 Outcome = dict[str, Any]
 
 WORDS: Final = {
@@ -53,7 +55,6 @@ WORDS: Final = {
     "unseen": "no quick test noticed, others were not run yet",
     "survived": "no test noticed",
 }
-ALIVE: Final = ("unseen", "survived")
 
 
 def main() -> None:
@@ -67,6 +68,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
     parser.add_argument("--all", action="store_true", help="list the killed ones too")
+    parser.add_argument(
+        "--record", metavar="SECTION", help="keep the outcome as this section of the report"
+    )
     chosen = parser.parse_args()
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -93,7 +97,26 @@ def main() -> None:
             try_all(left, usual, sandboxes, results)
         except KeyboardInterrupt:
             print("\nstopped: the same command goes on from here")
+    if chosen.record:
+        record(chosen.record, mutants, results.known, reasons, seed=chosen.seed)
     tell(mutants, results.known, reasons, listed=chosen.all)
+
+
+def record(
+    name: str,
+    mutants: Sequence[Mutant],
+    known: Mapping[Key, Outcome],
+    reasons: Mapping[Key, str],
+    *,
+    seed: int,
+) -> None:
+    """Keep what came of them in lab/reports, and write the report again."""
+    tried = sum(mutant.key in known for mutant in mutants)
+    head = f"Seed {seed}, commit {commit()}: {tried} mutants were tried of {len(mutants)} drawn."
+    text = report.written(mutants, known, reasons, head)
+    command = f"python -m mutation --sample {len(mutants)} --seed {seed} --record {name}"
+    outcomes.keep("mutants", name, outcomes.of_markdown(command, text))
+    pages.write("mutants")
 
 
 def commit() -> str:

@@ -132,6 +132,11 @@ def test_arguments(given: str, name: str, args: dict[str, Any]) -> None:
         ('Action: search\nAction Input: {"query": "a", "query": "b"}', "given twice"),
         ("Action: move\nAction Input: a to b", "move takes source, target"),
         ("Action: now\nAction Input: today", "now takes no arguments"),
+        (
+            "Action: now\nAction Input: today\nor tomorrow\nor when",
+            'now takes no arguments, and "today" was given',
+        ),
+        (f"Action: now\nAction Input: {'day ' * 30}", f'and "{"day " * 9}day…" was given'),
         ('Thought: like {"name": "search", "arguments": {"query": "x"}}', "nothing of the form"),
         ("I see.\nObservation: done\nFinal Answer: x", "ahead of an observation it invented"),
         ("Observation: done", "nothing of the form"),
