@@ -210,6 +210,7 @@ def test_arguments_cut_by_the_length_limit_are_never_used() -> None:
         (f'Sure!\n```json\n{{"thought": "a", {PLAIN}}}\n```{BLANKS}', "Sure!\na", False),
         ("{thought: 'it\\'s \\u00e9 \\ud83e\\uddf6 \\n\"', }", "it's é 🧶 \n\"", False),
         ('{"thought": "\\ud83e \\x \\u12zz \\udc00 \\/ \\\\"}', "  zz  / \\", False),
+        ('{"thought": "\\tface \\nbeef"}', "\tface \nbeef", False),
         ('{"args": {"thought": "no"}, "thought": "yes"}', "yes", False),
         (
             f'{{"thought": ["no"], /* }} *** /}}/ **/ "a": "thought" # }}\n // }}\n}}{BLANKS}',

@@ -285,19 +285,27 @@ class TestReadMore:
 
 
 @pytest.mark.parametrize(
-    ("settings", "why"),
+    ("settings", "why", "field"),
     [
-        ({"by": "mask"}, "by is one text"),
-        ({"by": ("msak",)}, "no compactor 'msak': choose among"),
-        ({"at": 0.2, "to": 0.3}, "give shares"),
-        ({"at": 1.5}, "give shares"),
-        ({"keep": 0}, "give numbers over 0"),
-        ({"window": 0}, "give numbers over 0"),
+        ({"by": "mask"}, "by is one text", "by"),
+        ({"by": ("msak",)}, "no compactor 'msak': choose among", "by"),
+        ({"at": 0.2, "to": 0.3}, "give shares", "to"),
+        ({"at": 0.3, "to": 0.3}, "give shares", "to"),
+        ({"to": 0.0}, "give shares", "to"),
+        ({"at": 0.0}, "give shares", "at"),
+        ({"at": 1.5}, "give shares", "at"),
+        ({"keep": 0}, "give numbers over 0", "keep"),
+        ({"window": 0}, "give numbers over 0", "window"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(settings: dict[str, Any], why: str) -> None:
-    with pytest.raises(ConfigError, match=why):
+def test_what_cannot_be_meant_is_refused(settings: dict[str, Any], why: str, field: str) -> None:
+    with pytest.raises(ConfigError, match=why) as refused:
         Compaction(**settings)
+    assert refused.value.field == field
+
+
+def test_the_least_that_can_be_meant_is_taken() -> None:
+    assert Compaction(keep=1, window=1, at=1.0).keep == 1
 
 
 def drop_nothing(draft: Any) -> None:

@@ -508,19 +508,27 @@ class TestACritic:
 
 class TestTheSettings:
     @pytest.mark.parametrize(
-        ("given", "why"),
+        ("given", "why", "field"),
         [
-            ({"by": "repeated"}, "rewinds by is one text"),
-            ({"by": ("luck",)}, "rewinds by 'luck' are not known: choose among repeated, rejected"),
-            ({"rejected": 0}, "rewinds rejected is 0"),
-            ({"most": True}, "rewinds most is True"),
-            ({"every": 1.5}, "rewinds every is 1.5"),
-            ({"critic": "offline"}, "rewinds critic is 'offline': give clew.Critic"),
+            ({"by": "repeated"}, "rewinds by is one text", "by"),
+            ({"by": ("luck",)}, "by 'luck' are not known: choose among repeated, rejected", "by"),
+            ({"by": ()}, "rewinds by nothing: name repeated or rejected, or give a critic", "by"),
+            ({"rejected": 0}, "rewinds rejected is 0", "rejected"),
+            ({"by": ("repeated",), "rejected": 3}, "rejected is 3, and by leaves", "rejected"),
+            ({"most": True}, "rewinds most is True", "most"),
+            ({"every": 1.5}, "rewinds every is 1.5", "every"),
+            ({"every": 4}, "rewinds every is 4, and nobody is asked", "every"),
+            ({"critic": "offline"}, "rewinds critic is 'offline': give clew.Critic", "critic"),
         ],
     )
-    def test_that_cannot_be_meant(self, given: Any, why: str) -> None:
-        with pytest.raises(ConfigError, match=why):
+    def test_that_cannot_be_meant(self, given: Any, why: str, field: str) -> None:
+        with pytest.raises(ConfigError, match=why) as refused:
             Rewinds(**given)
+        assert refused.value.field == field
+
+    def test_the_least_that_can_be_meant_is_taken(self) -> None:
+        assert (least := Rewinds(rejected=1, most=1)).rejected == least.most == 1
+        assert Rewinds(("repeated",)).by == ("repeated",)
 
     def test_are_named_in_the_record(self) -> None:
         def parts(rewinds: Rewinds | None) -> Any:

@@ -105,7 +105,7 @@ class Pieces(msgspec.Struct):
             self.fence, self.over = "", True
         elif line.startswith(_NEXT_LABELS) and self._is_whole():
             self.over, self.dropped = True, _AFTER
-            self.code = "\n".join(self.code).rstrip().split("\n")
+            self.code = ["\n".join(self.code).rstrip()]
         else:
             self.code.append(line)
 
