@@ -1,0 +1,119 @@
+"""Caps on calls: in a step, of a tool, in a run; a reply with many calls exceeds none."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pytest
+
+from clew import Agent, Limits, MemoryStore, Trajectory, read, resume, rule, run
+from clew.core.interfaces import Guard, Tool
+from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
+from tests.guards.verdicts import verdict_on
+from tests.guards.worlds import tool
+
+NUMBER: Final = {"type": "integer"}
+LOOK: Final = tool("look", lambda n: n, "read", n=NUMBER)
+SEND: Final = tool("send", lambda n: n, "unsafe", n=NUMBER)
+
+
+def looks(number: int, name: str = "look") -> Move:
+    """So many calls in one step."""
+    return acts(*(act(name, n=n) for n in range(number)))
+
+
+def agent(
+    moves: Sequence[Move],
+    *,
+    guards: Sequence[Guard] = (),
+    tools: Sequence[Tool] = (),
+    **limits: Any,
+) -> Agent[str]:
+    limits = {"steps": 40, "landing": False, "no_progress": None} | limits
+    tools = [LOOK, SEND, *tools]
+    return Agent(ScriptedModel([*moves, say("ok")]), tools, limits=Limits(**limits), guards=guards)
+
+
+async def recorded(moves: Sequence[Move], **given: Any) -> Trajectory:
+    await run(agent(moves, **given), "Go.", store=(store := MemoryStore()), run_id="run")
+    return await read("run", store=store)
+
+
+def codes(record: Trajectory) -> list[str]:
+    """Of each call: "" if it was made, or why not."""
+    return [call.observation.code if call.observation else "open" for call in record.calls]
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3])
+async def test_a_step_makes_its_first_calls_and_the_next_step_as_many(cap: int) -> None:
+    record = await recorded([looks(3), looks(3)], calls_per_step=cap)
+    assert codes(record) == [*[""] * cap, *["cap"] * (3 - cap)] * 2
+    if cap < 3:
+        refused = record.calls[-1].observation
+        assert refused is not None
+        assert f"only {cap} call(s) a step: make this one in the next step" in refused.text
+
+
+async def test_a_call_that_was_refused_leaves_its_place_in_the_step_to_the_next() -> None:
+    denies = verdict_on("send", "deny", "not today")
+    both = acts(act("send", n=1), act("look", n=1), act("look", n=2))
+    record = await recorded([both], guards=[denies], calls_per_step=1)
+    assert codes(record) == ["denied", "", "cap"]
+
+
+@pytest.mark.parametrize("cap", [1, 2, 4])
+async def test_a_tool_is_called_so_often_in_a_run_and_others_go_on(cap: int) -> None:
+    both = acts(act("look", n=1), act("send", n=1), act("look", n=2))
+    record = await recorded([both, both], calls_per_tool={"look": cap})
+    made = [call.action.name for call in record.calls if call.observation and call.observation.ok]
+    assert (made.count("look"), made.count("send")) == (cap, 2)
+    refused = [
+        call.observation for call in record.calls if call.observation and call.observation.code
+    ]
+    assert [seen.code for seen in refused] == ["cap"] * (4 - cap)
+    assert all(f"look may be called {cap} times in a run" in seen.text for seen in refused)
+
+
+async def test_all_calls_of_a_run_are_capped_in_one_step_and_the_last_is_made() -> None:
+    record = await recorded([looks(2), looks(5)], tool_calls=4)
+    assert codes(record) == [""] * 4 + ["cap"] * 3
+    refused = record.calls[-1].observation
+    assert refused is not None
+    assert "all 4 tool calls of this run are used: answer with what is known" in refused.text
+
+
+async def test_a_finish_beside_calls_counts_as_none() -> None:
+    both = acts(finish("ok"), act("look", n=1), act("look", n=2))
+    record = await recorded([both], calls_per_step=2, tool_calls=3)
+    of_look = [call.observation for call in record.calls if call.action.name == "look"]
+    assert [seen.code for seen in of_look if seen is not None] == ["", ""]
+    assert record.stop is not None
+    assert record.stop.answer == "ok"
+
+
+async def test_a_persons_word_gives_as_many_again() -> None:
+    given = agent([looks(3), looks(3)], tool_calls=2, calls_per_tool={"look": 2})
+    await run(given, "Go.", store=(store := MemoryStore()), run_id="run")
+    await resume(given, "run", say="Again.", store=store)
+    assert codes(await read("run", store=store)) == ["", "", "cap"] * 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "allow", "then"),
+    [
+        ({"tool_calls": 2}, True, ["", "", "cap"]),  # and all calls of the run are used
+        ({"tool_calls": 2}, False, ["denied", "", "cap", ""]),
+        ({"calls_per_tool": {"look": 1}}, True, ["", "", "cap", "cap"]),
+        ({"calls_per_tool": {"look": 1}}, False, ["denied", "", "cap", "cap"]),
+    ],
+)
+async def test_what_waits_for_a_person_counts_until_it_is_denied(
+    limits: dict[str, Any], allow: bool, then: list[str]
+) -> None:
+    holds = verdict_on("send", "hold", "ask me")
+    both = acts(act("send", n=1), act("look", n=1), act("look", n=2))
+    given = agent([both, looks(1)], guards=[holds], **limits)
+    await run(given, "Go.", store=(store := MemoryStore()), run_id="run")
+    assert codes(await read("run", store=store)) == ["open", "", "cap"]
+    await rule("run", "1.1", allow=allow, store=store)
+    await resume(given, "run", store=store)
+    assert codes(await read("run", store=store)) == then
