@@ -21,6 +21,7 @@ from recordings import (
     trials,
     wire,
 )
+from recordings.coverage import COMPARING, coverage, told
 from recordings.data import ROOT, missing, records
 from recordings.forms import RUNS
 from recordings.part import Measure, Part, broken
@@ -43,6 +44,9 @@ PARTS: Final[Mapping[str, Measure]] = {
     "codecs": codec_speed.measure,
 }
 """The parts by their names, in the order of the page."""
+
+TURNS: Final = "turns"
+"""The name of what all parts together compared."""
 
 TEXTS: Final = frozenset(form.kind for form in FORMATS)
 NEEDS: Final[Mapping[str, frozenset[str]]] = {
@@ -82,7 +86,8 @@ def report_text() -> str:
 def kept() -> list[Part]:
     """The parts on file, in their order."""
     found = read("evidence")
-    return [part for name in PARTS if name in found for part in found[name].parts]
+    names = [name for name in (TURNS, *PARTS) if name in found]
+    return [part for name in names for part in found[name].parts]
 
 
 def main() -> int:
@@ -98,17 +103,24 @@ def main() -> int:
     if strange := [name for name in wanted if name not in PARTS]:
         print(f"no part {strange[0]!r}: there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    begun, parts = time.perf_counter(), list[Part]()
+    begun, found = time.perf_counter(), dict[str, Part]()
     for name in wanted:
-        parts.append(measured(name, args.sample))
-        if not (args.print or args.sample > 1):
-            keep("evidence", name, of_parts(f"python -m recordings --parts {name}", parts[-1:]))
+        found[name] = measured(name, args.sample)
         print(f"{time.perf_counter() - begun:4.0f} s  {name}", file=sys.stderr, flush=True)
+    if args.sample == 1 and not found.keys().isdisjoint(COMPARING):
+        found[TURNS] = coverage(found, NEEDS)
+    parts = [*found.values()]
     if args.print or args.sample > 1:
         print(report.page(parts))
     else:
+        for name, part in found.items():
+            whole = "make evidence" if name == TURNS else f"python -m recordings --parts {name}"
+            if name != TURNS or found.keys() >= {*COMPARING}:
+                keep("evidence", name, of_parts(whole, [part]))
         report.PAGE.write_text(report_text(), encoding="utf-8")
         print(f"wrote {report.PAGE.relative_to(ROOT)}")
+    if line := told(parts):
+        print(line, file=sys.stderr)
     for line in (missed := list(report.failures(parts))):
         print(f"missed: {line}", file=sys.stderr)
     return 1 if missed else 0

@@ -6,6 +6,7 @@ what each file is. What a record is, its own form tells (`forms.py`), and not th
 """
 
 import gzip
+import hashlib
 import json
 import os
 import zlib
@@ -15,10 +16,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from recordings.forms import Record, kind_of
+from recordings.forms import Record, kind_of, like
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 VARIABLE: Final = "CLEW_RECORDINGS"
+KNOWN: Final = Path(__file__).with_name("own.txt")
+"""The SHA-256 of each file of the project's own recordings: their quirks are known, one by one."""
 
 
 def folder() -> Path:
@@ -86,6 +89,31 @@ def records(*kinds: str, sample: int = 1) -> Iterator[Record]:
                 if number % sample == 0:
                     yield one
                 number += 1
+
+
+def turns(*kinds: str) -> int:
+    """How many turns there are in records of these kinds, also in those that cannot be taken.
+
+    `UNKNOWN` stands for records with turns that are of no kind.
+    """
+    number = 0
+    for path in files():
+        for one in lines(path):
+            if isinstance(one, Unread) or like(one) not in kinds:
+                continue
+            found = one.get("turns")
+            number += len(found) if isinstance(found, list) else 0
+    return number
+
+
+def own(*kinds: str) -> bool:
+    """Whether all records of these kinds are of the project's own recordings, byte for byte."""
+    known = KNOWN.read_text("utf-8").split()
+    return all(
+        hashlib.sha256(path.read_bytes()).hexdigest() in known
+        for path in files()
+        if not _kinds(path, path.stat().st_mtime_ns).isdisjoint(kinds)
+    )
 
 
 @cache

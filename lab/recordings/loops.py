@@ -35,7 +35,8 @@ ends a run does not count.
 A run is in a loop, by the recording alone, if 1 to 10 calls are repeated 5 times or more in a row
 with the same names, arguments and results, and no message of a person in between. It is stopped if
 neither the last call of round 5 nor anything of the loop after it is made. A run is successful if
-the recording says so (exact match, reward 1, success, gold calls).
+the recording says so (exact match, reward 1, success, gold calls). One that loops and ends well all
+the same was lucky: to stop it in its loop is no false alarm.
 """
 
 LIMITS: Final = clew.Limits(
@@ -67,6 +68,12 @@ class Judged:
     def saved(self) -> int:
         """How many recorded calls were not made."""
         return sum(len(step.calls) for step in self.run.steps) - len(self.made)
+
+    @property
+    def astray(self) -> bool:
+        """Whether a call outside of all loops was refused: a run may loop, and end well by luck."""
+        looping = {number for one in loops(self.run) for number in range(one.first, one.end)}
+        return not looping.issuperset(self.refused)
 
     def stopped(self, loop: Loop) -> bool:
         """Whether its fifth round was not made whole, nor anything after that."""
@@ -173,7 +180,12 @@ async def measured(recorded: Iterable[Record]) -> Part:
     ]
     misses = [*judging.misses]
     misses += [_told(one, found) for one, found in looping if not all(map(one.stopped, found))]
-    misses += [f"{one.run.name}: successful, and disturbed" for one in good if one.disturbed]
+    misses += [f"{one.run.name}: successful, and disturbed" for one in good if one.astray]
+    misses += [
+        f"{one.run.name}: successful, though it looped, and stopped in its loop"
+        for one in good
+        if one.disturbed and not one.astray
+    ]
     misses += [
         f"{one.run.name}: {len(one.refused)} refused in a round that is not whole"
         for one in disturbed
@@ -216,7 +228,7 @@ def _of_barren(judged: Sequence[Judged]) -> list[Figure]:
     """Calls that observe nothing new, a rule of the recording's own: is the detector right?"""
     nowhere = [one for one in judged if barren(one.run)]
     stopped = [one for one in nowhere if one.disturbed]
-    every = [one for one in judged if one.disturbed]
+    every = [one for one in judged if one.disturbed and (one.astray or not one.run.success)]
     idle = [call for one in nowhere for found in barren(one.run) for call in _numbered(found)]
     spared = sum(
         number not in one.made
@@ -255,9 +267,14 @@ def _of_good(good: Sequence[Judged], cases: Sequence[Judged]) -> list[Figure]:
     return [
         count(
             "successful runs with a call refused, or landed (false alarms)",
-            sum(one.disturbed for one in good),
+            sum(one.astray for one in good),
             len(good),
             exactly=0,
+        ),
+        count(
+            "successful runs that looped, and were stopped in their loop (luck)",
+            sum(one.disturbed and not one.astray for one in good),
+            len(good),
         ),
         count("successful runs with a hint", sum(one.hints > 0 for one in good), len(good)),
         count(

@@ -17,6 +17,9 @@ from recordings.native_talks import NOBODY, Talk, Turn, name_of, parameters
 UNREAD: Final = "ERROR: unreadable reply"
 """How clew's own word about a reply that counts for nothing begins."""
 
+REMINDER: Final = "NOTE: "
+"""How a reminder begins that clew puts into a prompt: a question said again, what is left."""
+
 Message: TypeAlias = tuple[str, str, tuple[tuple[str, str, str], ...], str]
 """Role, text, calls (name, arguments, id), and the id of the call that is answered."""
 
@@ -42,6 +45,8 @@ class Checked:
     same: int = 0
     once: int = 0
     prompts: int = 0
+    reminders: int = 0
+    """Messages of clew's own in the last prompts."""
     beside: int = 0
     """Rejected replies with a call beside text, and how many of them are taken."""
     taken: int = 0
@@ -68,7 +73,10 @@ def check(driven: Driven, checked: Checked) -> None:
                 _check_call(driven, call, turn, number, checked)
     if (steps := len(driven.trajectory.steps)) != len(talk.turns):
         checked.differences.append(f"{talk.name}: {steps} replies instead of {len(talk.turns)}")
-    why = _other_message(list(told(driven.prompt)), list(expected(talk)))
+    wanted = list(expected(talk))
+    found, reminders = without_reminders(list(told(driven.prompt)), wanted)
+    checked.reminders += reminders
+    why = _other_message(found, wanted)
     if why and checked.unlisted + checked.forbidden + checked.written > otherwise:
         checked.apart += 1
     elif why:
@@ -166,6 +174,20 @@ def told(prompt: Sequence[Part]) -> Iterator[Message]:
             calls = tuple((call.name, call.arguments or "", call.id) for call in part.calls)
             unread = part.role == "user" and part.text.startswith(UNREAD)
             yield part.role, UNREAD if unread else part.text, calls, part.call_id
+
+
+def without_reminders(found: list[Message], wanted: list[Message]) -> tuple[list[Message], int]:
+    """The messages but for clew's own reminders, and how many these are.
+
+    A person may begin like them: what the recording has is no reminder.
+    """
+    said = {text for role, text, *_ in wanted if role == "user"}
+    kept = [
+        one
+        for one in found
+        if one[0] != "user" or not one[1].startswith(REMINDER) or one[1] in said
+    ]
+    return kept, len(found) - len(kept)
 
 
 def expected(talk: Talk) -> Iterator[Message]:

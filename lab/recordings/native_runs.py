@@ -26,8 +26,9 @@ an orchestrator), with their own tool lists. A scripted model gives the recorded
 `run`, the person's messages follow through `resume(say=…)`, and the tools give what was observed,
 the last call of a reply first. Compared with the recording: names, arguments and observations of
 each call, and the last prompt, message by message. Texts that a harness put in itself are no
-replies; of replies that it refused, only clew's reading is checked. A call that its own definition
-forbids, by a reader independent of clew, must be refused.
+replies, and clew's own reminders are left out of the prompt; of replies that the harness refused,
+only clew's reading is checked. A call that its own definition forbids, by a reader independent of
+clew, must be refused.
 
 Then every record is cut after each entry and continued. With `idempotent` tools it must end the
 same (but for attempts and the order in which calls of a reply end), with no recorded call made
@@ -44,6 +45,7 @@ class Found:
     checked: Checked = field(default_factory=Checked)
     cuts: Cuts = field(default_factory=Cuts)
     replayed: int = 0
+    turns: int = 0
     judging: Judging = field(default_factory=Judging)
 
 
@@ -58,12 +60,14 @@ async def measured(recorded: Iterable[Record]) -> Part:
     for one in recorded:
         with found.judging.one(one.get("id")):
             await follow(talk(one), found)
+            found.turns += len(one["turns"])
     checked, cuts = found.checked, found.cuts
     return Part(
         "Native runs: driven, cut everywhere, replayed",
         TEXT,
         [*_compared(found), *_cut(cuts), *_met(checked), *found.judging.figures()],
         [*found.judging.misses, *checked.misses, *checked.differences, *cuts.misses],
+        compared=found.turns,
         finding="conversations survive a crash after any entry; no unsafe call is made twice",
         lead=(
             "calls with name, arguments and observation as recorded",
@@ -109,6 +113,11 @@ def _compared(found: Found) -> list[Figure]:
             checked.prompts,
             whole,
             exactly=whole,
+        ),
+        Figure(
+            "clew's own reminders in these prompts, which no recording has",
+            f"{checked.reminders:,}",
+            f"{talks:,} conversations",
         ),
         *_refused(checked),
         count("replays byte-equal", found.replayed, talks, exactly=talks),

@@ -43,6 +43,8 @@ class Part:
     misses: Sequence[str] = ()
     finding: str = ""
     lead: Sequence[str] = ()
+    compared: int = 0
+    """So many recorded turns were compared here, and in no other part."""
 
     @property
     def aims(self) -> tuple[int, int]:

@@ -159,6 +159,7 @@ class Found:
     """What was counted over all runs."""
 
     runs: int = 0
+    turns: int = 0
     calls: int = 0
     as_recorded: int = 0
     replays: int = 0
@@ -172,6 +173,7 @@ class Found:
 async def follow(run: Gold, found: Found) -> None:
     """Run it, replay it, and fork it at every step, with tools of either effect."""
     found.runs += 1
+    found.turns += len(run.rounds)
     for effect in EFFECTS:
         world, store = World(run), clew.MemoryStore()
         agent = _agent(run, world, effect)
@@ -332,6 +334,7 @@ async def measured(recorded: Iterable[Record]) -> Part:
     misses = [*found.judging.misses, *found.misses, *found.unfit]
     return Part(
         "Stateful gold runs: replay and fork at every step", TEXT, figures, misses,
+        compared=found.turns,
         finding="a replay never touches the world; a fork at any step ends in the same state",
         lead=(
             "replays in which the world stood still",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from clew.core.codec import Parsed
 from clew.core.events import Action, Reply
-from recordings.data import records
+from recordings.data import own, records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count, share
 from recordings.text_formats import FORMATS, Format, Said, Turn, comparable, plainly
@@ -27,7 +27,8 @@ labels. MedAgent and the software-engineering runs are declared dialects of `Com
   call. The right reading is then the first call that the reply plainly contains, found without a
   codec: a tool's name with its bracket or address at the start of a line or after a label. If there
   is none, or the words leave it open, a fault is right. Each is listed.
-- *Recorded otherwise*: the recorded call is not what the reply plainly says. Listed, not counted.
+- *Recorded otherwise*: the recorded call is not what the reply plainly says. Listed; in the
+  project's own recordings there may be none, and in others it is no turn that was compared.
 - *Written by the model*: the reply contains the tool's name and every text of the arguments.
 """
 
@@ -168,8 +169,8 @@ def listed(tally: Tally) -> Iterator[str]:
         yield f"{tally.form.name}, {place}{more}: {why}; read {right} as {made}"
 
 
-def figures(tallies: Sequence[Tally]) -> Iterator[Figure]:
-    """The rows of the page."""
+def figures(tallies: Sequence[Tally], *, own: bool = False) -> Iterator[Figure]:
+    """The rows of the page; of `own` recordings none may be recorded otherwise than said."""
     for tally in tallies:
         name = tally.form.name
         yield share(f"{name}: thought and action as recorded", tally.same, tally.read, least=LEAST)
@@ -181,6 +182,13 @@ def figures(tallies: Sequence[Tally]) -> Iterator[Figure]:
         for why, turns in tally.elsewhere.items():
             yield count(f"{name}: turns left out, {why}", turns, turns)
     read, unread = sum(one.read for one in tallies), sum(one.unread for one in tallies)
+    otherwise = sum(one.otherwise for one in tallies)
+    yield count(
+        "all: recorded otherwise than plainly said",
+        otherwise,
+        read + otherwise,
+        exactly=0 if own else None,
+    )
     yield share("all: thought and action as recorded", sum(one.same for one in tallies), read)
     if unread:
         right = sum(one.right for one in tallies)
@@ -209,9 +217,15 @@ def measure(sample: int) -> Part:
     found = [tallied(form, records(form.kind, sample=sample), judging) for form in FORMATS]
     tallies = [tally for tally in found if tally.read or tally.unread]
     misses = [line for tally in tallies for line in (*tally.missed, *listed(tally))]
-    rows = [*figures(tallies), *(_flagged(tallies) if sample == 1 else ()), *judging.figures()]
+    ours = own(*(tally.form.kind for tally in tallies))
+    rows = [
+        *figures(tallies, own=ours),
+        *(_flagged(tallies) if sample == 1 else ()),
+        *judging.figures(),
+    ]
     return Part(
         "Text codecs", TEXT, rows, [*judging.misses, *misses],
+        compared=sum(tally.read + tally.unread for tally in tallies),
         finding="recorded replies are read as their own programs read them",
         lead=("all: thought and action as recorded", "all: unread turns that clew reads rightly"),
     )  # fmt: skip

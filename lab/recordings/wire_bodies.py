@@ -128,7 +128,7 @@ _ENDS: Final[Mapping[str, Callable[[Body], object]]] = {
 
 def _chat(body: Body) -> Told:
     choice = _list(body["choices"])[0]
-    message = _dict(choice["message"])
+    message = _dict(choice.get("message"))  # Azure's filter may leave it out
     content = message.get("content") or ""
     text = _aloud(content if isinstance(content, str) else _joined(_list(content), "text"))
     called = [_dict(call.get("function")) for call in _list(message.get("tool_calls"))]

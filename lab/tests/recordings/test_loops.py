@@ -206,9 +206,20 @@ def test_the_part_counts_what_was_disturbed_and_saved(
 def test_a_successful_run_that_is_disturbed_is_a_regression(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = measured(tmp_path, monkeypatch, [record("right", STUCK, em=1)])
+    news = text_turn("Search", "herons", "at last")
+    part = measured(tmp_path, monkeypatch, [record("right", [*STUCK[:4], news], em=1)])
     assert not figures(part)["successful runs with a call refused, or landed (false alarms)"][2]
     assert part.misses == ["right: successful, and disturbed"]
+
+
+def test_a_loop_that_ends_well_was_lucky_and_is_no_false_alarm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = measured(tmp_path, monkeypatch, [record("lucky", STUCK, em=1)])
+    assert part.met, list(failures([part]))
+    lucky = "successful runs that looped, and were stopped in their loop (luck)"
+    assert figures(part)[lucky][:2] == ("1", "1")
+    assert part.misses == ["lucky: successful, though it looped, and stopped in its loop"]
 
 
 def test_a_loop_that_goes_on_is_told_with_its_rounds(

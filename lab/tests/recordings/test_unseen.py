@@ -241,7 +241,7 @@ def test_a_part_that_breaks_hides_no_other(folder: Path) -> None:
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     headings = [line for line in done.stdout.splitlines() if line.startswith("## ")]
-    assert len(headings) == 1 + len(SHAPED) + 1
+    assert len(headings) == 1 + len(SHAPED) + 2
     assert (headings[0], headings[-1]) == ("## Findings", "## Single cases")
     assert "(not judged)" in done.stdout
     assert done.returncode == 1
