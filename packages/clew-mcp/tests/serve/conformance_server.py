@@ -3,7 +3,7 @@
     python -m tests.serve.conformance_server
 
 The suite calls its tools without a question, or with arguments of its own. So each call is given
-one here; everything else is `clew serve-mcp`: the same server, transport, worker and store. What a
+one here; everything else is `clew mcp serve`: the same server, transport, worker and store. What a
 tool must show (a text, progress, an error, a form) comes from the run of an agent.
 """
 

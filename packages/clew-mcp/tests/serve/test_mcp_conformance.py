@@ -1,4 +1,4 @@
-"""The public conformance suite of MCP, against `clew serve-mcp` and against the same server with
+"""The public conformance suite of MCP, against `clew mcp serve` and against the same server with
 agents of the names that the suite calls.
 
 The package's README.md lists the scenarios; one that passes or fails otherwise fails here.
@@ -27,7 +27,7 @@ DECLARED: Final = {
     "server-initialize", "ping", "tools-list", "server-sse-polling", "server-sse-multiple-streams",
     "resources-list", "dns-rebinding-protection",
 }  # fmt: skip
-"""The scenarios of what `clew serve-mcp` declares."""
+"""The scenarios of what `clew mcp serve` declares."""
 
 OF_AGENTS: Final = {
     "tools-call-simple-text", "tools-call-error", "tools-call-with-progress",

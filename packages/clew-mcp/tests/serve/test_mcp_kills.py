@@ -1,4 +1,4 @@
-"""`clew serve-mcp` killed at fifty points of calls: no task is lost, no effect is repeated."""
+"""`clew mcp serve` killed at fifty points of calls: no task is lost, no effect is repeated."""
 
 import random
 import signal

@@ -1,4 +1,4 @@
-"""`clew serve-mcp` as a process: killed, interrupted, left, and reached by those who may not."""
+"""`clew mcp serve` as a process: killed, interrupted, left, and reached by those who may not."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 def command(folder: Path, *more: str) -> list[str]:
     store = str(folder / "runs.sqlite")
-    return [sys.executable, "-m", "clew_cli", "serve-mcp", AGENT, "--store", store, *more]
+    return [sys.executable, "-m", "clew_cli", "mcp", "serve", AGENT, "--store", store, *more]
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:

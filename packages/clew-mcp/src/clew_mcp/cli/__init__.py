@@ -1,4 +1,4 @@
-"""`clew mcp`, `clew serve-mcp` and `clew tools classify`."""
+"""`clew mcp` and `clew tools classify`."""
 
 from typing import Final
 
@@ -16,11 +16,12 @@ PINS: Final = CommandEntry(
 )
 MCP: Final = CommandGroup(
     "mcp",
-    help="MCP servers: their tools, and what is pinned of them.",
+    help="MCP: tools of servers, pins; serve agents as tools.",
     sections={
         "Commands": (
             CommandEntry("list", "List servers and their tools.", "clew_mcp.cli.mcp"),
             PINS,
+            CommandEntry("serve", "Serve agents as MCP tools and tasks.", "clew_mcp.cli.serve_mcp"),
         )
     },
     default="list",

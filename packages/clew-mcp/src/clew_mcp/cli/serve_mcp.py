@@ -1,4 +1,4 @@
-"""`clew serve-mcp`: agents as tools of other programs."""
+"""`clew mcp serve`: agents as tools of other programs."""
 
 import importlib
 import os
@@ -20,9 +20,9 @@ from clew.workers import WorkerEvent
 
 EPILOG = """\b
 Examples:
-  clew serve-mcp support.toml
-  clew serve-mcp research=agents/deep.toml support.toml --at-once 4
-  clew serve-mcp support.toml --http 127.0.0.1:8765 --token-env CLEW_MCP_TOKEN
+  clew mcp serve support.toml
+  clew mcp serve research=agents/deep.toml support.toml --at-once 4
+  clew mcp serve support.toml --http 127.0.0.1:8765 --token-env CLEW_MCP_TOKEN
 \b
 Without --http it speaks over stdin and stdout with the program that started
 it. Each call is a run: if the client leaves, the run goes on; if the server
@@ -31,7 +31,7 @@ second Ctrl-C stops at once. Exit codes: 0, 2 usage, 130 stopped at once.
 """
 
 
-@click.command("serve-mcp", epilog=EPILOG)
+@click.command("serve", epilog=EPILOG)
 @click.argument("agents", metavar="AGENT...", nargs=-1, required=True)
 @click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP there, at /mcp.")
 @click.option(

@@ -45,7 +45,6 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
     "Run in the background": (
         CommandEntry("submit", "Leave a question to a worker."),
         CommandEntry("worker", "Execute submitted runs."),
-        CommandEntry("serve-mcp", "Serve agents as MCP tools and tasks.", package="clew-mcp"),
     ),
     "Manage": (
         CommandEntry(
@@ -71,7 +70,7 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
             ),
         ),
         CommandEntry(
-            "mcp", "MCP servers: their tools, and what is pinned of them.", package="clew-mcp"
+            "mcp", "MCP: tools of servers, pins; serve agents as tools.", package="clew-mcp"
         ),
         CommandEntry(
             "tools",
