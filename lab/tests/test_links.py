@@ -1,7 +1,7 @@
 """Every link of a page leads to a file that is there, and its mark to a heading of that file.
 
 `make docs` checks the pages of the site again. This also reads what is no page of it, such as
-SECURITY.md and the lab's pages. The changelog speaks of pages as they were.
+SECURITY.md, the changelog and the pages of the lab.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The published matrix: it is what docs/ablation.md says, and all of it can be begun."""
+"""The published matrix: it is what lab/reports/ablation.md says, and all of it can be begun."""
 
 from pathlib import Path
 

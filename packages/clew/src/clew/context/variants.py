@@ -153,7 +153,7 @@ VARIANTS: Final = (
         native=False,
         # A 1.5B model that was asked natively told of calls and invented their results; of objects
         # that a schema held, none of 134 was malformed. Two examples made 7 right answers of 5;
-        # what four of them, and the few lines, are worth, docs/live.md says.
+        # what four of them, and the few lines, are worth, lab/reports/live.md says.
         codec="json",
         examples=4,
         short=True,
