@@ -1,4 +1,4 @@
-"""The tables of an evaluation as lab/reports/ablation.md shows them: models side by side, in Markdown.
+"""The tables of an evaluation as its report shows them: models side by side, in Markdown.
 
 clew eval run lab/benchmarks/evaluation/ablation.toml --results ablation.sqlite
 python -m benchmarks.evaluation.figures ablation.sqlite
