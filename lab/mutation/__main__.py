@@ -59,34 +59,19 @@ WORDS: Final = {
 
 def main() -> None:
     """Draw, try, tell."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mutation",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--sample", type=int, default=300, help="how many mutants")
-    parser.add_argument("--seed", type=int, default=1, help="of the draw")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
-    parser.add_argument("--all", action="store_true", help="list the killed ones too")
-    parser.add_argument(
-        "--record", metavar="SECTION", help="keep the outcome as this section of the report"
-    )
-    chosen = parser.parse_args()
-
+    chosen = options()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)  # in the background of a shell too
     BUILD.mkdir(parents=True, exist_ok=True)
     mutable = [path.relative_to(ROOT) for path in python_files(ROOT / TARGET, ROOMS)]
     name = f"{digest(mutable)}-{chosen.seed}"
     whole = digest([path for path in files() if path.suffix == ".py"])
-    mutants = list(by_turns(ROOT / TARGET, chosen.seed, chosen.sample, ROOMS))
+    mutants = list(by_turns(ROOT / TARGET, chosen.seed, chosen.sample, chosen.rooms))
     reasons = explained()
     results = Results(BUILD / f"{name}.jsonl", whole, reasons)
     left = [mutant for mutant in mutants if results.leave(mutant, reasons)]
-    print(
-        f"{len(mutants)} mutants of {', '.join(ROOMS)} (commit {commit()}, seed {chosen.seed})",
-        flush=True,
-    )
+    what = f"seed {chosen.seed}, commit {commit()}"
+    print(f"{len(mutants)} mutants of {', '.join(chosen.rooms)} ({what})", flush=True)
     if left:
         sandboxes = [Sandbox(BUILD / f"tree-{number}") for number in range(chosen.jobs)]
         for sandbox in sandboxes:
@@ -98,25 +83,49 @@ def main() -> None:
         except KeyboardInterrupt:
             print("\nstopped: the same command goes on from here")
     if chosen.record:
-        record(chosen.record, mutants, results.known, reasons, seed=chosen.seed)
+        record(chosen, what, mutants, results.known, reasons)
     tell(mutants, results.known, reasons, listed=chosen.all)
 
 
 def record(
-    name: str,
+    chosen: argparse.Namespace,
+    what: str,
     mutants: Sequence[Mutant],
     known: Mapping[Key, Outcome],
     reasons: Mapping[Key, str],
-    *,
-    seed: int,
 ) -> None:
     """Keep what came of them in lab/reports, and write the report again."""
     tried = sum(mutant.key in known for mutant in mutants)
-    head = f"Seed {seed}, commit {commit()}: {tried} mutants were tried of {len(mutants)} drawn."
+    head = f"{tried} of {len(mutants)} mutants were tried: {what}."
     text = report.written(mutants, known, reasons, head)
-    command = f"python -m mutation --sample {len(mutants)} --seed {seed} --record {name}"
-    outcomes.keep("mutants", name, outcomes.of_markdown(command, text))
+    command = f"python -m mutation --sample {chosen.sample} --seed {chosen.seed}"
+    if chosen.rooms != [*ROOMS]:
+        command += f" --rooms {','.join(chosen.rooms)}"
+    command += f" --record {chosen.record}"
+    outcomes.keep("mutants", chosen.record, outcomes.of_markdown(command, text))
     pages.write("mutants")
+
+
+def options() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mutation",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--sample", type=int, default=300, help="how many mutants")
+    parser.add_argument("--seed", type=int, default=1, help="of the draw")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
+    parser.add_argument("--rooms", default=",".join(ROOMS), help="some of the rooms, with commas")
+    parser.add_argument("--all", action="store_true", help="list the killed ones too")
+    parser.add_argument(
+        "--record", metavar="SECTION", help="keep the outcome as this section of the report"
+    )
+    chosen = parser.parse_args()
+    chosen.rooms = chosen.rooms.split(",")
+    if strange := set(chosen.rooms) - set(ROOMS):
+        parser.error(f"no room {min(strange)!r}: there are {', '.join(ROOMS)}")
+    return chosen
 
 
 def commit() -> str:

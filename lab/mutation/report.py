@@ -18,7 +18,8 @@ def written(
     """The tables of a sample."""
     tried = [mutant for mutant in mutants if mutant.key in known]
     alive = [mutant for mutant in tried if known[mutant.key]["outcome"] in ALIVE]
-    rows = [row(room, of_room(tried, room), known, reasons) for room in ROOMS]
+    rooms = [room for room in ROOMS if of_room(tried, room)]
+    rows = [row(room, of_room(tried, room), known, reasons) for room in rooms]
     rows.append(row("all", tried, known, reasons))
     titles = ("room", "mutants", "noticed", "only by tests of several packages", "explained")
     blocks = [head, table((*titles, "survived", "score"), rows)]
