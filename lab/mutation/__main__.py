@@ -40,7 +40,6 @@ from mutation.trial import (
     files,
     fork,
 )
-from reporting import outcomes, pages
 
 BUILD: Final = ROOT / "build" / "mutants"
 EXPLAINED: Final = Path(__file__).parent / "explained.toml"
@@ -95,6 +94,8 @@ def record(
     reasons: Mapping[Key, str],
 ) -> None:
     """Keep what came of them in lab/reports, and write the report again."""
+    from reporting import outcomes, pages  # noqa: PLC0415 - they import clew, which forks must not
+
     tried = sum(mutant.key in known for mutant in mutants)
     head = f"{tried} of {len(mutants)} mutants were tried: {what}."
     text = report.written(mutants, known, reasons, head)

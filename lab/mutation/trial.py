@@ -158,6 +158,8 @@ Order = Mapping[str, float] | Sequence[str]
 
 def fork(sandbox: Sandbox, name: str, order: Order, *, measured: bool) -> int:
     """Start the tests: the pid of a process that will leave `{name}.json` beside the sandbox."""
+    if "clew" in sys.modules:
+        raise RuntimeError("clew is imported: the tests would not see the mutant")
     (sandbox.folder.parent / f"{name}.json").unlink(missing_ok=True)
     sys.stdout.flush()
     if pid := os.fork():
