@@ -29,6 +29,7 @@ from mutation import report
 from mutation.mutants import Mutant, by_turns, python_files
 from mutation.report import ALIVE, Key
 from mutation.trial import (
+    FURTHER,
     ROOMS,
     ROOT,
     TARGET,
@@ -62,7 +63,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)  # in the background of a shell too
     BUILD.mkdir(parents=True, exist_ok=True)
-    mutable = [path.relative_to(ROOT) for path in python_files(ROOT / TARGET, ROOMS)]
+    mutable = [path.relative_to(ROOT) for path in python_files(ROOT / TARGET, chosen.rooms)]
     name = f"{digest(mutable)}-{chosen.seed}"
     whole = digest([path for path in files() if path.suffix == ".py"])
     mutants = list(by_turns(ROOT / TARGET, chosen.seed, chosen.sample, chosen.rooms))
@@ -124,8 +125,9 @@ def options() -> argparse.Namespace:
     )
     chosen = parser.parse_args()
     chosen.rooms = chosen.rooms.split(",")
-    if strange := set(chosen.rooms) - set(ROOMS):
-        parser.error(f"no room {min(strange)!r}: there are {', '.join(ROOMS)}")
+    known = (*ROOMS, *FURTHER)
+    if strange := set(chosen.rooms) - {*known}:
+        parser.error(f"no room {min(strange)!r}: there are {', '.join(known)}")
     return chosen
 
 

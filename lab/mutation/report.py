@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mutation.mutants import Mutant
-from mutation.trial import ROOMS, TOGETHER
+from mutation.trial import FURTHER, ROOMS, TOGETHER
 
 Outcome = Mapping[str, Any]
 Key = tuple[str, str, str, str]
@@ -18,7 +18,7 @@ def written(
     """The tables of a sample."""
     tried = [mutant for mutant in mutants if mutant.key in known]
     alive = [mutant for mutant in tried if known[mutant.key]["outcome"] in ALIVE]
-    rooms = [room for room in ROOMS if of_room(tried, room)]
+    rooms = [room for room in (*ROOMS, *FURTHER) if of_room(tried, room)]
     rows = [row(room, of_room(tried, room), known, reasons) for room in rooms]
     rows.append(row("all", tried, known, reasons))
     titles = ("room", "mutants", "noticed", "only by tests of several packages", "explained")

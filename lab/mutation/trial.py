@@ -33,6 +33,9 @@ TARGET: Final = Path("packages/clew/src/clew")
 ROOMS: Final = ("core", "guards", "context", "codecs")
 """What is mutated, the same number of mutants in each."""
 
+FURTHER: Final = ("agent",)
+"""Rooms that are mutated where they are asked for: what makes an engine of an agent."""
+
 HOUSE: Final = Path("packages/clew/tests")
 TOGETHER: Final = Path("lab/tests/together")
 """What features do beside those of other packages: put to a mutant last, and told apart."""
@@ -221,7 +224,7 @@ def foreign(module: str, folder: Path) -> bool:
 def measure(beside: Path) -> None:
     """Note which test runs which line, in this process and in those that it starts."""
     settings = beside / "coverage.ini"
-    mutable = ",".join(f"{Path.cwd() / TARGET / room}/*" for room in ROOMS)
+    mutable = ",".join(f"{Path.cwd() / TARGET / room}/*" for room in (*ROOMS, *FURTHER))
     settings.write_text(
         f"[run]\ninclude = {mutable}\nparallel = true\ndata_file = {beside}/coverage\n"
         "sigterm = true\ndisable_warnings = no-data-collected\n"
