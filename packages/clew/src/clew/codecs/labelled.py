@@ -141,17 +141,21 @@ class Labelled(TextCodec):
         return self.read(prompt_spec, reply, sections(self.dialect.labels, reply.text))
 
     def read(self, prompt_spec: PromptSpec, reply: Reply, found: Sections) -> Parsed:
-        """The step that a reply holds, once it was taken apart."""
+        """The step that a reply holds, once it was taken apart; what cannot be read is a fault."""
         try:
-            if why := prompt_texts.cut_short(reply, whole=found.whole):
-                raise UnreadableError(why)
-            check_thought(found.thought)
-            action, repairs = self._read(prompt_spec, reply, found)
-            check_alone(prompt_spec, action.name, left_over=found.left_over)
+            return self.step(prompt_spec, reply, found)
         except UnreadableError as error:
             return Parsed(
                 text=found.thought, fault=prompt_texts.fault(error, self._example(prompt_spec))
             )
+
+    def step(self, prompt_spec: PromptSpec, reply: Reply, found: Sections) -> Parsed:
+        """The step that a reply holds. Raises `UnreadableError` where it holds none."""
+        if why := prompt_texts.cut_short(reply, whole=found.whole):
+            raise UnreadableError(why)
+        check_thought(found.thought)
+        action, repairs = self._read(prompt_spec, reply, found)
+        check_alone(prompt_spec, action.name, left_over=found.left_over)
         repairs = list(dict.fromkeys([*found.repairs, *repairs]))
         return Parsed(found.thought, (action,), repairs=tuple(repairs))
 

@@ -269,10 +269,10 @@ def _labelled(prompt_spec: PromptSpec, text: str, found: Sections) -> Parsed | N
     name = re.match(r"[`\"'*]*([\w./-]{1,64})", found.action)
     if found.input is None and (name is None or not _called(prompt_spec, name[1], found.action)):
         return None
-    read = Labelled().read(prompt_spec, Reply(text), found)
-    if read.fault:
-        why = read.fault.partition("\n")[0].partition(". The right form")[0]
-        return _fault(prompt_spec, text, why, name[1] if name else "")
+    try:
+        read = Labelled().step(prompt_spec, Reply(text), found)
+    except UnreadableError as error:
+        return _fault(prompt_spec, text, str(error), name[1] if name else "")
     [action] = read.actions
     if problem := _problem(prompt_spec, WrittenCall(action.name, action.args)):
         return _fault(prompt_spec, text, problem, action.name)
