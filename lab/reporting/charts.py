@@ -241,6 +241,17 @@ def retrieval() -> str:
     ).svg()
 
 
+def rooms() -> str:
+    """The lines of each room, and of all that it needs."""
+    (table,) = read("house")["rooms"].tables
+    sizes = [table.columns.index(name) for name in ("lines", "lines of its closure")]
+    ordered = sorted(table.rows, key=lambda row: number(row[sizes[1]]))
+    rows: dict[str, list[Value | None]] = {
+        row[0].strip("`"): [Value(number(row[at])) for at in sizes] for row in ordered
+    }
+    return Bars("The rooms of clew", "lines", ("its own", "its closure"), rows, "{:,.0f}").svg()
+
+
 CHARTS: Final[Mapping[str, Callable[[], str]]] = {
     "cpu": cpu,
     "audit": audit,
@@ -253,5 +264,6 @@ CHARTS: Final[Mapping[str, Callable[[], str]]] = {
     "small-model": small_model,
     "strategies": strategies,
     "retrieval": retrieval,
+    "rooms": rooms,
 }
 """By the names of their files, without `.svg`."""

@@ -28,6 +28,11 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "filter-unaware": "python -m benchmarks.request_filter --half unaware",
         "filter-public": "python -m benchmarks.public_requests",
     },
+    "house": {
+        "rooms": "python -m reporting.house rooms",
+        "packages": "python -m reporting.house packages",
+        "walk": "python -m reporting.house walk",
+    },
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
 }
 """For each report, its sections by name, with the command of each."""

@@ -9,9 +9,10 @@ from live import outcomes, page
 from live.strategies import outcomes as strategy_outcomes
 from live.strategies import page as strategies
 from recordings import __main__ as evidence
-from reporting import pages
+from reporting import headlines, pages
 
 WRITTEN: Final[Mapping[str, Callable[[], str]]] = {
+    "README": headlines.text,
     "performance": performance.text,
     "evidence": evidence.report_text,
     "live": lambda: page.page(outcomes.read()),
