@@ -27,7 +27,6 @@ NAVIGATION: Final = {
     "How-to": {
         "Build": ["tools", "models", "safety", "evidence", "strategies", "mcp"],
         "Run": ["long-runs", "workers", "evaluation"],
-        "Parts of your own": ["recipes/README", "recipes/tool", "recipes/bound", "recipes/guard"],
     },
     "Reference": {
         "Command line and agent files": ["command-line"],
@@ -126,7 +125,6 @@ def lay_out() -> None:
     """Put all pages where Zensical finds them."""
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("README.md"))
-    shutil.copy(ROOT / "docs/recipes/README.md", PAGES / "recipes")
     sources = {PAGES / "index.md": ROOT / "README.md"} | {
         page: ROOT / "docs" / page.relative_to(PAGES) for page in PAGES.rglob("*.md")
     }
