@@ -170,6 +170,14 @@ def test_every_page_is_listed() -> None:
     assert {page for page in pages if f"]({page})" not in listed} == set()
 
 
+def test_the_manual_stays_short() -> None:
+    pages = [path for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"]
+    assert len(pages) <= 14
+    assert (
+        sum(len(path.read_text("utf-8").split()) for path in (ROOT / "docs").glob("*.md")) <= 30_000
+    )
+
+
 def test_blocks_share_names_keep_their_order_and_may_be_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
