@@ -33,6 +33,19 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "packages": "python -m reporting.house packages",
         "walk": "python -m reporting.house walk",
     },
+    "packages": {
+        "programs-steps": "python -m benchmarks.code",
+        "programs-calls": "python -m benchmarks.code --overhead",
+        "programs-escapes": "python -m tests.code.escapes",
+        "files-escapes": "python -m tests.workspace.escapes",
+        "sandbox-escapes": "python -m tests.sandbox.escapes",
+        "edits": "python -m tests.workspace.mistakes",
+        "schedules": "python -m tests.workspace.schedules 10000 1",
+        "quixbugs": "python -m tests.workspace.quixbugs",
+        "mcp-calls": "python -m benchmarks.mcp",
+        "choices": "python -m benchmarks.choices",
+        "votes": "python -m benchmarks.votes",
+    },
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
 }
 """For each report, its sections by name, with the command of each."""
