@@ -192,6 +192,7 @@ def run(sandbox: Sandbox, name: str, order: Order, *, measured: bool) -> int:
     # The same examples each time (tests/conftest.py), and what is imported is the sandbox's.
     paths = import_paths(folder)
     os.environ |= {"CI": "1", "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+    os.environ["GIT_CEILING_DIRECTORIES"] = str(beside)  # a test may want to be in no repository
     sys.dont_write_bytecode = True
     ours = (str(ROOT / "packages"), str(ROOT / "lab"))
     sys.path[:] = [*paths, *(p for p in sys.path if p != str(ROOT) and not p.startswith(ours))]
