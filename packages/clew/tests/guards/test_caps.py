@@ -1,12 +1,14 @@
 """Caps on calls: in a step, of a tool, in a run; a reply with many calls exceeds none."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, Trajectory, read, resume, rule, run
-from clew.core.interfaces import Guard, Tool
+from clew import Agent, Limits, MemoryStore, Trajectory, delegate, read, resume, rule, run
+from clew.core.events import ACTING
+from clew.core.interfaces import AgentTool, Guard, Prompt, Tool
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from tests.guards.verdicts import verdict_on
 from tests.guards.worlds import tool
@@ -117,3 +119,84 @@ async def test_what_waits_for_a_person_counts_until_it_is_denied(
     await rule("run", "1.1", allow=allow, store=store)
     await resume(given, "run", store=store)
     assert codes(await read("run", store=store)) == then
+
+
+# ------------------------------------------------------------------------ of all runs together
+
+
+def counting(name: str, effect: Any, made: list[str]) -> Tool:
+    """A tool that notes each of its calls."""
+    return tool(name, lambda n: made.append(name) or n, effect, n=NUMBER)
+
+
+@dataclass
+class Whole:
+    """A run and its sub-runs, with caps over all of them; and which calls were made."""
+
+    caps: dict[str, int]
+    made: list[str] = field(default_factory=list[str])
+    texts: list[str] = field(default_factory=list[str])
+
+    @property
+    def tools(self) -> list[Tool]:
+        return [counting("look", "read", self.made), counting("send", "unsafe", self.made)]
+
+    def helper(self, *moves: Move) -> AgentTool:
+        """A sub-agent that makes these moves, under the caps."""
+
+        def told(prompt: Prompt) -> Move:
+            self.texts.extend(part.text for part in prompt.parts if part.role == "tool")
+            return say("ok")
+
+        agent = Agent(ScriptedModel([*moves, told]), self.tools, prompt="Work.")
+        made = delegate(agent, name="helper", description="It helps.")
+        return replace(made, caps=self.caps)
+
+    async def run(self, helper: AgentTool, *moves: Move) -> list[str]:
+        """The calls that were made."""
+        given = agent_of([*moves], [*self.tools, helper])
+        await run(given, "Go.", store=MemoryStore())
+        return self.made
+
+
+def agent_of(moves: Sequence[Move], tools: Sequence[Any]) -> Agent[str]:
+    return Agent(ScriptedModel([*moves, say("ok")]), tools, prompt="Work.")
+
+
+HELP: Final = act("helper", task="Do it.")
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3, 5])
+async def test_a_cap_on_a_tool_holds_over_sub_runs_one_after_the_other(cap: int) -> None:
+    whole = Whole({"look": cap})
+    moves = [act("look", n=1), act("look", n=2), act("send", n=1)]
+    made = await whole.run(whole.helper(*moves), HELP, HELP)
+    assert (made.count("look"), made.count("send")) == (min(cap, 4), 2)
+    refused = [text for text in whole.texts if "called as often as the whole work may" in text]
+    assert len(refused) == max(0, 4 - cap)
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3])
+async def test_it_counts_the_calls_of_the_run_that_hands_on_too(cap: int) -> None:
+    whole = Whole({"look": cap})
+    helper = whole.helper(acts(act("look", n=1), act("look", n=2)))
+    made = await whole.run(helper, act("look", n=3), HELP, act("look", n=4))
+    assert made.count("look") == cap
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3])
+async def test_sub_runs_side_by_side_exceed_no_cap(cap: int) -> None:
+    whole = Whole({"look": cap})
+    helper = whole.helper(acts(act("look", n=1), act("look", n=2)))
+    made = await whole.run(helper, acts(HELP, HELP))
+    assert made.count("look") <= cap
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3])
+async def test_a_cap_on_effects_leaves_what_only_reads(cap: int) -> None:
+    whole = Whole({ACTING: cap})
+    helper = whole.helper(act("send", n=1), act("look", n=1), act("send", n=2))
+    made = await whole.run(helper, HELP, HELP)
+    assert (made.count("send"), made.count("look")) == (cap, 2)
+    refused = [text for text in whole.texts if "all tool calls with an effect" in text]
+    assert len(refused) == 4 - cap
