@@ -126,7 +126,12 @@ async def test_what_waits_for_a_person_counts_until_it_is_denied(
 
 def counting(name: str, effect: Any, made: list[str]) -> Tool:
     """A tool that notes each of its calls."""
-    return tool(name, lambda n: made.append(name) or n, effect, n=NUMBER)
+
+    def call(n: int) -> int:
+        made.append(name)
+        return n
+
+    return tool(name, call, effect, n=NUMBER)
 
 
 @dataclass
