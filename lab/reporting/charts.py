@@ -252,6 +252,21 @@ def rooms() -> str:
     return Bars("The rooms of clew", "lines", ("its own", "its closure"), rows, "{:,.0f}").svg()
 
 
+def steps() -> str:
+    """Steps of tasks by single calls, calls at once, and programs."""
+    (table,) = read("packages")["programs-steps"].tables
+    rows: dict[str, list[Value | None]] = {
+        row[0].replace("_", " ").replace("cryptobotanists plant", "plant"): [
+            Value(number(each) / number(row[1])) for each in row[2:5]
+        ]
+        for row in table.rows
+    }
+    return Bars(
+        "Steps of a task of M3ToolEval", "steps a task, the answer's included",
+        ("one call per step", "calls at once", "programs"), rows, "{:.1f}",
+    ).svg()  # fmt: skip
+
+
 CHARTS: Final[Mapping[str, Callable[[], str]]] = {
     "cpu": cpu,
     "audit": audit,
@@ -265,5 +280,6 @@ CHARTS: Final[Mapping[str, Callable[[], str]]] = {
     "strategies": strategies,
     "retrieval": retrieval,
     "rooms": rooms,
+    "steps": steps,
 }
 """By the names of their files, without `.svg`."""

@@ -46,6 +46,11 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "choices": "python -m benchmarks.choices",
         "votes": "python -m benchmarks.votes",
     },
+    "offline": {
+        "unseen": "python -m benchmarks.offline",
+        "seen": "python -m benchmarks.offline --half seen",
+    },
+    "formats": {"fuzz": "python -m tests.codecs.call_fuzz --values 6 --real 12 --cuts 8"},
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
 }
 """For each report, its sections by name, with the command of each."""

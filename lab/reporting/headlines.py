@@ -4,6 +4,7 @@ Which figures these are stands in `headlines.toml`; their values come from the o
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from live.figures import Row as Group
 from live.forms import current
 from live.outcomes import of
 from recordings.__main__ import kept
-from reporting.outcomes import figure, read
+from reporting.outcomes import figure, markdown, read
 
 LIST: Final = Path(__file__).with_name("headlines.toml")
 
@@ -39,7 +40,8 @@ class Headline(msgspec.Struct, forbid_unknown_fields=True):
     """A figure: what it is of, what makes it again, and where its value stands.
 
     That is a row of `make bench` (`measured`), a figure of a part, a cell of a table (`row` is how
-    the row begins; the last column where none is named), or the outcomes of the small model.
+    the row begins; the last column where none is named), a line that a command printed (`line` is a
+    word of it), or the outcomes of the small model.
     """
 
     what: str
@@ -50,6 +52,7 @@ class Headline(msgspec.Struct, forbid_unknown_fields=True):
     section: str = ""
     row: list[str] = []
     column: str = ""
+    line: str = ""
     special: str = ""
 
     @property
@@ -59,6 +62,8 @@ class Headline(msgspec.Struct, forbid_unknown_fields=True):
             return self._row_of_bench()
         if self.figure:
             return self._figure()
+        if self.line:
+            return self._line()
         return small_model() if self.special else self._cell()
 
     def _row_of_bench(self) -> str:
@@ -76,6 +81,14 @@ class Headline(msgspec.Struct, forbid_unknown_fields=True):
         of_ = f" of {found.of}" if found.of.replace(",", "").isdigit() else f" ({found.of})"
         aim = f" (aim: {found.aim})" if found.aim and found.aim != found.of else ""
         return f"{found.got}{of_ if found.of else ''}{aim}"
+
+    def _line(self) -> str:
+        """The first line with this word, of what a command printed."""
+        said = markdown(read(self.report)[self.section]).splitlines()
+        found = next(
+            each for each in said if re.search(rf"\b{self.line}\b", each) and each[0] != "|"
+        )
+        return " ".join(found.split())
 
     def _cell(self) -> str:
         table = read(self.report)[self.section].tables[0]
