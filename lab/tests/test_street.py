@@ -23,6 +23,8 @@ IMPORT_BY_NAME = {  # who may import a module whose name is data, in packages bu
     "clew_mcp/pinned_server.py": "the SDK is dear to import, and most runs call no such tool",
     "clew_mcp/pins.py": "platformdirs is dear to import, and pins lie beside an agent file",
 }
+PRIVATE_USES = Path(__file__).with_name("private_uses.txt")
+PUBLIC = set(Path(__file__).with_name("public_names.txt").read_text("utf-8").split())
 OPTIONAL = {  # what a package uses of another one without requiring it
     "clew-evals": {"clew-web": "two environments are answered with the paper's tools"},
 }
@@ -94,6 +96,26 @@ def test_it_imports_of_the_others_what_it_requires(house: Path) -> None:
     ours = {module_of(other): other.name for other in HOUSES}
     found = {(path.name, ours[it]) for path in sources(house) for it in imports(path) if it in ours}
     assert {(path, package) for path, package in found if package not in allowed} == set()
+
+
+def private_uses(house: Path) -> set[str]:
+    """What a package imports of clew that is no public name: `package module.name`."""
+    nodes = (node for path in sources(house) for node in ast.walk(ast.parse(path.read_text())))
+    taken = {
+        f"{node.module}.{alias.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "clew"
+        for alias in node.names
+    }
+    return {f"{house.name} {name}" for name in taken - PUBLIC}
+
+
+def test_what_packages_use_of_clews_inside_is_listed_and_only_shrinks() -> None:
+    """A package is built of public names; what it needs beyond them is in private_uses.txt."""
+    listed = set(PRIVATE_USES.read_text("utf-8").splitlines())
+    found = {use for house in FURTHER for use in private_uses(house)}
+    assert found - listed == set(), "use a public name, or give clew one"
+    assert listed - found == set(), "take out of the list what nobody uses any more"
 
 
 @EACH_FURTHER

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from clew.core.events import Json, Value
+from clew.core.events import Value
+from clew.interfaces import Json
 
 
 class Case(Value, frozen=True):

@@ -8,8 +8,8 @@ from typing import Any, Final, Never, cast
 
 import msgspec
 
-from clew.core.events import Json
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.interfaces import Json
 from clew.support.nearest_name import did_you_mean
 from clew_evals.case import Case
 from clew_evals.expected import check_gold

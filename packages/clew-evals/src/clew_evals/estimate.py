@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from clew.agent.agent import Agent
+from clew import Agent, Usage
 from clew.context.call_estimate import CHARACTERS
 from clew.context.view import first_prompt
-from clew.core.events import Usage, encode
-from clew.core.interfaces import Part
-from clew.models.prices import FREE, Price, price
+from clew.interfaces import Part, encode
+from clew.models import Price, price
+from clew.models.prices import FREE
 from clew_evals.judge import Judge
 from clew_evals.plan import Configuration, Plan, Trial
 from clew_evals.results import Row

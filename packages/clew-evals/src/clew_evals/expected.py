@@ -13,10 +13,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew import ConfigError
 from clew.agent_files.imports import imported_function
-from clew.core.events import Json
 from clew.evidence import normalised
-from clew.support.errors import ConfigError
+from clew.interfaces import Json
 from clew.support.nearest_name import did_you_mean
 from clew.tools.schema import compile_schema
 from clew_evals.expected_types import (

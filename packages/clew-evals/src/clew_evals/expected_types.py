@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from clew.core.events import Json, Value
+from clew.core.events import Value
 from clew.evidence.units import SYMBOLS, TWOFOLD, WORDS, Unit
+from clew.interfaces import Json
 
 
 class Exact(Value, frozen=True):

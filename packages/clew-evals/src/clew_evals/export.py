@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Json, encode
+from clew.interfaces import Json, encode
 from clew_evals.clusters import clusters, why
 from clew_evals.outcome import About, Outcome
 from clew_evals.table import Table, inert

@@ -11,18 +11,15 @@ from typing import Annotated, Final
 
 import msgspec
 
-from clew.agent.agent import Agent
+from clew import Agent, ConfigError, Limits, Step, Trajectory
 from clew.agent.result import result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.context.instructions import instructions
-from clew.core.events import EFFECTFUL, FINISH, Json, Note, Value, encode
-from clew.core.interfaces import Model, Store
+from clew.core.events import Value
 from clew.core.spec_changes import changes
-from clew.core.trajectory import Step, Trajectory
-from clew.guards.limits import Limits
-from clew.models.prices import Price
+from clew.interfaces import EFFECTFUL, FINISH, Json, Model, Note, Store, encode
+from clew.models import Price
 from clew.stores.locks import at_work
-from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema

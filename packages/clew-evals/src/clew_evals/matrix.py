@@ -10,7 +10,7 @@ from clew.agent_files.imports import imported_function
 from clew.agent_files.read import misfit, read_toml, with_absolute_paths
 from clew.agent_files.spec import FileTable
 from clew.agent_files.strategies import strategy_named
-from clew.core.events import Json, encode
+from clew.interfaces import Json, encode
 from clew_evals.dataset import read_dataset
 from clew_evals.environments import world
 from clew_evals.gold import FOREIGN, NOTES, foreign, gold

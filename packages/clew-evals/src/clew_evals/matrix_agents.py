@@ -8,17 +8,15 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.agent.agent import Agent
+from clew import Agent, ConfigError
 from clew.agent_files import DOCS, AgentPartError, Spec, make_agent, make_library, make_model
 from clew.agent_files.read import misfit, with_absolute_paths
 from clew.agent_files.spec import FileTable, ModelConnection, PriceTable, part, put
 from clew.agent_files.toml_positions import Path as Place
 from clew.agent_files.toml_positions import line_of
-from clew.core.events import Json, encode
-from clew.core.interfaces import Model
-from clew.models.prices import FREE, Price, price
-from clew.models.resolve import OFFLINE
-from clew.support.errors import ConfigError
+from clew.interfaces import Json, Model, encode
+from clew.models import OFFLINE, Price, price
+from clew.models.prices import FREE
 from clew.toolbox.docs import Library
 from clew_evals.judge import Judge, judging
 from clew_evals.plan import Configuration

@@ -7,9 +7,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from clew.core.events import FINISH, Code, Judged, Landing, Usage
-from clew.core.trajectory import Trajectory
+from clew import Trajectory, Usage
+from clew.core.events import Code
 from clew.evidence import Audit
+from clew.interfaces import FINISH, Judged, Landing
 from clew_evals.outcome import Counted, Kind, Outcome
 
 Twins: TypeAlias = tuple[str, str, str, int, int]

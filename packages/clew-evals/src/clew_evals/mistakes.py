@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, get_args
 
-from clew.core.events import Json
+from clew.interfaces import Json
 from clew_evals.outcome import About, Counted, Kind, Outcome
 from clew_evals.table import WHO, Table, alike, columns, grouped, sentences, simulated_note, used
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from clew.core.events import Json
 from clew.evidence.dates import dates
 from clew.evidence.facts import links
 from clew.evidence.numbers import PLAIN, RANK, NumberReading, numbers
 from clew.evidence.numbers import Number as Figure
 from clew.evidence.words import flat
+from clew.interfaces import Json
 from clew_evals.expected_types import NumberWithin, unit_of
 
 _ITEM: Final = re.compile(r"^[ \t]*[*#>-]?[ \t]*\d{1,3}[.)](?=\s)", re.MULTILINE)

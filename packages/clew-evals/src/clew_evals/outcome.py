@@ -4,7 +4,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from clew.core.events import Json, Status, StopCode, Usage, Value
+from clew import Usage
+from clew.core.events import Status, StopCode, Value
+from clew.interfaces import Json
 from clew_evals.case import Case
 
 Kind: TypeAlias = Literal[

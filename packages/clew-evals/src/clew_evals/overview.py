@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from statistics import fmean, median
 
-from clew.core.events import Json, Usage
+from clew import Usage
+from clew.interfaces import Json
 from clew_evals.outcome import About, Counted, Outcome
 from clew_evals.statistics import LEVEL, accuracy, pass_all_k, repeated
 from clew_evals.table import (

@@ -10,12 +10,12 @@ from typing import Final
 from msgspec.structs import replace as altered
 
 import clew
-from clew.agent.agent import Agent, is_agent
-from clew.core.events import Json, encode
+from clew import Agent, ConfigError
+from clew.agent.agent import is_agent
 from clew.core.interfaces import Audits
 from clew.evidence import Grounded
-from clew.models.prices import Price
-from clew.support.errors import ConfigError
+from clew.interfaces import Json, encode
+from clew.models import Price
 from clew.support.nearest_name import did_you_mean
 from clew.support.parts import stable_name
 from clew.support.settings import check_fields

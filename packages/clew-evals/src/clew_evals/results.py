@@ -12,10 +12,11 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import msgspec
 
-from clew.core.events import AgentSpec, Value, encode
+from clew import ConfigError, StoreError
+from clew.core.events import Value
 from clew.core.spec_changes import changes
+from clew.interfaces import AgentSpec, encode
 from clew.stores.sqlite.file import connect, explain
-from clew.support.errors import ConfigError, StoreError
 from clew_evals.measures import paired
 from clew_evals.outcome import About, Outcome
 from clew_evals.plan import Plan

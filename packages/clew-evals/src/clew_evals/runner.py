@@ -14,15 +14,14 @@ from typing import Final, TypeAlias
 import anyio
 import anyio.to_thread
 
-from clew import SqliteStore
+from clew import ConfigError, SqliteStore
 from clew.concurrency.portal import twin
-from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
-from clew.core.events import FINISH
-from clew.core.interfaces import Store
 from clew.core.journal import wall_clock
-from clew.support.errors import ConfigError, FencedError
+from clew.interfaces import FINISH, Store
+from clew.stores import FencedError
 from clew.toolbox.docs import IndexReport, Library
+from clew.tools import resources
 from clew_evals.estimate import Estimate, estimate
 from clew_evals.expected import tools_of
 from clew_evals.measures import PassCount

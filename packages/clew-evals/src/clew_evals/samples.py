@@ -5,21 +5,9 @@ The invented one asks for a good score: a judge that obeys what it reads is none
 
 from dataclasses import dataclass
 
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Entry,
-    Evidence,
-    Fingerprints,
-    Observation,
-    Reply,
-    Started,
-    Stop,
-    Thought,
-    text_parts,
-)
-from clew.core.trajectory import Trajectory
+from clew import Entry, Evidence, Observation, Trajectory
+from clew.core.events import Fingerprints, text_parts
+from clew.interfaces import Action, AgentSpec, AnyEvent, Reply, Started, Stop, Thought
 from clew_evals.case import Case
 
 _QUESTION = "In which year was the lighthouse of Torvik lit for the first time, and by whom?"

@@ -9,15 +9,15 @@ from typing import Final, TypeAlias, cast
 
 import msgspec
 
+from clew import ConfigError, Trajectory
 from clew.agent_files.imports import imported_function
-from clew.core.events import Json, Status
-from clew.core.trajectory import Trajectory
+from clew.core.events import Status
 from clew.evidence import Audit
 from clew.evidence.facts import figure
 from clew.evidence.structured import as_text
 from clew.evidence.words import flat, words
+from clew.interfaces import Json
 from clew.support.error_text import described
-from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.short_text import cut, one_line
 from clew.tools.schema import compile_schema

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, median
 
-from clew.core.events import Json
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.interfaces import Json
 from clew.support.extras import missing_extra
 from clew_evals.agreement import agreed
 from clew_evals.mistakes import calls, kinds, mistakes

@@ -11,8 +11,8 @@ from collections.abc import Collection
 from typing import Final
 
 from clew.citations import citations
-from clew.core.events import Json
 from clew.evidence.structured import as_text
+from clew.interfaces import Json
 from clew.support.short_text import one_line
 
 _ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")

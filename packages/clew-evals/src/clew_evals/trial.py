@@ -6,15 +6,13 @@ from typing import Final
 
 import msgspec
 
-from clew.agent.agent import Agent
+from clew import Agent, ModelError, ReplayError, Trajectory
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
-from clew.core.events import Json, Status, StopCode
-from clew.core.interfaces import Store
+from clew.core.events import Status, StopCode
 from clew.core.journal import load
-from clew.core.trajectory import Trajectory
 from clew.evidence import Audit
+from clew.interfaces import Json, Store
 from clew.stores.locks import at_work
-from clew.support.errors import ModelError, ReplayError
 from clew_evals.measures import counted
 from clew_evals.outcome import Judgement, Outcome
 from clew_evals.plan import Plan, Trial

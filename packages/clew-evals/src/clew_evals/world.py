@@ -9,8 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from clew.core.interfaces import Guard, Tool
-from clew.core.trajectory import Trajectory
+from clew import Tool, Trajectory
+from clew.interfaces import Guard
 from clew_evals.case import Case
 
 

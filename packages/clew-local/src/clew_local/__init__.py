@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final, Unpack
 
+from clew import ConfigError
+from clew.models import Offered
 from clew.models.http.endpoint import HttpSettings
-from clew.models.provider import Offered
 from clew.models.validate import check_options
-from clew.support.errors import ConfigError
 from clew_local.download import (
     LISTED,
     ListedModel,

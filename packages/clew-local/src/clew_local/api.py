@@ -12,8 +12,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Json, RawCall, Reply, encode
-from clew.core.interfaces import OnText, Prompt
+from clew.interfaces import Json, OnText, Prompt, RawCall, Reply, encode
 from clew.models.endings import LOCAL
 from clew.models.http.failures import ProviderError
 from clew.models.http.reply_builder import ReplyBuilder

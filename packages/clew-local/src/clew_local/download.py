@@ -10,8 +10,8 @@ import httpx2
 import huggingface_hub
 import msgspec
 
+from clew import ConfigError, ModelError
 from clew.support.error_text import message_of
-from clew.support.errors import ConfigError, ModelError
 
 _HUB: Final = cast("Any", huggingface_hub)  # of its types a part is unknown
 

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 
 _MAGIC: Final = b"GGUF"
 _SCALARS: Final = {

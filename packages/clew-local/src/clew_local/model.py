@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew import ConfigError
+from clew.interfaces import ModelInfo, OnText, Prompt, Reply
+from clew.models import Price
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.openai.chat import ChatApi
 from clew.models.openai.client import openai_endpoint
-from clew.models.prices import Price
-from clew.support.errors import ConfigError, TooLongError
+from clew.support.errors import TooLongError
 from clew_local.api import LocalApi, ahead_of_calls, with_calls
 from clew_local.weights import Weights
 

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import psutil
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 from clew.support.settings import check_fields
 
 CONTEXT: Final = 8_192

@@ -17,7 +17,7 @@ import anyio.to_thread
 import psutil
 import xllamacpp  # type: ignore[import-untyped] # it has no types
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 from clew_local.gguf_header import GgufHeader, read_header
 from clew_local.prompt_cache import PromptCache
 from clew_local.settings import CONTEXT, SPARE, LocalSettings

@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from clew.core.events import Json
-from clew.core.interfaces import Model, Tool
-from clew.support.errors import ConfigError
+from clew import ConfigError, Tool
+from clew.interfaces import Json, Model
 from clew_mcp.pins import pin_file
 from clew_mcp.settings import McpServer, server_from
 from clew_mcp.tools import tools_of

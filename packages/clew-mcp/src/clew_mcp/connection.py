@@ -15,9 +15,9 @@ from mcp.shared.inbound import mcp_param_headers
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from clew.core.events import Json
+from clew import ClewError, ToolError
+from clew.interfaces import Json
 from clew.support.error_text import described
-from clew.support.errors import ClewError, ToolError
 from clew_mcp.http import open_http
 from clew_mcp.listing import ServerListing, list_tools
 from clew_mcp.outcomes import SESSION_OVER, Broken, ConnectionLost

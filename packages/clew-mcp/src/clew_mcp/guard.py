@@ -6,9 +6,8 @@ from typing import Final
 
 import anyio
 
-from clew.core.events import Effect, Verdict
-from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import ToolError
+from clew import Call, ToolError, Trajectory, Verdict
+from clew.interfaces import Effect
 from clew_mcp.pinned_server import PinnedServer
 
 _PATIENCE: Final = 10.0

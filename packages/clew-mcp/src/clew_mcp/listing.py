@@ -10,8 +10,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from pydantic import ValidationError
 
-from clew.core.events import Json
-from clew.support.errors import ToolError
+from clew import ToolError
+from clew.interfaces import Json
 from clew.support.schema_parts import keywords
 from clew_mcp.pins import canonical
 from clew_mcp.raw import raw_result

@@ -21,8 +21,8 @@ from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuth
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl, ValidationError
 
-from clew.core.events import Json
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.interfaces import Json
 from clew.support.private_files import make_folder
 from clew_mcp.pins import data_folder
 from clew_mcp.settings import McpAuth, McpServer, ServerEndpoint, shown

@@ -4,7 +4,7 @@ from typing import Final
 
 import anyio
 
-from clew.support.errors import ToolError
+from clew import ToolError
 
 NOT_REACHED: Final = -32950
 """JSON-RPC code of clew's own: the request never left, or the server refused to look at it."""

@@ -28,9 +28,8 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from clew.core.events import Json, Observation, Usage
-from clew.core.interfaces import CallContext, Model
-from clew.support.errors import ToolError
+from clew import Observation, ToolError, Usage
+from clew.interfaces import CallContext, Json, Model
 from clew_mcp.outcomes import (
     LOST,
     NOT_REACHED,

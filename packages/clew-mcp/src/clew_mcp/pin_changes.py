@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from clew.core.events import Json
+from clew.interfaces import Json
 from clew_mcp.pins import FIELDS, ServerPins, canonical
 from clew_mcp.settings import shown
 

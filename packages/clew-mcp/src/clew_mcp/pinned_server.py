@@ -12,22 +12,11 @@ from typing import Any, Final, NamedTuple
 import anyio
 import msgspec
 
-from clew.concurrency.resources import hold_open
-from clew.core.events import (
-    EFFECTFUL,
-    Effect,
-    Json,
-    Judged,
-    Observation,
-    Ruling,
-    Spending,
-    Usage,
-    Verdict,
-)
-from clew.core.interfaces import CALL, CallContext, Model
-from clew.core.trajectory import Trajectory
-from clew.support.errors import ConfigError, ToolError
+from clew import ConfigError, Observation, ToolError, Trajectory, Usage, Verdict
+from clew.core.events import Spending
+from clew.interfaces import CALL, EFFECTFUL, CallContext, Effect, Json, Judged, Model, Ruling
 from clew.support.schema_parts import keywords
+from clew.tools import hold_open
 from clew_mcp.outcomes import ConnectionLost, SessionOver
 from clew_mcp.pin_changes import changes
 from clew_mcp.pins import ServerPins

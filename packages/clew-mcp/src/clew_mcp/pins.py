@@ -17,8 +17,8 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Json
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.interfaces import Json
 from clew.support.private_files import make_folder
 
 VERSION: Final = 1

@@ -11,7 +11,7 @@ from typing import Any
 import mcp_types as types
 from mcp.client.session import ClientSession
 
-from clew.core.events import Json
+from clew.interfaces import Json
 
 
 async def raw_result(

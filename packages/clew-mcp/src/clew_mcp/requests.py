@@ -5,7 +5,8 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from clew.core.events import Json, Observation
+from clew import Observation
+from clew.interfaces import Json
 from clew_mcp.connection import Connection
 from clew_mcp.pending_requests import PendingRequest, Request
 from clew_mcp.results import content_of, resource_text

@@ -12,8 +12,9 @@ import mcp_types as types
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from clew.core.events import Code, Image, Json, Observation, Trust, encode
-from clew.support.errors import ConfigError
+from clew import ConfigError, Image, Observation
+from clew.core.events import Code
+from clew.interfaces import Json, Trust, encode
 from clew.support.json_values import text_or_json
 from clew.support.schema_parts import keywords
 from clew.support.text_encoding import decoded

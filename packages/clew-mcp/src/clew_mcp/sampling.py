@@ -4,8 +4,9 @@ from typing import Final
 
 import mcp_types as types
 
-from clew.core.interfaces import Part, Prompt, Role
-from clew.support.errors import ModelError
+from clew import ModelError
+from clew.core.interfaces import Role
+from clew.interfaces import Part, Prompt
 from clew_mcp.pending_requests import PendingRequest
 
 REFUSED: Final = types.INVALID_REQUEST

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from clew.core.events import Effect
+from clew import ConfigError
+from clew.interfaces import Effect
 from clew.models.validate import check_header
-from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
 Grant: TypeAlias = Literal["authorization_code", "client_credentials"]

@@ -17,7 +17,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from clew.support.errors import ToolError
+from clew import ToolError
 from clew.tools.run_process import environment, signal_group
 from clew_mcp.frames import Message
 from clew_mcp.lines import MOST_BYTES, Lines

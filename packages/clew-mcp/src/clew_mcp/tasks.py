@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import override
 
-from clew.core.events import Json
+from clew.interfaces import Json
 from clew_mcp.outcomes import NOT_REACHED, SESSION_LOST, SESSION_OVER, TaskLost
 from clew_mcp.pending_requests import OVER, PENDING, PendingRequest
 from clew_mcp.raw import raw_result, send_raw

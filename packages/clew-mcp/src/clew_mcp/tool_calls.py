@@ -7,7 +7,8 @@ import anyio
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from clew.core.events import Json, Observation, Trust
+from clew import Observation
+from clew.interfaces import Json, Trust
 from clew_mcp.connection import Connection
 from clew_mcp.outcomes import ServerFailed
 from clew_mcp.pending_requests import PendingRequest, Request

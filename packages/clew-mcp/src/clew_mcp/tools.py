@@ -8,10 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from clew import ConfigError, Tool, ToolError
 from clew.concurrency.portal import twin
-from clew.core.events import Effect, Json, Trust
-from clew.core.interfaces import Model, Parameters, Tool
-from clew.support.errors import ConfigError, ToolError
+from clew.interfaces import Effect, Json, Model, Parameters, Trust
 from clew.tools.definitions import Published, publish
 from clew.tools.schema import checked, compile_schema
 from clew_mcp.guard import PinGuard

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from clew.agent.agent import Agent, is_agent
-from clew.core.events import Json
-from clew.support.errors import ConfigError
+from clew import Agent, ConfigError
+from clew.agent.agent import is_agent
+from clew.interfaces import Json
 from clew.support.schema_parts import keywords, target
 from clew.tools.types import schema_of
 from clew_strategies.interface import Strategy

@@ -9,16 +9,27 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.agent.agent import Agent
+from clew import Agent, ConfigError, Observation, Step, ToolError, Trajectory, Verdict, delegate
 from clew.agent.runner import load_if_begun, start_fork
-from clew.agent.subagents import TASK, Delegation, delegate
+from clew.agent.subagents import TASK, Delegation
 from clew.core.done import described_effect
-from clew.core.events import FINISH, Done, Json, Note, Observation, Verdict, encode
+from clew.core.events import Done
 from clew.core.fork import ForkPoint, find_fork_point
-from clew.core.interfaces import AgentTool, Bound, Listener, Parameters, Store, SubRun, Tripped
+from clew.core.interfaces import Tripped
 from clew.core.journal import Journal, load
-from clew.core.trajectory import Step, Trajectory
-from clew.support.errors import ConfigError, RunNotFoundError, ToolError
+from clew.interfaces import (
+    FINISH,
+    AgentTool,
+    Bound,
+    Json,
+    Listener,
+    Note,
+    Parameters,
+    Store,
+    SubRun,
+    encode,
+)
+from clew.stores import RunNotFoundError
 from clew.support.short_text import one_line
 from clew_strategies.earlier import done_before
 

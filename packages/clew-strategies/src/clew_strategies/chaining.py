@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clew.agent.agent import Agent
-from clew.core.events import Json
-from clew.guards.limits import Limits
-from clew.support.errors import ConfigError
+from clew import Agent, ConfigError, Limits
+from clew.interfaces import Json
 from clew.support.settings import check_by_name
 from clew_strategies.interface import NoAnswerError, Runs
 from clew_strategies.limits import scaled_limits

@@ -12,10 +12,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from clew.agent.agent import Agent
-from clew.core.events import Json
+from clew import Agent, Limits
 from clew.core.interfaces import AnyTool
-from clew.guards.limits import Limits
+from clew.interfaces import Json
 from clew.support.settings import check_fields
 from clew.support.short_text import one_line
 from clew_strategies.default_roles import typed_agent

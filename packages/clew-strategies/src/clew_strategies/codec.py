@@ -10,24 +10,29 @@ from typing import Any, Final
 
 import msgspec
 
+from clew import Call, Step
 from clew.codecs.effects import rewound
 from clew.codecs.native import Native
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.codec import SHOWN_CHARS, Parsed, PromptSpec
-from clew.core.events import (
+from clew.core.codec import SHOWN_CHARS
+from clew.core.events import Code, Outcome, error_words
+from clew.core.trajectory import Notice
+from clew.interfaces import (
     FINISH,
-    Code,
+    Calls,
     Json,
     Note,
-    Outcome,
+    OnText,
+    Parameters,
+    Parsed,
+    Part,
+    Prompt,
+    PromptSpec,
     RawCall,
     Reply,
     Rewound,
     encode,
-    error_words,
 )
-from clew.core.interfaces import Calls, OnText, Parameters, Part, Prompt
-from clew.core.trajectory import Call, Notice, Step
 from clew.support.json_values import text_or_json
 from clew_strategies.interface import Request, RoleResult
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent.agent import Agent
-from clew.agent.reply_parser import WithParser, with_parser
+from clew import Agent, with_parser
+from clew.agent.reply_parser import WithParser
 from clew.codecs.code import Code
 from clew.codecs.commands import Commands
 from clew.context import PROMPT

@@ -7,8 +7,8 @@ repetition is held for a person (`AlreadyDone`), as in a fork.
 
 from clew.core.effects import effects_of, with_those_within
 from clew.core.events import Done
-from clew.core.interfaces import SubRun
 from clew.core.journal import load
+from clew.interfaces import SubRun
 
 
 async def done_before(sub: SubRun) -> tuple[Done, ...]:

@@ -10,9 +10,8 @@ from typing import Final
 
 import msgspec
 
-from clew.agent.agent import Agent
-from clew.core.events import Json
-from clew.guards.limits import Limits
+from clew import Agent, Limits
+from clew.interfaces import Json
 from clew.support.settings import check_fields, check_least
 from clew_strategies.default_roles import JUDGE, AnswerVerdict, typed_agent
 from clew_strategies.interface import NoAnswerError, Runs

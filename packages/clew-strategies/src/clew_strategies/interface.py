@@ -4,8 +4,9 @@ from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from clew.core.events import Code, Json, Outcome
-from clew.guards.limits import Limits
+from clew import Limits
+from clew.core.events import Code, Outcome
+from clew.interfaces import Json
 from clew.support.structural import Structural
 from clew_strategies.branches import request_args
 from clew_strategies.roles import WEIGHT, Role

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from clew import Limits
 from clew.core.events import ACTING
-from clew.guards.limits import Limits
 
 SHORT_RUN: Final = 5
 """Steps of a run that plans, judges or answers from results: at most four, and its request."""

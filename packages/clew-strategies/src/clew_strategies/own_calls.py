@@ -9,14 +9,12 @@ from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from clew.agent.agent import Agent
+from clew import Agent, Call, Tool, Trajectory, Verdict
 from clew.context.branches import branch_steps
 from clew.core.done import described_effect, step_of
-from clew.core.events import EFFECTFUL, FINISH, Verdict
-from clew.core.interfaces import AgentTool, Bound, Guard, Tool, ToolSpec
 from clew.core.received import is_certain, repetitions
-from clew.core.trajectory import Call, Trajectory
 from clew.guards.caps import counted
+from clew.interfaces import EFFECTFUL, FINISH, AgentTool, Bound, Guard, ToolSpec
 from clew.support.parts import stable_name
 from clew_strategies.branches import Branches
 from clew_strategies.roles import Reader, Role

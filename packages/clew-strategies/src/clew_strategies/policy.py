@@ -14,16 +14,24 @@ from typing import Any, Final, TypeAlias, get_args
 
 import anyio.lowlevel
 
-from clew.agent.agent import Agent
+from clew import Agent, ConfigError, Limits, Tool
 from clew.agent.subagents import reachable
 from clew.agent.validate import check_named
 from clew.context import Context, Instructions
-from clew.core.events import FINISH, Json, RawCall, Reply, encode
-from clew.core.interfaces import STRATEGY, AgentTool, ModelInfo, OnText, Prompt, Tool
-from clew.guards.limits import Limits
+from clew.core.interfaces import STRATEGY
+from clew.interfaces import (
+    FINISH,
+    AgentTool,
+    Json,
+    ModelInfo,
+    OnText,
+    Prompt,
+    RawCall,
+    Reply,
+    encode,
+)
 from clew.support.arguments import NONE, check_argument
 from clew.support.error_text import described
-from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.parts import short_repr
 from clew_strategies.answers import check_answers

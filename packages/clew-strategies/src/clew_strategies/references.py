@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json
+from clew.interfaces import Json
 from clew.support.json_values import text_or_json
 
 _ID: Final = re.compile(r"E[0-9]+")

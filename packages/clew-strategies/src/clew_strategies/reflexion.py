@@ -10,10 +10,9 @@ from typing import Final
 
 import msgspec
 
-from clew.agent.agent import Agent
-from clew.core.events import Json
+from clew import Agent, Limits
 from clew.core.interfaces import AnyTool
-from clew.guards.limits import Limits
+from clew.interfaces import Json
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
 from clew_strategies.default_roles import JUDGE, AnswerVerdict, typed_agent

@@ -10,11 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent.agent import Agent
-from clew.core.events import Json, encode
+from clew import Agent, ConfigError, Limits
 from clew.core.interfaces import AnyTool
-from clew.guards.limits import Limits
-from clew.support.errors import ConfigError
+from clew.interfaces import Json, encode
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_least
 from clew.tools.schema import problems

@@ -6,11 +6,11 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from clew.agent.agent import Agent
+from clew import Agent, Observation, Tool, Verdict, delegate
 from clew.agent.runner import has_begun
-from clew.agent.subagents import TASK, Delegation, delegate
-from clew.core.events import Json, Observation, Verdict
-from clew.core.interfaces import AgentTool, AnyTool, Parameters, SubRun, Tool
+from clew.agent.subagents import TASK, Delegation
+from clew.core.interfaces import AnyTool
+from clew.interfaces import AgentTool, Json, Parameters, SubRun
 from clew_strategies.branches import Branches, branching, load_sub_run
 from clew_strategies.earlier import done_before
 from clew_strategies.transcript import transcript

@@ -6,10 +6,8 @@ from typing import Final
 
 import msgspec
 
-from clew.agent.agent import Agent
-from clew.core.events import Json
-from clew.guards.limits import Limits
-from clew.support.errors import ConfigError
+from clew import Agent, ConfigError, Limits
+from clew.interfaces import Json
 from clew.support.settings import check_by_name
 from clew_strategies.default_roles import typed_agent
 from clew_strategies.interface import NoAnswerError, Runs

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from clew.core.events import FINISH, encode
-from clew.core.trajectory import Trajectory
+from clew import Trajectory
+from clew.interfaces import FINISH, encode
 from clew.support.json_values import text_or_json
 
 MAX_CHARS: Final = 2_000

@@ -9,8 +9,7 @@ import sys
 
 import anyio
 
-from clew.stores import open_store
-from clew.stores.interface import Locks
+from clew.stores import Locks, open_store
 
 
 async def main(*words: str) -> None:

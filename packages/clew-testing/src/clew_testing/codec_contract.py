@@ -19,25 +19,24 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from clew.core.codec import Codec, Parsed, PromptSpec
-from clew.core.events import (
+from clew import Image, Observation, Step
+from clew.core.events import Finish, text_parts
+from clew.interfaces import (
     FINISH,
     Action,
     AgentSpec,
     Changed,
+    Codec,
     Compacted,
-    Finish,
-    Image,
     Landing,
     Note,
-    Observation,
+    Parsed,
+    Part,
+    PromptSpec,
     Reply,
     Rewound,
     encode,
-    text_parts,
 )
-from clew.core.interfaces import Part
-from clew.core.trajectory import Step
 from clew.tools.schema import problems
 from clew_testing.codec_further import further_tools_are_described_as_in_the_head
 from clew_testing.codec_samples import (

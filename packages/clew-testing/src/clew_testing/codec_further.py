@@ -1,6 +1,6 @@
 """What a text codec must do that can describe tools in the midst of a run."""
 
-from clew.core.codec import Codec, Describes
+from clew.interfaces import Codec, Describes
 from clew_testing.codec_samples import ACTIONS, TOOLS, prompt_spec, replies, step
 from clew_testing.expect import expect, require
 

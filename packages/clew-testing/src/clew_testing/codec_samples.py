@@ -7,19 +7,20 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clew.core.codec import Codec, Example, PromptSpec
-from clew.core.events import (
+from clew import Call, Observation, Step, Tool, Verdict
+from clew.context import Example
+from clew.core.events import Fingerprints
+from clew.interfaces import (
     Action,
+    Codec,
     Effect,
-    Fingerprints,
     Judged,
-    Observation,
+    Parameters,
+    Part,
+    PromptSpec,
     Reply,
     Thought,
-    Verdict,
 )
-from clew.core.interfaces import Parameters, Part, Tool
-from clew.core.trajectory import Call, Step
 from clew.tools.finish import finish_tool
 
 TEXT: Final[Parameters] = {"type": "string"}

@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from clew.core.interfaces import Append, Base, Line, RunInfo
-from clew.stores.memory import MemoryStore
-from clew.support.errors import StoreError
+from clew import MemoryStore, StoreError
+from clew.interfaces import Append, Base, Line, RunInfo
 
 CUT: Final = "the power was cut"
 

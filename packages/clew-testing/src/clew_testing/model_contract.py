@@ -33,10 +33,10 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from clew import Image, ModelError, Usage
 from clew.concurrency.tasks import one_error
-from clew.core.events import Fingerprints, Image, Thought, Usage, Wire, decode, encode
-from clew.core.interfaces import Part
-from clew.support.errors import ModelError
+from clew.core.events import Fingerprints
+from clew.interfaces import Part, Thought, Wire, decode, encode
 from clew_testing.expect import expect, require
 from clew_testing.model_samples import (
     MORE,

@@ -7,10 +7,10 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from clew import Call, Observation, Step, Usage
 from clew.codecs import by_name
-from clew.core.events import Fingerprints, Observation, Reply, Thought, Usage
-from clew.core.interfaces import Model, Part, Prompt
-from clew.core.trajectory import Call, Step
+from clew.core.events import Fingerprints
+from clew.interfaces import Model, Part, Prompt, Reply, Thought
 from clew_testing.codec_samples import TEXT, prompt_spec, tool
 from clew_testing.model_script import Delay, Fail, Say
 

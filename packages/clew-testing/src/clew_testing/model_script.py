@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from clew.core.events import Usage
+from clew import Usage
 
 
 @dataclass(frozen=True)

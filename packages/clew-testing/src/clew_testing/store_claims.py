@@ -12,10 +12,9 @@ from typing import Final, Protocol, cast
 
 import anyio
 
-from clew.core.interfaces import Append, Base, Line, Store
-from clew.stores import open_store
-from clew.stores.interface import Locks
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.interfaces import Append, Base, Line, Store
+from clew.stores import Locks, open_store
 from clew_testing.expect import expect
 from clew_testing.store_lines import Check, Make, append
 

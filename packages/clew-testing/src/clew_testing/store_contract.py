@@ -19,8 +19,9 @@ from typing import Final
 
 import anyio
 
-from clew.core.interfaces import Append, Line
-from clew.support.errors import FencedError, RunExistsError, RunNotFoundError, StoreError
+from clew import StoreError
+from clew.interfaces import Append, Line
+from clew.stores import FencedError, RunExistsError, RunNotFoundError
 from clew_testing.expect import expect
 from clew_testing.store_forks import FORKS
 from clew_testing.store_lines import Check, Make, append, blob, bodies, numbers, refused, text_of

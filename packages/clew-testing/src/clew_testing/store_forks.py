@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.core.interfaces import Base
+from clew.interfaces import Base
 from clew_testing.expect import expect
 from clew_testing.store_lines import Check, Make, append, bodies, refused, text_of, texts
 

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from clew.core.interfaces import Append, Line, Store
-from clew.support.errors import StoreError
+from clew import StoreError
+from clew.interfaces import Append, Line, Store
 
 Make: TypeAlias = Callable[[], Awaitable[Store]]
 """Opens the store under test; each call over the same place."""

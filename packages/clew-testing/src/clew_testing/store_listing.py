@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from clew.core.interfaces import Append, Base, RunInfo, Store
+from clew.interfaces import Append, Base, RunInfo, Store
 from clew_testing.expect import expect
 from clew_testing.store_lines import Check, Make, append
 

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Final, cast
 
-from clew.core.interfaces import Base, Store
-from clew.stores.interface import Deletes
+from clew.interfaces import Base, Store
+from clew.stores import Deletes
 from clew_testing.expect import expect, require
 from clew_testing.store_lines import Check, Make, append, blob, bodies, numbers, refused, texts
 

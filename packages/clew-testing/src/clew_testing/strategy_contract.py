@@ -17,12 +17,10 @@ on what it is given, and on nothing else. It takes as many runs as the whole wri
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from clew.agent.agent import Agent
+from clew import Agent, StoreError, Trajectory
 from clew.agent.runner import complete, start_or_take_up
-from clew.core.events import Json, encode
 from clew.core.replay import replay
-from clew.core.trajectory import Trajectory
-from clew.support.errors import StoreError
+from clew.interfaces import Json, encode
 from clew_testing.cut_store import CUT, CutStore
 from clew_testing.expect import expect, require
 

@@ -4,7 +4,7 @@ A source of results is a `Source`, and `search_tool` makes a tool of it. All of 
 a `Reach`, which reaches public addresses only.
 """
 
-from clew.core.interfaces import Tool
+from clew import Tool
 from clew_web.access_policy import Reach, reach_of_environment
 from clew_web.baidu import baidu
 from clew_web.cascade import usual_sources, web_search

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 import anyio
 import httpx2
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 from clew.support.settings import check_fields
 from clew_web.errors import WebToolError
 from clew_web.http_request import MOVED, RetryRequest, hop, port, read_url

@@ -6,11 +6,10 @@ from typing import Any, Final, NamedTuple
 
 import anyio
 
+from clew import ConfigError, Tool
 from clew.concurrency.tasks import one_error
-from clew.core.events import Json
-from clew.core.interfaces import Tool
+from clew.interfaces import Json
 from clew.support.error_text import described
-from clew.support.errors import ConfigError
 from clew.tools.schema import checked
 from clew_web.access_policy import Reach, reach_of_environment
 from clew_web.baidu import baidu

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from clew.support.errors import ToolError
+from clew import ToolError
 
 Kind: TypeAlias = Literal[
     "no_key",  # a source needs a key, and its variable is not set

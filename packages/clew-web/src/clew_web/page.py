@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from anyio import to_thread
 from protego import Protego
 
-from clew.core.events import Evidence, Json, Observation
-from clew.core.interfaces import Tool
+from clew import Evidence, Observation, Tool
+from clew.interfaces import Json
 from clew.toolbox.docs.passages import Passage
 from clew.tools.schema import checked
 from clew_web.access_policy import PRODUCT, Reach, reach_of_environment, status_failure

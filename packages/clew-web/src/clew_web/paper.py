@@ -14,10 +14,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.events import Json, Observation, Verdict
-from clew.core.interfaces import Tool
-from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import ConfigError
+from clew import Call, ConfigError, Observation, Tool, Trajectory, Verdict
+from clew.interfaces import Json
 from clew.support.text_folding import caseless
 from clew.tools.schema import checked
 from clew_web.access_policy import Reach, reach_of_environment

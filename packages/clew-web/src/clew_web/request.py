@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json
+from clew.interfaces import Json
 from clew_web.errors import WebToolError
 
 JSON_TYPES: Final = ("application/json",)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from clew.core.events import Evidence, Json, Observation
+from clew import Evidence, Observation
+from clew.interfaces import Json
 from clew.support.short_text import one_line
 from clew_web.host_limits import share
 

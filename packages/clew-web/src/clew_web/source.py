@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json
-from clew.core.interfaces import Tool
+from clew import Tool
 from clew.core.redaction import blots_out
+from clew.interfaces import Json
 from clew.support.short_text import one_line
 from clew.tools.schema import checked
 from clew_web.access_policy import Reach, reach_of_environment, status_failure

@@ -16,7 +16,7 @@ import psycopg.errors
 import sqlalchemy.exc
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions, WorkflowStatus
 
-from clew.support.errors import StoreError
+from clew import StoreError
 from clew_cluster.postgres.address import parse
 
 APPLICATION: Final = "clew"

@@ -17,13 +17,12 @@ import anyio
 import anyio.to_thread
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
-from clew.agent.agent import Agent
-from clew.concurrency.resources import resources
+from clew import Agent, ConfigError
 from clew.stores import store_at
-from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
+from clew.tools import resources
+from clew.workers import OnWorkerEvent, WorkerConfig
 from clew.workers.agents import KnownAgents, agents_for
-from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew_cluster.dbos.dbos_queue import (
     APPLICATION,
     WORKFLOW,

@@ -13,18 +13,17 @@ from typing import Final
 
 import anyio
 
+from clew import ConfigError, StoreError, Trajectory
 from clew.concurrency.resources import Resources
 from clew.concurrency.tasks import one_error
-from clew.core.interfaces import RunInfo
 from clew.core.journal import load
-from clew.core.trajectory import Trajectory
+from clew.interfaces import RunInfo
 from clew.stores.locks import claim
-from clew.support.errors import ConfigError, StoreError
+from clew.workers import Agents, OnWorkerEvent, WorkerConfig
 from clew.workers.backoff import FIRST, MOST, Backoff
-from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.gate import RunGate
 from clew.workers.poller import Poller, PollInterval
-from clew.workers.run_one import Agents, RunOutcome, carry_claimed, describe
+from clew.workers.run_one import RunOutcome, carry_claimed, describe
 from clew.workers.worker_log import WorkerLog
 from clew_cluster.dbos.dbos_queue import Tickets, Workflow
 from clew_cluster.postgres.store import PostgresStore

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl
 
+from clew import StoreError
 from clew.stores.address import joined_address, public_address, split_address
-from clew.support.errors import StoreError
 
 PATIENCE: Final = 10.0
 SCHEMA: Final = "clew"

@@ -14,9 +14,10 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from clew import StoreError
+from clew.stores import StoreBusyError, StoreUnreachableError
 from clew.stores.refusals import NO_ROOM
 from clew.support.error_text import message_of
-from clew.support.errors import StoreBusyError, StoreError, StoreUnreachableError
 from clew_cluster.postgres.address import Address
 from clew_cluster.postgres.schema import bring_up
 

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import psycopg
 
+from clew import StoreError
 from clew.concurrency.uncut import Uncut
-from clew.core.interfaces import Append, Line
+from clew.interfaces import Append, Line
 from clew.stores.listing import status_after
 from clew.stores.refusals import refusal, unknown_run
-from clew.support.errors import StoreError
 from clew_cluster.postgres.connection import (
     Connection,
     Packed,

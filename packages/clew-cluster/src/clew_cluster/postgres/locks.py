@@ -16,7 +16,7 @@ import anyio
 import msgspec
 import psycopg
 
-from clew.support.errors import StoreError
+from clew import StoreError
 from clew_cluster.postgres.connection import Connection, StoreConnections, explain, lost
 from clew_cluster.postgres.schema import key
 

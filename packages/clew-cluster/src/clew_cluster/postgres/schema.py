@@ -8,8 +8,8 @@ import psycopg
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege, UndefinedColumn
 
+from clew import StoreError
 from clew.stores.refusals import newer
-from clew.support.errors import StoreError
 from clew_cluster.postgres.address import Address
 
 # `head` is the number of a run's last line and `stopped` whether that is a stop: an append changes

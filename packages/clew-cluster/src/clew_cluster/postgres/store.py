@@ -16,9 +16,9 @@ from typing import Any, Final, LiteralString
 
 from psycopg.errors import UniqueViolation
 
-from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew import StoreError
+from clew.interfaces import Append, Base, Line, RunInfo
 from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
-from clew.support.errors import StoreError
 from clew.support.settings import check_fields
 from clew_cluster.postgres.address import Address, parse
 from clew_cluster.postgres.connection import Connection, StoreConnections

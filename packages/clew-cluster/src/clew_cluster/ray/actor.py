@@ -6,17 +6,16 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from clew import ConfigError, Trajectory, Usage
 from clew.concurrency.resources import Resources
-from clew.core.events import Json, Usage
 from clew.core.journal import load
-from clew.core.trajectory import Trajectory
+from clew.interfaces import Json
 from clew.stores import open_store
 from clew.stores.locks import SharedStore, claim, shared
-from clew.support.errors import ConfigError
+from clew.workers import Agents, Standing
 from clew.workers.agents import KnownAgents, agent_named
 from clew.workers.gate import RunGate
-from clew.workers.monitor import Standing
-from clew.workers.run_one import Agents, carry_claimed, describe
+from clew.workers.run_one import carry_claimed, describe
 
 PAUSE: Final = 0.2
 """Seconds between two looks at a run that somebody else works on."""

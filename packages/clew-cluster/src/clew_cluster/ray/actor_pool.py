@@ -10,8 +10,8 @@ import anyio
 import msgspec
 from ray.exceptions import RayError
 
+from clew import ClewError, ConfigError
 from clew.support.error_text import message_of
-from clew.support.errors import ClewError, ConfigError
 from clew_cluster.ray.actor import Actor, ActorConfig, ActorResult
 from clew_cluster.ray.session import RAY, session
 

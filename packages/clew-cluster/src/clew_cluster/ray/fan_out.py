@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from clew.agent.agent import Agent
+from clew import Agent, ConfigError
 from clew.agent.runner import start
-from clew.core.events import Json
-from clew.core.interfaces import Store
 from clew.core.journal import load
-from clew.stores import Where, default_place, store_at
-from clew.support.errors import ConfigError, RunExistsError
+from clew.interfaces import Json, Store
+from clew.stores import RunExistsError, Where, default_place, store_at
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.workers.agents import agent_named
 from clew_cluster.ray.actor import ActorConfig, ActorResult, named_from

@@ -15,8 +15,8 @@ from typing import Any, Final
 import ray
 from ray._private import ray_constants, worker  # there is no public way to set this
 
+from clew import ConfigError
 from clew.support.error_text import message_of
-from clew.support.errors import ConfigError
 
 RAY: Final[Any] = ray
 """Ray, whose own annotations leave much open."""

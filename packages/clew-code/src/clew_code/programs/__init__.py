@@ -3,7 +3,7 @@
 `run_code` is the tool, in Monty; `code_tool` makes one of another executor.
 """
 
-from clew.core.interfaces import Tool
+from clew import Tool
 from clew_code.programs.interface import (
     CodeLimits,
     Executor,

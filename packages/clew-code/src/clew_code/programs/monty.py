@@ -16,8 +16,8 @@ from typing import Any, Final, cast
 import pydantic_monty as monty
 from anyio import to_thread
 
+from clew import ToolError
 from clew.support.error_text import message_of
-from clew.support.errors import ToolError
 from clew.support.json_arguments import refused, unfit
 from clew_code.programs.interface import (
     CodeLimits,

@@ -19,8 +19,8 @@ import anyio
 import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from clew import ToolError
 from clew.support import json_arguments
-from clew.support.errors import ToolError
 from clew.support.settings import check_fields
 from clew_code.programs import child_process
 from clew_code.programs.interface import (

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from clew import Call
 from clew.codecs.own_literals import only_literals
 from clew.core.done import told_effect
-from clew.core.events import Action, Json, encode
-from clew.core.trajectory import Call
+from clew.interfaces import Action, Json, encode
 from clew.support.short_text import cut, one_line
 from clew_code.programs.interface import Finished, ProgramFailed
 

@@ -6,9 +6,8 @@ from typing import Final
 
 import msgspec
 
-from clew.core.interfaces import CallContext
-from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import StoreError
+from clew import Call, StoreError, Trajectory
+from clew.interfaces import CallContext
 
 CHANGED: Final = "what the record kept of it was changed after it was written"
 

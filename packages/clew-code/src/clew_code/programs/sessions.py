@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
-from clew.concurrency.resources import close_resource, hold_open
-from clew.core.events import Observation
+from clew import Observation
+from clew.tools import close_resource, hold_open
 from clew_code.programs.interface import CodeLimits, Executor, Session
 
 MOST_OPEN: Final = 16

@@ -20,7 +20,7 @@ from anyio import (
 )
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 from clew.support.settings import check_fields
 from clew.tools.run_process import end_process, environment, run_process, start_process
 from clew_code.sandbox.kernel import LAUNCH, Kernel, kernel

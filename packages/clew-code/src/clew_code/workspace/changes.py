@@ -15,10 +15,8 @@ from typing import Final, TypeAlias
 import msgspec
 from anyio import to_thread
 
-from clew.core.events import Observation, encode
-from clew.core.interfaces import CALL, CallContext
-from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import ToolError
+from clew import Call, Observation, ToolError, Trajectory
+from clew.interfaces import CALL, CallContext, encode
 from clew_code.workspace import gate
 from clew_code.workspace.root import File, Root, digest, version
 

@@ -8,9 +8,8 @@ from typing import Final
 
 from anyio import to_thread
 
-from clew.core.events import Json, Observation, Trust
-from clew.core.interfaces import Guard, Tool
-from clew.support.errors import ToolError
+from clew import Observation, Tool, ToolError
+from clew.interfaces import Guard, Json, Trust
 from clew.tools.run_process import SLACK
 from clew_code.sandbox import CommandResult, Sandbox, SandboxError
 from clew_code.workspace.display import head_and_tail

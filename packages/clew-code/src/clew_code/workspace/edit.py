@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Final
 
-from clew.support.errors import ToolError
+from clew import ToolError
 from clew_code.workspace.nearest_match import excerpt, nearest
 from clew_code.workspace.text import FileText
 

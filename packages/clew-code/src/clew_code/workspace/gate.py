@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 import anyio
 from anyio import to_thread
 
-from clew.support.errors import ToolError
+from clew import ToolError
 from clew_code.workspace.root import Root
 
 if sys.platform != "win32":  # where there is no workspace

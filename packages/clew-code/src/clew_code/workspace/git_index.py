@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from clew.support.errors import ToolError
+from clew import ToolError
 
 _OURS: Final = b"clew\0"
 """The content of an `index.lock` of clew's: one that nobody holds is left of a dead process."""

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import Json, Observation, Trust
-from clew.core.interfaces import CALL, Guard, Parameters, Tool
-from clew.support.errors import ToolError
+from clew import Observation, Tool, ToolError
+from clew.interfaces import CALL, Guard, Json, Parameters, Trust
 from clew_code.sandbox import CommandResult, Sandbox, SandboxError
 from clew_code.workspace import gate
 from clew_code.workspace.changes import DONE

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clew.support.errors import ToolError
+from clew import ToolError
 from clew_code.workspace.edit import not_found_error
 from clew_code.workspace.nearest_match import excerpt, nearest
 from clew_code.workspace.patch import FilePatch, Hunk

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from clew.support.errors import ToolError
+from clew import ToolError
 
 Sign: TypeAlias = Literal[" ", "-", "+"]
 Kind: TypeAlias = Literal["Add", "Update", "Delete"]

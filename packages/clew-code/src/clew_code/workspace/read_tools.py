@@ -5,9 +5,8 @@ from typing import Final
 import msgspec
 from anyio import to_thread
 
-from clew.core.events import Json, Observation, Trust, encode
-from clew.core.interfaces import Parameters, Tool
-from clew.support.errors import ToolError
+from clew import Observation, Tool, ToolError
+from clew.interfaces import Json, Parameters, Trust, encode
 from clew.tools.run_process import environment, run_process
 from clew_code.sandbox.script import script
 from clew_code.workspace.display import is_minified, number_lines, size

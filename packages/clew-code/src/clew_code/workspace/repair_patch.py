@@ -7,7 +7,7 @@ never changed.
 import re
 from typing import Any, Final
 
-from clew.core.events import Json
+from clew.interfaces import Json
 from clew_code.workspace.patch import BEGIN, END
 from clew_code.workspace.unified_diff import HEADER, is_file_header, is_signature
 

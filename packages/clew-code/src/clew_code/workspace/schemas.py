@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from clew.core.interfaces import Parameters
+from clew.interfaces import Parameters
 
 PATH: Final[Parameters] = {
     "type": "string",

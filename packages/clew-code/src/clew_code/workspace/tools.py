@@ -10,10 +10,8 @@ from typing import Final
 
 from anyio import to_thread
 
-from clew.core.events import Trust, Verdict
-from clew.core.interfaces import Guard, Tool
-from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import ConfigError
+from clew import Call, ConfigError, Tool, Trajectory, Verdict
+from clew.interfaces import Guard, Trust
 from clew.tools.run_process import check_variables
 from clew_code.sandbox import Sandbox, SandboxLimits, kernel
 from clew_code.workspace.command_tool import command_tool

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from clew.support.errors import ToolError
+from clew import ToolError
 from clew_code.workspace.patch import BEGIN, FilePatch, Hunk, complete, parse_v4a, split_lines
 
 HEADER: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")

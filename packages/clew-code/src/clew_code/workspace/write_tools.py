@@ -3,9 +3,8 @@
 from collections.abc import Callable, Collection
 from typing import Final
 
-from clew.core.events import Json, Observation
-from clew.core.interfaces import Parameters, Tool
-from clew.support.errors import ToolError
+from clew import Observation, Tool, ToolError
+from clew.interfaces import Json, Parameters
 from clew_code.workspace.changes import Change, ChangeSet, Paths, apply_plan
 from clew_code.workspace.edit import replace_text
 from clew_code.workspace.hunks import apply_hunks

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from clew import ConfigError
 from clew.agent_files.imports import imported_function
-from clew.support.errors import ConfigError
 from clew.support.extras import install_package
 from clew_evals.environments.moves import Game
 from clew_evals.environments.packages import load

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 from clew_evals.case import Case
 from clew_evals.environments.entries import chosen
 from clew_evals.environments.episode import EnvironmentStyle

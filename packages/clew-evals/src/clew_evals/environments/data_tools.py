@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from clew.core.events import Effect, Json
-from clew.core.interfaces import Parameters
+from clew import ConfigError, ToolError
+from clew.interfaces import Effect, Json, Parameters
 from clew.support.error_text import described
-from clew.support.errors import ConfigError, ToolError
 from clew.tools.schema import compile_schema
 from clew.tools.signature import read, returned
 

@@ -14,11 +14,9 @@ from typing import Any, Final
 
 import msgspec
 
+from clew import ConfigError, Observation, ReplayError, Tool, ToolError, Trajectory
 from clew.agent_files.imports import imported
-from clew.core.events import EFFECTFUL, Json, Observation, encode
-from clew.core.interfaces import CALL, Guard, Tool
-from clew.core.trajectory import Trajectory
-from clew.support.errors import ConfigError, ReplayError, ToolError
+from clew.interfaces import CALL, EFFECTFUL, Guard, Json, encode
 from clew.tools.schema import checked
 from clew_evals.case import Case
 from clew_evals.environments.data_tools import Data, DataFunction, all_over

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 from clew_evals.case import Case
 
 T = TypeVar("T")

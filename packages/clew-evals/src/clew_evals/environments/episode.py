@@ -13,10 +13,8 @@ from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
-from clew.core.events import Json, Observation
-from clew.core.interfaces import CALL, Guard, Tool
-from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import ReplayError, ToolError
+from clew import Call, Observation, ReplayError, Tool, ToolError, Trajectory
+from clew.interfaces import CALL, Guard, Json
 from clew.support.short_text import one_line
 from clew.tools.schema import checked
 from clew_evals.environments.moves import EnvironmentOutput, Game, Offers, admissible

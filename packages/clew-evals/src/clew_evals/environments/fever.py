@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from clew.core.events import Json
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.interfaces import Json
 from clew_evals.case import Case
 from clew_evals.environments.entries import FileEntry, chosen, entries, read
 from clew_evals.environments.hotpotqa import Titled, by_title, reading

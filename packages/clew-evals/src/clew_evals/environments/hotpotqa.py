@@ -11,9 +11,8 @@ from typing import Final, cast
 
 import msgspec
 
-from clew.core.events import Json
-from clew.core.interfaces import Tool
-from clew.support.errors import ConfigError
+from clew import ConfigError, Tool
+from clew.interfaces import Json
 from clew_evals.case import Case
 from clew_evals.environments.entries import FileEntry, chosen, entries, read
 from clew_evals.world import Episode, Quiet, World

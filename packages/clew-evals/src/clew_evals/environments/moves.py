@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import importlib
 from typing import Any
 
+from clew import ConfigError
 from clew.support.error_text import described
-from clew.support.errors import ConfigError
 
 
 def load(module: str, needs: str) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Final
 
-from clew.support.errors import ConfigError
+from clew import ConfigError
 from clew.support.short_text import one_line
 
 _MOST: Final = 5_000_000

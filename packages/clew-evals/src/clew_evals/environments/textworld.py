@@ -13,9 +13,9 @@ import anyio
 import msgspec
 from msgspec.structs import replace
 
+from clew import ConfigError
 from clew.agent_files.imports import imported_function
 from clew.support.error_text import described, message_of
-from clew.support.errors import ConfigError
 from clew_evals.case import Case
 from clew_evals.dataset import read_dataset
 from clew_evals.environments.entries import chosen

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from clew import ConfigError
 from clew.support.error_text import described
-from clew.support.errors import ConfigError
 from clew_evals.case import Case
 from clew_evals.environments.episode import EnvironmentStyle, Verb, last
 from clew_evals.environments.moves import EnvironmentOutput, Game

@@ -12,13 +12,12 @@ from typing import Final
 
 import msgspec
 
+from clew import Call, ConfigError, ModelError, Step, Usage
 from clew.codecs import by_name
-from clew.core.events import Fingerprints, Rates, RawCall, Reply, Thought, Usage, encode
-from clew.core.interfaces import ModelInfo, OnText, Prompt
-from clew.core.trajectory import Call, Step
-from clew.support.errors import ConfigError, ModelError
+from clew.core.events import Fingerprints
+from clew.interfaces import ModelInfo, OnText, Prompt, Rates, RawCall, Reply, Thought, encode
 from clew.support.nearest_name import did_you_mean
-from clew.testing.models import Move
+from clew.testing import Move
 from clew_evals.case import Case
 from clew_evals.simulated.faults import drawn, spoiled, stopped
 from clew_evals.simulated.player import KeyedRandom, Player

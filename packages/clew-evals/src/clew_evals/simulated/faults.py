@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from clew.core.events import Reply
+from clew.interfaces import Reply
 from clew_evals.simulated.player import KeyedRandom
 from clew_evals.simulated.profiles import Fault
 

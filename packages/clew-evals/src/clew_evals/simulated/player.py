@@ -10,10 +10,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from clew.core.events import Action, encode
-from clew.support.errors import ToolError
-from clew.testing.models import Move
-from clew.toolbox.calc import calculate
+from clew import ToolError
+from clew.interfaces import Action, encode
+from clew.testing import Move
+from clew.toolbox import calculate
 from clew_evals.simulated.profiles import STUBBORN, Profile
 from clew_evals.simulated.prompt_reader import PromptView
 from clew_evals.simulated.script import Script, ScriptStep, cited, passages

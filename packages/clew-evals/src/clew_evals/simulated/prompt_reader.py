@@ -10,11 +10,19 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from clew import ModelError
 from clew.codecs import by_name
-from clew.core.codec import PromptSpec
-from clew.core.events import FINISH, Action, Json, Reply
-from clew.core.interfaces import Parameters, Part, Prompt, ToolSpec
-from clew.support.errors import ModelError
+from clew.interfaces import (
+    FINISH,
+    Action,
+    Json,
+    Parameters,
+    Part,
+    Prompt,
+    PromptSpec,
+    Reply,
+    ToolSpec,
+)
 from clew.tools.finish import finish_tool
 
 _FORMATS: Final = (

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clew.core.events import Action, Json
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.interfaces import Action, Json
 from clew.support.short_text import one_line
 from clew_evals.case import Case
 

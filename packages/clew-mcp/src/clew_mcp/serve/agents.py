@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import mcp_types as types
 
-from clew.agent.agent import Agent, is_agent
-from clew.core.events import EFFECTFUL, Json
-from clew.support.errors import ConfigError
+from clew import Agent, ConfigError
+from clew.agent.agent import is_agent
+from clew.interfaces import EFFECTFUL, Json
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
 from clew.workers.agents import agent_named

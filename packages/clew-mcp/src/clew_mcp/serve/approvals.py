@@ -10,11 +10,9 @@ from typing import Any, Final
 import mcp_types as types
 import msgspec
 
+from clew import ConfigError, PendingApproval
 from clew.agent.approvals import rule
-from clew.core.events import Json
-from clew.core.interfaces import Store
-from clew.core.pending import PendingApproval
-from clew.support.errors import ConfigError
+from clew.interfaces import Json, Store
 from clew.toolbox import ASK_PERSON
 
 _PLAIN: Final = {"string", "number", "integer", "boolean"}

@@ -13,11 +13,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from clew.agent.api import result_of
-from clew.core.events import Entry, Thought
-from clew.core.pending import PendingApproval
-from clew.core.trajectory import Trajectory
-from clew.support.errors import ConfigError
+from clew import ConfigError, Entry, PendingApproval, Trajectory, result_of
+from clew.interfaces import Thought
 from clew_mcp.serve.approvals import (
     apply_response,
     apply_responses,

@@ -24,8 +24,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
 
+from clew import ConfigError
 from clew.concurrency.tasks import one_error
-from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
 LOG: Final = logging.getLogger("clew")

@@ -10,10 +10,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from clew.core.interfaces import RunInfo
-from clew.core.trajectory import Call, Step, Trajectory
+from clew import Call, ConfigError, Step, Trajectory
+from clew.interfaces import RunInfo
 from clew.stores.listing import status_of, summary
-from clew.support.errors import ConfigError
 from clew.support.short_text import one_line
 from clew_mcp.serve.runs import ClientRuns, tool_of
 

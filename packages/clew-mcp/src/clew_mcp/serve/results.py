@@ -6,9 +6,7 @@ from typing import Any
 import mcp_types as types
 import msgspec
 
-from clew.agent.result import Result
-from clew.core.pending import PendingApproval
-from clew.core.trajectory import Trajectory
+from clew import PendingApproval, Result, Trajectory
 from clew.stores import without_password
 
 RUN_URI = "clew://runs/"

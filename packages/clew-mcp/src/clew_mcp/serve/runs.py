@@ -11,17 +11,13 @@ from typing import Final
 
 import anyio
 
-from clew.agent.api import read
+from clew import ConfigError, Entry, StoreError, Trajectory, follow, read, submit
 from clew.agent.approvals import cancel
 from clew.concurrency.tasks import one_error
-from clew.core.events import Cancel, Entry, Started, decode
 from clew.core.inbox import words_in
-from clew.core.interfaces import RunInfo, Store
-from clew.core.trajectory import Trajectory
-from clew.support.errors import ConfigError, StoreError
+from clew.interfaces import Cancel, RunInfo, Started, Store, decode
 from clew.support.run_ids import new_run_id
 from clew.workers import WorkerEvent, queue_of
-from clew.workers.queue import follow, submit
 from clew_mcp.serve.agents import ServedAgent
 
 QUEUE: Final = "mcp"

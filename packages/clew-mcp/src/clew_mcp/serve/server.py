@@ -15,9 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import override
 
-from clew.agent.agent import Agent
+from clew import Agent, Trajectory
 from clew.concurrency.tasks import one_error
-from clew.core.trajectory import Trajectory
 from clew.stores import Where, default_place, store_at
 from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
 from clew.workers.agents import KnownAgents

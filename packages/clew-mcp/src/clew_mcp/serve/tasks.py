@@ -14,12 +14,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from clew.agent.api import result_of
-from clew.core.interfaces import RunInfo
-from clew.core.pending import PendingApproval, pending_in
-from clew.core.trajectory import Trajectory
+from clew import ConfigError, PendingApproval, Trajectory, result_of
+from clew.agent.approvals import pending_in
+from clew.interfaces import RunInfo
 from clew.stores.listing import status_of
-from clew.support.errors import ConfigError
 from clew_mcp.serve.approvals import apply_responses, input_requests
 from clew_mcp.serve.results import held_text, result_of_run
 from clew_mcp.serve.runs import ClientRuns

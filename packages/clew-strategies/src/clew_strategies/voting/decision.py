@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from clew.core.events import Json, Usage, Value
-from clew.core.trajectory import Trajectory
+from clew import Trajectory, Usage
+from clew.core.events import Value
+from clew.interfaces import Json
 from clew_strategies.voting.normalise import normalise
 
 How: TypeAlias = Literal["agreement", "verifier", "majority", "tie", "none"]

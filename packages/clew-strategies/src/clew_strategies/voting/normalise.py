@@ -10,9 +10,9 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.citations import citations
-from clew.core.events import Json
 from clew.evidence import normalised
 from clew.evidence.words import flat, words
+from clew.interfaces import Json
 from clew.support.short_text import one_line
 
 _SIGNS: Final = (

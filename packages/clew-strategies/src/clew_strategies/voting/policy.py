@@ -10,13 +10,9 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.agent.agent import Agent
+from clew import Agent, ConfigError, Limits, Tool, Trajectory
 from clew.context import Instructions
-from clew.core.events import FINISH, Json, RawCall, Reply, Wire, encode
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
-from clew.core.trajectory import Trajectory
-from clew.guards.limits import Limits
-from clew.support.errors import ConfigError
+from clew.interfaces import FINISH, Json, ModelInfo, OnText, Prompt, RawCall, Reply, Wire, encode
 from clew_strategies.voting.decision import (
     Ballot,
     Decision,

@@ -7,14 +7,11 @@ from typing import Final, TypeAlias
 import anyio
 import msgspec
 
-from clew.agent.agent import Agent
+from clew import Agent, ModelError, ToolError, Trajectory, Verdict
 from clew.agent.runner import complete, drive, has_begun, start_or_take_up
-from clew.core.events import Json, Note, Verdict
-from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
-from clew.core.trajectory import Trajectory
-from clew.support.errors import ModelError, ToolError
+from clew.interfaces import Json, Listener, Note, Store
 from clew.support.parts import Patience, ask, of_kind, stable_name, using
 from clew_strategies.voting.decision import Ballot, VerifierChoice, ballot, certain
 from clew_strategies.voting.policy import RUN, ballots_in

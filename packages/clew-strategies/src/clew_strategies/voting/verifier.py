@@ -3,10 +3,8 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from clew.agent.agent import Agent
-from clew.core.interfaces import Model
-from clew.core.trajectory import Trajectory
-from clew.guards.limits import Limits
+from clew import Agent, Limits, Trajectory
+from clew.interfaces import Model
 from clew_strategies.transcript import answer, steps
 from clew_strategies.voting.decision import VerifierChoice
 

@@ -11,20 +11,17 @@ from typing import Generic
 
 import msgspec
 
-from clew.agent.agent import A_co, Agent, is_agent
-from clew.agent.result import Result, result
+from clew import Agent, ConfigError, Limits, Result, Trajectory, Usage
+from clew.agent.agent import A_co, is_agent
+from clew.agent.result import result
 from clew.agent.runner import complete, load_if_begun, start, take_up
 from clew.agent.subagents import with_limits
 from clew.agent.validate import tool_grants
 from clew.concurrency.portal import twin
-from clew.core.events import EFFECTFUL, Changed, Json, Note, Usage
-from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
-from clew.core.trajectory import Trajectory
-from clew.guards.limits import Limits
-from clew.stores import Where, store_at
+from clew.interfaces import EFFECTFUL, Changed, Json, Listener, Note, Store
+from clew.stores import RunExistsError, Where, store_at
 from clew.stores.locks import at_work
-from clew.support.errors import ConfigError, RunExistsError
 from clew.support.parts import stable_name
 from clew.support.run_ids import new_run_id
 from clew_strategies.policy import base_agent

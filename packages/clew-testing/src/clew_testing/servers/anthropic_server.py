@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clew.core.events import Usage
+from clew import Usage
 from clew_testing.servers.anthropic_rules import Block, Refused, Signer, check, turns
 from clew_testing.servers.http_server import (
     CompletionKind,

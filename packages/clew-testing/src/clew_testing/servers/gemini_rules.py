@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from clew.core.events import Json
+from clew.interfaces import Json
 from clew_testing.servers.http_server import to_json
 
 STAND_INS: Final = frozenset(

@@ -21,7 +21,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Usage, encode
+from clew import Usage
+from clew.interfaces import encode
 from clew_testing.servers.gemini_rules import Refused, check, sign
 from clew_testing.servers.http_server import (
     CompletionKind,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clew.core.events import Usage
+from clew import Usage
 from clew_testing.servers.http_server import (
     CompletionKind,
     Fail,

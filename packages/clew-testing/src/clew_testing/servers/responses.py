@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
-from clew.core.events import Usage
+from clew import Usage
 from clew_testing.servers.http_server import Fail, ReceivedRequest, Say, sse, to_json
 from clew_testing.servers.openai_service import CREATED, Access, pieces, words
 from clew_testing.servers.responses_rules import Issued, check
