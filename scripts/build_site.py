@@ -31,6 +31,7 @@ NAVIGATION: Final = {
     "Reference": {
         "Command line and agent files": ["command-line"],
         "Packages": [
+            "packages/clew",
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
             *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
             *("packages/clew-testing", "packages/clew-local"),
@@ -64,8 +65,8 @@ def decisions() -> list[str]:
 
 
 def houses() -> dict[str, Path]:
-    """The pages of the further packages, as the navigation names them."""
-    found = sorted(ROOT.glob("packages/clew-*/README.md"))
+    """The pages of the packages, as the navigation names them."""
+    found = sorted(ROOT.glob("packages/*/README.md"))
     return {f"packages/{path.parent.name}": path for path in found}
 
 
