@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import ConfigError, MemoryStore, read, replay, run, run_sync
-from clew.agent_files import classify, load_agent, make_agent, read_agent_file, stand_ins
+from clew.agent_files import load_agent, make_agent, read_agent_file, stand_ins
 from clew.agent_files.spec import origin
 from clew.agent_files.untrusted import outside_parts
 from clew.testing.models import ScriptedModel, act, finish
+from clew_mcp.classify import classify
 from tests.mcp.servers import SCRIPT, Plain, plain_server
 
 

@@ -3,11 +3,11 @@
 import click
 
 from clew import ConfigError
-from clew.agent_files import classify as classify_in_file
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG
 from clew.cli.safe_text import inert, say
 from clew.interfaces import Effect
+from clew_mcp.classify import classify as classify_in_file
 from clew_mcp.cli.mcp_servers import named_servers
 
 

@@ -14,7 +14,6 @@ from clew.agent_files.build import (
     tool_names,
     with_model,
 )
-from clew.agent_files.classify import classify
 from clew.agent_files.provenance import spec_of
 from clew.agent_files.read import explained, read_agent_file
 from clew.agent_files.replay_doubles import stand_ins
@@ -31,7 +30,6 @@ __all__ = [
     "ForeignOriginError",
     "Loaded",
     "Spec",
-    "classify",
     "explained",
     "is_foreign",
     "load_agent",

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent_files.read import read_agent_file
+from clew import ConfigError
+from clew.agent_files import read_agent_file
 from clew.agent_files.spec import McpTable
 from clew.agent_files.toml_positions import line_of
-from clew.core.events import Effect, Json
-from clew.support.errors import ConfigError
+from clew.interfaces import Effect, Json
 from clew.support.schema_parts import keywords
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
