@@ -86,14 +86,13 @@ METHOD: Final = {
         "by way of the connections that it is given."
     ),
     "g": (
-        "Two thoughts and one call of a plain `def` declared as `read`, against the local server, "
-        "with a listener. The store, the client and the agent exist, and one run was made before. "
-        "Before the first request clew creates the run's record (one transaction for its head and "
-        "one for its first line), checks its inbox and writes the prompt. That takes 0.15 ms if "
-        "runs follow each other without a pause, and 0.4 ms after a wait for a model, with cold "
-        "processor caches. The comparison rows show what the official client adds. The run's end "
-        "is a FULL commit. Medians of 60 runs in each process; the loops count to their first "
-        "event."
+        "Two thoughts and one call of a plain `def` declared as `read`, against the local server,"
+        " with a listener. The store, the client and the agent exist, and one run was made "
+        "before. Before the first request clew creates the run's record (one transaction for its "
+        "head and one for its first line), checks its inbox and writes the prompt. That takes "
+        "more than twice as long after a wait for a model, with cold processor caches. The "
+        "comparison rows show what the official client adds. The run's end is a FULL commit. "
+        "Medians of 60 runs in each process; the loops count to their first event."
     ),
 }
 

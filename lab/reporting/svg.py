@@ -89,7 +89,7 @@ class Lines:
 
     def svg(self) -> str:
         """The picture."""
-        bottom, left, right = TOP + 300, 80, 30
+        bottom, left, right = TOP + 300, 110, 30
         xs = sorted({x for points in self.series.values() for x, _ in points})
         ys = [y for points in self.series.values() for _, y in points]
         low, high = int(log10(min(ys))), ceil(log10(max(ys)))

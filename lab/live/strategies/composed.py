@@ -30,8 +30,8 @@ send {chosen}. So what `auto` comes to is put together of the outcomes of those 
 call. It was to be within {within:.0f} % of the best single form's success, at no more tokens.
 {compared} The best form was found on the same tasks, which favours it. That sums go to `code`, and
 the least or the most of several too, was decided on tuning tasks of `{made}`, whose other half is
-worded alike, which favours `auto`; the latter only when without it the aim had been missed (in the
-first asking 14 right, where the best form had 17). {elsewhere}{asked}
+worded alike, which favours `auto`; the latter only when without it the aim had been missed.
+{elsewhere}{asked}
 """
 _COMPARED: Final = """\
 Over the {count} tasks asked in {forms} it is right on {mine}, and the best, `{best}`, on {theirs}:

@@ -52,6 +52,8 @@ often a model plays so well. Tokens are characters by four, tools included. *The
 is what the replies and look-ups take that must wait for each other.
 """
 
+FORMS_CHART: Final = "![Tasks answered rightly, by strategy](images/forms.svg)"
+
 CHART: Final = """
 ![Prompt tokens and seconds of each strategy](images/strategies.svg)
 """
@@ -118,38 +120,29 @@ head; *a worked example's answer* is one that the prompt shows for another quest
   invents prices, or looks everything up again, since the step before said too little.
 - **`rewoo` is cheap where the plan is right**: two replies. This model's plans often are not: a
   `calc` over words, a call that waits for its own result.
-- **A grammar can spoil what it is there to mend.** That of `code` began replies with `Thought:`,
-  which its prompt did not show: the model answered out of its head on 16 of 22 tasks, and got 3
-  right. It ended a line of a program at 100 characters, in the middle of a name: 20 of 104 programs
-  reached that, in 4 runs, and 12 of them were no Python any more. (Other forms were asked when
-  texts were ended at 375 characters; outside of `quixbugs` at most 11 of theirs reached that. These
-  counts are from records that are not kept.)
-- **A small model gets stuck where nobody says what to do instead.** So tuning tasks of `quixbugs`
-  showed. The grammar of `code` let a program be written again that had been refused as a
-  repetition, where other forms are held to an answer. A program whose fence was not closed ran on
-  into the next thought, and was no Python any more; one that only defined a function was told that
-  it had printed nothing, and was written again. `reflexion` put reflections on one line, which
-  spoils code. "The answer", copied from the form, was refused, but not as what it is. All of this
-  is mended, and `code` was asked again. The others were not, outside of `quixbugs`: it would touch
-  5 tasks of `reflexion` at most, and the few replies that could not be read.
-- **Words in a form are copied.** No worked example fits the one tool of `quixbugs`, and 62 % of 692
+- **A grammar can spoil what it is there to mend.** That of `code` once began replies with
+  `Thought:`, which its prompt did not show: the model answered out of its head on most tasks. It
+  also ended a line of a program in the middle of a name.
+- **A small model gets stuck where nobody says what to do instead.** The grammar of `code` once let
+  a program be written again that had been refused as a repetition, where other forms are held to an
+  answer. A program whose fence was not closed ran on into the next thought; one that only defined a
+  function was told that it had printed nothing, and was written again. `reflexion` put reflections
+  on one line, which spoils code. All of this is mended, and `code` was asked again. The other forms
+  were not, outside of `quixbugs`: it would touch few of their tasks.
+- **Words in a form are copied.** No worked example fits the one tool of `quixbugs`, and most
   thoughts there were the words that stood for the thought in the form. Dots stand there now, and a
-  rule says what a thought is. `react` was asked these tasks anew: its thoughts are about the
-  function since, and it mended none of 16 (before, 1 in the mean of four askings). `reflexion` was
-  not asked anew, since that takes hours on 2 cores: its outcomes there are of the old words. (The
-  thoughts were counted in records that are not kept.)
-- **`CodeAgent` mends more functions than any form of clew**, 3 of 16. Its model writes what is
-  wrong and then the function, as plain text, and its last reply, where its steps are over, counts
-  as it is. Forms of clew want the function in JSON, or by itself; most answers were words about it.
-- **Being asked again is a throw of the dice**, where many are asked at once. `code`, asked twice
-  in the same way on 2 cores, came out alike on 43 of 44 tasks; before that it got 15 of these
-  right, then 19 without the bound on lines (by itself that was a difference from `react` that the
-  interval showed), then 17 when its repetitions were withheld too. Differences of that size say
-  little: the interval of `code` begins above zero only since `react` was asked `quixbugs` anew, and
-  mended one function less.
+  rule says what a thought is. `react` was asked these tasks anew; `reflexion` was not, since that
+  takes hours: its outcomes there are of the old words.
+- **`CodeAgent` mends more functions than any form of clew** (the table by source). Its model writes
+  what is wrong and then the function, as plain text, and its last reply, where its steps are over,
+  counts as it is. Forms of clew want the function in JSON, or by itself; most answers were words
+  about it.
+- **Being asked again is a throw of the dice**, where many are asked at once (*asked again*, above).
+  The interval of `code` begins above zero only since `react` was asked `quixbugs` anew, and mended
+  one function less.
 - **The same prompt does not give the same reply**: the first trial of `reflexion` and `react` were
-  sent the same 666 tokens of one task at temperature 0, and replied otherwise; what differed is how
-  much of the prompt was in the server's cache. A single task proves nothing.
+  sent the same prompt at temperature zero, and replied otherwise; what differed is how much of it
+  was in the server's cache. A single task proves nothing.
 """
 
 LATER: Final = """
@@ -160,10 +153,9 @@ sum, whose answer was copied, and is loops over look-ups now; programs were not 
 result has, and `CodeAgent` was given results as text; replies of `code` had to begin with a label
 that its prompt did not show, and its programs were ended in the middle of a line; the question of
 `quixbugs` said first what to answer with, a function after words counted as none, and many were
-longer than a text might be (all 59 answers were wrong), and then words instead of a function were
-taken for an answer (all 47 were wrong); `CodeAgent` was not told why a tool raised an exception,
-and its answers were not checked; and words of the form stood for thoughts in `quixbugs`. They are
-not in the tables.
+longer than a text might be, and then words instead of a function were taken for an answer;
+`CodeAgent` was not told why a tool raised an exception, and its answers were not checked; and
+words of the form stood for thoughts in `quixbugs`. They are not in the tables.
 """
 
 
@@ -235,7 +227,7 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
         asked=len(asked),
         little="" if len(asked) >= LITTLE else ": that is little, and the intervals say how little",
     ).lstrip("\n")
-    yield from (_forms(found), "", _sources(found), _seen(found))
+    yield from (_forms(found), "", FORMS_CHART, "", _sources(found), _seen(found))
     if earlier := len(every) - len(found):
         yield LATER.format(count=earlier)
 
