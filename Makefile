@@ -23,7 +23,7 @@ export MODEL    := $(value MODEL)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask install wheels check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies matrix mutants lock clean
+.PHONY: help ask install wheels check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies reports matrix mutants lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -118,6 +118,9 @@ live: $(VENV)/.dev  ## Ask a real local model, GGUF=file [PARTS=a,b] [LIMIT_MINU
 
 strategies: $(VENV)/.dev  ## What strategies cost, and gain with a real local model, GGUF=file [LIMIT_MINUTES=n] (lab/reports/strategies.md)
 	@$(BIN)/python -m live.strategies $(or $(GGUF),--page) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES))
+
+reports: $(VENV)/.dev  ## Write all of lab/reports again, from the outcomes on file
+	@$(BIN)/python -m reporting
 
 matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in every situation, WORDS="a b" (an hour)
 	@PYTHONPATH=$(TESTS) $(BIN)/python -m tests.matrix $(WORDS)
