@@ -5,7 +5,7 @@ with it, byte by byte. Prints:
 
     thrown 2 times: it was what it was
     replayed 8 entries and 3 steps; thrown 2 times
-    another prompt: step 0, setting.prompt: the agent has another prompt than the record
+    another prompt: step 0, spec.prompt: the agent has another prompt than the record
 """
 
 import random

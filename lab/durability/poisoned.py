@@ -16,7 +16,7 @@ import anyio
 import msgspec
 
 from clew import Agent, open_store, tool, workers
-from clew.agent.broken_runs import MOST, is_set_aside
+from clew.agent.broken_runs import MAX_FAILURES, is_set_aside
 from clew.agent.runner import start
 from clew.core.events import Reply, Verdict
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
@@ -260,7 +260,7 @@ def poisoned(sample: int) -> Part:
         (
             "ends the process",
             second,
-            (MOST + 1) * second.ill,
+            (MAX_FAILURES + 1) * second.ill,
         ),
     ):
         well, ill = found.well.total(), found.ill
@@ -276,5 +276,7 @@ def poisoned(sample: int) -> Part:
             Figure(f"a part {what}: seconds until all had ended", f"{found.seconds:.0f}",
                    f"{well + ill}", f"at most {WITHIN:.0f}", met=found.seconds <= WITHIN),
         ]  # fmt: skip
-    text = TEXT.format(runs=runs, workers=WORKERS, at_once=AT_ONCE, deaths=MOST + 1, most=MOST)
+    text = TEXT.format(
+        runs=runs, workers=WORKERS, at_once=AT_ONCE, deaths=MAX_FAILURES + 1, most=MAX_FAILURES
+    )
     return Part("Poisoned runs", text, figures, [*first.misses, *second.misses])

@@ -9,7 +9,7 @@ import anyio
 import clew
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
-from clew.testing.models import ScriptedModel, act, finish, place
+from clew.testing.models import ScriptedModel, act, finish, position
 from durability import world
 
 FOLDER: Final = "CLEW_DURABILITY"
@@ -36,7 +36,7 @@ class Short:
         await anyio.lowlevel.checkpoint()
         goal = prompt.head[-1].text.strip().splitlines()[-1]
         moves = [act("turned", text=goal), act("turned", text=goal[::-1]), finish(goal[::-1])]
-        return ScriptedModel(moves, name=self.info.name).reply(prompt, place(prompt))
+        return ScriptedModel(moves, name=self.info.name).reply(prompt, position(prompt))
 
 
 def short() -> clew.Agent:

@@ -178,7 +178,7 @@ STRATEGIES: Final[Mapping[str, Callable[[Agent], Strategy]]] = {
     "evaluator_optimizer": EvaluatorOptimizer,
     "routing": lambda agent: Routing(_two(agent), {"first": "gardens", "second": "houses"}),
     "chaining": lambda agent: Chaining(_two(agent)),
-    "tree_search": partial(TreeSearch, breadth=2, most=6),
+    "tree_search": partial(TreeSearch, breadth=2, max_branches=6),
 }
 NAMES: Final = (*STRATEGIES, VOTE)
 LOOKING: Final = ("tree_search", VOTE)

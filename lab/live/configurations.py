@@ -85,13 +85,13 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
 
     Worked examples that are chosen for the question do not count.
     """
-    setting = agent.setting
+    setting = agent.spec
     prompt_spec: Any = dict(msgspec.to_builtins(setting.prompt_spec))
     if variation.examples is not None:
         prompt_spec.pop("examples", None)
     # A run that fits the window, as all of these do, has nothing to read on in.
     prompt_spec = {
-        name: part for name, part in prompt_spec.items() if name not in {"more", "shown"}
+        name: part for name, part in prompt_spec.items() if name not in {"more", "visible_chars"}
     }
     prompt_spec["known"] = sorted(tool.name for tool in agent.tools)
     # The bounds of time say how long a run may take on this machine, and not what it does.

@@ -9,7 +9,7 @@ import anyio
 import anyio.lowlevel
 
 import clew
-from clew.agent.validate import MOST_TOOLS
+from clew.agent.validate import MAX_TOOLS
 from clew.core.events import Effect, Json, Observation, Reply
 from clew.core.interfaces import Line, Part, Prompt, Store
 from clew.testing.models import Line as Answer
@@ -109,7 +109,7 @@ async def drive(talk: Talk, store: Store, effect: Effect) -> Driven:
 def _tools(talk: Talk, world: World, effect: Effect) -> list[clew.Tool]:
     """The recorded tools; those over the most that clew shows at once are hidden, and answer."""
     made = published(talk.tools, world.call, effect=effect)
-    return [replace(one.tool, hidden=number >= MOST_TOOLS) for number, one in enumerate(made)]
+    return [replace(one.tool, hidden=number >= MAX_TOOLS) for number, one in enumerate(made)]
 
 
 async def go_on(agent: clew.Agent, run_id: str, words: Sequence[str], store: Store) -> None:

@@ -345,7 +345,7 @@ async def _one_run(catalogue: Catalogue, queries: Sequence[Record]) -> list[Figu
         for before, after in pairwise(sent)
     )
     turns = len(sent) - 1
-    shown = len(record.shown)
+    shown = len(record.visible_tools)
     return [
         count(
             f"tools shown in a run over {len(queries)} queries, then called",

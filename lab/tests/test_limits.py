@@ -11,7 +11,7 @@ from clew.core import blobs, budget, observations
 from clew.models.http import endpoint
 from clew.models.resolve import PROBE
 from clew.toolbox import HoldQuestions, real_numbers
-from clew.toolbox.calc import MOST_CHARACTERS, MOST_LEVELS, SHOWN_DIGITS
+from clew.toolbox.calc import DISPLAY_DIGITS, MAX_CHARACTERS, MAX_LEVELS
 from clew.toolbox.docs import extract, passages
 from clew.tools import process, run_process
 from clew_strategies import transcript
@@ -27,21 +27,27 @@ MEBIBYTE = 1024 * 1024
         f"1 token for {call_estimate.CHARACTERS} characters that came since",
         f"(an image: {call_estimate.IMAGE:,})",
         f"{call_estimate.ANSWER:,} tokens where none is set",
-        f"though it gets {budget.LEAST:.0f} second at least",
-        f"waits from {Retry().delay} s, doubling, to {Retry().most:.0f} s |",
+        f"though it gets {budget.MIN_SECONDS:.0f} second at least",
+        f"waits from {Retry().delay} s, doubling, to {Retry().max_delay:.0f} s |",
         f"| retries of a failed call (`Retry.times`) | {Retry().times};",
-        f"(`HoldQuestions.most`) | {HoldQuestions().most} questions",
-        f"| `calc` | {MOST_CHARACTERS:,} characters, {MOST_LEVELS} levels",
-        f"levels, {real_numbers.MAX_DIGITS:,} digits; {SHOWN_DIGITS} digits shown",
-        f"| `docs`: a passage | {passages.LEAST} to {passages.MOST:,} characters |",
-        f"HTML to {extract.MOST_HTML // 1_000_000} MB, PDF to {extract.MOST_PDF // 1_000_000} MB",
+        f"(`HoldQuestions.max_questions`) | {HoldQuestions().max_questions} questions",
+        f"| `calc` | {MAX_CHARACTERS:,} characters, {MAX_LEVELS} levels",
+        f"levels, {real_numbers.MAX_DIGITS:,} digits; {DISPLAY_DIGITS} digits shown",
+        (
+            f"| `docs`: a passage | {passages.MIN_PASSAGE_CHARS} to {passages.MAX_PASSAGE_CHARS:,} "
+            "characters |"
+        ),
+        (
+            f"HTML to {extract.MAX_HTML_BYTES // 1_000_000} MB, PDF to "
+            f"{extract.MAX_PDF_BYTES // 1_000_000} MB"
+        ),
         f"what is kept of what was printed | {process.LIMIT // MEBIBYTE} MiB |",
         f"| a process's time to end after SIGTERM | {run_process.GRACE:.0f} s |",
         f"| `timeout` | {endpoint.TIMEOUT:.0f} s; `CLEW_TIMEOUT` |",
         f"| `total` | {endpoint.TOTAL:.0f} s |",
         f"| `patience` | {endpoint.PATIENCE:.0f} s |",
         f"| `retries` | `Retry(times={endpoint.RETRIES.times})` |",
-        f"with delays that grow to {endpoint.RETRIES.most:.0f} s",
+        f"with delays that grow to {endpoint.RETRIES.max_delay:.0f} s",
         f"looks {PROBE} s for a local server",
         f"goes to a blob | over {blobs.BLOB_BYTES // 1024} KiB |",
         f"{observations.DETAIL_CHARS:,} characters: the first {observations.DETAIL_HEAD:,} and",

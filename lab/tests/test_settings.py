@@ -47,7 +47,7 @@ NEEDED: Final[dict[str, dict[str, Any]]] = {  # what such a setting needs to be 
     "Routing": {"agents": {"it": AGENT}, "purposes": {"it": "all"}},
     "PostgresStore": {"address": "postgres:///test"},
 }
-SIGNED: Final = frozenset({"enough", "least", "seed"})
+SIGNED: Final = frozenset({"enough", "min_score", "seed"})
 """Numbers that may be below nothing: scores, and what begins a random row."""
 RIGHT: Final[dict[Any, Any]] = {str: "x", int: 1, float: 1.0, bool: False}
 

@@ -13,7 +13,7 @@ from benchmarks.context.page import Found
 from benchmarks.context.real_talks import mini, recorded
 from benchmarks.context.references import LEAST, Conversation, Reference
 from clew import Agent, Compaction, Context, MemoryStore
-from clew.agent.validate import MOST_TOOLS
+from clew.agent.validate import MAX_TOOLS
 from clew.core.events import Compacted, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.support.errors import TooLongError
@@ -76,7 +76,7 @@ class Drive:
 async def drive(talk: Talk, system: str, by: tuple[str, ...] | None, window: int) -> Drive:
     """Follow the conversation; its tools are not classified, so each may have an effect."""
     model, world, store = Recorded(talk, window), World(talk.turns), MemoryStore()
-    tools = [one.tool for one in published(talk.tools, world.call)][:MOST_TOOLS]
+    tools = [one.tool for one in published(talk.tools, world.call)][:MAX_TOOLS]
     more: dict[str, Any] = {"prompt": system} if system else {}
     agent = Agent(
         model, tools, limits=LIMITS, bounds=(Over(len(talk.turns)),), codec="native",

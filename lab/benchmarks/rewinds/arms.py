@@ -181,7 +181,7 @@ async def _drive(
     """Advance until the run stops, or until a trigger fires, which is not recorded."""
     trajectory = journal.trajectory
     while trajectory.stop is None:
-        if rewinds is not None and fired < rewinds.most:
+        if rewinds is not None and fired < rewinds.max_rewinds:
             thinks = next_move(agent.engine, trajectory).kind == "think"
             if thinks and (back := rewinds.due(trajectory, agent.tries)) is not None:
                 return back

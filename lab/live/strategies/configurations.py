@@ -129,14 +129,14 @@ FORMS: Final[tuple[Form, ...]] = (
     Form(
         "plan_and_solve",
         f"a plan of at most {MOST} steps",
-        lambda agent, _: PlanAndSolve(agent, most=MOST, replans=1),
+        lambda agent, _: PlanAndSolve(agent, max_steps=MOST, replans=1),
         edition=2,  # a step was given the whole task to answer, and told nobody what it had found
         mends=False,
     ),
     Form(
         "rewoo",
         f"at most {MOST + 2} calls planned beforehand",
-        lambda agent, _: ReWOO(agent, most=MOST + 2),
+        lambda agent, _: ReWOO(agent, max_calls=MOST + 2),
         edition=2,  # arguments that do not fit were carried out, fields could not be referred to
         mends=False,
     ),
@@ -144,7 +144,7 @@ FORMS: Final[tuple[Form, ...]] = (
     Form(
         "tree_search",
         "at most six branches of three steps, two from each place; tests judge `quixbugs`",
-        lambda agent, task: TreeSearch(agent, task.tests, breadth=2, most=6, steps=3),
+        lambda agent, task: TreeSearch(agent, task.tests, breadth=2, max_branches=6, steps=3),
         mends=False,
     ),
     Form(

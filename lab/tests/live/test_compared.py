@@ -55,7 +55,7 @@ async def test_the_steps_that_a_branch_begins_with_are_counted_once() -> None:
     ]
     agent = Agent(ScriptedModel([*script, *[finish("42")] * 20]), [calc()])
     store = MemoryStore()
-    search = TreeSearch(agent, breadth=2, most=2, steps=2)
+    search = TreeSearch(agent, breadth=2, max_branches=2, steps=2)
     result = await run(strategy_agent(search, agent), "What is 6*7?", store=store)
     found = await counted(store, result.run_id)
     assert found.usage == result.usage

@@ -108,7 +108,7 @@ def spread(o: Outcome) -> list[str]:
 
 def asks_a_model(r: Trajectory) -> bool:
     """Whether a run asks a model itself, and not a strategy."""
-    return r.started.setting.model.startswith("openai")
+    return r.started.spec.model.startswith("openai")
 
 
 AGAIN: Final = frozenset({"rewound", "chat", "forked", "held"})
@@ -352,7 +352,7 @@ def patience(o: Outcome) -> Iterator[str]:
 @promise("limits.steps", values={"limits": {"steps": 2}}, script=Script(times=5), lax="answers")
 def steps(o: Outcome) -> Iterator[str]:
     for r in o.runs:
-        own = r.started.setting.model.startswith("openai")
+        own = r.started.spec.model.startswith("openai")
         if own and not r.forks and o.situation not in AGAIN and len(r.steps) > 3:
             yield f"{r.run_id} has {len(r.steps)} steps, where 2 and a landing were allowed"
     if o.work and not stops(o) & {"steps", "grant_steps"}:
@@ -514,7 +514,7 @@ def no_progress(o: Outcome) -> Iterator[str]:
         if (
             made > 2
             and not r.forks
-            and r.started.setting.model.startswith("openai")
+            and r.started.spec.model.startswith("openai")
             and o.situation not in {"rewound", "chat", "forked"}
         ):
             yield f"the same call {made} times in {r.run_id}"
@@ -778,8 +778,8 @@ def processes(o: Outcome) -> Iterator[str]:
         and not any("part-1" in e for e in o.effects)
     ):
         yield f"the function was not called: {o.effects}"
-    made = [r for r in o.runs if "afar" in r.started.setting.tools]
-    if not made or any(r.started.setting.tools["afar"].version != "7" for r in made):
+    made = [r for r in o.runs if "afar" in r.started.spec.tools]
+    if not made or any(r.started.spec.tools["afar"].version != "7" for r in made):
         yield "the record does not name the version"
 
 
@@ -914,9 +914,9 @@ def _retrieval(*paths: str, more: int, **table: Any) -> None:
 
 
 _retrieval("retrieval.k", "retrieval.always", more=1, k=1)
-_retrieval("retrieval.most", more=1, k=2, most=2)
-_retrieval("retrieval.embed", more=2, k=2, most=3, embed="tests.matrix.parts:letters")
-_retrieval("retrieval.per_server", more=3, k=3, most=4, per_server=1)
+_retrieval("retrieval.max_tools", more=1, k=2, max_tools=2)
+_retrieval("retrieval.embed", more=2, k=2, max_tools=3, embed="tests.matrix.parts:letters")
+_retrieval("retrieval.per_server", more=3, k=3, max_tools=4, per_server=1)
 
 # ---------------------------------------------------------------------------- long runs
 
@@ -1018,9 +1018,9 @@ def rewinds_by_rejected(o: Outcome) -> Iterator[str]:
 
 @promise(
     "rewinds.rejected",
-    "rewinds.most",
+    "rewinds.max_rewinds",
     values={
-        "rewinds": {"by": ["rejected"], "rejected": 1, "most": 1},
+        "rewinds": {"by": ["rejected"], "rejected": 1, "max_rewinds": 1},
         "checks": ["tests.matrix.parts:never"],
         "tries": 3,
     },
@@ -1031,7 +1031,7 @@ def rewinds_rejected(o: Outcome) -> Iterator[str]:
     checked = [
         r
         for r in o.records.values()
-        if r.started.setting.model.startswith("openai") and "never" in str(r.started.setting.parts)
+        if r.started.spec.model.startswith("openai") and "never" in str(r.started.spec.parts)
     ]
     if checked and o.work and o.situation == "plain" and not any(back_in(o)):
         yield "no run went back, though its answer was rejected"
@@ -1148,9 +1148,9 @@ def strategy(o: Outcome) -> Iterator[str]:
         root is not None
         and o.way.strategy
         and not o.way.votes
-        and not root.started.setting.model.startswith("strategy:")
+        and not root.started.spec.model.startswith("strategy:")
     ):
-        yield f"it answered by {root.started.setting.model}"
+        yield f"it answered by {root.started.spec.model}"
 
 
 def _of_strategy(
@@ -1199,28 +1199,30 @@ _of_strategy(
 )
 _of_strategy("rounds", 1, lambda o: asked_of(o) == ["answer"], "evaluator_optimizer", script=_NEVER)
 _of_strategy(
-    "most",
+    "max_steps",
     1,
     lambda o: asked_of(o).count("step") == 0 and asked_of(o).count("plan") == 3,
     "plan_and_solve",
     lax="answers acts",
 )
 _of_strategy(
-    "most",
+    "max_workers",
     1,
     lambda o: asked_of(o).count("work") == 0 and asked_of(o).count("divide") == 2,
     "orchestrator",
     lax="answers acts",
 )
 _of_strategy(
-    "most",
+    "max_calls",
     1,
     lambda o: asked_of(o).count("plan_calls") == 2 and "send" not in asked_of(o),
     "rewoo",
     script=Script(calls=2),
     lax="answers acts",
 )
-_of_strategy("most", 1, lambda o: asked_of(o).count("branch") == 1, "tree_search", script=_NEVER)
+_of_strategy(
+    "max_branches", 1, lambda o: asked_of(o).count("branch") == 1, "tree_search", script=_NEVER
+)
 _of_strategy(
     "replans",
     0,
@@ -1259,7 +1261,7 @@ _of_strategy(
     "tree_search",
 )
 _of_strategy(
-    "by", "uct", lambda o: o.records["run"].started.setting.params["by"] == "uct", "tree_search"
+    "by", "uct", lambda o: o.records["run"].started.spec.params["by"] == "uct", "tree_search"
 )
 _of_strategy(
     "enough",
@@ -1269,12 +1271,12 @@ _of_strategy(
     script=_NEVER,
 )
 _of_strategy(
-    "least", 0.1, lambda o: o.result.status == "answered", "tree_search", script=_NEVER, lax=""
+    "min_score", 0.1, lambda o: o.result.status == "answered", "tree_search", script=_NEVER, lax=""
 )
 _of_strategy(
     "explore",
     0.5,
-    lambda o: o.records["run"].started.setting.params["explore"] == 0.5,
+    lambda o: o.records["run"].started.spec.params["explore"] == 0.5,
     "tree_search",
     beside={"by": "uct"},
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import clew
-from clew.agent.validate import MOST_TOOLS
+from clew.agent.validate import MAX_TOOLS
 from clew.core.events import Reply
 from recordings import native_runs
 from recordings.data import VARIABLE, document, folder, missing
@@ -76,7 +76,7 @@ async def test_calls_of_one_reply_end_in_another_order_and_stand_in_their_own(pl
 
 async def test_tools_beyond_the_most_are_hidden_and_answer(place: Path) -> None:
     found = await driven(own.TALKS[5])
-    assert sum(not tool.hidden for tool in found.agent.tools) == MOST_TOOLS
+    assert sum(not tool.hidden for tool in found.agent.tools) == MAX_TOOLS
     assert found.world.made == {"1.1": 1}
 
 

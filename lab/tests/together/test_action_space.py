@@ -78,7 +78,7 @@ def evaluated(folder: Path, said: str) -> list[Trajectory]:
 
 
 def space(record: Trajectory) -> set[str]:
-    return {*record.started.setting.tools}
+    return {*record.started.spec.tools}
 
 
 MODEL = 'models = ["offline"]\n'
@@ -128,7 +128,7 @@ def test_where_a_world_has_nothing_to_do_the_usual_tools_are_there(tmp_path: Pat
 
 def test_demonstrations_are_those_that_fit_the_world(tmp_path: Path) -> None:
     records = evaluated(tmp_path, f"{MODEL}{_hotpotqa(tmp_path)}[agent]\nprompt.examples = 2\n")
-    assert [one.started.setting.parts["examples"] for one in records] == [2, 2]
+    assert [one.started.spec.parts["examples"] for one in records] == [2, 2]
     (tmp_path / "t.toml").write_text(f"{MODEL}{_textworld(tmp_path)}[agent]\nprompt.examples = 2\n")
     with pytest.raises(ConfigError) as caught:
         foreseen_sync(read_matrix(tmp_path / "t.toml"), tmp_path / "t.sqlite")

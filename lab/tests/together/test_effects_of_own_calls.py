@@ -168,7 +168,7 @@ def evaluated(post: Post) -> Agent:
 def searched(post: Post) -> Agent:
     works = agent(post, act("publish", task="t", answer="a"))
     publish = next(each for each in post.tools if each.name == "publish")
-    return strategy_agent(TreeSearch(works, scorer=publish, most=2, steps=3), works)
+    return strategy_agent(TreeSearch(works, scorer=publish, max_branches=2, steps=3), works)
 
 
 def rescued(post: Post, *does: Any, send: Json = SEND, **more: Any) -> Agent:

@@ -28,7 +28,7 @@ async def test_a_replay_needs_neither_of_the_two(tmp_path: Path) -> None:
     agent = make_agent(spec, model=model)
     await go(agent.engine, await start(agent, "Go.", store, run_id="r", origin=origin(spec)))
     record = await load(store, "r")
-    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    prompt_spec = await store.blob(record.started.spec.prompt_blob)
     bare, apart = stand_ins(spec, record, prompt_spec, partial(make_agent, model=model))
     assert apart >= {"tools.web_search"}
     again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries

@@ -12,7 +12,7 @@ import anyio
 from clew import Agent, tool
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
-from clew.testing.models import Move, ScriptedModel, act, finish, place
+from clew.testing.models import Move, ScriptedModel, act, finish, position
 from clew.tools import Key
 from clew_mcp import mcp_tools_sync
 from tests.mcp.servers import Plain
@@ -72,7 +72,7 @@ class Clerk:
         goal = prompt.head[-1].text.strip().splitlines()[-1]
         script = self._script(goal)
         return ScriptedModel(script, tools=self.tools, name=self.info.name).reply(
-            prompt, place(prompt)
+            prompt, position(prompt)
         )
 
     def _script(self, goal: str) -> list[Move]:

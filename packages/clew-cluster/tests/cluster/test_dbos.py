@@ -30,7 +30,7 @@ from clew.support.errors import ConfigError, ModelError, StoreError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.workers import WorkerConfig, WorkerEvent, status, work
 from clew_cluster.dbos import version_of
-from clew_cluster.dbos.dbos_queue import Tickets, place_of
+from clew_cluster.dbos.dbos_queue import Tickets, dbos_database_of
 from clew_cluster.postgres.store import PostgresStore
 from clew_mcp import mcp_tools
 from tests import warm
@@ -280,7 +280,7 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
     [refused] = await idle(store, other)  # which thereby is the latest version
     assert (refused.what, refused.run_id) == ("refused", run_id)
     assert "is not here" in refused.text
-    async with Tickets(place_of(store.address), "default") as tickets:
+    async with Tickets(dbos_database_of(store.address), "default") as tickets:
         await tickets.write(run_id, 1)  # for the workers of the latest version
     assert [news.what for news in await idle(store, other)] == ["refused"]
     failed, *_ = await idle(store, flaky)
@@ -318,7 +318,7 @@ async def test_a_record_that_cannot_be_read_is_told_and_keeps_nobody_from_the_ot
     told = await idle(store, agent)
     assert {(news.what, news.run_id) for news in told} == {("failed", damaged), ("ended", good)}
     assert "entry 1 was changed after it was written" in told[0].text
-    async with Tickets(place_of(store.address), "default") as tickets:
+    async with Tickets(dbos_database_of(store.address), "default") as tickets:
         assert [ticket.run_id for ticket in await tickets.of(good)] == [good]
         assert await tickets.of(damaged) == []
 
@@ -339,7 +339,7 @@ async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_ho
     first, second = await begun(store, agent, 2)
     assert [news.text for news in await idle(store, agent)] == ["held", "held"]
     assert await status(first, store=store) == "held"
-    async with Tickets(place_of(store.address), "default") as tickets:
+    async with Tickets(dbos_database_of(store.address), "default") as tickets:
         assert await tickets.open() == []
         for run_id in (first, second):
             await rule(run_id, "1.1", allow=True, store=store)
@@ -359,13 +359,13 @@ async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_ho
 
 def test_an_address_that_dbos_cannot_read_is_told_and_no_password_is_shown() -> None:
     with pytest.raises(StoreError) as told:
-        place_of("postgresql://ada:s3cret@one:5432,two:5433/runs")
+        dbos_database_of("postgresql://ada:s3cret@one:5432,two:5433/runs")
     assert str(told.value) == (
         "DBOS takes one host, and postgresql://ada@one:5432,two:5433/runs names several: "
         "name one of them"
     )
     address = "postgresql://ada:s3cret@one/runs"
-    for held in (WorkerConfig(store=address), place_of(address), PostgresStore(address)):
+    for held in (WorkerConfig(store=address), dbos_database_of(address), PostgresStore(address)):
         assert "s3cret" not in repr(held)
 
 

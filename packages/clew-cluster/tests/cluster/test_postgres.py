@@ -186,7 +186,7 @@ async def test_what_is_ready_together_is_one_commit(address: str, postgres_serve
         for run_id in ids:
             await store.create(run_id)
         await asyncio.gather(*(store.append(append(run_id, 1, 1)) for run_id in ids))
-        table = f"{store.place.schema}.entries"
+        table = f"{store.database.schema}.entries"
         query = f"SELECT count(*), count(DISTINCT xmin::text) FROM {table}"
         ((lines, commits),) = postgres_server.execute(query)
         assert (lines, commits) == (40, 1)
@@ -219,7 +219,7 @@ async def test_wakes_tell_of_lines_and_messages_whoever_wrote_them(
             await writer.create(run_id)
         async with looker.wakes() as wakes:
             with anyio.fail_after(PATIENCE):
-                postgres_server.execute(f"NOTIFY {looker.place.schema}, 'not of ours'")
+                postgres_server.execute(f"NOTIFY {looker.database.schema}, 'not of ours'")
                 await writer.post("x" * 9_000, b"{}")
                 await writer.post("before", b"{}")
                 assert await anext(wakes) == "before"
@@ -320,7 +320,7 @@ async def test_readers_that_lose_their_connections_get_new_ones(
 ) -> None:
     async with stores(address) as (store,):
         await store.create("r")
-        table = f"{store.place.schema}.entries"
+        table = f"{store.database.schema}.entries"
         with psycopg.connect(postgres_server.address()) as locker:
             locker.execute(f"LOCK TABLE {table}".encode())
             async with anyio.create_task_group() as group:
@@ -341,7 +341,7 @@ async def test_readers_that_wait_too_long_say_so(address: str, postgres_server: 
     async with stores(f"{address}&patience=2") as (store,):
         await store.create("r")
         with psycopg.connect(postgres_server.address()) as locker:
-            locker.execute(f"LOCK TABLE {store.place.schema}.entries".encode())
+            locker.execute(f"LOCK TABLE {store.database.schema}.entries".encode())
             told = await asyncio.gather(
                 *(store.read("r") for _ in range(7)), return_exceptions=True
             )
@@ -407,7 +407,7 @@ async def test_a_blob_that_is_being_removed_is_brought_anew(
 ) -> None:
     body, digest = blob("going")
     async with stores(address) as (store,):
-        schema = store.place.schema
+        schema = store.database.schema
         await store.create("r")
         await store.append(append("r", 1, 1, blobs={digest: body}))
         with psycopg.connect(postgres_server.address()) as remover:
@@ -430,7 +430,7 @@ async def test_a_group_that_is_chosen_to_give_way_is_made_again(
     async with stores(f"{address}&options=-cdeadlock_timeout%3D500ms") as (store,):
         for run_id in "ab":
             await store.create(run_id)
-        lock = f"SELECT FROM {store.place.schema}.runs WHERE run_id = %s FOR UPDATE".encode()
+        lock = f"SELECT FROM {store.database.schema}.runs WHERE run_id = %s FOR UPDATE".encode()
         with psycopg.connect(postgres_server.address()) as other:
             other.execute("SET deadlock_timeout = '60s'")  # the other one finds it
             other.execute(lock, ("b",))
@@ -457,7 +457,7 @@ async def test_processes_that_make_the_tables_at_once_share_them(address: str) -
 async def test_an_older_store_is_brought_up_once_and_a_newer_one_refused(address: str) -> None:
     async with stores(address) as (store,):
         await store.append(append("r", await store.create("r"), 1))
-        place = store.place
+        place = store.database
         steps = (*STEPS, "ALTER TABLE runs ADD COLUMN later bigint NOT NULL DEFAULT 7")
 
         async def upgrade() -> None:
@@ -481,7 +481,7 @@ async def test_a_page_costs_the_same_however_many_runs_have_stopped(
         await store.create("r")
         postgres_server.execute(
             f"""
-            SET search_path = {store.place.schema};
+            SET search_path = {store.database.schema};
             INSERT INTO runs (run_id, head, stopped, status, stopped_at)
             SELECT 'r' || n, 1, true, 'answered', n FROM generate_series(1, 3000) AS n;
             INSERT INTO entries SELECT number, 1, 1, 1, '', '' FROM runs WHERE head = 1;
@@ -495,8 +495,8 @@ async def test_a_page_costs_the_same_however_many_runs_have_stopped(
             (BEGIN, {"part": "r2999", "most": 20}),
             (END, {"part": "2999", "most": 20}),
         ]
-        async with await psycopg.AsyncConnection.connect(store.place.conninfo) as connection:
-            for name, value in (*SESSION, ("search_path", store.place.schema)):
+        async with await psycopg.AsyncConnection.connect(store.database.conninfo) as connection:
+            for name, value in (*SESSION, ("search_path", store.database.schema)):
                 await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
             for query, given in asked:
                 cursor = await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", given)
@@ -534,7 +534,7 @@ async def test_a_user_who_may_not(postgres_server: Server, address: str) -> None
             await store.create("r")
     async with stores(address) as (own,):
         await own.append(append("r", await own.create("r"), 1))
-        schema = own.place.schema
+        schema = own.database.schema
     async with stores(user(address, "guest", "secret-word")) as (store,):
         with pytest.raises(StoreError, match="does not let this user read or write"):
             await store.read("r")
@@ -600,8 +600,8 @@ async def test_no_password_is_shown(wrong: Callable[..., str]) -> None:
     address = wrong(password="my-secret", path="postgres?sslpassword=x-secret&sslmode=disable")
     store = PostgresStore(address)
     assert "secret" not in repr(store)
-    assert store.place.shown.endswith("/postgres?sslmode=disable")
-    assert store.place.shown.startswith("postgresql://clew@127.0.0.1:")
+    assert store.database.redacted.endswith("/postgres?sslmode=disable")
+    assert store.database.redacted.startswith("postgresql://clew@127.0.0.1:")
 
 
 @pytest.mark.filterwarnings("ignore:.*deleted while still open")

@@ -60,7 +60,7 @@ async def cut_copy(store: MemoryStore, lines: int) -> MemoryStore:
     kept = (await store.read("r"))[:lines]
     record = await read("r", store=store)
     digests = {getattr(entry.event, "blob", "") for entry in record.entries[:lines]}
-    digests |= {record.started.setting.prompt_blob}
+    digests |= {record.started.spec.prompt_blob}
     blobs = {digest: await store.blob(digest) for digest in digests - {""}}
     copy = MemoryStore()
     await copy.create("r")

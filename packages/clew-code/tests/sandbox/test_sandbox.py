@@ -118,9 +118,9 @@ async def test_a_program_that_is_talked_to_ends_at_its_limits(tmp_path: Path) ->
 def test_versions_of_landlock() -> None:
     none, old, new = (landlock_wall(version) for version in (0, 3, 7))
     assert (none.built, old.built, new.built) == (False, True, True)
-    assert "the kernel has none" in none.said
-    assert "from version 6 on" in old.said
-    assert new.said == "version 7"
+    assert "the kernel has none" in none.detail
+    assert "from version 6 on" in old.detail
+    assert new.detail == "version 7"
 
 
 async def test_a_program_that_is_not_there_is_told_and_nothing_was_done(tmp_path: Path) -> None:

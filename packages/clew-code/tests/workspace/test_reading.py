@@ -264,7 +264,7 @@ async def test_a_page_has_a_size_too(tmp_path: Path) -> None:
 async def test_a_file_that_is_too_big_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clew_code.workspace.root.MOST_BYTES", 10)
+    monkeypatch.setattr("clew_code.workspace.root.MAX_BYTES", 10)
     put(tmp_path, {"big": "x" * 11})
     assert "big has 11 bytes, and 10 are read" in await looked(tmp_path, "read_file", path="big")
 

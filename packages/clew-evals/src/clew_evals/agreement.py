@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from clew_evals.case import Case
 from clew_evals.expected import needs_judge
 from clew_evals.outcome import Outcome
-from clew_evals.scoring import LEAST
+from clew_evals.scoring import DEFAULT_MIN_GRADE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Agreement:
             return None
         judge, gold = self.both + self.judge_only, self.both + self.gold_only
         chance = judge * gold + (self.n - judge) * (self.n - gold)  # times n squared
-        whole = self.n**2
-        if chance == whole:
+        all_pairs = self.n**2
+        if chance == all_pairs:
             return None
-        return ((self.both + self.neither) * self.n - chance) / (whole - chance)
+        return ((self.both + self.neither) * self.n - chance) / (all_pairs - chance)
 
 
 def agreement(words: Iterable[tuple[bool, bool]]) -> Agreement:
@@ -56,15 +56,17 @@ def agreement(words: Iterable[tuple[bool, bool]]) -> Agreement:
     return Agreement(*counts.values())
 
 
-def agreed(outcomes: Iterable[Outcome], cases: Iterable[Case], least: int = LEAST) -> Agreement:
-    """The agreement of a judge, who passes an answer with `least` or more, with gold.
+def agreed(
+    outcomes: Iterable[Outcome], cases: Iterable[Case], min_grade: int = DEFAULT_MIN_GRADE
+) -> Agreement:
+    """The agreement of a judge, who passes an answer with `min_grade` or more, with gold.
 
     Counted are outcomes with a judgement whose case has a gold of its own: where gold asks the
     judge itself, there is nothing to compare.
     """
     own = {case.id for case in cases if not needs_judge(case.gold)}
     return agreement(
-        (each.judgement.score >= least, each.right)
+        (each.judgement.score >= min_grade, each.right)
         for each in outcomes
         if each.case in own and each.judgement is not None and each.judgement.score
     )

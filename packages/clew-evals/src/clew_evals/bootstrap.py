@@ -64,7 +64,7 @@ def _bootstrap(gaps: Mapping[str, float], units: Mapping[str, str]) -> tuple[flo
         of_unit[units[case]].append(gap)
     if (many := len(of_unit)) < 2:
         return -1.0, 1.0
-    sorts = Counter((fsum(found), len(found)) for found in of_unit.values())
+    sorts = Counter((fsum(values), len(values)) for values in of_unit.values())
     kinds = sorted(sorts)  # in whatever order the trials ended
     shares = [sorts[kind] / many for kind in kinds]
     drawn = np.random.default_rng(SEED).multinomial(many, shares, size=DRAWS)

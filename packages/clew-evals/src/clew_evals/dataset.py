@@ -14,7 +14,7 @@ from clew.support.nearest_name import did_you_mean
 from clew_evals.case import Case
 from clew_evals.expected import check_gold
 
-MOST_TOLD: Final = 20
+MAX_PROBLEMS: Final = 20
 """So many lines with errors are named at once."""
 
 
@@ -28,52 +28,52 @@ def read_dataset(path: str | Path) -> list[Case]:
     Raises `ConfigError` with path, line and reason of the first error; the others are its notes.
     Modules of scorers are looked up in the file's folder first.
     """
-    place = Path(path).expanduser()
+    file = Path(path).expanduser()
     try:
-        body = place.read_bytes()
+        body = file.read_bytes()
     except OSError as error:
         message = f"the dataset {path} cannot be read ({error.strerror}): give a file of JSON lines"
         raise ConfigError(message) from error
-    found: list[tuple[int, Case]] = []
+    cases: list[tuple[int, Case]] = []
     wrong: list[tuple[int, str]] = []
     for number, line in enumerate(body.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
             try:
-                found.append((number, _case(line, str(place.absolute().parent))))
+                cases.append((number, _case(line, str(file.absolute().parent))))
             except (_Wrong, ConfigError) as error:
                 wrong.append((number, str(error)))
-    wrong += _repeated_ids(found)
+    wrong += _repeated_ids(cases)
     if not wrong:
-        wrong += _alone(found)
-    if not found and not wrong:
+        wrong += _alone(cases)
+    if not cases and not wrong:
         raise ConfigError(f"{path} has no case: write one a line, as JSON")
     if wrong:
         raise _dataset_error(path, sorted(wrong))
-    return [case for _, case in found]
+    return [case for _, case in cases]
 
 
 def _dataset_error(path: str | Path, wrong: list[tuple[int, str]]) -> ConfigError:
     """One error for all lines: the first, and the others as its notes."""
     lines = [f"{path}:{number}: {why}" for number, why in wrong]
     error = ConfigError(lines[0], placed=True)
-    for line in lines[1:MOST_TOLD]:
+    for line in lines[1:MAX_PROBLEMS]:
         error.add_note(line)
-    if len(lines) > MOST_TOLD:
-        error.add_note(f"and {len(lines) - MOST_TOLD} more")
+    if len(lines) > MAX_PROBLEMS:
+        error.add_note(f"and {len(lines) - MAX_PROBLEMS} more")
     return error
 
 
-def _repeated_ids(found: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
+def _repeated_ids(cases: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
     first: dict[str, int] = {}
-    for number, case in found:
+    for number, case in cases:
         if (before := first.setdefault(case.id, number)) != number:
             yield number, f"the id {case.id!r} is that of line {before} too: change one"
 
 
-def _alone(found: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
+def _alone(cases: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
     """Pairs of one: perhaps a name is written in two ways."""
     members: dict[str, list[int]] = {}
-    for number, case in found:
+    for number, case in cases:
         if case.pair:
             members.setdefault(case.pair, []).append(number)
     for pair, numbers in members.items():
@@ -88,18 +88,20 @@ def _alone(found: list[tuple[int, Case]]) -> Iterator[tuple[int, str]]:
 
 def _case(line: bytes, folder: str) -> Case:
     """The case of a line. Raises `_Wrong` or `ConfigError` with the reason."""
-    said = _object(line)
+    case_fields = _object(line)
     fields = Case.__struct_fields__
-    for key in said:
+    for key in case_fields:
         if key not in fields:
             hint = did_you_mean(key, fields, "what is your own goes into 'extra'")
             raise _Wrong(f"unknown field {key!r}: {hint}")
-    if missing := [name for name in ("id", "question", "gold") if said.get(name) in (None, "")]:
+    if missing := [
+        name for name in ("id", "question", "gold") if case_fields.get(name) in (None, "")
+    ]:
         raise _Wrong(
             f"{' and '.join(missing)} missing: give {'it' if len(missing) == 1 else 'them'}"
         )
     try:
-        case = msgspec.convert(said, Case)
+        case = msgspec.convert(case_fields, Case)
     except msgspec.ValidationError as error:
         why, _, where = str(error).replace("`", "").partition(" - at $.")
         raise _Wrong(f"{where or 'line'}: {why[:1].lower()}{why[1:]}") from error
@@ -118,28 +120,28 @@ def _object(line: bytes) -> dict[str, Json]:
     except UnicodeDecodeError as error:
         raise _Wrong(f"byte {error.start + 1} is not UTF-8: save the file as UTF-8") from error
     try:
-        found: object = json.loads(
+        decoded_value: object = json.loads(
             text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
         )
-        msgspec.json.encode(found)
+        msgspec.json.encode(decoded_value)
     except json.JSONDecodeError as error:
         raise _Wrong(f"this is no JSON: {error.msg} (column {error.colno})") from error
     except _Wrong:
         raise
     except (ValueError, OverflowError, RecursionError) as error:  # too deep, too large, surrogates
         raise _Wrong(f"this JSON cannot be kept: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(decoded_value, dict):
         raise _Wrong("a case is an object: write it in { }")
-    return cast("dict[str, Json]", found)
+    return cast("dict[str, Json]", decoded_value)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise _Wrong(f"the key {twice!r} stands twice in one object: leave one out")
-    return found
+    return fields
 
 
 def _no_number(name: str) -> Never:

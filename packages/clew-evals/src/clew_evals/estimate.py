@@ -32,17 +32,17 @@ JUDGED: Final = 2_500
 class Estimate:
     """The work to do, and what it may cost in US dollars.
 
-    `runs` are those of the trials to do: votes and judges have several. `most` is what their limits
-    allow (a run may exceed its own by one reply). `about` is a guess, except for `measured` trials,
-    where it is the mean of finished trials of their configuration. `unknown` are models without a
-    known price, which neither figure includes. `absent` are tools that golds name and no
+    `runs` are those of the trials to do: votes and judges have several. `max_cost` is what their
+    limits allow (a run may exceed its own by one reply). `about` is a guess, except for `measured`
+    trials, where it is the mean of finished trials of their configuration. `unknown` are models
+    without a known price, which neither figure includes. `absent` are tools that golds name and no
     configuration has.
     """
 
     trials: int
     todo: int
     runs: int
-    most: float
+    max_cost: float
     about: float
     measured: int = 0
     unknown: tuple[str, ...] = ()
@@ -70,14 +70,14 @@ def estimate(
     means = _means(rows)
     heads = {one.key: head(one.agent) for one in plan.configurations}
     judge = plan.judge
-    most = about = 0.0
+    max_cost = about = 0.0
     runs = measured = 0
     for trial in todo:
         one = trial.configuration
         verified = isinstance(one.verifier, Agent)
         runs += one.votes + (one.votes > 1 and verified) + (judge is not None)
-        most += _most(one.agent, tariff(one))
-        most += 0.0 if judge is None else _most(judge.agent, tariff(judge))
+        max_cost += _max_cost(one.agent, tariff(one))
+        max_cost += 0.0 if judge is None else _max_cost(judge.agent, tariff(judge))
         if (mean := means.get(one.key)) is not None:
             about, measured = about + mean, measured + 1
         else:
@@ -90,7 +90,7 @@ def estimate(
         trials=len(trials),
         todo=len(todo),
         runs=runs,
-        most=most,
+        max_cost=max_cost,
         about=about,
         measured=measured,
         unknown=tuple(dict.fromkeys(unknown)),
@@ -121,14 +121,14 @@ def _means(rows: Mapping[str, Row]) -> dict[tuple[str, str], float]:
     for row in rows.values():
         if row.cost is not None and not row.again:
             costs.setdefault((row.outcome.configuration, row.outcome.model), []).append(row.cost)
-    return {key: fmean(found) for key, found in costs.items()}
+    return {key: fmean(values) for key, values in costs.items()}
 
 
-def _most(agent: Agent, each: Price | None) -> float:
+def _max_cost(agent: Agent, each: Price | None) -> float:
     """What the limits of a run, or of a whole vote, allow."""
     if not agent.engine.model.info.priced or each == FREE:
         return 0.0
-    return agent.limits.most_cost
+    return agent.limits.max_cost
 
 
 def _guess(one: Configuration, first: int) -> float:

@@ -48,7 +48,7 @@ from clew_evals.expected_types import (
 )
 from clew_evals.texts import normal
 
-MOST_DEEP: Final = 20
+MAX_DEPTH: Final = 20
 """So many golds may stand inside each other."""
 
 
@@ -65,9 +65,9 @@ def read_gold(gold: Json) -> tuple[Gold, ...]:
 def _several(golds: list[Any], where: str, deep: int) -> tuple[Gold, ...]:
     if not golds:
         raise ConfigError(f"{where} is empty: an answer could not be held against anything")
-    if deep > MOST_DEEP:
-        raise ConfigError(f"{where}: more than {MOST_DEEP} golds stand inside each other")
-    return tuple(_read(each, f"{where}[{place}]", deep + 1) for place, each in enumerate(golds))
+    if deep > MAX_DEPTH:
+        raise ConfigError(f"{where}: more than {MAX_DEPTH} golds stand inside each other")
+    return tuple(_read(each, f"{where}[{index}]", deep + 1) for index, each in enumerate(golds))
 
 
 def _read(gold: Json, where: str, deep: int) -> Gold:
@@ -77,9 +77,9 @@ def _read(gold: Json, where: str, deep: int) -> Gold:
         case None:
             raise ConfigError(f"{where} is null: say what is right")
         case bool():
-            shown = msgspec.json.encode(gold).decode()
+            quoted = msgspec.json.encode(gold).decode()
             raise ConfigError(
-                f'{where} is {shown}: for an answer of this value write {{"exact": {shown}}}'
+                f'{where} is {quoted}: for an answer of this value write {{"exact": {quoted}}}'
             )
         case int() | float():
             return NumberWithin(gold)
@@ -132,8 +132,8 @@ def _unknown(gold: dict[str, Json]) -> str:
 
 def _error_text(error: msgspec.ValidationError) -> str:
     """What msgspec says, with the place first."""
-    why, _, place = str(error).replace("`", "").partition(" - at $.")
-    return f"{place or 'value'}: {why[:1].lower()}{why[1:]}"
+    why, _, path = str(error).replace("`", "").partition(" - at $.")
+    return f"{path or 'value'}: {why[:1].lower()}{why[1:]}"
 
 
 # ------------------------------------------------------------------------------------ checking
@@ -169,29 +169,29 @@ def needs_reward(gold: Json) -> bool:
 
 def tools_of(gold: Json) -> list[str]:
     """The tools that it names. Raises `ConfigError` for what is no gold."""
-    found: list[str] = []
+    names: list[str] = []
     for each in read_gold(gold):
         for leaf in leaves(each):
             match leaf:
                 case ToolCalled(calls=name) | Avoids(avoids=name):
-                    found.append(name)
+                    names.append(name)
                 case _:
                     pass
-    return found
+    return names
 
 
 def texts_of(gold: Json) -> tuple[str, ...]:
     """The texts that are right answers by themselves, for EM and F1; none where there are none."""
-    found: list[str] = []
+    texts: list[str] = []
     golds = read_gold(gold)
     for each in golds:
         for one in inner(each) if isinstance(each, AnyOf) else (each,):
             match one:
                 case Exact(exact=str() as text) | ExactMatch(em=text) | F1(f1=text):
-                    found.append(text)
+                    texts.append(text)
                 case _:
                     pass
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(texts))
 
 
 def _demands(gold: Gold) -> bool:
@@ -213,14 +213,14 @@ def _wrong(leaf: Leaf, folder: str) -> str:
         case Exact() | Contains() | ExactMatch() | Regex():
             why = _wrong_text(leaf)
         case F1():
-            why = _wrong_text(leaf) or _wrong_share(leaf.least)
+            why = _wrong_text(leaf) or _wrong_share(leaf.min_score)
         case NumberWithin():
             why = _wrong_number(leaf)
         case Schema():
             why = _wrong_schema(leaf.schema)
-        case GroundedAnswer(grounded=said) | Declines(declines=said):
+        case GroundedAnswer(grounded=flag) | Declines(declines=flag):
             name = name_of(leaf)
-            why = "" if said else f'false: write {{"none_of": [{{"{name}": true}}]}}'
+            why = "" if flag else f'false: write {{"none_of": [{{"{name}": true}}]}}'
         case ByJudge():
             why = _wrong_judge(leaf)
         case ToolCalled(calls=name) | Avoids(avoids=name):
@@ -228,7 +228,7 @@ def _wrong(leaf: Leaf, folder: str) -> str:
         case Reward():
             why = _wrong_share(leaf.reward)
         case Scored():
-            why = _wrong_share(leaf.least) or _wrong_scorer(leaf.scorer, folder)
+            why = _wrong_share(leaf.min_score) or _wrong_scorer(leaf.scorer, folder)
     return why
 
 
@@ -256,20 +256,20 @@ def _why(made: Callable[[], object]) -> str:
 
 def _wrong_scorer(name: str, folder: str) -> str:
     try:
-        found = imported_function(name, "scorer", folder)
+        function = imported_function(name, "scorer", folder)
     except ConfigError as error:
         return str(error)
-    if not any(map(inspect.iscoroutinefunction, (found, type(found).__call__))):
+    if not any(map(inspect.iscoroutinefunction, (function, type(function).__call__))):
         return f"{name} is no async function: write it with async def"
     try:
-        inspect.signature(found).bind(None)
+        inspect.signature(function).bind(None)
     except TypeError as error:
         return f"{name} is given one record, and that does not fit: {error}"
     return ""
 
 
-def _wrong_share(least: float) -> str:
-    return "" if 0 < least <= 1 else f"{least:g} is not above 0 and at most 1"
+def _wrong_share(min_score: float) -> str:
+    return "" if 0 < min_score <= 1 else f"{min_score:g} is not above 0 and at most 1"
 
 
 def _wrong_number(leaf: NumberWithin) -> str:
@@ -286,10 +286,10 @@ def _wrong_number(leaf: NumberWithin) -> str:
 
 def _wrong_pattern(pattern: str) -> str:
     try:
-        found = re.search(pattern, "")
+        matches_empty = re.search(pattern, "")
     except (re.error, RecursionError, OverflowError) as error:
         return f"{pattern!r} is no regular expression: {error}"
-    if found is not None:
+    if matches_empty is not None:
         return f"{pattern!r} is found in an empty answer: forbid words with none_of"
     return ""
 
@@ -303,6 +303,6 @@ def _wrong_schema(schema: dict[str, Json]) -> str:
 def _wrong_judge(leaf: ByJudge) -> str:
     if not leaf.judge.strip():
         return "say what the judge is to look at"
-    if leaf.least is not None and not 2 <= leaf.least <= 5:
-        return f"least is {leaf.least}: give 2 to 5"
+    if leaf.min_grade is not None and not 2 <= leaf.min_grade <= 5:
+        return f"min_grade is {leaf.min_grade}: give 2 to 5"
     return ""

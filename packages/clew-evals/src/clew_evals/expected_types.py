@@ -46,10 +46,10 @@ class ExactMatch(Value, frozen=True):
 
 
 class F1(Value, frozen=True):
-    """The answer's F1 with this text, as HotpotQA counts it, is `least` or more."""
+    """The answer's F1 with this text, as HotpotQA counts it, is `min_score` or more."""
 
     f1: str
-    least: float = 0.8
+    min_score: float = 0.8
 
 
 class Schema(Value, frozen=True):
@@ -65,10 +65,10 @@ class GroundedAnswer(Value, frozen=True):
 
 
 class ByJudge(Value, frozen=True):
-    """The judge, who is shown these words, gives `least` or more; None: the judge's own cut."""
+    """The judge, who is shown these words, gives `min_grade` or more; None: the judge's own cut."""
 
     judge: str
-    least: int | None = None
+    min_grade: int | None = None
 
 
 class Declines(Value, frozen=True):
@@ -96,10 +96,10 @@ class Reward(Value, frozen=True):
 
 
 class Scored(Value, frozen=True):
-    """A scorer of one's own, `module:name`, gives `least` or more (see `Scorer`)."""
+    """A scorer of one's own, `module:name`, gives `min_score` or more (see `Scorer`)."""
 
     scorer: str
-    least: float = 0.5
+    min_score: float = 0.5
 
 
 class AnyOf(Value, frozen=True):

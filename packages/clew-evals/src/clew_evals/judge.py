@@ -28,7 +28,7 @@ from clew_evals.expected import read_gold
 from clew_evals.expected_types import ByJudge, leaves
 from clew_evals.outcome import Judgement
 from clew_evals.samples import BAD, GOOD, Sample
-from clew_evals.scoring import LEAST
+from clew_evals.scoring import DEFAULT_MIN_GRADE
 
 PROMPT: Final = (
     "You judge the work of an assistant. You are shown a question, perhaps what a right answer to "
@@ -50,9 +50,9 @@ PROMPT: Final = (
 )
 """The rubric, which is the same for every case."""
 
-SHOWN: Final = 1_500
+MAX_VALUE_CHARS: Final = 1_500
 """So many characters of each thought, result and argument a judge sees: first and last half."""
-MOST: Final = 40_000
+MAX_RECORD_CHARS: Final = 40_000
 """So many characters of a whole trace: where there are more, steps in the middle are left out."""
 
 
@@ -72,14 +72,14 @@ def judging(model: Model | str) -> Agent:
 
 @dataclass(frozen=True)
 class Judge:
-    """An agent as a judge. It passes an answer scored `least` or more, unless the gold differs.
+    """An agent as a judge. It passes an answer scored `min_grade` or more, unless the gold differs.
 
     `price` is for the estimate of an evaluation, if the price list lacks it. Raises `ConfigError`
     for an agent that does not answer with a `Rating`, or whose tools have effects.
     """
 
     agent: Agent
-    least: int = LEAST
+    min_grade: int = DEFAULT_MIN_GRADE
     price: Price | None = None
 
     def __post_init__(self) -> None:
@@ -91,14 +91,16 @@ class Judge:
         if acting := [tool.name for tool in self.agent.tools if tool.effect in EFFECTFUL]:
             message = f"the judge may only look, and {', '.join(acting)} could change something"
             raise ConfigError(message)
-        if type(self.least) is not int or not 2 <= self.least <= 5:
-            message = f"the judge's least is {self.least!r}: give a whole number from 2 to 5"
+        if type(self.min_grade) is not int or not 2 <= self.min_grade <= 5:
+            message = (
+                f"the judge's min_grade is {self.min_grade!r}: give a whole number from 2 to 5"
+            )
             raise ConfigError(message)
 
     @property
     def name(self) -> str:
         """Its name in results: its model and its passing score."""
-        return f"{self.agent.engine.model.info.name} (passes {self.least})"
+        return f"{self.agent.engine.model.info.name} (passes {self.min_grade})"
 
     async def __call__(
         self, case: Case, answer: Json, record: Trajectory, store: Store, run_id: str
@@ -128,7 +130,7 @@ class Judge:
     async def _tried(self, sample: Sample, store: Store) -> Judgement:
         question = judge_prompt(sample.case, sample.answer, sample.record)
         named = hashlib.blake2b(question.encode(), digest_size=4).hexdigest()
-        run_id = f"judge.{self.agent.setting.fingerprint[:12]}.{sample.case.id}-{named}"
+        run_id = f"judge.{self.agent.spec.fingerprint[:12]}.{sample.case.id}-{named}"
         word = await self._judged(question, store, run_id)
         if not word.score:
             message = (
@@ -139,18 +141,16 @@ class Judge:
         return word
 
     async def _judged(self, question: str, store: Store, run_id: str) -> Judgement:
-        found = result(self.agent, await self._run(question, store, run_id))
-        if isinstance(found.answer, Rating) and not found.fallback:
-            return Judgement(found.answer.score, found.answer.reasons)
-        return Judgement(0, f"the judge ended as {found.status}: {found.reason}")
+        judged = result(self.agent, await self._run(question, store, run_id))
+        if isinstance(judged.answer, Rating) and not judged.fallback:
+            return Judgement(judged.answer.score, judged.answer.reasons)
+        return Judgement(0, f"the judge ended as {judged.status}: {judged.reason}")
 
     async def _run(self, question: str, store: Store, run_id: str) -> Trajectory:
         """The judge's run to its end; what has stopped is only read."""
         async with at_work(store, run_id):
             if (trajectory := await load_if_begun(store, run_id)) is not None:
-                same = not changes(
-                    trajectory.setting or trajectory.started.setting, self.agent.setting
-                )
+                same = not changes(trajectory.spec or trajectory.started.spec, self.agent.spec)
                 if trajectory.stop is not None and trajectory.goal == question and same:
                     return trajectory
             journal = await start_or_take_up(self.agent, question, store, run_id)
@@ -166,7 +166,7 @@ def judge_prompt(case: Case, answer: Json, record: Trajectory) -> str:
     if rubric := rubrics(case):
         lines += ["What a right answer must have:", *(_line("rubric", each) for each in rubric)]
     lines += ["The trace:", *_within(list(_trace(record)))]
-    lines += ["The answer:", _line("answer", _short(answer, MOST)), "Judge it."]
+    lines += ["The answer:", _line("answer", _short(answer, MAX_RECORD_CHARS)), "Judge it."]
     return "\n".join(lines)
 
 
@@ -179,7 +179,7 @@ def rubrics(case: Case) -> list[str]:
 def _trace(record: Trajectory) -> Iterator[str]:
     """A line for each thought, call and result, and how the run ended."""
     for step in record:
-        yield from (_line(name, _short(said), step.number) for name, said in _step(step))
+        yield from (_line(name, _short(value), step.number) for name, value in _step(step))
     if (stop := record.stop) is not None:
         yield _line("end", f"{stop.status}: {_short(stop.reason)}" if stop.reason else stop.status)
 
@@ -207,12 +207,12 @@ def _step(step: Step) -> Iterator[tuple[str, Json]]:
 
 def _within(lines: Sequence[str]) -> Sequence[str]:
     """The lines, those in the middle left out where all together are too long."""
-    if sum(map(len, lines)) <= MOST:
+    if sum(map(len, lines)) <= MAX_RECORD_CHARS:
         return lines
-    head, tail, left = list[str](), list[str](), MOST
-    for place in range(len(lines)):
-        at = place // 2
-        mine, line = (head, lines[at]) if place % 2 == 0 else (tail, lines[-1 - at])
+    head, tail, left = list[str](), list[str](), MAX_RECORD_CHARS
+    for index in range(len(lines)):
+        at = index // 2
+        mine, line = (head, lines[at]) if index % 2 == 0 else (tail, lines[-1 - at])
         left -= len(line)
         if left < 0:
             break
@@ -221,13 +221,13 @@ def _within(lines: Sequence[str]) -> Sequence[str]:
     return [*head, _line("left out", f"{missing} lines"), *reversed(tail)]
 
 
-def _short(value: Json, most: int = SHOWN) -> Json:
+def _short(value: Json, max_chars: int = MAX_VALUE_CHARS) -> Json:
     """The value, or the first and last half of its text where that is too long."""
     text = text_or_json(value)
-    if len(text) <= most:
+    if len(text) <= max_chars:
         return value
-    half = most // 2
-    return f"{text[:half]} … {len(text) - most:,} characters … {text[-half:]}"
+    half = max_chars // 2
+    return f"{text[:half]} … {len(text) - max_chars:,} characters … {text[-half:]}"
 
 
 def _line(name: str, value: Json, step: int = 0) -> str:

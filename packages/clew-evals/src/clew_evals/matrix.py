@@ -57,13 +57,13 @@ def read_matrix(path: str | Path) -> Plan:
     Raises `ConfigError` with file and line for whatever does not fit.
     """
     file = Path(path).expanduser().absolute()
-    text, said = read_toml(file, f"the matrix file {path}", "name a TOML file")
+    text, toml_text = read_toml(file, f"the matrix file {path}", "name a TOML file")
     source = MatrixSource(text, file)
     try:
-        matrix = msgspec.convert(said, Matrix)
+        matrix = msgspec.convert(toml_text, Matrix)
     except msgspec.ValidationError as error:
         raise source.wrong(*misfit(error, Matrix)) from error
-    agent: Any = said.get("agent", {})
+    agent: Any = toml_text.get("agent", {})
     return _plan(matrix, _base(matrix, source, screened="screens" in agent), source)
 
 
@@ -94,7 +94,7 @@ def _base(matrix: Matrix, source: MatrixSource, *, screened: bool) -> Spec:
     if spec.model and matrix.models:
         message = "the model is named here and in models: leave it out in one of them"
         raise source.wrong(("agent", "model"), message)
-    return with_absolute_paths(spec, source.place, screened=screened)
+    return with_absolute_paths(spec, source.path, screened=screened)
 
 
 def _plan(matrix: Matrix, base: Spec, source: MatrixSource) -> Plan:
@@ -107,15 +107,15 @@ def _plan(matrix: Matrix, base: Spec, source: MatrixSource) -> Plan:
         base = msgspec.structs.replace(base, docs=str(SHIPPED[matrix.dataset][1]))
     maker = AgentFactory(source, there)
     configurations = [
-        maker.configuration(_with(varied, strategy), place, base, model)
-        for place, varied in enumerate(matrix.configurations)
+        maker.configuration(_with(varied, strategy), index, base, model)
+        for index, varied in enumerate(matrix.configurations)
         for strategy in matrix.strategies or ("",)
         for model in varied.models or matrix.models or (base.model,)
     ]
     judge = maker.judge(matrix.judge)
     with source.at("dataset"):
         return Plan(
-            name=matrix.name or source.place.stem,
+            name=matrix.name or source.path.stem,
             world=there,
             configurations=configurations,
             seeds=matrix.seeds,
@@ -131,8 +131,8 @@ def _with(varied: Varied, strategy: str) -> Varied:
     if not strategy:
         return varied
     name = strategy if varied.name == ALONE else f"{varied.name}, {strategy}"
-    said = "" if strategy == REACT else strategy
-    return msgspec.structs.replace(varied, name=name, set={**varied.set, STRATEGY: said})
+    strategy_name = "" if strategy == REACT else strategy
+    return msgspec.structs.replace(varied, name=name, set={**varied.set, STRATEGY: strategy_name})
 
 
 def _world(matrix: Matrix, source: MatrixSource) -> World:
@@ -141,20 +141,20 @@ def _world(matrix: Matrix, source: MatrixSource) -> World:
         raise source.wrong(("options",), "options are those of a world: name it, or leave them out")
     if matrix.dataset in SHIPPED and not matrix.world:
         return SHIPPED[matrix.dataset][0]()
-    place = source.folder / Path(matrix.dataset).expanduser() if matrix.dataset else ""
+    dataset = source.folder / Path(matrix.dataset).expanduser() if matrix.dataset else ""
     with source.at("world" if matrix.world else "dataset"):
         if not matrix.world:
-            return World(Path(matrix.dataset).stem, tuple(read_dataset(place)))
+            return World(Path(matrix.dataset).stem, tuple(read_dataset(dataset)))
         if ":" in matrix.world:  # a module of one's own lies beside the file
             imported_function(matrix.world, "world", str(source.folder))
-        return world(matrix.world, place, **matrix.options)
+        return world(matrix.world, dataset, **matrix.options)
 
 
 def _check(matrix: Matrix, base: Spec, source: MatrixSource) -> None:
     """Look for what is missing or twice there."""
     axes = {"models": matrix.models, "strategies": matrix.strategies, "seeds": matrix.seeds}
     for what, there in axes.items():
-        if twice := [one for place, one in enumerate(there) if one in there[:place]]:
+        if twice := [one for index, one in enumerate(there) if one in there[:index]]:
             raise source.wrong((what, str(twice[0])), f"{twice[0]} is there twice: leave one out")
     for name in matrix.strategies:
         with source.at("strategies", name):
@@ -178,14 +178,14 @@ def _check_configurations(matrix: Matrix, source: MatrixSource) -> None:
     if not names:
         message = "there is no configuration: give one or more, or leave configurations out"
         raise source.wrong(("configurations",), message)
-    for place, name in enumerate(names):
-        where = ("configurations", place, "name")
+    for index, name in enumerate(names):
+        where = ("configurations", index, "name")
         if not name.strip():
             raise source.wrong(where, "a configuration has no name: give it one")
-        for model in matrix.configurations[place].models:
+        for model in matrix.configurations[index].models:
             if model not in matrix.models:
                 known = ", ".join(matrix.models) or "none"
                 message = f"{model} is none of the models of the matrix: those are {known}"
-                raise source.wrong(("configurations", place, "models", model), message)
-        if name in names[:place]:
+                raise source.wrong(("configurations", index, "models", model), message)
+        if name in names[:index]:
             raise source.wrong(where, f"two configurations are called {name!r}: rename one")

@@ -12,7 +12,7 @@ from clew import Agent, ConfigError
 from clew.agent_files import DOCS, AgentPartError, Spec, make_agent, make_library, make_model
 from clew.agent_files.read import misfit, with_absolute_paths
 from clew.agent_files.spec import FileTable, ModelConnection, PriceTable, part, put
-from clew.agent_files.toml_positions import Path as Place
+from clew.agent_files.toml_positions import Path as TomlPath
 from clew.agent_files.toml_positions import line_of
 from clew.interfaces import Json, Model, encode
 from clew.models import OFFLINE, Price, price
@@ -58,7 +58,7 @@ class JudgeTable(FileTable, frozen=True):
     """The table `judge`: the model, the score from which an answer passes, and its server."""
 
     model: str
-    least: int = 4
+    min_grade: int = 4
     params: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
     prices: dict[str, PriceTable] = msgspec.field(default_factory=dict[str, PriceTable])
     connection: ModelConnection = ModelConnection()
@@ -72,16 +72,16 @@ class MatrixSource:
     file: Path | None = None
 
     @property
-    def place(self) -> Path:
+    def path(self) -> Path:
         """The file, or one that might lie in the working folder."""
         return self.file or Path.cwd() / "matrix"
 
     @property
     def folder(self) -> Path:
         """What places are relative to."""
-        return self.place.parent
+        return self.path.parent
 
-    def wrong(self, path: Place, why: str) -> ConfigError:
+    def wrong(self, path: TomlPath, why: str) -> ConfigError:
         """The error that says where something does not fit."""
         where = "" if self.file is None else f"{self.file}, line {line_of(self.text, path)}: "
         placed = self.file is not None
@@ -109,9 +109,9 @@ class AgentFactory:
     libraries: dict[str, Library] = field(default_factory=dict[str, Library])
     _models: dict[bytes, Model] = field(default_factory=dict[bytes, Model])
 
-    def configuration(self, varied: Varied, place: int, base: Spec, model: str) -> Configuration:
+    def configuration(self, varied: Varied, index: int, base: Spec, model: str) -> Configuration:
         """One configuration with one model."""
-        spec = self._spec(varied, place, base, model)
+        spec = self._spec(varied, index, base, model)
         spec, rest = without_tools(spec, varied.leave_out)
         later, caps, bare = 0, dict[str, int](), spec
         if self.world.open is not quiet:
@@ -120,24 +120,24 @@ class AgentFactory:
             bare = bare.replace({"prompt.examples": 0})
         if caps:  # they name what the world brings
             bare = bare.replace({"limits.calls_per_tool": None})
-        with self.source.at("configurations", place):
+        with self.source.at("configurations", index):
             try:
                 agent = make_agent(bare, self._library(spec), self._model(spec))
             except AgentPartError as error:
-                where = _where(varied, place, base, model, error)
+                where = _where(varied, index, base, model, error)
                 raise self.source.wrong(where, str(error)) from error
         agent, rest = without(agent, rest)
         if rest and self.world.open is quiet:
             has = ", ".join(tool.name for tool in agent.tools) or "none"
             message = f"there is no tool {rest[0]!r} to leave out: the agent's are {has}"
-            raise self.source.wrong(("configurations", place, "leave_out", rest[0]), message)
-        with self.source.at("configurations", place, "votes"):
+            raise self.source.wrong(("configurations", index, "leave_out", rest[0]), message)
+        with self.source.at("configurations", index, "votes"):
             return Configuration(
                 name=varied.name,
                 agent=agent,
                 model=model,
                 votes=varied.votes,
-                verifier=self._verifier(varied, place, spec),
+                verifier=self._verifier(varied, index, spec),
                 leave_out=tuple(rest),
                 examples=later,
                 calls_per_tool=caps,
@@ -155,35 +155,37 @@ class AgentFactory:
             params=judged.params,
             prices=judged.prices,
             connection=judged.connection,
-            file=str(self.source.place),
+            file=str(self.source.path),
         )
         try:
             agent = judging(self._model(spec))
         except AgentPartError as error:
             raise self.source.wrong(("judge", *error.path), str(error)) from error
-        with self.source.at("judge", "least"):
-            return Judge(agent, judged.least, _price(agent, spec))
+        with self.source.at("judge", "min_grade"):
+            return Judge(agent, judged.min_grade, _price(agent, spec))
 
-    def _spec(self, varied: Varied, place: int, base: Spec, model: str) -> Spec:
+    def _spec(self, varied: Varied, index: int, base: Spec, model: str) -> Spec:
         """What the agent of a configuration is made of."""
-        said: dict[str, Any] = msgspec.to_builtins(base)
-        said["model"] = model
+        fields: dict[str, Any] = msgspec.to_builtins(base)
+        fields["model"] = model
         for path, value in values_in(varied.set):
             if (why := _ELSEWHERE.get(str(path[0]))) is not None:
                 message = f"{path[0]} is not set here: {why}"
-                raise self.source.wrong(("configurations", place, "set", *path), message)
-            put(said, path, value)
+                raise self.source.wrong(("configurations", index, "set", *path), message)
+            put(fields, path, value)
         try:
-            spec = msgspec.convert(said, Spec)
+            spec = msgspec.convert(fields, Spec)
         except msgspec.ValidationError as error:
             where, why = misfit(error)
-            raise self.source.wrong(("configurations", place, "set", *where), why) from error
+            raise self.source.wrong(("configurations", index, "set", *where), why) from error
         here = with_absolute_paths(
-            spec, self.source.place, screened=True
+            spec, self.source.path, screened=True
         )  # places that are named here
         known = {path[0] for path, _ in values_in(varied.set)}
-        places = ("docs", "programs")
-        changed: dict[str, Any] = {name: getattr(here, name) for name in places if name in known}
+        list_names = ("docs", "programs")
+        changed: dict[str, Any] = {
+            name: getattr(here, name) for name in list_names if name in known
+        }
         if spec.tools is None and self.world.open is not quiet:
             changed["tools"] = ()  # what can be done there is what the world lets be done
         return msgspec.structs.replace(spec, **changed)
@@ -206,7 +208,7 @@ class AgentFactory:
         key = encode([name, spec.params, spec.prices, spec.connection])
         return self._models.setdefault(key, made)
 
-    def _verifier(self, varied: Varied, place: int, spec: Spec) -> Verifier | None:
+    def _verifier(self, varied: Varied, index: int, spec: Spec) -> Verifier | None:
         """An agent that verifies; a model of the same provider is reached in the same way."""
         if not varied.verifier:
             return None
@@ -217,27 +219,27 @@ class AgentFactory:
             tools=(),
             prices=spec.prices,
             connection=reached,
-            file=str(self.source.place),
+            file=str(self.source.path),
         )
-        with self.source.at("configurations", place, "verifier"):
+        with self.source.at("configurations", index, "verifier"):
             return verifying(self._model(asked))
 
     def _origin(self, spec: Spec, varied: Varied) -> dict[str, Json]:
         """What the command line makes the agent of again, to show, replay or fork a trial."""
         if self.world.open is not quiet:
             return {}
-        said: dict[str, Json] = {CLI: msgspec.to_builtins(spec)}
+        fields: dict[str, Json] = {CLI: msgspec.to_builtins(spec)}
         if varied.votes > 1:
-            said[VOTES] = {"k": varied.votes, "verifier": varied.verifier}
-        return said
+            fields[VOTES] = {"k": varied.votes, "verifier": varied.verifier}
+        return fields
 
 
-def _where(varied: Varied, place: int, base: Spec, model: str, error: AgentPartError) -> Place:
+def _where(varied: Varied, index: int, base: Spec, model: str, error: AgentPartError) -> TomlPath:
     """Where the part that cannot be made is described."""
     if error.path[:1] == ("model",):
         return ("agent", "model") if base.model == model else ("models", model)
     if error.path and error.path[0] in {path[0] for path, _ in values_in(varied.set)}:
-        return ("configurations", place, "set", *error.path)
+        return ("configurations", index, "set", *error.path)
     return ("agent", *error.path)
 
 
@@ -246,12 +248,12 @@ def _price(agent: Agent, spec: Spec) -> Price | None:
     named = agent.engine.model.info.name if spec.planned is None else spec.model
     if named == OFFLINE or named.startswith(SIMULATED):
         return FREE
-    said = {name: Price(one.input, one.output, one.cached) for name, one in spec.prices.items()}
+    prices = {name: Price(one.input, one.output, one.cached) for name, one in spec.prices.items()}
     provider, _, name = named.partition(":")
-    return price(provider, name, said)
+    return price(provider, name, prices)
 
 
-def values_in(table: Mapping[str, Json], before: Place = ()) -> Iterator[tuple[Place, Json]]:
+def values_in(table: Mapping[str, Json], before: TomlPath = ()) -> Iterator[tuple[TomlPath, Json]]:
     """The values in tables, with their keys from the outside in; "limits.steps" are two keys."""
     for name, value in table.items():
         path = (*before, *(name.split(".") if not before else (name,)))

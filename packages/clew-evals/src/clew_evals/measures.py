@@ -78,7 +78,7 @@ def kind(outcome: Outcome) -> Kind | None:
     if outcome.right:
         return "twin"
     counts = outcome.counted
-    found: tuple[tuple[Kind, bool], ...] = (
+    kinds: tuple[tuple[Kind, bool], ...] = (
         ("failed", not outcome.stopped),
         ("rejected", outcome.status == "failed"),
         ("bound", outcome.status == "bound"),
@@ -90,7 +90,7 @@ def kind(outcome: Outcome) -> Kind | None:
         ("bad arguments", bool(counts.bad_arguments)),
         ("unsupported claim", counts.supported < counts.claims),
     )
-    for name, fits in found:
+    for name, fits in kinds:
         if fits:
             return name
     return "wrong answer"

@@ -57,19 +57,19 @@ def mistakes(outcomes: Sequence[Outcome], about: About) -> Table:
 
 
 def _summed(counts: Iterable[Counted], what: str) -> Counter[str]:
-    found: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
     for one in counts:
-        found.update(getattr(one, what))
-    return found
+        sums.update(getattr(one, what))
+    return sums
 
 
-def _named(many: Mapping[str, int], most: int = 3) -> str | None:
+def _named(many: Mapping[str, int], limit: int = 3) -> str | None:
     """The names that occur most, with how often."""
     ranked = sorted(many.items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{name} ×{count}" for name, count in ranked[:most]]
-    if len(ranked) > most:
-        shown.append(f"{len(ranked) - most} more")
-    return ", ".join(shown) or None
+    named = [f"{name} ×{count}" for name, count in ranked[:limit]]
+    if len(ranked) > limit:
+        named.append(f"{len(ranked) - limit} more")
+    return ", ".join(named) or None
 
 
 def calls(outcomes: Sequence[Outcome], about: About) -> Table:

@@ -49,10 +49,10 @@ def nearest_figure(gold: NumberWithin, answer: Json, text: str) -> tuple[bool, F
     target = _fraction(gold.number)
     allowed = max(_fraction(gold.tolerance), _fraction(gold.relative) * abs(target))
     if isinstance(answer, int | float) and not isinstance(answer, bool):
-        found = [_fraction(answer)]
+        candidates = [_fraction(answer)]
     else:
-        found = [value for each in figures(text) for value in _values(gold, each)]
-    best = min(found, key=lambda value: abs(value - target), default=None)
+        candidates = [value for each in figures(text) for value in _values(gold, each)]
+    best = min(candidates, key=lambda value: abs(value - target), default=None)
     return best is not None and abs(best - target) <= allowed, best
 
 

@@ -34,7 +34,7 @@ Trace: TypeAlias = Sequence[tuple[str, str]]
 LISTED: Final = 50
 """So many trials of a cluster are listed."""
 
-SHOWN: Final = 400
+MAX_ANSWER_CHARS: Final = 400
 """So many characters of an answer, or of why a trial failed, are shown."""
 
 LONG: Final = 4_000
@@ -57,7 +57,7 @@ def page(
     )
     environment.filters |= {"line": _line, "text": _text, "drawn": Markup}
     environment.tests["simulated"] = is_simulated
-    places = {run_id: f"trace-{number}" for number, run_id in enumerate(traces, start=1)}
+    anchors = {run_id: f"trace-{number}" for number, run_id in enumerate(traces, start=1)}
     questions = {case.id: case.question for case in about.cases}
     made: str = environment.get_template("page.html").render(
         about=about,
@@ -69,10 +69,10 @@ def page(
         clusters=clusters(outcomes),
         traces=traces,
         listed=LISTED,
-        anchor=places.__getitem__,
+        anchor=anchors.__getitem__,
         answer=_answer,
         reason=_reason,
-        given=common_answers,
+        common_answers=common_answers,
         questions=partial(_questions, questions),
         command=partial(_command, store),
     )
@@ -110,21 +110,24 @@ def _command(store: str, run_id: str) -> str:
     return shlex.join(["clew", "show", run_id, "--store", store])
 
 
-def _questions(questions: Mapping[str, str], cluster: Cluster, most: int = 3) -> list[str]:
+def _questions(questions: Mapping[str, str], cluster: Cluster, limit: int = 3) -> list[str]:
     """What was asked, where it is a few questions only."""
     asked = list(dict.fromkeys(questions.get(one.case, one.case) for one in cluster.trials))
-    return asked if len(asked) <= most else []
+    return asked if len(asked) <= limit else []
 
 
 def _answer(outcome: Outcome) -> str:
-    return "(none)" if outcome.answer is None else cut(text_or_json(outcome.answer), SHOWN)
+    return (
+        "(none)" if outcome.answer is None else cut(text_or_json(outcome.answer), MAX_ANSWER_CHARS)
+    )
 
 
 def _reason(outcome: Outcome) -> str:
     """Why a trial failed: what its golds say, or how it stopped."""
     stopped = f"{outcome.status}: {outcome.reason}" if outcome.reason else outcome.status
     return cut(
-        why(outcome) or (stopped if outcome.status != "answered" else "its twin failed"), SHOWN
+        why(outcome) or (stopped if outcome.status != "answered" else "its twin failed"),
+        MAX_ANSWER_CHARS,
     )
 
 

@@ -31,7 +31,7 @@ from clew_strategies.voting.vote import plan as planned_vote
 APART: Final = 100
 """So far apart are the seeds of repetitions: the runs of a vote take those in between."""
 
-MOST_SEED: Final = 10**14
+MAX_SEED: Final = 10**14
 """The largest seed: that of a run is 10,000 times as large, and providers keep them in 64 bits."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
@@ -81,7 +81,7 @@ class Configuration:
     def verified_by(self) -> str:
         """The verifier's name in the results."""
         if is_agent(self.verifier):
-            return f"{self.verifier.engine.model.info.name} {self.verifier.setting.fingerprint}"
+            return f"{self.verifier.engine.model.info.name} {self.verifier.spec.fingerprint}"
         return "" if self.verifier is None else stable_name(self.verifier)
 
     @property
@@ -105,17 +105,19 @@ class Configuration:
                 f"its tools are {have}"
             )
             raise ConfigError(message)
-        said = self.agent.parts.instructions
-        given = [tool for tool in episode.tools if tool.name not in self.leave_out]
+        instructions = self.agent.parts.instructions
+        tools = [tool for tool in episode.tools if tool.name not in self.leave_out]
         limits = self.agent.limits
         if self.calls_per_tool:
             limits = replace(limits, calls_per_tool=self.calls_per_tool)
         try:
             return self.agent.replace(
-                tools=[*self.agent.tools, *given],
+                tools=[*self.agent.tools, *tools],
                 limits=limits,
                 guards=[*self.agent.guards, *episode.guards],
-                prompt=said.replace(examples=self.examples) if self.examples else said,
+                prompt=instructions.replace(examples=self.examples)
+                if self.examples
+                else instructions,
                 seed=seed,
             )
         except ConfigError as error:
@@ -136,8 +138,8 @@ class Trial:
         """The run's id, the same in every process: a readable part, then a unique one."""
         names = (*self.configuration.key, self.case.id)
         print_ = hashlib.blake2b(encode([*names, self.seed, self.repetition]), digest_size=4)
-        said = "-".join(_UNSAFE.sub("-", name).strip("-")[:40] for name in names)
-        return f"{said}-s{self.seed}-r{self.repetition}-{print_.hexdigest()}"
+        label = "-".join(_UNSAFE.sub("-", name).strip("-")[:40] for name in names)
+        return f"{label}-s{self.seed}-r{self.repetition}-{print_.hexdigest()}"
 
     @property
     def agent_seed(self) -> int:
@@ -147,9 +149,9 @@ class Trial:
 
 def wrong_seed(seed: int) -> str:
     """Why this cannot be a seed; empty where it can."""
-    if 0 <= seed <= MOST_SEED:
+    if 0 <= seed <= MAX_SEED:
         return ""
-    return f"seed {seed}: give 0 to {MOST_SEED:,}, of which each run makes one of 64 bits"
+    return f"seed {seed}: give 0 to {MAX_SEED:,}, of which each run makes one of 64 bits"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from clew_evals.outcome import About, Outcome
 from clew_evals.statistics import accuracy
 from clew_evals.table import Group, format_cell, grouped, inert
 
-Place: TypeAlias = tuple[float, float]
+Point: TypeAlias = tuple[float, float]
 """What a configuration takes, and its accuracy."""
 
 WIDE: Final = 5.4
@@ -101,15 +101,15 @@ def plots(outcomes: Sequence[Outcome], about: About) -> tuple[Plot, ...]:
     if not groups:
         return ()
     with _PLOTTING.rc_context(_SETTINGS):
-        found = [accuracies(groups)]
+        charts = [accuracies(groups)]
         if len(groups) > 1:
-            found.append(against(groups, "steps", _steps))
+            charts.append(against(groups, "steps", _steps))
         priced = {group: trials for group, trials in groups.items() if _cost(trials)}
         if len(priced) > 1:
-            found.append(against(priced, "cost in US dollars", _cost))
+            charts.append(against(priced, "cost in US dollars", _cost))
         if any(outcome.kind for outcome in outcomes):
-            found.append(failures(groups))
-    return tuple(found)
+            charts.append(failures(groups))
+    return tuple(charts)
 
 
 def accuracies(groups: Mapping[Group, Sequence[Outcome]]) -> Plot:
@@ -117,17 +117,17 @@ def accuracies(groups: Mapping[Group, Sequence[Outcome]]) -> Plot:
     configurations, models = _names(groups)
     step = 0.8 / len(models)
     figure, axes = _figure(0.8 + len(configurations) * max(0.32, 0.15 * len(models)))
-    for place, model in enumerate(models):
+    for index, model in enumerate(models):
         rows = [row for row, name in enumerate(configurations) if (name, model) in groups]
         shares = [accuracy(groups[configurations[row], model]) for row in rows]
         axes.errorbar(
             [share.value for share in shares],
-            [row + (place - (len(models) - 1) / 2) * step for row in rows],
+            [row + (index - (len(models) - 1) / 2) * step for row in rows],
             xerr=[
                 [share.value - share.low for share in shares],
                 [share.high - share.value for share in shares],
             ],
-            fmt=_marker(place), color=_colour(place), label=inert(model),
+            fmt=_marker(index), color=_colour(index), label=inert(model),
             markersize=5, elinewidth=1.4, capsize=2.5,
         )  # fmt: skip
     axes.set_yticks(range(len(configurations)), [_label(name) for name in configurations])
@@ -155,15 +155,15 @@ def against(
     """Accuracy against what it takes: a point for each configuration and model."""
     _, models = _names(groups)
     figure, axes = _figure(3.9)
-    places = {group: (measure(trials), accuracy(trials).value) for group, trials in groups.items()}
-    for place, model in enumerate(models):
-        mine = [at for (_, name), at in places.items() if name == model]
+    points = {group: (measure(trials), accuracy(trials).value) for group, trials in groups.items()}
+    for index, model in enumerate(models):
+        mine = [at for (_, name), at in points.items() if name == model]
         axes.plot(
-            [x for x, _ in mine], [y for _, y in mine], _marker(place), color=_colour(place),
+            [x for x, _ in mine], [y for _, y in mine], _marker(index), color=_colour(index),
             label=inert(model), markersize=6, alpha=0.85,
         )  # fmt: skip
-    front = dict(_front(places))
-    for group, (x, y) in _apart(front, places):
+    front = dict(_front(points))
+    for group, (x, y) in _apart(front, points):
         axes.annotate(_label(group[0]), (x, y), (6, 5), textcoords="offset points", fontsize=9.5)
     axes.margins(x=0.12, y=0.12)
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -221,24 +221,24 @@ def failures(groups: Mapping[Group, Sequence[Outcome]]) -> Plot:
 
 
 def _front(
-    places: Mapping[Group, tuple[float, float]],
+    points: Mapping[Group, tuple[float, float]],
 ) -> Iterator[tuple[Group, tuple[float, float]]]:
     """Those that no other beats in both; of equal ones the first."""
-    seen: set[Place] = set()
-    for group, (x, y) in places.items():
-        beaten = any((a <= x and b >= y and (a, b) != (x, y)) for a, b in places.values())
+    seen: set[Point] = set()
+    for group, (x, y) in points.items():
+        beaten = any((a <= x and b >= y and (a, b) != (x, y)) for a, b in points.values())
         if not beaten and (x, y) not in seen:
             seen.add((x, y))
             yield group, (x, y)
 
 
 def _apart(
-    front: Mapping[Group, Place], places: Mapping[Group, Place]
-) -> Iterator[tuple[Group, Place]]:
+    front: Mapping[Group, Point], points: Mapping[Group, Point]
+) -> Iterator[tuple[Group, Point]]:
     """Those whose names do not stand on each other, from the most accurate on."""
-    wide = max(x for x, _ in places.values()) - min(x for x, _ in places.values())
-    high = max(y for _, y in places.values()) - min(y for _, y in places.values())
-    named: list[Place] = []
+    wide = max(x for x, _ in points.values()) - min(x for x, _ in points.values())
+    high = max(y for _, y in points.values()) - min(y for _, y in points.values())
+    named: list[Point] = []
     for group, (x, y) in sorted(front.items(), key=lambda one: -one[1][1]):
         if all(abs(x - a) > wide * 0.35 or abs(y - b) > high * 0.1 for a, b in named):
             named.append((x, y))
@@ -274,12 +274,12 @@ def _label(name: str, wide: int = 20) -> str:
     return "\n".join(textwrap.wrap(inert(name), wide, max_lines=2, placeholder="…"))
 
 
-def _colour(place: int) -> str:
-    return COLOURS[place % len(COLOURS)]
+def _colour(index: int) -> str:
+    return COLOURS[index % len(COLOURS)]
 
 
-def _marker(place: int) -> str:
-    return MARKERS[place % len(MARKERS)]
+def _marker(index: int) -> str:
+    return MARKERS[index % len(MARKERS)]
 
 
 def _figure(high: float) -> tuple[Any, Any]:

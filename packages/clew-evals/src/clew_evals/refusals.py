@@ -109,7 +109,7 @@ nessuna? (?:informazione|prova|menzione)
 
 def _phrase(line: str) -> str:
     """A line of the table as a pattern of whole words."""
-    return rf"\b(?:{re.sub(r'<([a-z][a-z ]*)>', lambda found: _PIECES[found[1]], line)})(?!\w)"
+    return rf"\b(?:{re.sub(r'<([a-z][a-z ]*)>', lambda match: _PIECES[match[1]], line)})(?!\w)"
 
 
 _DECLINES: Final = re.compile("|".join(map(_phrase, filter(None, _PHRASES.splitlines()))))
@@ -119,5 +119,5 @@ def declines(text: str) -> str:
     """The words by which the text declines, as they are compared; empty where it does not."""
     plain = flat(text).translate(_APOSTROPHES)
     bare = one_line(_QUOTED.sub(" … ", plain).lower())
-    found = _DECLINES.search(bare)
-    return found[0] if found else ""
+    match = _DECLINES.search(bare)
+    return match[0] if match else ""

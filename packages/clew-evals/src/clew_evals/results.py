@@ -51,7 +51,7 @@ class RecordedConfiguration(Value, frozen=True):
 
     configuration: str
     model: str
-    setting: AgentSpec
+    spec: AgentSpec
     votes: int = 1
     verifier: str = ""
     leave_out: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ def plan_record(plan: Plan, begun: int) -> ResultsHeader:
         RecordedConfiguration(
             one.name,
             one.model,
-            msgspec.structs.replace(one.agent.setting, prompt_spec=None),
+            msgspec.structs.replace(one.agent.spec, prompt_spec=None),
             one.votes,
             one.verified_by,
             one.leave_out,
@@ -107,7 +107,7 @@ def plan_record(plan: Plan, begun: int) -> ResultsHeader:
     judge = plan.judge
     if judge is None:
         return ResultsHeader(plan.about(begun), known, documents)
-    judging = msgspec.structs.replace(judge.agent.setting, prompt_spec=None)
+    judging = msgspec.structs.replace(judge.agent.spec, prompt_spec=None)
     return ResultsHeader(plan.about(begun), known, documents, judging)
 
 
@@ -139,21 +139,21 @@ class Results:
         Everything in the file must be unchanged; configurations, models, cases, seeds and
         repetitions may be added. Raises `ConfigError` if the file holds anything else.
         """
-        place = Path(path).expanduser()
-        connection = _connected(place)
+        file = Path(path).expanduser()
+        connection = _connected(file)
         try:
             _make(connection, now)
         except sqlite3.Error as error:
-            raise explain(place, error) from error
+            raise explain(file, error) from error
         finally:
             connection.close()
-        found = cls(place)
+        results = cls(file)
         try:
-            found.take(now)
+            results.take(now)
         except BaseException:
-            found.close()
+            results.close()
             raise
-        return found
+        return results
 
     def check(self, now: ResultsHeader) -> None:
         """Raise `ConfigError` if something differs from when the evaluation began."""
@@ -193,9 +193,9 @@ class Results:
     def outcomes(self) -> list[Outcome]:
         """All outcomes in the order of the matrix, with twins taken into account."""
         about = self.about
-        cases = {case.id: place for place, case in enumerate(about.cases)}
+        cases = {case.id: index for index, case in enumerate(about.cases)}
 
-        def place(one: Outcome) -> tuple[int, ...]:
+        def sort_key(one: Outcome) -> tuple[int, ...]:
             return (
                 about.configurations.index(one.configuration),
                 about.models.index(one.model),
@@ -204,7 +204,7 @@ class Results:
                 cases[one.case],
             )
 
-        return paired(sorted((row.outcome for row in self.rows.values()), key=place))
+        return paired(sorted((row.outcome for row in self.rows.values()), key=sort_key))
 
     def add(self, row: Row) -> None:
         """Store an outcome, replacing an earlier one; it is on disk on return."""
@@ -223,8 +223,8 @@ class Results:
                 f"{self.path} was written by {age} clew (results version {version}, this one knows "
                 f"{VERSION}): {advice}"
             )
-        found: bytes = body
-        return found
+        stored: bytes = body
+        return stored
 
     def _decoded(self, body: bytes, kind: type[V]) -> V:
         try:
@@ -248,14 +248,14 @@ class Results:
 
 def has_evaluation(path: str | Path) -> bool:
     """Whether there is a file with an evaluation; a store without one may become its place."""
-    place = Path(path).expanduser()
-    if not place.exists() or (place.is_file() and not place.stat().st_size):
+    file = Path(path).expanduser()
+    if not file.exists() or (file.is_file() and not file.stat().st_size):
         return False
-    connection = _connected(place)
+    connection = _connected(file)
     try:
         return connection.execute(_THERE).fetchone() is not None
     except sqlite3.Error as error:
-        raise explain(place, error) from error
+        raise explain(file, error) from error
     finally:
         connection.close()
 
@@ -319,7 +319,7 @@ def _configurations(
         if (new := there.get((old.configuration, old.model))) is None:
             yield f"it has the configuration {named}, which is not there any more"
             continue
-        other = list(changes(old.setting, new.setting))
+        other = list(changes(old.spec, new.spec))
         fields = ("votes", "verifier", "leave_out")
         other += [name for name in fields if getattr(old, name) != getattr(new, name)]
         if other:

@@ -242,9 +242,9 @@ class Work:
 
     def _next(self) -> Trial | None:
         """The trial to begin now; None where none is left, or none may begin any more."""
-        most = self.max_cost
-        if self._todo and not self.stopped and most is not None and self.spent >= most:
-            self.stopped, self.over_cost = f"cost: ${self.spent:.4f} of ${most:.4f} spent", True
+        max_cost = self.max_cost
+        if self._todo and not self.stopped and max_cost is not None and self.spent >= max_cost:
+            self.stopped, self.over_cost = f"cost: ${self.spent:.4f} of ${max_cost:.4f} spent", True
         return self._todo.popleft() if self._todo and not self.stopped else None
 
     def _count(self, row: Row) -> None:

@@ -27,11 +27,11 @@ class Sample:
     record: Trajectory
 
 
-def _sample(name: str, thoughts: tuple[str, str], query: str, found: str, answer: str) -> Sample:
+def _sample(name: str, thoughts: tuple[str, str], query: str, passage: str, answer: str) -> Sample:
     """A trial of one search and an answer."""
     search = Action("docs", {"query": query})
-    evidence = (Evidence("torvik_1", found, 0.9, "torvik.md"),) if found == _NOTE else ()
-    content = {"results": [{"doc_id": "torvik_1", "text": found}] if evidence else []}
+    evidence = (Evidence("torvik_1", passage, 0.9, "torvik.md"),) if passage == _NOTE else ()
+    content = {"results": [{"doc_id": "torvik_1", "text": passage}] if evidence else []}
     events: tuple[AnyEvent, ...] = (
         Started(text_parts(_QUESTION), AgentSpec("sample", "sample", "native/1", "")),
         Thought(Reply(), _PRINTS, thoughts[0], (search,)),
@@ -39,7 +39,7 @@ def _sample(name: str, thoughts: tuple[str, str], query: str, found: str, answer
         Thought(Reply(), _PRINTS, thoughts[1], answer=answer),
         Stop("answered", "", answer),
     )
-    entries = [Entry(place, place, 1, event) for place, event in enumerate(events, start=1)]
+    entries = [Entry(number, number, 1, event) for number, event in enumerate(events, start=1)]
     case = Case(name, _QUESTION, {"judge": "the year and the person, as the notes have them"})
     return Sample(case, answer, Trajectory(name, entries))
 

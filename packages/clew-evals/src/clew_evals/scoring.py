@@ -53,9 +53,9 @@ from clew_strategies import normalise
 Scorer: TypeAlias = Callable[[Trajectory], Awaitable[float]]
 """Rates a run in [0, 1]."""
 
-SHOWN: Final = 160
+MAX_QUOTED_CHARS: Final = 160
 """So many characters of an answer or a gold stand in a mark's line."""
-LEAST: Final = 4
+DEFAULT_MIN_GRADE: Final = 4
 """What a judge must give, where neither gold nor judge says otherwise."""
 
 
@@ -64,7 +64,7 @@ class ScoreInput:
     """Everything known about a trial when it is scored.
 
     `records` are those of its runs, the one with the answer first; `audit` is the audit of that
-    answer. `least` is the judge's passing score, if a gold names none.
+    answer. `min_grade` is the judge's passing score, if a gold names none.
     """
 
     case: Case
@@ -74,7 +74,7 @@ class ScoreInput:
     audit: Audit | None = None
     judgement: Judgement | None = None
     reward: float | None = None
-    least: int = LEAST
+    min_grade: int = DEFAULT_MIN_GRADE
 
     @property
     def citable_ids(self) -> Collection[str]:
@@ -137,7 +137,7 @@ async def _mark(gold: Gold, seen: ScoreInput) -> GoldScore:
             return _graded(name, gold, seen)
         case _:
             wrong = _wrong(gold, seen)
-            return GoldScore(name, not wrong, float(not wrong), _line(wrong, 3 * SHOWN))
+            return GoldScore(name, not wrong, float(not wrong), _line(wrong, 3 * MAX_QUOTED_CHARS))
 
 
 # ------------------------------------------------------------------------------------ combined
@@ -147,18 +147,18 @@ def _any(name: str, marks: Sequence[GoldScore]) -> GoldScore:
     best = max(marks, key=lambda mark: (mark.passed, mark.score))
     whys = "; ".join(dict.fromkeys(mark.why for mark in marks))
     why = best.why if best.passed else f"none of {len(marks)}: {whys}"
-    return GoldScore(name, best.passed, best.score, _line(why, 3 * SHOWN))
+    return GoldScore(name, best.passed, best.score, _line(why, 3 * MAX_QUOTED_CHARS))
 
 
 def _all(name: str, marks: Sequence[GoldScore]) -> GoldScore:
     why = "; ".join(mark.why for mark in marks if not mark.passed and mark.why)
-    return GoldScore(name, right(marks), mean(marks), _line(why, 3 * SHOWN))
+    return GoldScore(name, right(marks), mean(marks), _line(why, 3 * MAX_QUOTED_CHARS))
 
 
 def _none(name: str, marks: Sequence[GoldScore]) -> GoldScore:
     met = [mark.scorer for mark in marks if mark.passed]
-    places = [str(place) for place, mark in enumerate(marks, start=1) if mark.passed]
-    why = f"met what it must not: {', '.join(met)} (number {', '.join(places)})" if met else ""
+    matching = [str(number) for number, mark in enumerate(marks, start=1) if mark.passed]
+    why = f"met what it must not: {', '.join(met)} (number {', '.join(matching)})" if met else ""
     return GoldScore(name, not met, float(not met), why)
 
 
@@ -173,47 +173,49 @@ def _graded(
     match gold:
         case ExactMatch(em=text):
             return mark(em(seen.text, text), 1.0, _expected(text, seen))
-        case F1(f1=text, least=least):
-            found = f1(seen.text, text)
-            return mark(found, least, f"F1 {found:.2f} of {least:g}: {_expected(text, seen)}")
-        case Reward(reward=least):
+        case F1(f1=text, min_score=min_score):
+            score = f1(seen.text, text)
+            return mark(
+                score, min_score, f"F1 {score:.2f} of {min_score:g}: {_expected(text, seen)}"
+            )
+        case Reward(reward=min_score):
             if seen.reward is None:
                 return GoldScore(name, False, 0.0, "the environment gave no reward")
-            return mark(seen.reward, least, f"the reward is {seen.reward:g} of {least:g}")
-        case ByJudge(least=least):
-            return _judged(name, seen, least or seen.least)
+            return mark(seen.reward, min_score, f"the reward is {seen.reward:g} of {min_score:g}")
+        case ByJudge(min_grade=min_score):
+            return _judged(name, seen, min_score or seen.min_grade)
         case GroundedAnswer():
             return _grounded(name, seen)
 
 
-def _share(name: str, found: float, least: float, why: str) -> GoldScore:
-    passed = found >= least
+def _share(name: str, score: float, min_score: float, why: str) -> GoldScore:
+    passed = score >= min_score
     return GoldScore(
-        name, passed, min(1.0, max(0.0, found)), "" if passed else _line(why, 2 * SHOWN)
+        name, passed, min(1.0, max(0.0, score)), "" if passed else _line(why, 2 * MAX_QUOTED_CHARS)
     )
 
 
-def _judged(name: str, seen: ScoreInput, least: int) -> GoldScore:
+def _judged(name: str, seen: ScoreInput, min_grade: int) -> GoldScore:
     word = seen.judgement
     if word is None or not word.score:
         unasked = "there is no answer" if seen.answer is None else "no judge was asked"
         why = unasked if word is None else word.reasons
         return GoldScore(name, False, 0.0, _line(f"not judged: {why}"))
-    why = _line(f"{word.score} of 5: {word.reasons}", 2 * SHOWN)
-    return GoldScore(name, word.score >= least, (word.score - 1) / 4, why)
+    why = _line(f"{word.score} of 5: {word.reasons}", 2 * MAX_QUOTED_CHARS)
+    return GoldScore(name, word.score >= min_grade, (word.score - 1) / 4, why)
 
 
 def _grounded(name: str, seen: ScoreInput) -> GoldScore:
-    found = seen.audit
-    if found is None:
+    audit = seen.audit
+    if audit is None:
         why = "there is no answer of its own to audit"
         return GoldScore(name, False, 0.0, why)
-    borne = found.count("supported")
-    checked = len(found.claims) - found.count("not checkable")
-    if not found.ok:
+    borne = audit.count("supported")
+    checked = len(audit.claims) - audit.count("not checkable")
+    if not audit.ok:
         share = borne / checked if checked > borne else 0.0
-        return GoldScore(name, False, share, _line("; ".join(found.problems), 3 * SHOWN))
-    if not borne and not found.references:
+        return GoldScore(name, False, share, _line("; ".join(audit.problems), 3 * MAX_QUOTED_CHARS))
+    if not borne and not audit.references:
         return GoldScore(name, False, 0.0, "nothing of it rests on evidence")
     return GoldScore(name, True, 1.0)
 
@@ -225,13 +227,15 @@ async def _scored(name: str, gold: Scored, seen: ScoreInput) -> GoldScore:
     if not seen.records:
         return GoldScore(name, False, 0.0, "there is no record to score")
     try:
-        found = await scorer(seen.records[0])
+        score = await scorer(seen.records[0])
     except Exception as error:  # whatever it was, it is the scorer's
         why = described(error)
         raise ConfigError(f"{where} fails: {why}") from error
-    if type(found) not in {int, float} or not 0 <= found <= 1:
-        raise ConfigError(f"{where} gave {found!r}: give a number from 0 to 1")
-    return _share(name, found, gold.least, f"{gold.scorer} gave {found:g} of {gold.least:g}")
+    if type(score) not in {int, float} or not 0 <= score <= 1:
+        raise ConfigError(f"{where} gave {score!r}: give a number from 0 to 1")
+    return _share(
+        name, score, gold.min_score, f"{gold.scorer} gave {score:g} of {gold.min_score:g}"
+    )
 
 
 # ---------------------------------------------------------------------------------- yes or no
@@ -241,8 +245,8 @@ def _wrong(gold: Gold, seen: ScoreInput) -> str:
     """Why the answer does not meet a gold that is met or not; empty where it does."""
     match gold:
         case Exact(exact=wanted):
-            given = seen.text if isinstance(seen.answer, str) else seen.answer
-            same = seen.answer is not None and normalise(given) == normalise(wanted)
+            actual = seen.text if isinstance(seen.answer, str) else seen.answer
+            same = seen.answer is not None and normalise(actual) == normalise(wanted)
             return "" if same else _expected(wanted, seen)
         case Contains(contains=wanted):
             held = holds(seen.text, wanted)
@@ -283,9 +287,9 @@ def holds(text: str, wanted: str) -> bool:
     return _row(normal, part) or _written(text, wanted)
 
 
-def _row(whole: Sequence[str], part: Sequence[str]) -> bool:
+def _row(words: Sequence[str], part: Sequence[str]) -> bool:
     size = len(part)
-    return any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
+    return any(words[at : at + size] == part for at in range(len(words) - size + 1))
 
 
 def _written(text: str, wanted: str) -> bool:
@@ -351,7 +355,7 @@ def _short(value: Json) -> str:
     return _line(text_or_json(value))
 
 
-def _line(text: str, most: int = SHOWN) -> str:
+def _line(text: str, max_chars: int = MAX_QUOTED_CHARS) -> str:
     """A text in one line of bounded length, of characters that can be seen."""
-    line = one_line(text[: 4 * most])
-    return cut("".join(each if each.isprintable() else "\ufffd" for each in line), most)
+    line = one_line(text[: 4 * max_chars])
+    return cut("".join(each if each.isprintable() else "\ufffd" for each in line), max_chars)

@@ -43,10 +43,10 @@ def passed(outcome: Outcome) -> float:
 
 def by_case(outcomes: Iterable[Outcome], measure: Measure = passed) -> dict[str, float]:
     """What is measured, averaged over the trials of each case."""
-    found: defaultdict[str, list[float]] = defaultdict(list)
+    values_by_case: defaultdict[str, list[float]] = defaultdict(list)
     for outcome in outcomes:
-        found[outcome.case].append(measure(outcome))
-    return {case: fmean(values) for case, values in found.items()}
+        values_by_case[outcome.case].append(measure(outcome))
+    return {case: fmean(values) for case, values in values_by_case.items()}
 
 
 def wilson(share: float, units: float) -> tuple[float, float]:
@@ -109,7 +109,7 @@ def pass_all_k(outcomes: Sequence[Outcome], k: int) -> float:
 
 def _counts(outcomes: Iterable[Outcome]) -> list[tuple[int, int]]:
     """For each case its trials, and how many of them passed."""
-    found: defaultdict[str, list[bool]] = defaultdict(list)
+    by_case: defaultdict[str, list[bool]] = defaultdict(list)
     for outcome in outcomes:
-        found[outcome.case].append(outcome.passed)
-    return [(len(trials), sum(trials)) for trials in found.values()]
+        by_case[outcome.case].append(outcome.passed)
+    return [(len(trials), sum(trials)) for trials in by_case.values()]

@@ -115,14 +115,14 @@ def sentences(*texts: str) -> str:
     return " ".join(filter(None, texts))
 
 
-def columns(*given: str | tuple[str, Form]) -> tuple[Column, ...]:
+def columns(*headings: str | tuple[str, Form]) -> tuple[Column, ...]:
     """Columns from their names, with their forms where they are no text."""
-    return tuple(Column(one) if isinstance(one, str) else Column(*one) for one in given)
+    return tuple(Column(one) if isinstance(one, str) else Column(*one) for one in headings)
 
 
 def inert(text: str) -> str:
     """The text with what is no visible character of a line (controls, direction marks) as codes."""
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def alike(names: Iterable[str], form: Form) -> Iterator[tuple[str, Form]]:
@@ -133,15 +133,15 @@ def alike(names: Iterable[str], form: Form) -> Iterator[tuple[str, Form]]:
 def used(table: Table) -> Table:
     """The table without columns that say nothing in any row."""
     kept = [
-        place
-        for place in range(len(table.columns))
-        if any(row[place] is not None for row in table.rows)
+        index
+        for index in range(len(table.columns))
+        if any(row[index] is not None for row in table.rows)
     ]
     return Table(
         table.name,
         table.title,
-        tuple(table.columns[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in table.rows),
+        tuple(table.columns[index] for index in kept),
+        tuple(tuple(row[index] for index in kept) for row in table.rows),
         table.note,
     )
 
@@ -154,14 +154,14 @@ WHO: Final = ("configuration", "model")
 
 def grouped(outcomes: Iterable[Outcome], about: About) -> dict[Group, Sequence[Outcome]]:
     """The outcomes of each configuration with each model, in the order of the matrix."""
-    found: dict[Group, list[Outcome]] = {
+    outcomes_by_group: dict[Group, list[Outcome]] = {
         (configuration, model): []
         for configuration in about.configurations
         for model in about.models
     }
     for outcome in outcomes:
-        found.setdefault((outcome.configuration, outcome.model), []).append(outcome)
-    return {group: trials for group, trials in found.items() if trials}
+        outcomes_by_group.setdefault((outcome.configuration, outcome.model), []).append(outcome)
+    return {group: trials for group, trials in outcomes_by_group.items() if trials}
 
 
 def unfinished(outcomes: Sequence[Outcome], about: About) -> str:
@@ -180,6 +180,6 @@ def unfinished(outcomes: Sequence[Outcome], about: About) -> str:
 
 def _alone(outcomes: Iterable[Outcome], about: About) -> int:
     """How many outcomes are of a pair that is not there as a whole."""
-    whole = Counter(case.pair for case in about.cases if case.pair)
-    found = Counter(twins_of(one) for one in outcomes if one.pair)
-    return sum(many for (pair, *_), many in found.items() if many < whole[pair])
+    pair_sizes = Counter(case.pair for case in about.cases if case.pair)
+    counts = Counter(twins_of(one) for one in outcomes if one.pair)
+    return sum(many for (pair, *_), many in counts.items() if many < pair_sizes[pair])

@@ -77,11 +77,11 @@ def differences(outcomes: Sequence[Outcome], about: About, baseline: str = "") -
     for (configuration, model), trials in groups.items():
         if configuration == named:
             continue
-        found = difference(trials, groups.get((named, model), ()))
-        if found is not None:
+        delta = difference(trials, groups.get((named, model), ()))
+        if delta is not None:
             rows.append((
-                configuration, model, found.value, [found.low, found.high],
-                found.better, found.worse, found.cases,
+                configuration, model, delta.value, [delta.low, delta.high],
+                delta.better, delta.worse, delta.cases,
             ))  # fmt: skip
     note = sentences(
         f"Accuracy against {named}, in percentage points, over the cases that both have "
@@ -133,11 +133,11 @@ def _by_category(
     for group, trials in groups.items():
         of_each = [[one for one in trials if one.category == category] for category in names]
         rows.append((*group, cell(trials), *(cell(some) if some else None for some in of_each)))
-    shown = alike((category or "(none)" for category in names), form)
+    headings = alike((category or "(none)" for category in names), form)
     if len(names) < 2:
         rows.clear()  # the overview has it
     note = sentences(note, simulated_note(model for _, model in groups))
-    return used(Table(name, title, columns(*WHO, ("all", form), *shown), tuple(rows), note))
+    return used(Table(name, title, columns(*WHO, ("all", form), *headings), tuple(rows), note))
 
 
 def _categories(about: About, outcomes: Iterable[Outcome]) -> list[str]:
@@ -153,11 +153,11 @@ def _cases(about: About) -> str:
 def repetitions(outcomes: Sequence[Outcome], about: About) -> Table:
     """Several trials of a case: one of k passes (pass@k), all of k pass (pass^k)."""
     groups = grouped(outcomes, about)
-    most = min(map(repeated, groups.values()), default=0)
-    ks = [k for k in range(2, most + 1) if k <= 5 or k == most]
+    max_repeats = min(map(repeated, groups.values()), default=0)
+    ks = [k for k in range(2, max_repeats + 1) if k <= 5 or k == max_repeats]
     rows: list[tuple[Json, ...]] = [
         (
-            *group, most, pass_at_k(trials, 1),
+            *group, max_repeats, pass_at_k(trials, 1),
             *(pass_at_k(trials, k) for k in ks),
             *(pass_all_k(trials, k) for k in ks),
         )
@@ -204,12 +204,12 @@ def answers(outcomes: Sequence[Outcome], about: About) -> Table:
 def judged(outcomes: Sequence[Outcome], about: About) -> Table:
     """The agreement of judge and gold, for each possible passing score."""
     rows: list[tuple[Json, ...]] = []
-    for least in range(2, 6):
-        found = agreed(outcomes, about.cases, least)
-        if found.n:
+    for min_grade in range(2, 6):
+        agreement = agreed(outcomes, about.cases, min_grade)
+        if agreement.n:
             rows.append((
-                f"{least} or more", found.n, found.share, found.kappa,
-                found.both, found.judge_only, found.gold_only, found.neither,
+                f"{min_grade} or more", agreement.n, agreement.share, agreement.kappa,
+                agreement.both, agreement.judge_only, agreement.gold_only, agreement.neither,
             ))  # fmt: skip
     heads = columns(
         "passed with", ("answers", "count"), ("agree", "share"), ("kappa", "number"),

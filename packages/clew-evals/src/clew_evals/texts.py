@@ -17,7 +17,7 @@ from clew.support.short_text import one_line
 
 _ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
-_WHOLE: Final = frozenset({"yes", "no", "noanswer"})
+_COMPLETE_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
 """Answers that are right or wrong as a whole: sharing a word with them is worth nothing."""
 
 
@@ -51,7 +51,7 @@ def em(answer: Json, gold: str) -> float:
 def f1(answer: Json, gold: str) -> float:
     """The harmonic mean of precision and recall of the answer's words."""
     mine, right = normal(answer_text(answer)), normal(gold)
-    if mine != right and (mine in _WHOLE or right in _WHOLE):
+    if mine != right and (mine in _COMPLETE_ANSWERS or right in _COMPLETE_ANSWERS):
         return 0.0
     words, wanted = mine.split(), right.split()
     shared = (Counter(words) & Counter(wanted)).total()

@@ -34,7 +34,7 @@ class TrialRecords:
     Of a vote the run whose answer was taken comes first among these, its verifier's last.
     """
 
-    whole: Trajectory
+    record: Trajectory
     records: Sequence[Trajectory]
     status: Status
     reason: str
@@ -43,12 +43,12 @@ class TrialRecords:
     @property
     def answer(self) -> Json:
         """The answer as recorded, were it declared beforehand."""
-        return None if self.whole.stop is None else self.whole.stop.answer
+        return None if self.record.stop is None else self.record.stop.answer
 
     @property
     def fallback(self) -> bool:
         """Whether the answer was declared beforehand."""
-        return self.whole.stop is not None and self.whole.stop.fallback
+        return self.record.stop is not None and self.record.stop.fallback
 
 
 async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
@@ -57,18 +57,18 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
         agent = trial.configuration.inside(episode, trial.agent_seed)
         try:
             if trial.configuration.votes > 1:
-                found = await _voted(trial, agent, episode, store)
+                records = await _voted(trial, agent, episode, store)
             else:
                 async with at_work(store, trial.run_id):
-                    found = await _ran(trial, agent, episode, store)
+                    records = await _ran(trial, agent, episode, store)
         except (ModelError, ReplayError) as error:  # or its environment is not what it was
             return await _missed(trial, store, str(error))
-        reward = await episode.reward(found.records[0])
+        reward = await episode.reward(records.records[0])
     try:
-        judgement = await _judged(trial, plan, found, store)
+        judgement = await _judged(trial, plan, records, store)
     except ModelError as error:
         return await _missed(trial, store, f"the judge: {error}")
-    return await _scored(trial, plan, agent, found, store, judgement, reward)
+    return await _scored(trial, plan, agent, records, store, judgement, reward)
 
 
 async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> TrialRecords:
@@ -107,10 +107,12 @@ async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> 
         run_id=run_id,
         origin=configuration.origin,
     )
-    whole = await load(store, run_id)
+    voted_record = await load(store, run_id)
     records = await _records(trial, store, first=voted.chosen)
-    code = "" if whole.stop is None else whole.stop.code
-    return TrialRecords(whole, records or [whole], voted.result.status, voted.result.reason, code)
+    code = "" if voted_record.stop is None else voted_record.stop.code
+    return TrialRecords(
+        voted_record, records or [voted_record], voted.result.status, voted.result.reason, code
+    )
 
 
 async def _records(trial: Trial, store: Store, first: int = 0) -> list[Trajectory]:
@@ -130,38 +132,40 @@ def _names(trial: Trial, first: int) -> Iterator[str]:
     yield run_id_of(trial.run_id, 0)
 
 
-async def _judged(trial: Trial, plan: Plan, found: TrialRecords, store: Store) -> Judgement | None:
+async def _judged(
+    trial: Trial, plan: Plan, records: TrialRecords, store: Store
+) -> Judgement | None:
     """The judge's word; None without a judge, and where there is nothing to judge."""
-    if plan.judge is None or found.answer is None or found.status == "held":
+    if plan.judge is None or records.answer is None or records.status == "held":
         return None
     run_id = trial.run_id + JUDGE
-    return await plan.judge(trial.case, found.answer, found.records[0], store, run_id)
+    return await plan.judge(trial.case, records.answer, records.records[0], store, run_id)
 
 
 async def _scored(
     trial: Trial,
     plan: Plan,
     agent: Agent,
-    found: TrialRecords,
+    records: TrialRecords,
     store: Store,
     judgement: Judgement | None,
     reward: float | None,
 ) -> Row:
     """The outcome of a trial whose run has stopped."""
-    audit = _audit(trial, agent, found)
+    audit = _audit(trial, agent, records)
     seen = ScoreInput(
-        trial.case, found.status, found.answer, found.records, audit, judgement, reward,
-        **({} if plan.judge is None else {"least": plan.judge.least}),
+        trial.case, records.status, records.answer, records.records, audit, judgement, reward,
+        **({} if plan.judge is None else {"min_grade": plan.judge.min_grade}),
     )  # fmt: skip
     marks = await score(seen)
     em, f1 = hotpot(seen)
-    counts = counted(found.records, audit)
+    counts = counted(records.records, audit)
     if trial.configuration.votes > 1:  # its runs went on side by side
-        seconds = found.whole.total.seconds
+        seconds = records.record.total.seconds
         counts = msgspec.structs.replace(counts, seconds=seconds)
     outcome = msgspec.structs.replace(
-        _outline(trial, found.status, found.reason, found.code),
-        answer=found.answer,
+        _outline(trial, records.status, records.reason, records.code),
+        answer=records.answer,
         right=right(marks),
         score=mean(marks),
         marks=marks,
@@ -170,9 +174,9 @@ async def _scored(
         judgement=judgement,
         reward=reward,
         counted=counts,
-        runs=tuple(record.run_id for record in found.records),
+        runs=tuple(record.run_id for record in records.records),
     )
-    return Row(outcome, found.status == "held", await _cost(trial, found.records, store))
+    return Row(outcome, records.status == "held", await _cost(trial, records.records, store))
 
 
 async def _missed(trial: Trial, store: Store, why: str) -> Row:
@@ -205,15 +209,15 @@ def _outline(trial: Trial, status: Status, reason: str, code: StopCode = "") -> 
     )
 
 
-def _audit(trial: Trial, agent: Agent, found: TrialRecords) -> Audit | None:
+def _audit(trial: Trial, agent: Agent, records: TrialRecords) -> Audit | None:
     """What the evidence says of an answer, whether or not the agent was held to it."""
-    if found.answer is None or found.fallback:
+    if records.answer is None or records.fallback:
         return None
     try:
-        answer = agent.decode(found.answer)
+        answer = agent.decode(records.answer)
     except ValueError:
-        answer = found.answer
-    audit = trial.configuration.auditor.audit(answer, found.records[0])
+        answer = records.answer
+    audit = trial.configuration.auditor.audit(answer, records.records[0])
     return audit if isinstance(audit, Audit) else None
 
 
@@ -229,4 +233,4 @@ async def _cost(trial: Trial, records: Sequence[Trajectory], store: Store) -> fl
 
 
 def _paid(record: Trajectory) -> float | None:
-    return 0.0 if is_simulated(record.started.setting.model) else record.usage.cost
+    return 0.0 if is_simulated(record.started.spec.model) else record.usage.cost

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.support.errors import ConfigError
 from clew_evals.case import Case
-from clew_evals.dataset import MOST_TOLD, read_dataset
+from clew_evals.dataset import MAX_PROBLEMS, read_dataset
 
 GOOD: dict[str, Any] = {"id": "a", "question": "How long is it?", "gold": "12 m"}
 
@@ -91,14 +91,14 @@ WRONG: list[tuple[object, str]] = [
     (GOOD | {"gold": {"number": 1, "unit": "furlongs"}}, "the unit 'furlongs' is not known"),
     (GOOD | {"gold": {"contains": "The"}}, "nothing is left of 'The'"),
     (GOOD | {"gold": {"em": "a."}}, "nothing is left of 'a.'"),
-    (GOOD | {"gold": {"f1": "Rome", "least": 1.5}}, "1.5 is not above 0 and at most 1"),
+    (GOOD | {"gold": {"f1": "Rome", "min_score": 1.5}}, "1.5 is not above 0 and at most 1"),
     (GOOD | {"gold": {"regex": "("}}, "'(' is no regular expression: missing )"),
     (GOOD | {"gold": {"regex": "a*"}}, "'a*' is found in an empty answer"),
     (GOOD | {"gold": {"schema": {"type": "strnig"}}}, "this is no JSON Schema"),
     (GOOD | {"gold": {"schema": {}}}, "an empty schema is met by every answer"),
     (GOOD | {"gold": {"grounded": False}}, 'write {"none_of": [{"grounded": true}]}'),
     (GOOD | {"gold": {"judge": " "}}, "say what the judge is to look at"),
-    (GOOD | {"gold": {"judge": "polite", "least": 6}}, "least is 6: give 2 to 5"),
+    (GOOD | {"gold": {"judge": "polite", "min_grade": 6}}, "min_grade is 6: give 2 to 5"),
     (GOOD | {"gold": {"calls": ""}}, "calls: name a tool"),
     (GOOD | {"gold": {"reward": 2}}, "2 is not above 0 and at most 1"),
     (GOOD | {"gold": {"scorer": "nowhere:at_all"}}, "No module named 'nowhere'"),
@@ -137,7 +137,7 @@ def test_a_pair_written_in_two_ways_is_named(tmp_path: Path) -> None:
 
 
 def test_all_lines_with_errors_are_told_in_their_order(tmp_path: Path) -> None:
-    path = written(tmp_path, GOOD, "{", GOOD, *["}"] * MOST_TOLD)
+    path = written(tmp_path, GOOD, "{", GOOD, *["}"] * MAX_PROBLEMS)
     with pytest.raises(ConfigError) as error:
         read_dataset(path)
     assert str(error.value).startswith(f"{path}:2: this is no JSON")

@@ -26,7 +26,7 @@ def _cases() -> None:
 def wanted(target: str | None = "sums.jsonl", **more: Any) -> EvalOptions:
     parts: dict[str, Any] = {
         "judge": None, "results": None, "at_once": 1, "max_cost": None, "only": (), "first": None,
-        "given": {"model": "offline"} if target != "sums.toml" else {}, **more,
+        "arguments": {"model": "offline"} if target != "sums.toml" else {}, **more,
     }  # fmt: skip
     return EvalOptions(target, **parts)
 
@@ -98,17 +98,17 @@ def test_trials_that_wait_for_a_person_are_told(capsys: pytest.CaptureFixture[st
     ("given", "error", "told"),
     [
         ({"target": "sums.txt"}, click.UsageError, "is no matrix file"),
-        ({"target": "sums.toml", "given": {"steps": 3}}, click.UsageError, "leave --steps"),
+        ({"target": "sums.toml", "arguments": {"steps": 3}}, click.UsageError, "leave --steps"),
         ({"target": "sums.toml", "judge": "offline"}, click.UsageError, "leave --judge out"),
         ({"target": "none.jsonl"}, ConfigError, "none.jsonl cannot be read"),
         ({"only": ("x",)}, ConfigError, "no configuration 'x'"),
         (
-            {"given": {"model": "vllm:x"}, "max_cost": 1.0},
+            {"arguments": {"model": "vllm:x"}, "max_cost": 1.0},
             None,
             "",
         ),
         (
-            {"given": {"model": "openrouter:x/y"}, "max_cost": 1.0},
+            {"arguments": {"model": "openrouter:x/y"}, "max_cost": 1.0},
             ConfigError,
             "needs models with known prices",
         ),

@@ -64,7 +64,7 @@ MET: list[tuple[Json, list[Json], list[Json]]] = [
     ({"regex": r"(?i)^brandt\b"}, ["Brandt built it"], ["It was Brandt", "Brandts", "", None]),
     ({"regex": r"\[doc_\d\]"}, ["see [doc_1]"], ["see doc"]),
     ({"em": "the Beatles"}, ["Beatles!", "The beatles [doc_1]"], ["Beatles band"]),
-    ({"f1": "Ottilie Brandt", "least": 0.6}, ["Ottilie Brandt!", "engineer Ottilie Brandt"],
+    ({"f1": "Ottilie Brandt", "min_score": 0.6}, ["Ottilie Brandt!", "engineer Ottilie Brandt"],
      ["Brandt, an engineer", "no"]),
     ({"schema": {"type": "object", "required": ["a"]}}, [{"a": 1}, '{"a": 1}'],
      [{"b": 1}, '{"b": 1}', '"a"', "a", None]),
@@ -263,8 +263,8 @@ async def test_a_judges_word_passes_from_the_cut_on() -> None:
         assert mark.passed is passed
         assert mark.score == (number - 1) / 4
         assert mark.why == f"{number} of 5: so"
-    assert right(await marks(gold, "Hm", judgement=Judgement(3), least=3))
-    assert right(await marks(gold | {"least": 2}, "Hm", judgement=Judgement(2), least=5))
+    assert right(await marks(gold, "Hm", judgement=Judgement(3), min_grade=3))
+    assert right(await marks(gold | {"min_grade": 2}, "Hm", judgement=Judgement(2), min_grade=5))
     (mark,) = await marks(gold, "Hm", judgement=Judgement(0, "the judge ended as bound"))
     assert mark.why == "not judged: the judge ended as bound"
     (mark,) = await marks(gold, "Hm")
@@ -293,7 +293,7 @@ async def test_a_scorer_of_ones_own_scores_the_record(tmp_path: Path) -> None:
     record = await answered(act("search", query="x"), say("1868"))
     check_gold({"scorer": "own_scorers:steps"}, str(tmp_path))
     assert (await seen({"scorer": "own_scorers:steps"}, record)).score == 0.5
-    mark = await seen({"scorer": "own_scorers:steps", "least": 0.6}, record)
+    mark = await seen({"scorer": "own_scorers:steps", "min_score": 0.6}, record)
     assert mark.why == "own_scorers:steps gave 0.5 of 0.6"
     with pytest.raises(ConfigError, match=r"own_scorers:wild, case c gave 7: give a number"):
         await seen({"scorer": "own_scorers:wild"}, record)

@@ -32,7 +32,7 @@ from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from clew_evals.agreement import Agreement, agreed, agreement
 from clew_evals.case import Case
-from clew_evals.judge import MOST, Judge, Rating, judge_prompt, judging
+from clew_evals.judge import MAX_RECORD_CHARS, Judge, Rating, judge_prompt, judging
 from clew_evals.outcome import Judgement, Outcome
 
 pytestmark = pytest.mark.anyio
@@ -178,8 +178,8 @@ def test_a_judge_answers_in_form_and_only_looks() -> None:
         Judge(Agent(model=model))
     with pytest.raises(ConfigError, match="send could change something"):
         Judge(judging(model).replace(tools=[send]))
-    with pytest.raises(ConfigError, match="least is 1: give a whole number from 2 to 5"):
-        Judge(judging(model), least=1)
+    with pytest.raises(ConfigError, match="min_grade is 1: give a whole number from 2 to 5"):
+        Judge(judging(model), min_grade=1)
     Judge(Agent(model=model, answer=Rating, tools=[search], limits=Limits(steps=2)))
 
 
@@ -277,8 +277,10 @@ def test_what_a_judge_reads_is_bounded(steps: int, size: int) -> None:
             Thought(Reply(), PRINTS, f"thought {number} {'x' * size}", calls),
             Observation(f"{number}.1", "y" * size),
         ]
-    text = judge_prompt(CASE, "z" * 10 * MOST, record_of(*events, Stop("answered", "", "z")))
-    assert len(text) < 2.2 * MOST
+    text = judge_prompt(
+        CASE, "z" * 10 * MAX_RECORD_CHARS, record_of(*events, Stop("answered", "", "z"))
+    )
+    assert len(text) < 2.2 * MAX_RECORD_CHARS
     found = lines_of(text)
     assert "thought 1 " in str(found[2])
     assert found[-2] == {"end": "answered"}
@@ -336,4 +338,4 @@ def test_agreement_is_counted_where_gold_speaks_for_itself() -> None:
         outcome("asks", True, Judgement(5)),
     ]
     assert agreed(outcomes, cases) == Agreement(1, 1, 1, 1)
-    assert agreed(outcomes, cases, least=3) == Agreement(2, 1, 0, 1)
+    assert agreed(outcomes, cases, min_grade=3) == Agreement(2, 1, 0, 1)

@@ -171,10 +171,9 @@ def recorded(path: Path) -> set[Request]:
         found = Counter[Request]()
         for info in await store.runs():
             record = await load(store, info.run_id)
-            if record.started.setting.model == "openai:adder":
+            if record.started.spec.model == "openai:adder":
                 found.update(
-                    (*who(record.started.setting.prompt, record.goal), step.number)
-                    for step in record
+                    (*who(record.started.spec.prompt, record.goal), step.number) for step in record
                 )
         await store.close()
         return found

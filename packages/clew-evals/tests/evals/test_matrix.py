@@ -232,7 +232,7 @@ def test_votes_and_judges_have_models_of_their_own(tmp_path: Path) -> None:
         verifier = "vllm:b"
         [judge]
         model = "vllm:c"
-        least = 3
+        min_grade = 3
         """,
     )
     (one,) = plan.configurations
@@ -243,7 +243,7 @@ def test_votes_and_judges_have_models_of_their_own(tmp_path: Path) -> None:
     assert one.price
     assert one.price.input == 1.0
     assert plan.judge
-    assert (plan.judge.agent.engine.model.info.name, plan.judge.least) == ("vllm:c", 3)
+    assert (plan.judge.agent.engine.model.info.name, plan.judge.min_grade) == ("vllm:c", 3)
 
 
 def test_strategies_are_an_axis(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
         ),
         (ONE + 'set.tools = ["calc", "matrix_parts:both", "matrix_parts:pay"]\n', 5, "two tools"),
         (HEAD + '[judge]\nmodel = "offlin"\n', 4, "unknown model 'offlin'"),
-        (HEAD + '[judge]\nmodel = "offline"\nleast = 9\n', 5, "least is 9"),
+        (HEAD + '[judge]\nmodel = "offline"\nmin_grade = 9\n', 5, "min_grade is 9"),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_line(
@@ -450,8 +450,8 @@ set = { "prompt.variants" = false }
 
 def test_what_small_models_get_is_an_axis_each_by_itself(tmp_path: Path) -> None:
     usual, *others = [each.agent for each in read(tmp_path, SWITCHES).configurations]
-    assert usual.setting.parts["variant"] == "tiny, text"
-    parts = [set(changes(usual.setting, other.setting)) for other in others]
+    assert usual.spec.parts["variant"] == "tiny, text"
+    parts = [set(changes(usual.spec, other.spec)) for other in others]
     native, examples, long, *switches, late, nothing = parts
     assert {"codec", "parts.variant"} <= native
     assert (examples, long) == ({"parts.examples"}, {"prompt"})

@@ -58,7 +58,7 @@ async def test_all_that_a_record_says_is_counted() -> None:
     found = counted([record], audit(stop.answer, record))
     assert found == Counted(
         steps=5,
-        usage=Usage(34, 16, at_least=0.05),  # of others nobody knows what they cost
+        usage=Usage(34, 16, min_cost=0.05),  # of others nobody knows what they cost
         seconds=record.total.active_ms / 1000,
         faults=1,
         repairs=1,

@@ -477,8 +477,8 @@ async def test_usage_is_estimated_and_priced(tools: tuple[Tool, ...]) -> None:
     first = replies(record)[0].usage
     assert first.input > 200
     assert first.cost == (first.input * 2.5 + first.output * 10.0) / 1_000_000
-    assert record.started.setting.model == "simulated:strong"
-    assert by_name("native").name == record.started.setting.codec
+    assert record.started.spec.model == "simulated:strong"
+    assert by_name("native").name == record.started.spec.codec
 
 
 # ------------------------------------------------------------------------------- what is declared

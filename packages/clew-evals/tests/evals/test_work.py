@@ -15,7 +15,7 @@ from clew.core.events import Reply, Usage, Verdict, encode
 from clew.core.interfaces import Guard, ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.models.prices import Price
-from clew.testing.models import ScriptedModel, act, finish, place, say
+from clew.testing.models import ScriptedModel, act, finish, position, say
 from clew_evals.case import Case
 from clew_evals.judge import Judge, judging
 from clew_evals.outcome import Outcome
@@ -54,7 +54,7 @@ class Adder:
         if f"c{number}" in self.fails:
             message = "the server is on fire"
             raise ModelError(message)
-        self.asked.append(f"c{number} {place(prompt) + 1}")
+        self.asked.append(f"c{number} {position(prompt) + 1}")
         said = next((part.text for part in prompt.parts if part.role == "tool"), "")
         lines = [act(self.calls, to=int(number)), say(said)]
         scripted = ScriptedModel(lines, tools=[add], usage=PAID, name=self.info.name)
@@ -320,7 +320,7 @@ async def test_a_judge_costs_what_its_price_says(tmp_path: Path) -> None:
         asked = plan(configurations=free, judge=Judge(judging(model), price=each))
         found.append(await foreseen(asked, tmp_path / "r.sqlite"))
     assert [one.unknown for one in found] == [("judge:test",), (), ()]
-    assert [one.most for one in found] == [4.0, 0.0, 4.0]
+    assert [one.max_cost for one in found] == [4.0, 0.0, 4.0]
     assert [one.about for one in found] == pytest.approx([0.0, 0.0, 4 * 0.0265])
 
 
@@ -429,7 +429,7 @@ async def test_tools_of_a_world_can_be_left_out(tmp_path: Path) -> None:
     less = Configuration("a", agent, leave_out=("down",))
     done = await evaluate(plan(world=world, configurations=[less]), tmp_path / "r.sqlite")
     record = await api.read(done.outcomes[0].run_id, store=tmp_path / "r.sqlite")
-    assert list(record.started.setting.tools) == ["up"]
+    assert list(record.started.spec.tools) == ["up"]
     wrong = Configuration("a", agent, leave_out=("sideways",))
     with pytest.raises(ConfigError, match=r"leaves out 'sideways'.*its tools are up, down"):
         await foreseen(plan(world=world, configurations=[wrong]), tmp_path / "other.sqlite")
@@ -440,7 +440,7 @@ async def test_the_estimate_takes_the_mean_of_what_has_ended(tmp_path: Path) -> 
     named = Configuration("plain", agent, price=Price(10.0, 10.0))
     asked = plan(configurations=[named, Configuration("votes", agent, votes=2)])
     before = await foreseen(asked, tmp_path / "r.sqlite")
-    assert (before.trials, before.todo, before.runs, before.most) == (8, 8, 12, 8.0)
+    assert (before.trials, before.todo, before.runs, before.max_cost) == (8, 8, 12, 8.0)
     assert (before.measured, before.unknown) == (0, ("adder:test",))
     assert before.about > 0
     assert not (tmp_path / "r.sqlite").exists()

@@ -84,5 +84,5 @@ def local_model(
         message = "'local:' names no file: write local:PATH.gguf, or local:NAME"
         raise ConfigError(message)
     check_options(f"local:{name}", settings)
-    said = settings_from(os.environ if env is None else env, take)
-    return LocalModel(name, weights_of(path_of(name), said), settings)
+    values = settings_from(os.environ if env is None else env, take)
+    return LocalModel(name, weights_of(path_of(name), values), settings)

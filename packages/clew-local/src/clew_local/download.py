@@ -76,8 +76,8 @@ def listed(name: str) -> ListedModel | None:
 
 def downloaded(model: ListedModel) -> Path | None:
     """Where its file is in the user's cache; None where it is not."""
-    found = huggingface_hub.try_to_load_from_cache(model.repo, model.file, _cache())
-    return Path(found) if isinstance(found, str) else None
+    cached = huggingface_hub.try_to_load_from_cache(model.repo, model.file, _cache())
+    return Path(cached) if isinstance(cached, str) else None
 
 
 def download(model: ListedModel) -> Path:
@@ -97,18 +97,18 @@ def download(model: ListedModel) -> Path:
         )
         blob = path.resolve()
         with blob.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, httpx2.HTTPError, ValueError) as error:
         why = message_of(error)
         message = f"local:{model.name} was not downloaded from {model.repo}: {why[:200]}"
         raise ModelError(message) from error
-    wanted = model.sha256 or (blob.name if _SHA256.fullmatch(blob.name) else found)
-    if found != wanted:
+    wanted = model.sha256 or (blob.name if _SHA256.fullmatch(blob.name) else digest)
+    if digest != wanted:
         blob.unlink()
         path.unlink(missing_ok=True)
         message = (
             f"local:{model.name}: the file from {model.repo} is not what it should be (its SHA-256 "
-            f"is {found[:12]}…, not {wanted[:12]}…), and was removed: download it again"
+            f"is {digest[:12]}…, not {wanted[:12]}…), and was removed: download it again"
         )
         raise ModelError(message)
     return path

@@ -56,7 +56,7 @@ def read_header(path: Path) -> GgufHeader:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             reader = _HeaderReader(data)
-            said, weights = reader.fields(), reader.weights()
+            fields, weights = reader.fields(), reader.weights()
     except FileNotFoundError as error:
         message = f"there is no file {path}: see where the model is"
         raise ConfigError(message) from error
@@ -68,10 +68,10 @@ def read_header(path: Path) -> GgufHeader:
     except (struct.error, ValueError, KeyError) as error:
         message = f"{path} is no GGUF file, or only the beginning of one: download it anew"
         raise ConfigError(message) from error
-    kind = str(said.get("general.architecture", ""))
+    kind = str(fields.get("general.architecture", ""))
 
     def number(key: str, default: int) -> int:
-        value: Any = said.get(f"{kind}.{key}", default)
+        value: Any = fields.get(f"{kind}.{key}", default)
         return max(cast("list[int]", value)) if isinstance(value, list) else int(value)
 
     heads = number("attention.head_count", 1)
@@ -79,12 +79,12 @@ def read_header(path: Path) -> GgufHeader:
     per_head = number("attention.key_length", width) + number("attention.value_length", width)
     cached = number("block_count", 0) * number("attention.head_count_kv", heads) * per_head * 2
     return GgufHeader(
-        name=str(said.get("general.name", path.stem)),
+        name=str(fields.get("general.name", path.stem)),
         architecture=kind,
         size=path.stat().st_size,
         context=number("context_length", 0),
         cache_bytes=cached,
-        template=str(said.get("tokenizer.chat_template", "")),
+        template=str(fields.get("tokenizer.chat_template", "")),
         weights=weights,
     )
 

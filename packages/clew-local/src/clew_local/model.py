@@ -84,10 +84,10 @@ class LocalModel:
             else:
                 reply = with_calls(await self._endpoint.complete(prompt, ahead_of_calls(hear)))
         except TooLongError as error:
-            trained, most = self._weights.header.context, self._weights.context
+            trained, max_context = self._weights.header.context, self._weights.context
             message = (
-                f"{self.info.name}: prompt and reply do not fit the {most:,} tokens that each run "
-                f"has: raise CLEW_LOCAL_CONTEXT (the model was trained for {trained:,})"
+                f"{self.info.name}: prompt and reply do not fit the {max_context:,} tokens that "
+                f"each run has: raise CLEW_LOCAL_CONTEXT (the model was trained for {trained:,})"
             )
             raise TooLongError(message) from error
         self._weights.replied()

@@ -97,10 +97,10 @@ def _ask(server: Server, path: str, body: dict[str, str] | None = None) -> Any:
     try:
         connection.request("GET" if body is None else "POST", path, data, headers)
         answer = connection.getresponse()
-        said = answer.read()
+        answer_body = answer.read()
         if answer.status == http.client.OK:
-            return msgspec.json.decode(said)
-        LOG.info("no prompt cache: %s %s: %.200r", path, answer.status, said)
+            return msgspec.json.decode(answer_body)
+        LOG.info("no prompt cache: %s %s: %.200r", path, answer.status, answer_body)
     except (OSError, http.client.HTTPException) as error:
         LOG.info("no prompt cache: %s: %s", path, error)
     finally:

@@ -35,9 +35,9 @@ class LocalSettings(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Refuse what no machine can do."""
         check_fields(self)
-        for name, least in (("context", 0), ("slots", 1), ("threads", 0)):
-            if getattr(self, name) < least:
-                message = f"{name} of a local model is {getattr(self, name)}: at least {least}"
+        for name, minimum in (("context", 0), ("slots", 1), ("threads", 0)):
+            if getattr(self, name) < minimum:
+                message = f"{name} of a local model is {getattr(self, name)}: at least {minimum}"
                 raise ConfigError(message)
 
     @property
@@ -46,20 +46,20 @@ class LocalSettings(msgspec.Struct, frozen=True):
         return self.threads or psutil.cpu_count(logical=False) or os.cpu_count() or 1
 
 
-def settings_from(env: Mapping[str, str], given: LocalSettings | None = None) -> LocalSettings:
+def settings_from(env: Mapping[str, str], settings: LocalSettings | None = None) -> LocalSettings:
     """The settings, `CLEW_LOCAL_CONTEXT`, `_SLOTS`, `_THREADS` and `_GRAMMAR` where none are given.
 
     Raises `ConfigError` for what is no number.
     """
-    if given is not None:
-        return given
-    said = {
+    if settings is not None:
+        return settings
+    texts = {
         field: text
         for field in LocalSettings.__struct_fields__
         if (text := env.get(f"CLEW_LOCAL_{field.upper()}"))
     }
     try:
-        return msgspec.convert(said, LocalSettings, strict=False)
+        return msgspec.convert(texts, LocalSettings, strict=False)
     except msgspec.ValidationError as error:
         message = f"CLEW_LOCAL_…: {error}; give whole numbers, and true or false for the grammar"
         raise ConfigError(message) from error

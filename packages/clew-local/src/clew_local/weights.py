@@ -132,6 +132,6 @@ def weights_of(path: Path, settings: LocalSettings) -> Weights:
     """The file with these settings; it is in memory once, for as long as a model of it is there."""
     with _SHARED_LOCK:
         key = (path.resolve(), settings)
-        if (found := _SHARED.get(key)) is None:
-            found = _SHARED[key] = Weights(path, settings)
-        return found
+        if (weights := _SHARED.get(key)) is None:
+            weights = _SHARED[key] = Weights(path, settings)
+        return weights

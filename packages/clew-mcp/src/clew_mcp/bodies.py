@@ -17,7 +17,7 @@ from typing_extensions import override
 from clew_mcp.frames import Message, Number, exact, number_of
 from clew_mcp.replies import Oddities, Replies, is_answer
 
-MOST_BYTES: Final = 32_000_000
+MAX_BYTES: Final = 32_000_000
 """The longest answer, and the longest event of a stream, that a server may send."""
 
 JSON: Final = "application/json"
@@ -35,7 +35,7 @@ class TooLong(httpx2.StreamError):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """The body of a response; one that is too long ends with an error after `MOST_BYTES`."""
+    """The body of a response; one that is too long ends with an error after `MAX_BYTES`."""
 
     def __init__(self, inner: httpx2.AsyncByteStream) -> None:
         self._inner = inner
@@ -45,8 +45,8 @@ class _BoundedStream(httpx2.AsyncByteStream):
         size = 0
         async for piece in self._inner:
             size += len(piece)
-            if size > MOST_BYTES:
-                message = f"the answer is longer than {MOST_BYTES // 1_000_000} MB"
+            if size > MAX_BYTES:
+                message = f"the answer is longer than {MAX_BYTES // 1_000_000} MB"
                 raise TooLong(message)
             yield piece
 
@@ -55,7 +55,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-async def whole_body(response: httpx2.Response) -> bytes:
+async def complete_body(response: httpx2.Response) -> bytes:
     """The body of a response. Raises `TooLong`, and what a broken connection raises."""
     bound(response)
     try:
@@ -75,8 +75,8 @@ def bound(response: httpx2.Response) -> None:
 def asked(request: httpx2.Request) -> Number | None:
     """The id of the request of JSON-RPC in a request; None where it asks for nothing."""
     with suppress(msgspec.DecodeError):
-        said = msgspec.json.decode(request.content, type=dict[str, Any])
-        return number_of(said.get("id")) if "method" in said else None
+        message = msgspec.json.decode(request.content, type=dict[str, Any])
+        return number_of(message.get("id")) if "method" in message else None
     return None  # pragma: no cover - the SDK sends JSON
 
 
@@ -133,13 +133,13 @@ class Bodies:
         if number is None or not response.is_success:
             bound(response)
             return response
-        body = await whole_body(response)
+        body = await complete_body(response)
         replies = Replies(self._oddities, number)
-        said = kind.startswith(JSON)
-        if not said and exact(body.strip()) is None:
+        is_json = kind.startswith(JSON)
+        if not is_json and exact(body.strip()) is None:
             return _with(response, kind, body)
         messages = replies.read(body)
-        if not said:
+        if not is_json:
             self._oddities.tell([f"an answer is sent as {kind or 'nothing in particular'}"])
         if replies.waits:
             text = body.decode(errors="replace").strip()
@@ -190,11 +190,11 @@ class _Events(httpx2.AsyncByteStream):
         async for line in _lines(self._response.aiter_bytes()):
             event.append(line)
             size += len(line)
-            if not line or size > MOST_BYTES:  # the SDK ends one that is too long
+            if not line or size > MAX_BYTES:  # the SDK ends one that is too long
                 yield self._read(event) if not line else b"\n".join(event)
                 event, size = [], 0
-        whole = [*map(_value, _of(event, b"data"))]
-        if whole and exact(b"\n".join(whole)) is not None:
+        messages = [*map(_value, _of(event, b"data"))]
+        if messages and exact(b"\n".join(messages)) is not None:
             yield self._read(event)
 
     @override
@@ -254,7 +254,7 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         for line in lines:
             yield b"".join(pieces)
             pieces, size = [line], len(line)
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             yield b"".join(pieces)
             pieces, size = [], 0
     if rest := b"".join(pieces):

@@ -25,22 +25,22 @@ def classify(file: str | Path, tool: str, effect: Effect, *, trusted: bool = Fal
     changed line by line: then it says what to write.
     """
     spec = read_agent_file(file)
-    found = [each for each in spec.mcp if tool.startswith(f"{each.name}_")]
-    if not found:
+    matching = [each for each in spec.mcp if tool.startswith(f"{each.name}_")]
+    if not matching:
         known = ", ".join(f"{each.name}_…" for each in spec.mcp) or "none"
         message = f"{file} has no MCP server with a tool {tool}: its tools are {known}"
         raise ConfigError(message)
-    server = max(found, key=lambda each: len(each.name))
+    server = max(matching, key=lambda each: len(each.name))
     name = tool.removeprefix(f"{server.name}_")
     effects = {**server.effects, name: effect}
     trust = [one for one in server.trusted if one != name] + [name] * trusted
-    place = Path(file).expanduser()
-    text = place.read_text("utf-8-sig")
+    path = Path(file).expanduser()
+    text = path.read_text("utf-8-sig")
     number = spec.mcp.index(server)
     new = _with_key(text, number, "effects", effects, wanted=True)
     new = _with_key(new, number, "trusted", trust, wanted=bool(trust or server.trusted))
     _check(file, text, new, number, server, {"effects": effects, "trusted": trust})
-    place.write_text(new, "utf-8")
+    path.write_text(new, "utf-8")
 
 
 def _with_key(text: str, number: int, key: str, value: Json, *, wanted: bool) -> str:
@@ -78,19 +78,24 @@ def _key(name: str) -> str:
 
 
 def _check(
-    file: str | Path, before: str, after: str, number: int, server: McpTable, said: dict[str, Json]
+    file: str | Path,
+    before: str,
+    after: str,
+    number: int,
+    server: McpTable,
+    fields: dict[str, Json],
 ) -> None:
     """Raise unless the new text says what the old one said, and that."""
     wanted: dict[str, Any] = tomllib.loads(before)
-    wanted["mcp"][number] |= {key: value for key, value in said.items() if value}
-    if not said["trusted"] and server.trusted:
+    wanted["mcp"][number] |= {key: value for key, value in fields.items() if value}
+    if not fields["trusted"] and server.trusted:
         wanted["mcp"][number]["trusted"] = []
     try:
         done = tomllib.loads(after) == wanted
     except tomllib.TOMLDecodeError:
         done = False
     if not done:
-        lines = "; ".join(f"{key} = {_toml(value)}" for key, value in said.items() if value)
+        lines = "; ".join(f"{key} = {_toml(value)}" for key, value in fields.items() if value)
         message = (
             f"{file} is written in a way that cannot be changed line by line: write for the server "
             f"{server.name}: {lines}"

@@ -24,7 +24,7 @@ from clew_mcp.outcomes import SESSION_OVER, Broken, ConnectionLost
 from clew_mcp.pending_requests import PendingRequests, Question, to_open
 from clew_mcp.pins import ServerPins, pins_of
 from clew_mcp.sampling import sample
-from clew_mcp.settings import McpServer, shown
+from clew_mcp.settings import McpServer, printable
 from clew_mcp.stdio import StdioServer
 from clew_mcp.tasks import TasksExtension
 
@@ -34,7 +34,7 @@ for _name in ("mcp", "client"):  # the SDK's loggers, which would write tracebac
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 _FIRST_DELAY: Final = 0.2
-_MOST_DELAY: Final = 60.0
+_MAX_DELAY: Final = 60.0
 """Seconds before the changes of a server are listened for again."""
 
 
@@ -108,14 +108,14 @@ class Connection:
                 return self._listed
             self._announced = False
             try:
-                found = await self._list()
+                tools = await self._list()
             except Exception as error:
                 if isinstance(error, MCPError) and error.code == SESSION_OVER:
-                    self.broken.because(shown(error.message))
+                    self.broken.because(printable(error.message))
                 raise ToolError(self._no_list(error)) from error
-            self._listed = None if self._announced else found
+            self._listed = None if self._announced else tools
             self._listed_at = anyio.current_time()
-            return found
+            return tools
 
     def _no_list(self, error: Exception) -> str:
         """Why there is no list of tools, in one line."""
@@ -215,8 +215,8 @@ class Connection:
 
     def _with_last_words(self, why: str) -> str:
         """A reason, with what the server's process wrote last."""
-        said = self.process.last_words() if self.process else ""
-        return f"{why}; {said}" if said else why
+        last_words = self.process.last_words() if self.process else ""
+        return f"{why}; {last_words}" if last_words else why
 
     async def _listen(self) -> None:
         """Hear of changes of the list of tools, as the stateless protocol tells them."""
@@ -230,7 +230,7 @@ class Connection:
                     async for _ in changes:
                         self._outdated()
             self._outdated()
-            delay = min(delay * 5, _MOST_DELAY)
+            delay = min(delay * 5, _MAX_DELAY)
             await anyio.sleep(delay)
 
     async def _hear(self, message: IncomingMessage) -> None:
@@ -251,7 +251,7 @@ class Connection:
             await pending.ask(Question(to_open(params.message, params.url), None))
             return types.ElicitResult(action="accept")
         asks: Any = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-        answer = await pending.ask(Question(shown(params.message), asks["requestedSchema"]))
+        answer = await pending.ask(Question(printable(params.message), asks["requestedSchema"]))
         return types.ElicitResult(action="accept", content=answer)
 
     async def _sample(
@@ -276,7 +276,7 @@ def open_connection(settings: McpServer) -> AbstractAsyncContextManager[Connecti
 
 
 async def _log(params: types.LoggingMessageNotificationParams) -> None:
-    LOG.debug("MCP server: %s: %s", params.level, shown(str(params.data)))
+    LOG.debug("MCP server: %s: %s", params.level, printable(str(params.data)))
 
 
 def _leaf(error: BaseException) -> BaseException:
@@ -296,10 +296,10 @@ def _told(error: Exception) -> str:
     if isinstance(leaf, MCPError):
         # the SDK's own word for an answer that is none goes on with a line for each way to read it
         head = leaf.message.partition("\n")[0]
-        return shown(head if leaf.code == types.PARSE_ERROR else leaf.message)
+        return printable(head if leaf.code == types.PARSE_ERROR else leaf.message)
     if isinstance(leaf, ValidationError):
         first = leaf.errors()[0]
         return f"what it sent is none: {'.'.join(map(str, first['loc']))}: {first['msg']}"
     if isinstance(leaf, (ClewError, RuntimeError)):
-        return shown(str(leaf))
-    return shown(described(leaf))
+        return printable(str(leaf))
+    return printable(described(leaf))

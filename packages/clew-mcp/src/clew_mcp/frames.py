@@ -26,7 +26,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _HALF: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """Half of a surrogate pair, as it is encoded where that is let pass."""
 
-_MOST_DIGITS: Final = 4_300
+_MAX_DIGITS: Final = 4_300
 """Of a whole number, as Python reads it; a longer one is kept as text."""
 
 _CUT: Final = '"(nested too deep to be read)"'
@@ -81,46 +81,46 @@ def frame_of(body: bytes, odd: list[str]) -> Frame:
         text = body.decode(errors="replace")
         odd.append("some bytes are no UTF-8")
     text = _shallow(text, odd)
-    reader = json.JSONDecoder(strict=False, parse_int=_Whole(odd))
+    reader = json.JSONDecoder(strict=False, parse_int=_IntegerReader(odd))
     values: list[Any] = []
-    place, beside = 0, False
-    while (start := _START.search(text, place)) is not None:
-        before = text[place : start.start()].strip()
+    position, beside = 0, False
+    while (start := _START.search(text, position)) is not None:
+        before = text[position : start.start()].strip()
         if before.startswith("{"):
             break
         beside = beside or bool(before)
         try:
-            value, place = reader.raw_decode(text, start.start())
+            value, position = reader.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            place = start.start()
+            position = start.start()
             break
         if isinstance(value, list):
             odd.append("messages come as a list")
         values += value if isinstance(value, list) else [value]
     if beside:
         odd.append("other text stands beside a message")
-    return Frame(values, text[place:].strip(), beside)
+    return Frame(values, text[position:].strip(), beside)
 
 
-def mended(said: dict[str, Any], odd: list[str]) -> Message | None:
+def mended(value: dict[str, Any], odd: list[str]) -> Message | None:
     """The message that is meant by an object, or None; an answer without an id gets the id 0."""
-    whole: dict[str, Any] = {"jsonrpc": "2.0"}
-    if said.get("jsonrpc") != "2.0":
+    message: dict[str, Any] = {"jsonrpc": "2.0"}
+    if value.get("jsonrpc") != "2.0":
         odd.append('a message lacks "jsonrpc": "2.0"')
-    if isinstance(said.get("id"), float):
+    if isinstance(value.get("id"), float):
         odd.append("an id is written with a fraction")
-    if "method" in said:
-        whole |= {key: said[key] for key in ("method", "params") if said.get(key) is not None}
-        if "id" in said:
-            whole["id"] = number_of(said["id"])
+    if "method" in value:
+        message |= {key: value[key] for key in ("method", "params") if value.get(key) is not None}
+        if "id" in value:
+            message["id"] = number_of(value["id"])
     else:
-        whole["id"] = number_of(said.get("id")) or 0
-        result, error = said.get("result"), said.get("error")
+        message["id"] = number_of(value.get("id")) or 0
+        result, error = value.get("result"), value.get("error")
         if result is None and error is not None:
-            whole["error"] = _error(error, odd)
+            message["error"] = _error(error, odd)
         else:
-            whole["result"] = {} if result is None and "result" in said else result
-    text = json.dumps(whole, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            message["result"] = {} if result is None and "result" in value else result
+    text = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
     text, halves = _HALF.subn("\ufffd".encode(), text)
     if halves:
         odd.append("there is half a character")
@@ -132,11 +132,11 @@ def mended(said: dict[str, Any], odd: list[str]) -> Message | None:
 
 def _error(error: Any, odd: list[str]) -> dict[str, Any]:
     """An error as the protocol has it; one of another kind keeps what it says."""
-    given = keywords(error)
-    code, message = given.get("code"), given.get("message")
+    fields = keywords(error)
+    code, message = fields.get("code"), fields.get("message")
     fits = isinstance(code, int) and not isinstance(code, bool) and isinstance(message, str)
     if fits:
-        return given
+        return fields
     odd.append("an error is no object with a code and a message")
     if not isinstance(message, str):
         message = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
@@ -158,7 +158,7 @@ def number_of(value: object) -> Number | None:
 
 def outline(text: str) -> tuple[set[str], Number | None]:
     """The keys of an object that is no JSON, as far as they can be told, and its id."""
-    found: dict[str, str] = {}
+    keys: dict[str, str] = {}
     depth, name, after_colon = 0, "", False
     for piece in _PIECE.finditer(text, max(text.find("{"), 0), _HEAD):
         part = piece[0]
@@ -172,33 +172,33 @@ def outline(text: str) -> tuple[set[str], Number | None]:
             continue
         elif part == ":":
             after_colon = True
-            found.setdefault(name, "")
+            keys.setdefault(name, "")
         elif part == ",":
             after_colon = False
         elif after_colon:
-            found[name] = part
+            keys[name] = part
         else:
             name = part.strip("\"'")
     last = _LAST_ID.search(text, max(len(text) - _TAIL, 0))
-    if "id" not in found and last is not None:
-        found["id"] = last[1]
+    if "id" not in keys and last is not None:
+        keys["id"] = last[1]
     try:
-        number = number_of(json.loads(found.get("id", "")))
+        number = number_of(json.loads(keys.get("id", "")))
     except ValueError:
         number = None
-    return {*found}, number
+    return {*keys}, number
 
 
-class _Whole:
+class _IntegerReader:
     """Reads a whole number; one with more digits than Python reads stays a text."""
 
     def __init__(self, odd: list[str]) -> None:
         self._odd = odd
 
     def __call__(self, digits: str) -> int | str:
-        if len(digits) <= _MOST_DIGITS:
+        if len(digits) <= _MAX_DIGITS:
             return int(digits)
-        self._odd.append(f"a number of more than {_MOST_DIGITS:,} digits is kept as text")
+        self._odd.append(f"a number of more than {_MAX_DIGITS:,} digits is kept as text")
         return digits
 
 

@@ -20,17 +20,17 @@ from clew.support.error_text import message_of
 from clew.support.schema_parts import keywords
 from clew_mcp.bodies import (
     JSON,
-    MOST_BYTES,
+    MAX_BYTES,
     OF_THE_BODY,
     STREAM,
     Bodies,
     asked,
-    whole_body,
+    complete_body,
 )
 from clew_mcp.frames import Number, bare, frame_of, mended, number_of
 from clew_mcp.outcomes import LOST, NOT_REACHED, SESSION_LOST, SESSION_OVER
 from clew_mcp.pinned_server import sdk_module
-from clew_mcp.settings import McpServer, ServerEndpoint, shown
+from clew_mcp.settings import McpServer, ServerEndpoint, printable
 
 _CONNECT: Final = 15.0
 _LIMITS: Final = httpx2.Limits(
@@ -80,7 +80,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 if not mine:
                     raise
                 unsent = isinstance(error, _UNSENT)
-                return _error(503, NOT_REACHED if unsent else LOST, shown(message_of(error)))
+                return _error(503, NOT_REACHED if unsent else LOST, printable(message_of(error)))
 
     async def _refusal(
         self, request: httpx2.Request, response: httpx2.Response, number: Number | None
@@ -130,8 +130,8 @@ def _is_over(status: int, told: httpx2.Response | None) -> bool:
 def _may_act(request: httpx2.Request) -> bool:
     """Whether the server may have begun something with an effect."""
     with suppress(msgspec.DecodeError):
-        said = msgspec.json.decode(request.content, type=dict[str, Any])
-        return said.get("method") in {"tools/call", "tasks/update"}
+        message = msgspec.json.decode(request.content, type=dict[str, Any])
+        return message.get("method") in {"tools/call", "tasks/update"}
     return True  # pragma: no cover - the SDK sends JSON
 
 
@@ -148,16 +148,16 @@ async def _of_protocol(response: httpx2.Response, number: Number | None) -> http
     if not response.headers.get("content-type", "").lower().startswith(JSON):
         return None
     try:
-        body = await whole_body(response)
+        body = await complete_body(response)
     except (httpx2.RequestError, httpx2.StreamError):
         return None
     odd: list[str] = []
     values = frame_of(bare(body, odd), odd).values
-    said = keywords(values[0]) if values else {}
-    names = "error" in said and number is not None and number_of(said.get("id")) == number
-    if "jsonrpc" not in said and not names:
+    value = keywords(values[0]) if values else {}
+    names = "error" in value and number is not None and number_of(value.get("id")) == number
+    if "jsonrpc" not in value and not names:
         return None
-    error = mended(said, odd)
+    error = mended(value, odd)
     if not isinstance(error, types.JSONRPCError):
         return None
     kept = {name: it for name, it in response.headers.items() if name not in OF_THE_BODY}
@@ -199,7 +199,7 @@ async def open_http(server: McpServer, endpoint: ServerEndpoint) -> AsyncGenerat
     async with (
         client,
         streamable_http_client(
-            endpoint.url, http_client=client, max_sse_event_size=MOST_BYTES
+            endpoint.url, http_client=client, max_sse_event_size=MAX_BYTES
         ) as streams,
     ):
         yield streams

@@ -10,7 +10,7 @@ from typing import Final
 from clew_mcp.frames import Message, bare, exact
 from clew_mcp.replies import Replies
 
-MOST_BYTES: Final = 32_000_000
+MAX_BYTES: Final = 32_000_000
 """The longest message that a server may send."""
 
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
@@ -31,7 +31,7 @@ class Lines:
     @property
     def too_long(self) -> bool:
         """Whether what was begun is longer than a message may be."""
-        return self._piece_size + self._begun_size > MOST_BYTES
+        return self._piece_size + self._begun_size > MAX_BYTES
 
     @property
     def is_open(self) -> bool:

@@ -15,12 +15,12 @@ from clew.interfaces import Json
 from clew.support.schema_parts import keywords
 from clew_mcp.pins import canonical
 from clew_mcp.raw import raw_result
-from clew_mcp.settings import shown
+from clew_mcp.settings import printable
 
 _PAGES: Final = 100
-_MOST_BYTES: Final = 500_000
+_MAX_BYTES: Final = 500_000
 """The longest definition of a tool."""
-_SHOWN: Final = 80
+_MAX_NAME_CHARS: Final = 80
 _IDLE: Final = 3
 """After so many pages in a row that say nothing new a list has ended."""
 
@@ -83,20 +83,20 @@ class _PageReader:
         for tool in msgspec.convert(tools, list[Json]):
             self._read_tool(tool)
         self._idle = self._idle + 1 if len(self._known) == before else 0
-        given = page.get("nextCursor")
-        if given is None:
+        next_cursor = page.get("nextCursor")
+        if next_cursor is None:
             return None
-        cursor = given if isinstance(given, str) else ""
-        if problem := self._wrong(given, cursor):
+        cursor = next_cursor if isinstance(next_cursor, str) else ""
+        if problem := self._wrong(next_cursor, cursor):
             self.end(problem)
             return None
         self._cursors.add(cursor)
         return cursor
 
-    def _wrong(self, given: Json, cursor: str) -> str:
+    def _wrong(self, next_cursor: Json, cursor: str) -> str:
         """Why a page's cursor leads nowhere; "" if it leads on."""
         if not cursor:
-            return "its cursor is empty" if given == "" else "its cursor is no text"
+            return "its cursor is empty" if next_cursor == "" else "its cursor is no text"
         if cursor in self._cursors:
             return "its cursor repeats"
         return "its next pages say nothing new" if self._idle == _IDLE else ""
@@ -108,10 +108,10 @@ class _PageReader:
         self._known.add(body)
         name = keywords(tool).get("name")
         if not isinstance(name, str) or not name.strip():
-            said = shown(body.decode())[:_SHOWN]
-            self._notes.append(f"a tool without a name is left out: {said}")
-        elif len(body) > _MOST_BYTES:
-            what = f"its definition has {len(body):,} bytes, and may have {_MOST_BYTES:,}"
+            quoted = printable(body.decode())[:_MAX_NAME_CHARS]
+            self._notes.append(f"a tool without a name is left out: {quoted}")
+        elif len(body) > _MAX_BYTES:
+            what = f"its definition has {len(body):,} bytes, and may have {_MAX_BYTES:,}"
             self._notes.append(left_out(name, what))
         elif self._modern and (why := _wrong_headers(tool)):
             self._notes.append(left_out(name, why))
@@ -123,13 +123,13 @@ class _PageReader:
 
 def left_out(name: str, why: str) -> str:
     """The line that names a tool and why it is not offered."""
-    return f"the tool {shown(name)[:_SHOWN]} is left out: {why}"
+    return f"the tool {printable(name)[:_MAX_NAME_CHARS]} is left out: {why}"
 
 
 def _wrong_headers(tool: Json) -> str:
     """Why the protocol forbids a tool whose arguments are to be sent as headers too."""
     why: Any = find_invalid_x_mcp_header(keywords(tool).get("inputSchema"))
-    return f"invalid x-mcp-header ({shown(why)})" if why else ""
+    return f"invalid x-mcp-header ({printable(why)})" if why else ""
 
 
 def _definition(tool: dict[str, Json]) -> dict[str, Json]:

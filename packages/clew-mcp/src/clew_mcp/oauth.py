@@ -25,7 +25,7 @@ from clew import ConfigError
 from clew.interfaces import Json
 from clew.support.private_files import make_folder
 from clew_mcp.pins import data_folder
-from clew_mcp.settings import McpAuth, McpServer, ServerEndpoint, shown
+from clew_mcp.settings import McpAuth, McpServer, ServerEndpoint, printable
 
 LOG: Final = logging.getLogger("clew")
 
@@ -186,11 +186,11 @@ class _SignIn:
         except OSError as error:
             message = f"nobody can sign in: port {self._port} is taken; set another port in auth"
             raise OAuthFlowError(message) from error
-        LOG.warning("sign in at the MCP server %s: open %s", self._server, shown(url))
+        LOG.warning("sign in at the MCP server %s: open %s", self._server, printable(url))
 
     async def answer(self) -> AuthorizationCodeResult:
         """Wait for the browser to come back. Raises `OAuthFlowError` if it does not."""
-        found: list[AuthorizationCodeResult] = []
+        results: list[AuthorizationCodeResult] = []
         listener = self._listener
 
         async with anyio.create_task_group() as group:
@@ -199,15 +199,15 @@ class _SignIn:
                 async with stream:
                     with anyio.move_on_after(5):
                         if (result := await _callback(stream)) is not None:
-                            found.append(result)
+                            results.append(result)
                             group.cancel_scope.cancel()
 
             group.cancel_scope.deadline = anyio.current_time() + PATIENCE
             async with listener:
                 await listener.serve(hear)
-        if not found:
+        if not results:
             raise OAuthFlowError(f"nobody signed in within {PATIENCE:g} s")
-        return found[0]
+        return results[0]
 
 
 async def _callback(stream: SocketStream) -> AuthorizationCodeResult | None:
@@ -217,8 +217,8 @@ async def _callback(stream: SocketStream) -> AuthorizationCodeResult | None:
         head += await stream.receive()
     target = head.split(b" ")[1:2]
     parts = urlsplit(target[0].decode("latin-1") if target else "")
-    said = {key: values[0] for key, values in parse_qs(parts.query).items()}
-    known = parts.path == "/callback" and "code" in said
+    params = {key: values[0] for key, values in parse_qs(parts.query).items()}
+    known = parts.path == "/callback" and "code" in params
     status = b"200 OK" if known else b"404 Not Found"
     size = str(len(_PAGE)).encode()
     await stream.send(
@@ -227,4 +227,6 @@ async def _callback(stream: SocketStream) -> AuthorizationCodeResult | None:
     )
     if not known:
         return None
-    return AuthorizationCodeResult(code=said["code"], state=said.get("state"), iss=said.get("iss"))
+    return AuthorizationCodeResult(
+        code=params["code"], state=params.get("state"), iss=params.get("iss")
+    )

@@ -41,7 +41,7 @@ from clew_mcp.outcomes import (
     SessionOver,
 )
 from clew_mcp.pins import canonical
-from clew_mcp.settings import shown
+from clew_mcp.settings import printable
 
 _NOT_DONE: Final = frozenset({
     NOT_REACHED, METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION,
@@ -123,9 +123,9 @@ class PendingRequest:
         self._one_at_a_time = lock = self._one_at_a_time or anyio.Lock()
         async with lock:
             before, self._first = self._first, None
-            if before is not None and (given := _given(self.key, before)) is not None:
-                shown, answer = given
-                if question.fingerprint == shown:
+            if before is not None and (earlier := _earlier_answer(self.key, before)) is not None:
+                fingerprint, answer = earlier
+                if question.fingerprint == fingerprint:
                     return answer
             self.question, self._answered = question, anyio.Event()
             self._news.set()
@@ -161,7 +161,7 @@ PENDING: Final[ContextVar[PendingRequest]] = ContextVar("clew.mcp.pending")
 """The request that a question of the server is about, where its transport can tell."""
 
 
-def _given(key: str, context: CallContext) -> tuple[str, Json] | None:
+def _earlier_answer(key: str, context: CallContext) -> tuple[str, Json] | None:
     """The question (its fingerprint) that a person answered for this call, and the answer.
 
     It was asked in a process that has ended since.
@@ -240,14 +240,14 @@ class PendingRequests:
 
     def _meaning(self, error: MCPError) -> Question:
         """Raise what an error of the protocol means, or give the question that is in it."""
-        text = f"the MCP server {self._server} says: {shown(error.message)}"
+        text = f"the MCP server {self._server} says: {printable(error.message)}"
         if error.code == URL_ELICITATION_REQUIRED:
             return _urls(error)
         if error.code == SESSION_OVER:
-            self._broken.because(shown(error.message))
+            self._broken.because(printable(error.message))
             raise SessionOver(text) from error
         if error.code == SESSION_LOST:
-            self._broken.because(shown(error.message))
+            self._broken.because(printable(error.message))
             raise ConnectionLost(text) from error
         if error.code in _NOT_DONE or (
             error.code == INVALID_REQUEST and error.message.startswith("Redirect to")
@@ -263,16 +263,16 @@ def _urls(error: MCPError) -> Question:
     try:
         wanted = UrlElicitationRequiredError.from_error(error.error).elicitations
     except (AttributeError, TypeError, ValidationError):
-        return Question(shown(error.message), None)
+        return Question(printable(error.message), None)
     lines = [to_open(one.message, one.url) for one in wanted]
-    return Question("; ".join(lines) or shown(error.message), None)
+    return Question("; ".join(lines) or printable(error.message), None)
 
 
 def to_open(message: str, url: str) -> str:
     """A question that is answered by opening an address."""
-    return f"{shown(message)} (open {shown(url)} yourself, then allow the call)"
+    return f"{printable(message)} (open {printable(url)} yourself, then allow the call)"
 
 
 def _first(error: ValidationError) -> str:
-    found = error.errors()[0]
-    return f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from clew.interfaces import Json
 from clew_mcp.pins import FIELDS, ServerPins, canonical
-from clew_mcp.settings import shown
+from clew_mcp.settings import printable
 
-MOST: Final = 40
+MAX_CHANGES: Final = 40
 """Lines of differences that are shown; the rest is counted."""
 
 _LONGEST: Final = 300
@@ -25,8 +25,8 @@ def changes(pinned: ServerPins, now: ServerPins) -> tuple[str, ...]:
         *_changed("instructions", pinned.instructions, now.instructions),
         *_tools(pinned, now),
     ]
-    if len(lines) > MOST:
-        lines = [*lines[:MOST], f"… and {len(lines) - MOST} more lines"]
+    if len(lines) > MAX_CHANGES:
+        lines = [*lines[:MAX_CHANGES], f"… and {len(lines) - MAX_CHANGES} more lines"]
     return (*lines,)
 
 
@@ -37,16 +37,16 @@ def _tools(pinned: ServerPins, now: ServerPins) -> Iterator[str]:
     for name in gone:
         other = next((each for each in new if _same(before[name], after[each])), None)
         if other is None:
-            yield f"tool {shown(name)}: removed"
+            yield f"tool {printable(name)}: removed"
         else:
             new.remove(other)
-            yield f"tool {shown(name)}: renamed to {shown(other)}"
+            yield f"tool {printable(name)}: renamed to {printable(other)}"
     for name in new:
-        yield f"tool {shown(name)}: added: {_value(after[name].get('description', ''))}"
+        yield f"tool {printable(name)}: added: {_value(after[name].get('description', ''))}"
     for name in (each for each in before if each in after):
         for field in FIELDS:
             lines = _changed(field, before[name].get(field), after[name].get(field))
-            yield from (f"tool {shown(name)}: {line}" for line in lines)
+            yield from (f"tool {printable(name)}: {line}" for line in lines)
     if len(now.by_name) < len(now.tools):
         yield "two tools have one name"
 
@@ -63,7 +63,7 @@ def _changed(what: str, before: Json, after: Json) -> Iterator[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         known: dict[str, Any] = {**before, **after}
         for key in known:
-            path = f"{what}.{shown(key)}"
+            path = f"{what}.{printable(key)}"
             if key not in after:
                 yield f"{path}: removed: {_value(before[key])}"
             elif key not in before:
@@ -74,7 +74,7 @@ def _changed(what: str, before: Json, after: Json) -> Iterator[str]:
         yield f"{what}:"
         for line in difflib.unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm=""):
             if not line.startswith(("---", "+++", "@@")):
-                yield f"  {_cut(shown(line))}"
+                yield f"  {_cut(printable(line))}"
     elif before is None:
         yield f"{what}: added: {_value(after)}"
     elif after is None:
@@ -85,7 +85,7 @@ def _changed(what: str, before: Json, after: Json) -> Iterator[str]:
 
 def _value(value: Json) -> str:
     text = value if isinstance(value, str) else canonical(value).decode()
-    return _cut(f'"{shown(text)}"' if isinstance(value, str) else shown(text))
+    return _cut(f'"{printable(text)}"' if isinstance(value, str) else printable(text))
 
 
 def _cut(text: str) -> str:

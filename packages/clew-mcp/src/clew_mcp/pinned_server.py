@@ -28,7 +28,7 @@ _FRESH_FOR_EFFECTS: Final = 1.0
 for one that only reads, and for one that has effects or that nobody has classified."""
 
 _FIRST_DELAY: Final = 0.5
-_MOST_DELAY: Final = 8.0
+_MAX_DELAY: Final = 8.0
 """Seconds between attempts to connect to a server that could not be reached."""
 
 _SAME: Final = 1.0
@@ -83,7 +83,7 @@ class PinnedServer:
             held = await self._held()
         except (ToolError, ConfigError) as error:
             now = anyio.current_time()
-            self._delay = min(max(self._delay * 2, _FIRST_DELAY), _MOST_DELAY)
+            self._delay = min(max(self._delay * 2, _FIRST_DELAY), _MAX_DELAY)
             self._next = now + self._delay
             self._failed = _Failed(call, now, str(error))
             raise ToolError(str(error)) from error
@@ -174,10 +174,10 @@ class PinnedServer:
                     raise
                 tries += 1
                 if tries > (_TRIES if task else 1):
-                    raise _given_up(task, error) from error
+                    raise _abandoned_error(task, error) from error
                 context = replace(context, task=task)
             await anyio.sleep(delay)
-            delay = min(delay * 2, _MOST_DELAY)
+            delay = min(delay * 2, _MAX_DELAY)
 
     async def _held_up(self, key: str, context: CallContext, effect: Effect) -> Verdict | None:
         """The verdict that holds a call which is about to be made. Raises `ToolError`."""
@@ -187,7 +187,7 @@ class PinnedServer:
         return verdict
 
 
-def _given_up(task: str, error: ConnectionLost | ToolError) -> Exception:
+def _abandoned_error(task: str, error: ConnectionLost | ToolError) -> Exception:
     """What to raise at last: a task began, so it is not known to have done nothing."""
     if not task:
         return error
@@ -211,13 +211,13 @@ def _returned(server: str, value: Any, usage: Usage) -> Observation | Verdict:
 def _allowed(record: Trajectory, call: str) -> set[str]:
     """What people were shown when they allowed this call: digests of the server's definitions."""
     allowed: set[str] = set()
-    shown = ""
+    unpinned = ""
     for entry in record.entries:
         match entry.event:
             case Judged(call=key, verdict=Verdict(kind="hold", shows=shows)) if key == call:
-                shown = shows
+                unpinned = shows
             case Ruling(call=key, allow=True) if key == call:
-                allowed.add(shown)
+                allowed.add(unpinned)
             case _:
                 pass
     return allowed

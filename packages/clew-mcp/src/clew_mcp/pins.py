@@ -52,9 +52,9 @@ class ServerPins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON; the order of tools and of keys does not count."""
-        said = msgspec.to_builtins(self)
-        del said["notes"]
-        return hashlib.sha256(canonical(said)).hexdigest()
+        document = msgspec.to_builtins(self)
+        del document["notes"]
+        return hashlib.sha256(canonical(document)).hexdigest()
 
     @cached_property
     def by_name(self) -> Mapping[str, dict[str, Json]]:

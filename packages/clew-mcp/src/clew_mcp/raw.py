@@ -22,13 +22,13 @@ async def raw_result(
     progress: Callable[..., Any] | None = None,
 ) -> dict[str, Json]:
     """Make a request and return its result as it came. Raises `MCPError`."""
-    said = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-    return await send_raw(session, said, headers=headers, progress=progress)
+    message = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return await send_raw(session, message, headers=headers, progress=progress)
 
 
 async def send_raw(
     session: ClientSession,
-    said: dict[str, Any],
+    message: dict[str, Any],
     *,
     headers: Mapping[str, str] | None = None,
     progress: Callable[..., Any] | None = None,
@@ -39,8 +39,8 @@ async def send_raw(
         options["on_progress"] = progress
     # The SDK has no public way to get a result that it has not judged.
     known: Any = session
-    known._stamp(said, options)  # noqa: SLF001 - see above
+    known._stamp(message, options)  # noqa: SLF001 - see above
     result: dict[str, Json] = await known._dispatcher.send_raw_request(  # noqa: SLF001 - see above
-        said["method"], said.get("params"), options
+        message["method"], message.get("params"), options
     )
     return result

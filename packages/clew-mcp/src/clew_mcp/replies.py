@@ -28,12 +28,12 @@ from clew_mcp.frames import (
     outline,
 )
 from clew_mcp.outcomes import LOST
-from clew_mcp.settings import shown
+from clew_mcp.settings import printable
 
 LOG: Final = logging.getLogger("clew")
 
 NO_MESSAGE: Final = "what it answered is no message of the protocol"
-_SHOWN: Final = 500
+_MAX_QUOTED_CHARS: Final = 500
 _OF_NOTIFICATIONS: Final = frozenset({types.METHOD_NOT_FOUND, types.INVALID_REQUEST})
 """Errors that some servers send, against the protocol, in answer to a notification."""
 
@@ -96,7 +96,7 @@ class Replies:
         self._addressee = addressee
         self._waiting: set[Number] = set() if addressee is None else {addressee}
         self._made = set(self._waiting)
-        self._given_up: set[Number] = set()
+        self._abandoned: set[Number] = set()
         self._astray: list[_Astray] = []
         self._notified = 0
         self._since: set[Number] = set()
@@ -125,7 +125,7 @@ class Replies:
         """A request does not wait any more; its answer may come all the same."""
         if number is not None and number in self._waiting:
             self._waiting.discard(number)
-            self._given_up.add(number)
+            self._abandoned.add(number)
 
     def forget(self, number: Number) -> None:
         """A request does not wait any more, and no answer will come."""
@@ -149,37 +149,37 @@ class Replies:
         """
         ways = [*odd]
         body = bare(body, ways)
-        found = frame_of(body, ways)
-        messages = [one for value in found.values for one in self._meant(value, found, ways)]
-        if found.rest:
-            messages += self._broken(found.rest, *outline(found.rest))
+        frame = frame_of(body, ways)
+        messages = [one for value in frame.values for one in self._meant(value, frame, ways)]
+        if frame.rest:
+            messages += self._broken(frame.rest, *outline(frame.rest))
         if not messages:
-            self.no_message = body[:_SHOWN]
-            self._oddities.tell_of_none(shown(self.no_message.decode(errors="replace")))
+            self.no_message = body[:_MAX_QUOTED_CHARS]
+            self._oddities.tell_of_none(printable(self.no_message.decode(errors="replace")))
         return messages
 
     def end(self, number: Number, why: str) -> list[Message]:
         """End a request whose answer will not come; what became of it is not known."""
         return [*self._settled(number, _lost(number, why))]
 
-    def _meant(self, value: Any, found: Frame, odd: list[str]) -> Iterator[Message]:
+    def _meant(self, value: Any, frame: Frame, odd: list[str]) -> Iterator[Message]:
         """The message that is meant by a value, to whom it is for."""
-        said = keywords(value)
-        number = self._number(number_of(said.get("id")))
-        if "method" in said:
-            message = None if found.beside or not _is_of_mcp(said) else mended(said, odd)
+        fields = keywords(value)
+        number = self._number(number_of(fields.get("id")))
+        if "method" in fields:
+            message = None if frame.beside or not _is_of_mcp(fields) else mended(fields, odd)
             if message is not None:
                 self._oddities.tell(odd)
                 yield message
             return
-        if found.beside and number not in self._made:
+        if frame.beside and number not in self._made:
             return  # a line of a log that speaks of some message
-        if not self._is_answer(said.keys(), number):
+        if not self._is_answer(fields.keys(), number):
             return
-        message = mended(said, odd)
-        empty = number in self._made and _is_null(said)
+        message = mended(fields, odd)
+        empty = number in self._made and _is_null(fields)
         if message is None or empty or not is_answer(message):
-            yield from self._broken(_json(value), {*said}, number)
+            yield from self._broken(_json(value), {*fields}, number)
             return
         self._oddities.tell(odd)
         yield from self._addressed(message, number)
@@ -218,7 +218,7 @@ class Replies:
 
     def _settled(self, number: Number, answer: Answer) -> Iterator[Message]:
         """The end of a request, and what is plain because of it; nothing if it has ended before."""
-        self._given_up.discard(number)
+        self._abandoned.discard(number)
         if number in self._since:  # then it has seen the notifications before it too
             self._notified = 0
         if number in self._waiting:
@@ -231,7 +231,7 @@ class Replies:
     ) -> Iterator[Message]:
         """What becomes of an answer that names no request, or one that was never made."""
         if number is not None:
-            self._oddities.tell_of_a_strangers(shown(text[:_SHOWN]))
+            self._oddities.tell_of_a_strangers(printable(text[:_MAX_QUOTED_CHARS]))
             return
         if self._notified and answer is not None and _is_of_notification(answer):
             self._notified -= 1
@@ -240,7 +240,7 @@ class Replies:
             return
         self._astray.append(_Astray(frozenset(self._waiting), answer, text))
         if len(self._waiting) > 1:
-            self._oddities.tell_of_nobodys(len(self._waiting), shown(text[:_SHOWN]))
+            self._oddities.tell_of_nobodys(len(self._waiting), printable(text[:_MAX_QUOTED_CHARS]))
         yield from self._plain()
 
     def _plain(self) -> Iterator[Message]:
@@ -252,7 +252,7 @@ class Replies:
             if len(theirs) < len(few):
                 continue
             one = theirs[0]
-            certain = len(theirs) == len(few) == 1 and not self._given_up
+            certain = len(theirs) == len(few) == 1 and not self._abandoned
             for number in few:
                 if certain and one.answer is not None:
                     self._oddities.tell(["an answer names no request"])
@@ -267,15 +267,15 @@ def is_answer(message: Message) -> TypeGuard[Answer]:
     return isinstance(message, types.JSONRPCResponse | types.JSONRPCError)
 
 
-def _is_of_mcp(said: dict[str, Any]) -> bool:
+def _is_of_mcp(message: dict[str, Any]) -> bool:
     """Whether an object with a method is a message: lines of a log have some too ("GET")."""
-    method = said["method"]
-    return "jsonrpc" in said or (isinstance(method, str) and ("/" in method or method == "ping"))
+    method = message["method"]
+    return "jsonrpc" in message or (isinstance(method, str) and ("/" in method or method == "ping"))
 
 
-def _is_null(said: dict[str, Any]) -> bool:
+def _is_null(message: dict[str, Any]) -> bool:
     """Whether it is an answer that holds nothing; some servers send one to a notification."""
-    return said.get("result", "") is None and said.get("error") is None
+    return message.get("result", "") is None and message.get("error") is None
 
 
 def _is_of_notification(answer: Answer) -> bool:
@@ -291,6 +291,6 @@ def _json(value: Any) -> str:
 
 def _lost(number: Number, text: str) -> types.JSONRPCError:
     """The end of a request that was sent, and whose answer cannot be read."""
-    quoted = shown(one_line(text[:_SHOWN]))
-    said = types.ErrorData(code=LOST, message=f"{NO_MESSAGE}: {quoted}")
-    return types.JSONRPCError(jsonrpc="2.0", id=number, error=said)
+    quoted = printable(one_line(text[:_MAX_QUOTED_CHARS]))
+    error = types.ErrorData(code=LOST, message=f"{NO_MESSAGE}: {quoted}")
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)

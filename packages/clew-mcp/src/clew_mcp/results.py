@@ -19,12 +19,12 @@ from clew.support.json_values import text_or_json
 from clew.support.schema_parts import keywords
 from clew.support.text_encoding import decoded
 from clew.tools.schema import linear_validator
-from clew.tools.schema_cost import MOST_WORK, work
-from clew_mcp.settings import shown
+from clew.tools.schema_cost import MAX_WORK, work
+from clew_mcp.settings import printable
 
 LOG: Final = logging.getLogger("clew")
 
-_SHOWN: Final = 40
+_MAX_QUOTED_CHARS: Final = 40
 _BLOCK: Final[TypeAdapter[types.ContentBlock]] = TypeAdapter(types.ContentBlock)
 
 _CHARSET: Final = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
@@ -59,10 +59,10 @@ def observation_of(
     if result.is_error or problems:
         code = "tool_error" if result.is_error else "bad_output"
     if code == "bad_output":
-        said = text_or_json(content)
-        unfit = shown("; ".join(problems))
+        quoted = text_or_json(content)
+        unfit = printable("; ".join(problems))
         content = f"ERROR: bad_output: {tool} did what it did, and what came is unfit: {unfit}"
-        content = f"{content}\n{said}" if said else content
+        content = f"{content}\n{quoted}" if quoted else content
     return Observation(content=content, ok=not code, code=code, images=images, trust=trust)
 
 
@@ -77,14 +77,14 @@ class _ToolResult(NamedTuple):
 
 def _read_result(raw: dict[str, Json]) -> _ToolResult:
     problems: list[str] = []
-    given = raw.get("content")
+    content = raw.get("content")
     structured = raw.get("structuredContent")
-    if given is None and structured is None:
+    if content is None and structured is None:
         types.CallToolResult.model_validate(raw, by_name=False)
-    pieces = msgspec.convert(given, list[Json]) if isinstance(given, list) else []
-    if given is not None and not isinstance(given, list):
+    pieces = msgspec.convert(content, list[Json]) if isinstance(content, list) else []
+    if content is not None and not isinstance(content, list):
         problems.append("its content is no list")
-        pieces = [given]
+        pieces = [content]
     blocks = [_read_block(each, problems) for each in pieces]
     is_error = raw.get("isError", False)
     if not isinstance(is_error, bool):
@@ -102,7 +102,7 @@ def _read_block(block: Json, problems: list[str]) -> Any:
         problems.append("a piece of its content is a bare text")
         return types.TextContent(type="text", text=block)
     fields = keywords(block)
-    kind = shown(str(fields.get("type", "none")))[:_SHOWN]
+    kind = printable(str(fields.get("type", "none")))[:_MAX_QUOTED_CHARS]
     problems.append(f"a piece of its content, of the kind {kind}, cannot be read")
     text = fields.get("text")
     return text if isinstance(text, str) else f"[{kind} that cannot be shown]"
@@ -117,8 +117,8 @@ def _content(text: str, structured: Json) -> Json:
         return structured
     if text == inner:
         return text
-    if (said := _read(text)) in (structured, inner):
-        return said
+    if (inner_value := _read(text)) in (structured, inner):
+        return inner_value
     return f"{text}\n{encode(structured).decode()}"
 
 
@@ -129,15 +129,15 @@ def _misfit(schema: Json, raw: dict[str, Json]) -> list[str]:
     """
     if "structuredContent" not in raw:
         return ["it has no structured content, and its output schema asks for some"]
-    found = raw["structuredContent"]
+    structured = raw["structuredContent"]
     try:
         check = linear_validator(keywords(schema))
-        if work(schema, found) <= MOST_WORK:
-            return check(found)
+        if work(schema, structured) <= MAX_WORK:
+            return check(structured)
         why = "it may take too long"
     except (ConfigError, RecursionError) as error:
         why = str(error)
-    LOG.debug("a result of an MCP server is not checked by its output schema: %s", shown(why))
+    LOG.debug("a result of an MCP server is not checked by its output schema: %s", printable(why))
     return []
 
 

@@ -133,7 +133,7 @@ class McpServer(
                 )
 
     def _check_url(self) -> None:
-        if self.url and not _is_whole(self.url):
+        if self.url and not _is_absolute(self.url):
             raise ConfigError(
                 f"the url of the MCP server {self.name} must begin with https:// or http:// and "
                 "name a host, and a port below 65536 if any",
@@ -141,11 +141,11 @@ class McpServer(
             )
 
     def _check_secrets(self) -> None:
-        given = {("env", name): text for name, text in self.env.items()}
-        given |= {("headers", name): text for name, text in self.headers.items()}
+        values = {("env", name): text for name, text in self.env.items()}
+        values |= {("headers", name): text for name, text in self.headers.items()}
         if self.auth is not None:
-            given["auth", "client_secret"] = self.auth.client_secret
-        for (table, name), text in given.items():
+            values["auth", "client_secret"] = self.auth.client_secret
+        for (table, name), text in values.items():
             if text and _SECRET.search(name) and not _VARIABLE.search(text):
                 raise ConfigError(
                     f"the value of {name} of the MCP server {self.name} would be in the record of "
@@ -183,10 +183,10 @@ class McpServer(
         )
 
     def _fill(self, text: str) -> str:
-        def value(found: re.Match[str]) -> str:
-            if (known := os.environ.get(found[1])) is None:
+        def value(match: re.Match[str]) -> str:
+            if (known := os.environ.get(match[1])) is None:
                 raise ConfigError(
-                    f"the MCP server {self.name} names the variable {found[1]}, which is not set: "
+                    f"the MCP server {self.name} names the variable {match[1]}, which is not set: "
                     "set it"
                 )
             return known
@@ -204,7 +204,7 @@ class ServerEndpoint(NamedTuple):
     client_secret: str
 
 
-def _is_whole(url: str) -> bool:
+def _is_absolute(url: str) -> bool:
     """Whether a URL says all that is needed to reach a server; variables may stand in it."""
     try:
         parts = urlsplit(url)
@@ -236,16 +236,16 @@ def server_from(text: str) -> McpServer:
 
 def servers_by_name(servers: Sequence[McpServer]) -> Mapping[str, McpServer]:
     """The servers by name. Raises `ConfigError` where two have one name."""
-    found: dict[str, McpServer] = {}
+    by_server_name: dict[str, McpServer] = {}
     for each in servers:
-        if each.name in found:
+        if each.name in by_server_name:
             raise ConfigError(f"two MCP servers are called {each.name}: rename one (NAME=…)")
-        found[each.name] = each
-    return found
+        by_server_name[each.name] = each
+    return by_server_name
 
 
 def _name_of_url(url: str) -> str:
-    host = (urlsplit(url).hostname or "") if _is_whole(url) else ""  # else it is refused anyway
+    host = (urlsplit(url).hostname or "") if _is_absolute(url) else ""  # else it is refused anyway
     parts = [part for part in host.split(".") if part not in _GENERIC and not part.isdigit()]
     return _as_name(parts[-1] if parts else "server")
 
@@ -266,7 +266,7 @@ def _as_name(word: str) -> str:
     return name if _NAME.fullmatch(name) else "server"
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """A server's text on one line for people: what cannot be seen is shown as its code point."""
     return "".join(sign if _is_visible(sign) else _code(sign) for sign in text)
 

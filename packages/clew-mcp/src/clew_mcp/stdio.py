@@ -20,10 +20,10 @@ from mcp.shared.message import SessionMessage
 from clew import ToolError
 from clew.tools.run_process import environment, signal_group
 from clew_mcp.frames import Message
-from clew_mcp.lines import MOST_BYTES, Lines
+from clew_mcp.lines import MAX_BYTES, Lines
 from clew_mcp.outcomes import Broken
 from clew_mcp.replies import Oddities, Replies
-from clew_mcp.settings import McpServer, ServerEndpoint, shown
+from clew_mcp.settings import McpServer, ServerEndpoint, printable
 
 GRACE: Final = 2.0
 """Seconds that a server has to end after its stdin was closed, and again after SIGTERM."""
@@ -33,7 +33,7 @@ _AHEAD: Final = 64
 
 _REAP: Final = 0.5
 _LINES: Final = 2
-_SHOWN: Final = 500
+_MAX_QUOTED_CHARS: Final = 500
 _BESIDE: Final = ("USER", "LOGNAME", "SHELL", "TERM", "APPDATA", "TEMP", "USERPROFILE")
 
 _SILENCE: Final = 1.0
@@ -53,7 +53,7 @@ class StdioServer:
         self._server = server
         self._endpoint = endpoint
         self._broken = broken
-        self._said: deque[str] = deque(maxlen=_LINES)
+        self._stderr_lines: deque[str] = deque(maxlen=_LINES)
         self._replies = Replies(Oddities(server.name))
         self._lines = Lines(self._replies)
 
@@ -61,10 +61,12 @@ class StdioServer:
         """What the server wrote beside messages, for people: the last lines of stderr, and of
         stdout what is no message.
         """
-        said = shown(" / ".join(line for line in self._said if line.strip()))[:_SHOWN]
-        printed = shown(self._replies.no_message.decode(errors="replace"))[:_SHOWN]
+        tail = printable(" / ".join(line for line in self._stderr_lines if line.strip()))[
+            :_MAX_QUOTED_CHARS
+        ]
+        printed = printable(self._replies.no_message.decode(errors="replace"))[:_MAX_QUOTED_CHARS]
         told = (
-            said and f"it wrote: {said}",
+            tail and f"it wrote: {tail}",
             printed and f"it printed, in place of messages: {printed}",
         )
         return "; ".join(filter(None, told))
@@ -109,7 +111,7 @@ class StdioServer:
     async def _read(self, process: Process, to_session: Incoming) -> None:
         """Pass on each line of stdout; say why before the session hears that nothing comes."""
         async with to_session:
-            why = f"it sent a message of more than {MOST_BYTES // 1_000_000} MB"
+            why = f"it sent a message of more than {MAX_BYTES // 1_000_000} MB"
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 if await self._pass_lines(_pipe(process.stdout), to_session):
                     with anyio.move_on_after(_REAP):
@@ -154,7 +156,7 @@ class StdioServer:
         """Keep the last lines of stderr."""
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async for chunk in _pipe(process.stderr):
-                self._said.extend(chunk.decode(errors="replace").splitlines())
+                self._stderr_lines.extend(chunk.decode(errors="replace").splitlines())
 
 
 def _pipe(pipe: Pipe | None) -> Pipe:

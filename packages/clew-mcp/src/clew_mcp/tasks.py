@@ -20,13 +20,13 @@ from clew.interfaces import Json
 from clew_mcp.outcomes import NOT_REACHED, SESSION_LOST, SESSION_OVER, TaskLost
 from clew_mcp.pending_requests import OVER, PENDING, PendingRequest
 from clew_mcp.raw import raw_result, send_raw
-from clew_mcp.settings import shown
+from clew_mcp.settings import printable
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 
-_LEAST: Final = 0.05
+_MIN_POLL_SECONDS: Final = 0.05
 _USUAL: Final = 1.0
-_MOST: Final = 30.0
+_MAX_POLL_SECONDS: Final = 30.0
 """Seconds between two questions after a task, whatever the server suggests."""
 
 
@@ -81,8 +81,8 @@ class TasksExtension(ClientExtension):
     async def _resolve(self, handle: TaskHandle, context: ClaimContext) -> types.CallToolResult:
         pending = PENDING.get()
         await began(pending, handle.task_id)
-        found = await wait_for(context.session, handle.task_id, pending)
-        return types.CallToolResult.model_validate(found, by_name=False)
+        state = await wait_for(context.session, handle.task_id, pending)
+        return types.CallToolResult.model_validate(state, by_name=False)
 
 
 async def began(pending: PendingRequest, task: str) -> None:
@@ -110,7 +110,7 @@ async def wait_for(session: ClientSession, task: str, pending: PendingRequest) -
     except MCPError as error:
         if error.code in {*OVER, NOT_REACHED, SESSION_LOST, SESSION_OVER}:
             raise
-        message = f"the server says of the task {shown(task)}: {shown(error.message)}"
+        message = f"the server says of the task {printable(task)}: {printable(error.message)}"
         raise TaskLost(message) from error
 
 
@@ -121,11 +121,11 @@ async def _poll(session: ClientSession, task: str, pending: PendingRequest) -> d
         if state.status == "completed":
             return state.result or {}
         if state.status in ("failed", "cancelled"):
-            said = state.error.message if state.error else state.status_message
-            why = said or f"it was {state.status}"
-            raise TaskLost(f"the task {shown(task)} is over: {shown(why)}")
+            message = state.error.message if state.error else state.status_message
+            why = message or f"it was {state.status}"
+            raise TaskLost(f"the task {printable(task)} is over: {printable(why)}")
         if state.status_message:
-            pending.context.progress(shown(state.status_message))
+            pending.context.progress(printable(state.status_message))
         asked = {
             key: request
             for key, request in (state.input_requests or {}).items()
@@ -158,4 +158,6 @@ async def answers(session: ClientSession, asked: types.InputRequests) -> types.I
 
 
 def _interval(suggested: int | None) -> float:
-    return min(max(_USUAL if suggested is None else suggested / 1000, _LEAST), _MOST)
+    return min(
+        max(_USUAL if suggested is None else suggested / 1000, _MIN_POLL_SECONDS), _MAX_POLL_SECONDS
+    )

@@ -14,10 +14,10 @@ from clew_mcp.outcomes import ServerFailed
 from clew_mcp.pending_requests import PendingRequest, Request
 from clew_mcp.raw import raw_result
 from clew_mcp.results import observation_of
-from clew_mcp.settings import shown
+from clew_mcp.settings import printable
 from clew_mcp.tasks import TaskHandle, answers, began, begin, wait_for
 
-_MOST_ROUNDS: Final = 10
+_MAX_ROUNDS: Final = 10
 """How often a server may ask something in one call, as in the SDK."""
 
 _STATE_ONLY: Final = 0.05
@@ -64,16 +64,16 @@ class _ToolCall:
     async def _call(
         self,
         pending: PendingRequest,
-        given: types.InputResponses | None = None,
+        responses: types.InputResponses | None = None,
         state: str | None = None,
     ) -> Observation | Request:
         """Make the call, with what was answered to the server's questions in it."""
-        result = await self._send(pending, given, state)
+        result = await self._send(pending, responses, state)
         kind = result.get("resultType") if self._connection.modern else None
         if kind == "input_required":
             self._rounds += 1
-            if self._rounds > _MOST_ROUNDS:
-                message = f"it asked something {_MOST_ROUNDS} times in one call"
+            if self._rounds > _MAX_ROUNDS:
+                message = f"it asked something {_MAX_ROUNDS} times in one call"
                 raise ServerFailed(message)
             asked = types.InputRequiredResult.model_validate(result, by_name=False)
             return partial(self._answer, asked)
@@ -84,11 +84,11 @@ class _ToolCall:
         return self._observed(result)
 
     async def _send(
-        self, pending: PendingRequest, given: types.InputResponses | None, state: str | None
+        self, pending: PendingRequest, responses: types.InputResponses | None, state: str | None
     ) -> dict[str, Json]:
         """Send the call; once more where the server wants headers of a list that is not known."""
         params = types.CallToolRequestParams(
-            name=self._tool, arguments=self._args, input_responses=given, request_state=state
+            name=self._tool, arguments=self._args, input_responses=responses, request_state=state
         )
         request, connection = types.CallToolRequest(params=params), self._connection
 
@@ -112,8 +112,8 @@ class _ToolCall:
         """Answer what the server asks, and make the call again."""
         if not asked.input_requests:
             await anyio.sleep(_STATE_ONLY)
-        given = await answers(self._connection.client.session, asked.input_requests or {})
-        return await self._call(pending, given or None, asked.request_state)
+        responses = await answers(self._connection.client.session, asked.input_requests or {})
+        return await self._call(pending, responses or None, asked.request_state)
 
     async def _task(self, pending: PendingRequest) -> Observation:
         session = self._connection.client.session
@@ -125,6 +125,6 @@ class _ToolCall:
 def _progress(pending: PendingRequest) -> Any:
     async def heard(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-        pending.context.progress(f"{shown(message)} ({share})" if message else share)
+        pending.context.progress(f"{printable(message)} ({share})" if message else share)
 
     return heard

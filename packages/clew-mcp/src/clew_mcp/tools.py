@@ -16,7 +16,7 @@ from clew.tools.schema import checked, compile_schema
 from clew_mcp.guard import PinGuard
 from clew_mcp.pinned_server import PinnedServer, sdk_module
 from clew_mcp.pins import PinFile, ServerPins, pin_file
-from clew_mcp.settings import McpServer, server_from, servers_by_name, shown
+from clew_mcp.settings import McpServer, printable, server_from, servers_by_name
 from clew_mcp.told import tell
 
 LOG: Final = logging.getLogger("clew")
@@ -71,8 +71,8 @@ async def mcp_tools(
     Raises `ConfigError` where a server can be none, cannot be reached at first use, or lacks a tool
     that its settings name.
     """
-    given = pins if isinstance(pins, PinFile | None) else PinFile(Path(pins))
-    file = pin_file() if given is None else given
+    pin_store = pins if isinstance(pins, PinFile | None) else PinFile(Path(pins))
+    file = pin_file() if pin_store is None else pin_store
     named = servers_by_name([
         server_from(each) if isinstance(each, str) else each for each in servers
     ])  # fmt: skip
@@ -122,7 +122,7 @@ def _check_address(server: McpServer, pins: ServerPins, file: PinFile) -> None:
     if pins.address != server.address:
         tell(
             f"MCP server {server.name}: its tools are those that are pinned in {file.path} for "
-            f"{shown(pins.address)}, and not for {shown(server.address)}: pin it anew with "
+            f"{printable(pins.address)}, and not for {printable(server.address)}: pin it anew with "
             f"`{_accepting(server, pins, file)}`, or give one of the two another name"
         )
 
@@ -134,7 +134,7 @@ def _accepting(server: McpServer, pins: ServerPins, file: PinFile) -> str:
     """
     moved = pins.address != server.address and not file.option.startswith(" --agent")
     at = f" --mcp {shlex.quote(f'{server.name}={server.address}')}" if moved else ""
-    return f"clew mcp pins accept {server.name}{file.option}{shown(at)}"
+    return f"clew mcp pins accept {server.name}{file.option}{printable(at)}"
 
 
 async def ask_server(server: McpServer) -> ServerPins:
@@ -145,7 +145,7 @@ async def ask_server(server: McpServer) -> ServerPins:
             pins: ServerPins = await connection.listing()
             return pins
     except ToolError as error:
-        raise ConfigError(f"{error} ({shown(server.address)})") from error
+        raise ConfigError(f"{error} ({printable(server.address)})") from error
 
 
 def make_tools(
@@ -175,16 +175,16 @@ def make_tools(
         tool = own[name]
         return await pinned.call(tool, args, key, server.effects.get(tool, "unsafe"))
 
-    found: list[Tool] = []
+    tools: list[Tool] = []
     made, lines = _published(server, pins, call)
     for line in lines:
         tell(f"MCP server {server.name}: {line}")
     for each in made:
         tool = own[each.name]
         trust: Trust = "trusted" if tool in server.trusted else "untrusted"
-        found.append(finished(each.tool, server.effects.get(tool, "unsafe"), trust))
-    names = {tool.name for tool in found}
-    return found + [
+        tools.append(finished(each.tool, server.effects.get(tool, "unsafe"), trust))
+    names = {tool.name for tool in tools}
+    return tools + [
         finished(bare, "read", "untrusted")
         for bare in _further(server, pinned)
         if bare.name not in names  # else the server has a tool of that name itself
@@ -208,8 +208,11 @@ def _published(
         if tool["name"] not in names
     ]
     made, problems = publish(definitions, call, timeout=server.timeout)
-    lines = [*pins.notes, *(f"the tool {shown(name)} is left out: {why}" for name, why in unfit)]
-    return made, (*lines, *(shown(f"left out: {line}") for line in problems))
+    lines = [
+        *pins.notes,
+        *(f"the tool {printable(name)} is left out: {why}" for name, why in unfit),
+    ]
+    return made, (*lines, *(printable(f"left out: {line}") for line in problems))
 
 
 def left_out(server: McpServer, pins: ServerPins) -> tuple[str, ...]:
@@ -234,7 +237,7 @@ def _unfit(tool: dict[str, Json]) -> str:
     try:
         compile_schema(schema)
     except (ConfigError, RecursionError) as error:
-        return shown(f"its outputSchema: {error}")
+        return printable(f"its outputSchema: {error}")
     return ""
 
 

@@ -82,7 +82,7 @@ async def test_a_replay_needs_neither_server_nor_pins(plain: Plain) -> None:
         place.unlink()
     record = await read(result.run_id, store=store)
     assert [call.observation is not None for call in record.calls] == [True, True]
-    body = await store.blob(record.started.setting.prompt_blob)
+    body = await store.blob(record.started.spec.prompt_blob)
     replica, apart = stand_ins(spec, record, body, partial(make_agent, model=model))
     assert "tools.plain_echo" in apart
     await replay(replica, result.run_id, store=store, stand_ins=apart)

@@ -96,7 +96,7 @@ async def test_a_session_that_the_server_has_forgotten_is_made_anew(
 async def test_a_server_that_forgets_every_session_did_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pinned_server, "_MOST_DELAY", 0.001)
+    monkeypatch.setattr(pinned_server, "_MAX_DELAY", 0.001)
     forgotten: list[bytes] = []
     seen = await price(forgetting(b"tools/call", range(99), forgotten), tmp_path)
     assert (seen.code, seen.outcome) == ("tool_error", "not_done")
@@ -121,7 +121,7 @@ async def test_a_task_that_cannot_be_asked_for_is_unknown_and_not_undone(
         while not any(line.startswith("asked for") for line in plain.calls):
             await anyio.sleep(0.01)
         plain.says(handshake="die")
-        monkeypatch.setattr(pinned_server, "_MOST_DELAY", 0.001)
+        monkeypatch.setattr(pinned_server, "_MAX_DELAY", 0.001)
         os.kill(int((await observed(store, "r1", "1.1")).text), signal.SIGKILL)
     built = await observed(store, "r1", "1.2")
     assert (built.ok, built.outcome) == (False, "unknown")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clew import ConfigError
 from clew_mcp import McpAuth, McpServer, server_of_table
-from clew_mcp.settings import server_from, servers_by_name, shown
+from clew_mcp.settings import printable, server_from, servers_by_name
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_variables_get_their_values_when_they_are_needed(monkeypatch: pytest.Mon
 
 def test_what_cannot_be_seen_is_shown() -> None:
     text = "a\u200bb\n\u202ec\U000e0041\ufe0f é…漢"
-    assert shown(text) == "a\\u{200b}b\\n\\u{202e}c\\u{e0041}\\u{fe0f} é…漢"
+    assert printable(text) == "a\\u{200b}b\\n\\u{202e}c\\u{e0041}\\u{fe0f} é…漢"
 
 
 @given(st.text())
 def test_what_is_shown_is_on_one_line(text: str) -> None:
-    assert shown(text).isprintable() or max(text) >= "\ufe00"
-    assert len(shown(text).splitlines()) <= 1
-    json.dumps(shown(text)).encode()
+    assert printable(text).isprintable() or max(text) >= "\ufe00"
+    assert len(printable(text).splitlines()) <= 1
+    json.dumps(printable(text)).encode()

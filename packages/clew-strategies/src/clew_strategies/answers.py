@@ -25,15 +25,15 @@ def check_answers(strategy: Strategy) -> None:
     defaults: Mapping[str, Agent] = getattr(strategy, "defaults", {})
     others: Mapping[str, Sequence[type]] = getattr(strategy, "other_answers", {})
     for name, usual in defaults.items():
-        given = getattr(strategy, name, None)
-        if not is_agent(given) or usual.engine.prompt_spec.answers_text:
+        types = getattr(strategy, name, None)
+        if not is_agent(types) or usual.engine.prompt_spec.answers_text:
             continue
         wanted: list[Any] = [usual.answer, *others.get(name, ())]
-        has = given.engine.prompt_spec.answer
+        has = types.engine.prompt_spec.answer
         if any(_Fit(has, each).all_fit(has, each) for each in map(_schema, wanted)):
             continue
         message = (
-            f"{strategy.name}: the {name} answers with {_called(given)}: give it "
+            f"{strategy.name}: the {name} answers with {_called(types)}: give it "
             f"answer={' or '.join(each.__name__ for each in wanted)}, which is what its role wants"
         )
         raise ConfigError(message, field=name)
@@ -68,30 +68,30 @@ class _Fit:
         """Whether each value of the one schema is one of the other."""
         wanted = _forms(wants, self.top)
         return all(
-            any(self._fits(given, each) for each in wanted) for given in _forms(has, self.root)
+            any(self._fits(actual, each) for each in wanted) for actual in _forms(has, self.root)
         )
 
-    def _fits(self, given: dict[str, Json], wanted: dict[str, Json]) -> bool:
-        pair = id(given), id(wanted)
+    def _fits(self, actual: dict[str, Json], wanted: dict[str, Json]) -> bool:
+        pair = id(actual), id(wanted)
         if pair not in self.known:
             self.known[pair] = True
-            self.known[pair] = self._look(given, wanted)
+            self.known[pair] = self._look(actual, wanted)
         return self.known[pair]
 
-    def _look(self, given: dict[str, Json], wanted: dict[str, Json]) -> bool:
+    def _look(self, actual: dict[str, Json], wanted: dict[str, Json]) -> bool:
         types = _types(wanted)
         if not types:
             return True
-        if not _types(given) or not _types(given) <= types:
+        if not _types(actual) or not _types(actual) <= types:
             return False
         items = wanted.get("items", True)
-        return self._fields_fit(given, wanted) and (
-            items is True or self.all_fit(given.get("items"), items)
+        return self._fields_fit(actual, wanted) and (
+            items is True or self.all_fit(actual.get("items"), items)
         )
 
-    def _fields_fit(self, given: dict[str, Json], wanted: dict[str, Json]) -> bool:
-        fields, needed = keywords(given.get("properties")), _strings(wanted.get("required"))
-        return needed <= _strings(given.get("required")) and all(
+    def _fields_fit(self, actual: dict[str, Json], wanted: dict[str, Json]) -> bool:
+        fields, needed = keywords(actual.get("properties")), _strings(wanted.get("required"))
+        return needed <= _strings(actual.get("required")) and all(
             name not in fields or self.all_fit(fields[name], each)
             for name, each in keywords(wanted.get("properties")).items()
         )
@@ -99,7 +99,7 @@ class _Fit:
 
 def _forms(schema: Json, root: Json) -> Sequence[dict[str, Json]]:
     """The alternatives that a schema comes to; one that only leads back to itself says nothing."""
-    found, open_ = list[dict[str, Json]](), [keywords(schema)]
+    forms, open_ = list[dict[str, Json]](), [keywords(schema)]
     seen = set[int]()
     while open_:
         form = open_.pop()
@@ -111,8 +111,8 @@ def _forms(schema: Json, root: Json) -> Sequence[dict[str, Json]]:
         elif options := _options(form):
             open_ += [keywords(each) for each in options]
         else:
-            found.append(form)
-    return found or [{}]
+            forms.append(form)
+    return forms or [{}]
 
 
 def _options(schema: dict[str, Json]) -> Sequence[Json]:

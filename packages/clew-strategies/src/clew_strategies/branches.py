@@ -75,14 +75,14 @@ class Branches:
 class Pause(msgspec.Struct, frozen=True):
     """The bound at which a branch waits for its score: so many steps that it shares with none."""
 
-    most: int
+    max_steps: int
 
     def __call__(self, trajectory: Trajectory) -> Tripped | None:
         """What is said once they are made."""
         shared = trajectory.forks[-1].step if trajectory.forks else 0
         made = len(trajectory.steps) - shared
-        detail = f"{made} of {self.most} used"
-        return None if made < self.most else Tripped("steps", "steps", detail)
+        detail = f"{made} of {self.max_steps} used"
+        return None if made < self.max_steps else Tripped("steps", "steps", detail)
 
 
 class BranchResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -202,10 +202,10 @@ async def load_sub_run(sub: SubRun) -> Trajectory:
     """
     root, of = sub.parent.rpartition(":")[0], str(sub.args["of"])
     record = await _load(sub.store, root)
-    found = next((call for call in record.calls if call.key == of), None)
-    if found is None or not found.child:
+    recorded_call = next((call for call in record.calls if call.key == of), None)
+    if recorded_call is None or not recorded_call.child:
         raise ToolError(f"the call {of} of run {root} has no run of its own")
-    return await _load(sub.store, found.child)
+    return await _load(sub.store, recorded_call.child)
 
 
 async def _load(store: Store, run_id: str) -> Trajectory:

@@ -77,10 +77,13 @@ _TOTAL: Final = re.compile(
     re.IGNORECASE,
 )
 """A sum over what is looked up, each perhaps several times."""
-_MOST: Final = r"\b(least|most|fewest|best|worst|(?!\w*(for|inter|inv|requ)est\b)\w{3,}est)\b"
+_SUPERLATIVE: Final = (
+    r"\b(least|most|fewest|best|worst|(?!\w*(for|inter|inv|requ)est\b)\w{3,}est)\b"
+)
 _EXTREME: Final = re.compile(
-    rf"{_MOST}[^.?!,:]*[,:] [^.?!,]+, [^.?!]*\bor\b|{_MOST}( \w+)? of [^.?!,]+, [^.?!]*\band\b|"
-    rf"\bof [^.?!,]{{1,60}}, [^.?!]{{0,200}}\band [^.?!]{{0,60}}{_MOST}",
+    rf"{_SUPERLATIVE}[^.?!,:]*[,:] [^.?!,]+, [^.?!]*\bor\b|"
+    rf"{_SUPERLATIVE}( \w+)? of [^.?!,]+, [^.?!]*\band\b|"
+    rf"\bof [^.?!,]{{1,60}}, [^.?!]{{0,200}}\band [^.?!]{{0,60}}{_SUPERLATIVE}",
     re.IGNORECASE,
 )
 """The least or the most of three or more things, each of which is looked up."""

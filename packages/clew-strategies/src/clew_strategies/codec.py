@@ -14,7 +14,7 @@ from clew import Call, Step
 from clew.codecs.effects import rewound
 from clew.codecs.native import Native
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.codec import SHOWN_CHARS
+from clew.core.codec import VISIBLE_CHARS
 from clew.core.events import Code, Outcome, error_words
 from clew.core.trajectory import Notice
 from clew.interfaces import (
@@ -95,7 +95,7 @@ class StrategyCodec:
             parts += [
                 Part("tool", _result(call), (), call.key, call.action.name) for call in step.calls
             ]
-        return (*parts, *filter(None, map(_said, step.notices)))
+        return (*parts, *filter(None, map(_notice_part, step.notices)))
 
     def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:
         """Nothing: reminders are for models."""
@@ -114,7 +114,7 @@ class StrategyCodec:
         return _NATIVE.stream_filter(show)
 
 
-def _said(notice: Notice) -> Part | None:
+def _notice_part(notice: Notice) -> Part | None:
     """What was said after a step, as far as a strategy's runs need it."""
     if isinstance(notice, Rewound):
         return Part("system", rewound(notice))
@@ -129,7 +129,7 @@ def _result(call: Call) -> str:
     seen = call.observation
     if seen is None:
         return ""
-    cut = isinstance(seen.content, str) and len(seen.content) > SHOWN_CHARS
+    cut = isinstance(seen.content, str) and len(seen.content) > VISIBLE_CHARS
     outcome = "unknown" if call.doubts and seen.outcome == "not_done" else seen.outcome
     remarks = tuple(call.remarks) or msgspec.UNSET
     args = msgspec.UNSET if call.revised is None else call.revised
@@ -231,28 +231,28 @@ def exchanges(
 
 
 def _ended(
-    made: RawCall, found: _RequestResult, texts: frozenset[str], typed: frozenset[str]
+    made: RawCall, result: _RequestResult, texts: frozenset[str], typed: frozenset[str]
 ) -> RoleResult:
     asked: dict[str, Json] = msgspec.json.decode(made.arguments or "{}")
     told = replace(
-        _answered(made, found, texts, typed),
-        args=asked if found.args is msgspec.UNSET else found.args,
-        remarks=found.remarks or (),
+        _answered(made, result, texts, typed),
+        args=asked if result.args is msgspec.UNSET else result.args,
+        remarks=result.remarks or (),
     )
     if told.ok:
         return told
-    problem = error_words(found.code, told.text)
-    return replace(told, problem=problem, code=found.code, outcome=found.outcome)
+    problem = error_words(result.code, told.text)
+    return replace(told, problem=problem, code=result.code, outcome=result.outcome)
 
 
 def _answered(
-    made: RawCall, found: _RequestResult, texts: frozenset[str], typed: frozenset[str]
+    made: RawCall, result: _RequestResult, texts: frozenset[str], typed: frozenset[str]
 ) -> RoleResult:
-    content: Json = found.content
+    content: Json = result.content
     text = text_or_json(content)
-    if not found.ok:
+    if not result.ok:
         return RoleResult(made.id, ok=False, answer=None, text=text)
-    if found.cut and made.name in typed:
+    if result.cut and made.name in typed:
         text = f"{made.name} gave {len(text):,} characters, too long to be read"
         return RoleResult(made.id, ok=False, answer=None, text=text)
     if isinstance(content, str) and made.name not in texts | typed:
@@ -260,7 +260,7 @@ def _answered(
     try:
         early = msgspec.convert(content, _CutShort)
     except msgspec.ValidationError:
-        return RoleResult(made.id, ok=True, answer=content, text=text, partial=found.cut)
+        return RoleResult(made.id, ok=True, answer=content, text=text, partial=result.cut)
     return RoleResult(made.id, ok=True, answer=early.answer, text=text, cut_short=early.cut_short)
 
 

@@ -16,5 +16,5 @@ async def done_before(sub: SubRun) -> tuple[Done, ...]:
     root, _, key = sub.parent.rpartition(":")
     record = await load(sub.store, root)
     others = [call for call in record.calls if call.key != key]
-    found = await with_those_within(sub.store, sub.done)
-    return tuple((found | await effects_of(sub.store, record, others)).values())
+    done = await with_those_within(sub.store, sub.done)
+    return tuple((done | await effects_of(sub.store, record, others)).values())

@@ -12,7 +12,7 @@ import msgspec
 
 from clew import Agent, Limits
 from clew.interfaces import Json
-from clew.support.settings import check_fields, check_least
+from clew.support.settings import check_fields, check_minimum
 from clew_strategies.default_roles import JUDGE, AnswerVerdict, typed_agent
 from clew_strategies.interface import NoAnswerError, Runs
 from clew_strategies.limits import scaled_limits
@@ -39,7 +39,7 @@ class EvaluatorOptimizer:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
-        check_least(self, "rounds")
+        check_minimum(self, "rounds")
 
     @property
     def name(self) -> str:

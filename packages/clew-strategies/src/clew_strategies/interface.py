@@ -111,8 +111,8 @@ class Request:
 
     def __await__(self) -> Generator[Any, Any, RoleResult]:
         """Wait for its result."""
-        found: tuple[RoleResult, ...] = yield Requests((self,))
-        return found[0]
+        results: tuple[RoleResult, ...] = yield Requests((self,))
+        return results[0]
 
 
 class Runs:
@@ -170,5 +170,5 @@ class Requests:
     requests: tuple[Request, ...]
 
     def __await__(self) -> Generator[Any, Any, tuple[RoleResult, ...]]:
-        found: tuple[RoleResult, ...] = yield self
-        return found
+        results: tuple[RoleResult, ...] = yield self
+        return results

@@ -12,18 +12,18 @@ import msgspec
 
 from clew import Agent, Limits
 from clew.interfaces import Json
-from clew.support.settings import check_fields, check_least
+from clew.support.settings import check_fields, check_minimum
 from clew_strategies.default_roles import solver, tool_list, typed_agent, worker
 from clew_strategies.interface import NoAnswerError, Runs
 from clew_strategies.limits import scaled_limits
 from clew_strategies.roles import Role
 
 DIVIDE: Final = (
-    "Divide a task into at most {most} parts that can be worked on at the same time, by workers "
-    "who know nothing of each other and only what you write to them. Workers have these tools: "
-    "{tools}. Say for each part exactly what to find out or do, with all that must be known for "
-    "it, and as its weight how much work it is beside the others: what may be spent is divided by "
-    "weight. If the task cannot be divided, give one part."
+    "Divide a task into at most {max_workers} parts that can be worked on at the same time, by "
+    "workers who know nothing of each other and only what you write to them. Workers have these "
+    "tools: {tools}. Say for each part exactly what to find out or do, with all that must be "
+    "known for it, and as its weight how much work it is beside the others: what may be spent is "
+    "divided by weight. If the task cannot be divided, give one part."
 )
 
 
@@ -42,7 +42,7 @@ class Subtasks(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Orchestrator:
-    """The strategy `orchestrator`: at most `most` workers at once, each a run of the agent.
+    """The strategy `orchestrator`: at most `max_workers` workers at once, each a run of the agent.
 
     Each worker may use a share of what is left, by the weight of its part. `divider` answers with
     `Subtasks`; if it gives too many, it is asked once more. The solver is told which parts failed.
@@ -50,12 +50,12 @@ class Orchestrator:
 
     agent: Agent
     divider: Agent | None = None
-    most: int = 6
+    max_workers: int = 6
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
-        check_least(self, "most")
+        check_minimum(self, "max_workers")
 
     @property
     def name(self) -> str:
@@ -68,12 +68,12 @@ class Orchestrator:
 
     @property
     def params(self) -> Mapping[str, Json]:
-        return {"most": self.most}
+        return {"max_workers": self.max_workers}
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
-        prompt = DIVIDE.format(most=self.most, tools=tool_list(self.agent))
+        prompt = DIVIDE.format(max_workers=self.max_workers, tools=tool_list(self.agent))
         return {"divider": typed_agent(self.agent, prompt, Subtasks)}
 
     @property
@@ -86,7 +86,7 @@ class Orchestrator:
 
     def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all workers."""
-        return scaled_limits(limits, self.most, 3)
+        return scaled_limits(limits, self.max_workers, 3)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` if no part has a result."""
@@ -116,7 +116,7 @@ class Orchestrator:
             if not divided.ok:
                 raise NoAnswerError(divided.problem)
             parts = msgspec.convert(divided.answer, Subtasks).parts
-            if 0 < len(parts) <= self.most:
+            if 0 < len(parts) <= self.max_workers:
                 return parts
-            problem = f"it has {len(parts):,} parts, and must have 1 to {self.most}"
+            problem = f"it has {len(parts):,} parts, and must have 1 to {self.max_workers}"
         raise NoAnswerError(f"The task was not divided: {problem}")

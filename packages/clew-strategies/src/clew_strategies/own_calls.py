@@ -53,7 +53,7 @@ class OwnCaps:
         before = [
             each
             for each in trajectory.step.all_calls
-            if each.action.name in self.names and each.place < call.place
+            if each.action.name in self.names and each.position < call.position
         ]
         waiting = sum(each.observation is None and not each.attempts for each in before)
         made = sum(trajectory.spent.calls[name] for name in self.names)
@@ -162,5 +162,7 @@ def own_bounds(
 
 def role_agents(roles: Mapping[str, Role]) -> list[Agent]:
     """The agents of the roles."""
-    found = [role.agent if isinstance(role, Reader | Branches) else role for role in roles.values()]
-    return [each for each in found if isinstance(each, Agent)]
+    agents = [
+        role.agent if isinstance(role, Reader | Branches) else role for role in roles.values()
+    ]
+    return [each for each in agents if isinstance(each, Agent)]

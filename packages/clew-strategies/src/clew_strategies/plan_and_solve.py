@@ -11,7 +11,7 @@ import msgspec
 
 from clew import Agent, Limits
 from clew.interfaces import Json
-from clew.support.settings import check_fields, check_least
+from clew.support.settings import check_fields, check_minimum
 from clew_strategies.default_roles import solver, tool_list, typed_agent, worker
 from clew_strategies.interface import NoAnswerError, Runs
 from clew_strategies.limits import scaled_limits
@@ -19,8 +19,8 @@ from clew_strategies.roles import Role
 
 PLAN: Final = (
     "You plan the work of an assistant that has these tools: {tools}. Understand the task and "
-    "divide it into at most {most} steps, each one thing to find out or do, in an order in which "
-    "each needs only the steps before it. Do not carry them out."
+    "divide it into at most {max_steps} steps, each one thing to find out or do, in an order in "
+    "which each needs only the steps before it. Do not carry them out."
 )
 
 
@@ -34,19 +34,19 @@ class StepPlan(msgspec.Struct, frozen=True):
 class PlanAndSolve:
     """The strategy `plan_and_solve`: a plan, one run of the agent for each step, one answer.
 
-    A plan has at most `most` steps. If a step fails or a plan is too long, the rest is planned
+    A plan has at most `max_steps` steps. If a step fails or a plan is too long, the rest is planned
     again, at most `replans` times. `planner` answers with a `StepPlan`.
     """
 
     agent: Agent
     planner: Agent | None = None
-    most: int = 8
+    max_steps: int = 8
     replans: int = 2
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
-        check_least(self, "most")
+        check_minimum(self, "max_steps")
 
     @property
     def name(self) -> str:
@@ -59,12 +59,12 @@ class PlanAndSolve:
 
     @property
     def params(self) -> Mapping[str, Json]:
-        return {"most": self.most, "replans": self.replans}
+        return {"max_steps": self.max_steps, "replans": self.replans}
 
     @property
     def defaults(self) -> Mapping[str, Agent]:
         """The agents used where none is given."""
-        prompt = PLAN.format(tools=tool_list(self.agent), most=self.most)
+        prompt = PLAN.format(tools=tool_list(self.agent), max_steps=self.max_steps)
         return {"planner": typed_agent(self.agent, prompt, StepPlan)}
 
     @property
@@ -74,7 +74,7 @@ class PlanAndSolve:
 
     def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all steps of all plans."""
-        return scaled_limits(limits, self.most * (self.replans + 1), self.replans + 2)
+        return scaled_limits(limits, self.max_steps * (self.replans + 1), self.replans + 2)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` if no plan can be made."""
@@ -108,8 +108,8 @@ class PlanAndSolve:
         """Why a plan is unusable, or ""."""
         if not steps:
             return "the plan has no steps"
-        if len(steps) > self.most:
-            return f"the plan has {len(steps):,} steps, and may have {self.most}"
+        if len(steps) > self.max_steps:
+            return f"the plan has {len(steps):,} steps, and may have {self.max_steps}"
         return ""
 
 

@@ -47,7 +47,7 @@ from clew_strategies.interface import (
     Runs,
     Strategy,
 )
-from clew_strategies.limits import whole_caps
+from clew_strategies.limits import shared_caps
 from clew_strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
 from clew_strategies.roles import Role, answers_text, tool_of
 
@@ -191,10 +191,10 @@ def base_agent(agent: Agent) -> Agent:
 def _check_parts(strategy: object, like: object, limits: object) -> None:
     """Raise `ConfigError` for what is no strategy, or no agent or limits where they are wanted."""
     check_argument("limits", limits, (Limits, NONE), "Limits(…) or None")
-    given: object = strategy
+    part: object = strategy
     known = inspect.getattr_static(strategy, "roles", None)  # without asking for them
     if isinstance(strategy, type | Agent) or known is None:
-        message = f"strategy is {short_repr(given)}: give a strategy, such as ReWOO(agent)"
+        message = f"strategy is {short_repr(part)}: give a strategy, such as ReWOO(agent)"
         raise ConfigError(message)
     for name, agent in (("like", like), ("agent", getattr(strategy, "agent", like))):
         check_argument(name, agent, Agent, "an Agent")
@@ -234,7 +234,7 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
     roles = _roles(strategy)
     names, own = tool_names(roles), base_agent(like)
     owners = [base_agent(each) for each in role_agents(roles)]
-    caps = whole_caps(limits or own.limits)
+    caps = shared_caps(limits or own.limits)
     if limits is not None:
         called = frozenset(names.get(role, role) for role in roles)
         check_named(limits, (), called.union(*map(reachable, (own, *owners))))

@@ -14,7 +14,7 @@ from clew import Agent, Limits
 from clew.core.interfaces import AnyTool
 from clew.interfaces import Json
 from clew.support.json_values import text_or_json
-from clew.support.settings import check_fields, check_least
+from clew.support.settings import check_fields, check_minimum
 from clew_strategies.default_roles import JUDGE, AnswerVerdict, typed_agent
 from clew_strategies.interface import NoAnswerError, RoleResult, Runs
 from clew_strategies.limits import scaled_limits
@@ -48,7 +48,7 @@ class Reflexion:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
-        check_least(self, "trials")
+        check_minimum(self, "trials")
 
     @property
     def name(self) -> str:
@@ -86,8 +86,8 @@ class Reflexion:
         result, why = None, "there was no trial"
         for trial in range(1, self.trials + 1):
             runs.say(f"Trial {trial} of {self.trials}.")
-            shown = reflections[-self.memory :] if self.memory else []
-            result = await runs.run("solve", _with_reflections(task, shown))
+            recent = reflections[-self.memory :] if self.memory else []
+            result = await runs.run("solve", _with_reflections(task, recent))
             passed, why = await self._evaluate(runs, task, result)
             if passed:
                 runs.say(f"Trial {trial} passed: {why}")

@@ -14,7 +14,7 @@ from clew import Agent, ConfigError, Limits
 from clew.core.interfaces import AnyTool
 from clew.interfaces import Json, encode
 from clew.support.json_values import text_or_json
-from clew.support.settings import check_fields, check_least
+from clew.support.settings import check_fields, check_minimum
 from clew.tools.schema import problems
 from clew_strategies.default_roles import solver, typed_agent, worker
 from clew_strategies.interface import NoAnswerError, Request, RoleResult, Runs
@@ -28,7 +28,8 @@ PLAN: Final = (
     "You plan all tool calls that answer a task, before any is made. These are the tools, with "
     "their parameters:\n{tools}\nGive each call an id (E1, E2, …), and say why it is needed. Where "
     "an argument needs the result of another call, write #E1 in its place, or #E1.name for one "
-    "field of a result that has fields. Plan at most {most} calls, and none that is not needed."
+    "field of a result that has fields. Plan at most {max_calls} calls, and none that is not "
+    "needed."
 )
 FAILED: Final = "Find out: {what}. {call} was tried and failed: {why}"
 IN_DOUBT: Final = (
@@ -80,20 +81,21 @@ class ReWOO:
     """The strategy `rewoo`: one plan of calls, made in parallel where possible, and one answer.
 
     A plan that cannot be executed (an unknown tool or #E, invalid arguments, a cycle, more than
-    `most` calls) goes back to the planner with the error, at most `replans` times. For a call that
-    fails, a run of the agent looks for another way, unless a guard, a limit or a person refused it.
-    A call is only made if all its references have values. `planner` answers with `CallPlan`.
+    `max_calls` calls) goes back to the planner with the error, at most `replans` times. For a call
+    that fails, a run of the agent looks for another way, unless a guard, a limit or a person
+    refused it. A call is only made if all its references have values. `planner` answers with
+    `CallPlan`.
     """
 
     agent: Agent
     planner: Agent | None = None
-    most: int = 12
+    max_calls: int = 12
     replans: int = 1
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no work."""
         check_fields(self)
-        check_least(self, "most")
+        check_minimum(self, "max_calls")
 
     @property
     def name(self) -> str:
@@ -106,7 +108,7 @@ class ReWOO:
 
     @property
     def params(self) -> Mapping[str, Json]:
-        return {"most": self.most, "replans": self.replans}
+        return {"max_calls": self.max_calls, "replans": self.replans}
 
     @property
     def _tools(self) -> dict[str, AnyTool]:
@@ -119,7 +121,7 @@ class ReWOO:
             f"- {name}: {tool.description} {encode(tool.parameters).decode()}"
             for name, tool in self._tools.items()
         )
-        prompt = PLAN.format(tools=lines, most=self.most)
+        prompt = PLAN.format(tools=lines, max_calls=self.max_calls)
         return {"planner": typed_agent(self.agent, prompt, CallPlan)}
 
     @property
@@ -137,7 +139,7 @@ class ReWOO:
 
     def extended_limits(self, limits: Limits) -> Limits:
         """Steps and calls for all planned calls, and for another way to the result of each."""
-        return scaled_limits(limits, self.most, self.most + self.replans + 2)
+        return scaled_limits(limits, self.max_calls, self.max_calls + self.replans + 2)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
         """The answer. Raises `NoAnswerError` if no plan can be executed."""
@@ -187,8 +189,8 @@ class ReWOO:
 
     def _plan_error(self, calls: Sequence[Planned]) -> str:
         """Why a plan cannot be executed, or ""."""
-        if len(calls) > self.most:
-            return f"it has {len(calls):,} calls, and may have {self.most}"
+        if len(calls) > self.max_calls:
+            return f"it has {len(calls):,} calls, and may have {self.max_calls}"
         tools = self._tools
         resolved: set[str] = set()
         ids = [call.id for call in calls]
@@ -248,16 +250,15 @@ async def _instead(
     what = call.why or WITHOUT_WHY.format(tool=call.tool)
     told = (IN_DOUBT if doubtful else FAILED).format(what=what, call=made, why=why)
     told = SERVES.format(task=task) + told
-    found = await (_value_instead(runs, told) if needed else _text_instead(runs, told))
+    replacement = await (_value_instead(runs, told) if needed else _text_instead(runs, told))
     if doubtful:
-        text = (
-            f"{made} may or may not have happened: {why}\nA run that looked into it: {found.text}"
-        )
-    elif needed and found.value is None:
-        text = f"{made} failed: {why}. {found.text}"
+        checked = f"A run that looked into it: {replacement.text}"
+        text = f"{made} may or may not have happened: {why}\n{checked}"
+    elif needed and replacement.value is None:
+        text = f"{made} failed: {why}. {replacement.text}"
     else:
-        return found
-    return _CallResult(text, found.value)
+        return replacement
+    return _CallResult(text, replacement.value)
 
 
 async def _text_instead(runs: Runs, task: str) -> _CallResult:
@@ -268,8 +269,11 @@ async def _value_instead(runs: Runs, task: str) -> _CallResult:
     result = await runs.run("find_value", task + VALUE)
     if not result.ok or result.cut_short:
         return _CallResult(result.text)
-    found = msgspec.convert(result.answer, Substitute)
-    return _CallResult(found.why if found.value is None else text_or_json(found.value), found.value)
+    substitute = msgspec.convert(result.answer, Substitute)
+    return _CallResult(
+        substitute.why if substitute.value is None else text_or_json(substitute.value),
+        substitute.value,
+    )
 
 
 def _value(result: RoleResult) -> Json:

@@ -18,7 +18,7 @@ from clew import Agent, ConfigError, Limits
 from clew.core.interfaces import AnyTool
 from clew.interfaces import Json
 from clew.support.json_values import text_or_json
-from clew.support.settings import check_fields, check_least
+from clew.support.settings import check_fields, check_minimum
 from clew.support.short_text import one_line
 from clew_strategies.branches import MAX_CHARS, Branches, BranchResult
 from clew_strategies.default_roles import AnswerVerdict, typed_agent
@@ -81,13 +81,13 @@ class _Node:
 
 @dataclass(frozen=True)
 class TreeSearch:
-    """The strategy `tree_search`: at most `breadth` branches per node, `most` in all.
+    """The strategy `tree_search`: at most `breadth` branches per node, `max_branches` in all.
 
     A branch continues for `steps` steps. Paths have at most `depth` steps (0: what the agent's
     limits allow). `by` selects the next node: "best" takes the highest score; "uct" weighs the
     scores below a node against how seldom it was visited (Kocsis and Szepesvári, 2006), with the
     weight `explore`. An answer that scores `enough` ends the search. Otherwise the best answer
-    counts, if it scores at least `least`.
+    counts, if it scores at least `min_score`.
 
     The `scorer` is an agent that reads a branch and answers with a `Score` (by default made of the
     agent's own model; asked `votes` times, the mean counts). Or it is a tool, such as a test, that
@@ -98,18 +98,18 @@ class TreeSearch:
     scorer: Agent | AnyTool | None = None
     breadth: int = 3
     depth: int = 0
-    most: int = 24
+    max_branches: int = 24
     steps: int = 1
     votes: int = 1
     by: By = "best"
     enough: float = 0.9
-    least: float = 0.5
+    min_score: float = 0.5
     explore: float = 1.0
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for settings that allow no search."""
-        check_fields(self, signed=("enough", "least"))
-        check_least(self, "breadth", "most", "steps", "votes", who="tree_search")
+        check_fields(self, signed=("enough", "min_score"))
+        check_minimum(self, "breadth", "max_branches", "steps", "votes", who="tree_search")
         if self.by == "best" and self.explore != TreeSearch.explore:
             message = f'tree_search: explore is {self.explore:g}: set by to "uct", or drop it'
             raise ConfigError(message, field="explore")
@@ -120,7 +120,17 @@ class TreeSearch:
 
     @property
     def params(self) -> Mapping[str, Json]:
-        names = ("breadth", "depth", "most", "steps", "votes", "by", "enough", "least", "explore")
+        names = (
+            "breadth",
+            "depth",
+            "max_branches",
+            "steps",
+            "votes",
+            "by",
+            "enough",
+            "min_score",
+            "explore",
+        )
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -148,21 +158,25 @@ class TreeSearch:
         return self.depth or self.agent.limits.steps
 
     def extended_limits(self, limits: Limits) -> Limits:
-        """Steps and calls for `most` branches and their scores; other limits stay as they are."""
-        steps = self.most * (1 + self.steps + 2 * self.votes) + self.deepest + FINAL_STEPS
-        calls = self.most * (1 + self.votes) + max(limits.tool_calls, self.most * self.steps * 4)
+        """Steps and calls for `max_branches` branches and their scores; other limits stay as they
+        are.
+        """
+        steps = self.max_branches * (1 + self.steps + 2 * self.votes) + self.deepest + FINAL_STEPS
+        calls = self.max_branches * (1 + self.votes) + max(
+            limits.tool_calls, self.max_branches * self.steps * 4
+        )
         return replace(limits, steps=max(limits.steps, steps), tool_calls=calls)
 
     async def __call__(self, runs: Runs, task: str) -> Json:
-        """The best answer. Raises `NoAnswerError` if none scores `least`."""
+        """The best answer. Raises `NoAnswerError` if none scores `min_score`."""
         tree = [_Node(0)]
-        while len(tree) <= self.most and (node := self._next(tree)) is not None:
+        while len(tree) <= self.max_branches and (node := self._next(tree)) is not None:
             node.expanded = True
-            for _ in range(min(self.breadth, self.most + 1 - len(tree))):
-                found = await self._expand(runs, task, node, tree)
-                if not found.branch.open and found.value >= self.enough:
-                    runs.say(f"Branch {found.number} is good enough: {found.why}")
-                    return found.branch.answer
+            for _ in range(min(self.breadth, self.max_branches + 1 - len(tree))):
+                leaf = await self._expand(runs, task, node, tree)
+                if not leaf.branch.open and leaf.value >= self.enough:
+                    runs.say(f"Branch {leaf.number} is good enough: {leaf.why}")
+                    return leaf.branch.answer
         return await self._best(runs, task, tree)
 
     async def _expand(self, runs: Runs, task: str, node: _Node, tree: list[_Node]) -> _Node:
@@ -188,7 +202,7 @@ class TreeSearch:
             child.value, child.why = await self._score(runs, task, child)
             runs.say(f"Branch {child.number} scores {child.value:.2f}: {child.why}")
             best = _best(tree)
-            if best is not None and best.value >= self.least:
+            if best is not None and best.value >= self.min_score:
                 runs.keep(best.branch.answer)
         child.backpropagate()
         return child
@@ -255,7 +269,7 @@ class TreeSearch:
         if best is None and open_:
             node = max(open_, key=lambda node: node.value)
             best = await self._force_answer(runs, task, node, tree)
-        if best is not None and best.value >= self.least:
+        if best is not None and best.value >= self.min_score:
             runs.say(f"Branch {best.number} is the best of {len(tree) - 1}: {best.why}")
             return best.branch.answer
         last = (

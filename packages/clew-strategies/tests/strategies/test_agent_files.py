@@ -145,7 +145,7 @@ async def test_a_tool_of_the_agent_judges_and_is_no_longer_its_own(folder: Path)
     record = await read(done.run_id, store=store)
     assert [call.action.name for call in record.calls] == ["solve", "passes", "finish"]
     solved = await read(f"{done.run_id}-1.1", store=store)
-    assert "passes" not in solved.started.setting.tools
+    assert "passes" not in solved.started.spec.tools
 
 
 async def test_another_file_judges_and_has_what_it_leaves_out_from_the_strategy(
@@ -162,8 +162,8 @@ async def test_another_file_judges_and_has_what_it_leaves_out_from_the_strategy(
     done = await run(load_agent(file).agent, QUESTION, store=store)
     assert "None of 1 trials passed: the evaluation failed" in str(done.answer)
     judged = await read(f"{done.run_id}-2.1", store=store)
-    assert "You judge the work of an assistant" in judged.started.setting.prompt
-    assert judged.started.setting.tools == {}
+    assert "You judge the work of an assistant" in judged.started.spec.prompt
+    assert judged.started.spec.tools == {}
 
 
 @pytest.mark.parametrize(
@@ -211,5 +211,5 @@ async def test_what_another_file_says_itself_stands(folder: Path) -> None:
     store = MemoryStore()
     done = await run(load_agent(file).agent, QUESTION, store=store)
     judged = await read(f"{done.run_id}-2.1", store=store)
-    assert "Be strict." in judged.started.setting.prompt
+    assert "Be strict." in judged.started.spec.prompt
     assert f"agent file {folder / 'judge.toml'}" in list(outside_parts(read_agent_file(file)))

@@ -248,7 +248,7 @@ async def test_a_fork_of_a_tree_search_goes_on(at: int) -> None:
 
     office, store = Post(), MemoryStore()
     agent = clerk(Clerk(lambda number: RawCall("look", '{"name":"Ada"}')), office.look)
-    whole = strategy_agent(TreeSearch(agent, scorer=score, breadth=2, most=4), agent)
+    whole = strategy_agent(TreeSearch(agent, scorer=score, breadth=2, max_branches=4), agent)
     first = await run(whole, "Where?", store=store, run_id="r")
     again = await fork(whole, "r", at=at, store=store, new_id="f")
     assert (first.status, again.status) == ("declined", "declined")

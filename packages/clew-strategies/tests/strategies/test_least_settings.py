@@ -24,9 +24,9 @@ AGENT = Agent(ScriptedModel([say("ok")]))
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (ReWOO, "most"),
-        (PlanAndSolve, "most"),
-        (Orchestrator, "most"),
+        (ReWOO, "max_calls"),
+        (PlanAndSolve, "max_steps"),
+        (Orchestrator, "max_workers"),
         (Reflexion, "trials"),
         (EvaluatorOptimizer, "rounds"),
         (TreeSearch, "breadth"),

@@ -38,8 +38,8 @@ agent = Agent(
     ScriptedModel([]), [send, pay], limits=limits,
     guards=[Watch(names, {"a": {1, 2}, "b": {"x", "y"}}), Watch(frozenset(), {3, 1})],
 )
-print(agent.setting.fingerprint)
-print(strategy_agent(Reflexion(agent), agent).setting.fingerprint)
+print(agent.spec.fingerprint)
+print(strategy_agent(Reflexion(agent), agent).spec.fingerprint)
 """
 
 

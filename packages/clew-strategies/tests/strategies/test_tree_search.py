@@ -221,7 +221,7 @@ async def test_votes_are_averaged() -> None:
 async def test_without_an_answer_the_best_branch_is_asked_for_one() -> None:
     model, store = Walker(deep=9), MemoryStore()
     done = await run(
-        searching(model, breadth=2, depth=2, most=4, least=0.05), "Where?", store=store
+        searching(model, breadth=2, depth=2, max_branches=4, min_score=0.05), "Where?", store=store
     )
     assert done.answer == "R"
     assert model.asked[-1] == "R!"
@@ -230,7 +230,7 @@ async def test_without_an_answer_the_best_branch_is_asked_for_one() -> None:
 async def test_a_limit_gives_the_best_answer_so_far() -> None:
     model, store = Walker(), MemoryStore()
     agent = Agent(model, [go], prompt="You are the walker.")
-    search = TreeSearch(agent, breadth=2, enough=1.1, most=99)
+    search = TreeSearch(agent, breadth=2, enough=1.1, max_branches=99)
     whole = strategy_agent(search, agent, limits=Limits(steps=24))
     done = await run(whole, "Where is it?", store=store)
     assert (done.status, done.answer) == ("bound", "RL")

@@ -493,17 +493,17 @@ async def test_the_limits_of_the_whole_are_divided() -> None:
     limits = Limits(tool_calls=7, tokens=900, cost=0.3, calls_per_tool={"look": 6})
     agent = voters("Rome", "Rome", "Rome", meet=3)
     await ask(agent, limits=limits, store=store, run_id="vote")
-    shared = (await read("vote.1", store=store)).started.setting.parts["limits"]
+    shared = (await read("vote.1", store=store)).started.spec.parts["limits"]
     assert shared == repr(
         Limits(tool_calls=2, tokens=300, cost=0.3 / 3, calls_per_tool={"look": 2})
     )
     await ask(agent, limits=limits, store=store, run_id="with", verifier=judge())
-    shared = (await read("with.1", store=store)).started.setting.parts["limits"]
+    shared = (await read("with.1", store=store)).started.spec.parts["limits"]
     assert "tokens=225, cost=0.075" in shared
     unlimited = await ask(voters("Rome"), 1, store=store)
     assert (
         "cost=1.0"
-        in (await read(unlimited.runs[0].run_id, store=store)).started.setting.parts["limits"]
+        in (await read(unlimited.runs[0].run_id, store=store)).started.spec.parts["limits"]
     )
 
 
@@ -512,7 +512,7 @@ async def test_the_verifier_spends_no_more_than_its_share() -> None:
     agent = voters("Rome", "Paris")
     await ask(agent, 2, limits=Limits(tokens=15_000), store=store, run_id="vote", verifier=judge())
     verifier = await read("vote.verifier", store=store)
-    limits = verifier.started.setting.parts["limits"]
+    limits = verifier.started.spec.parts["limits"]
     assert "tokens=5000" in limits
     assert f"cost={1 / 3}" in limits
 

@@ -12,7 +12,7 @@ from clew import Agent, MemoryStore, tool
 from clew.core.events import Reply
 from clew.core.interfaces import Append, Base, Line, ModelInfo, OnText, Prompt, RunInfo
 from clew.testing.models import Line as Said
-from clew.testing.models import ScriptedModel, act, place, say
+from clew.testing.models import ScriptedModel, act, position, say
 from clew_strategies import Vote, vote
 
 QUESTION = "Which is it?"
@@ -61,7 +61,7 @@ class Voters:
         run = NUMBER.get()
         script = [act("look", page=run), *self.scripts[run - 1]]
         reply = await ScriptedModel(script, tools=[look]).complete(prompt, on_text)
-        self.paid.append((run, place(prompt) + 1))
+        self.paid.append((run, position(prompt) + 1))
         return reply
 
     async def _meet(self) -> None:

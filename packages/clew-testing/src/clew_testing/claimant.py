@@ -14,8 +14,8 @@ from clew.stores import Locks, open_store
 
 async def main(*words: str) -> None:
     """Claim the names; then wait for the end."""
-    place, *names = words
-    store = open_store(place)
+    path, *names = words
+    store = open_store(path)
     claimed = isinstance(store, Locks) and all([await store.claim(name) for name in names])
     sys.stdout.write("claimed\n" if claimed else "refused\n")
     sys.stdout.flush()

@@ -94,15 +94,19 @@ def the_head_says_prompt_tools_and_goal(codec: Codec) -> None:
     head = codec.head(asked, "Why is the sky blue?")
     require("Why is the sky blue?" in head[-1].text, "the last part of the head must hold the goal")
     expect(head[-1].role, "user", "the role of the goal")
-    said = "\n".join(map(_part_text, head))
-    require("Be brief, and be right." in said, "the head must hold the prompt")
-    require("What is Rome?" in said and "So it is." in said, "the head must show the examples")
+    head_text = "\n".join(map(_part_text, head))
+    require("Be brief, and be right." in head_text, "the head must hold the prompt")
+    require(
+        "What is Rome?" in head_text and "So it is." in head_text, "the head must show the examples"
+    )
     for tool in () if codec.native else TOOLS:
         for word in (tool.name, *tool.parameters["properties"]):
-            require(word in said, f"the head must describe {tool.name}: {word} is missing")
+            require(word in head_text, f"the head must describe {tool.name}: {word} is missing")
     silent = codec.head(prompt_spec(examples=(example(),), thought=False), "Why?")
-    shown = "\n".join(map(_part_text, silent))
-    require(codec.native or "So it is." not in shown, "without thoughts an example shows none")
+    silent_text = "\n".join(map(_part_text, silent))
+    require(
+        codec.native or "So it is." not in silent_text, "without thoughts an example shows none"
+    )
 
 
 def _all_of(asked: PromptSpec, steps: Sequence[Step]) -> str:
@@ -110,7 +114,7 @@ def _all_of(asked: PromptSpec, steps: Sequence[Step]) -> str:
     return repr(([vars(tool) for tool in asked.tools], asked, steps))
 
 
-def what_it_writes_depends_on_what_it_is_given(codec: Codec) -> None:
+def what_it_writes_depends_on_its_input(codec: Codec) -> None:
     """Head, steps, tail, form and reading are the same each time, and change nothing they get."""
     asked, steps = prompt_spec(), [step(thought, each) for thought in THOUGHTS for each in ACTIONS]
     before = _all_of(asked, steps)
@@ -160,19 +164,19 @@ def a_prompt_only_grows(codec: Codec) -> None:
 
 def every_call_has_one_result(codec: Codec) -> None:
     """Each call of a step is told, and each of its observations once, in order, with remarks."""
-    seen = [Observation(content=f"result number {place}") for place in range(3)]
+    seen = [Observation(content=f"result number {number}") for number in range(3)]
     seen[1] = Observation(content={"found": "result number 1"}, ok=False, code="tool_error")
-    shown = step("All.", *ACTIONS[:2], ACTIONS[6], seen=seen, hint="mind it")
-    shown.calls[2].revise({"query": "edited"})
-    parts = codec.render(prompt_spec(), shown)
-    found = [place for place, part in enumerate(parts) if "result number" in part.text]
-    expect(len(found), 3, "the parts with a result")
-    for place, part in enumerate(parts[at] for at in found):
+    written_step = step("All.", *ACTIONS[:2], ACTIONS[6], seen=seen, hint="mind it")
+    written_step.calls[2].revise({"query": "edited"})
+    parts = codec.render(prompt_spec(), written_step)
+    indexes = [index for index, part in enumerate(parts) if "result number" in part.text]
+    expect(len(indexes), 3, "the parts with a result")
+    for index, part in enumerate(parts[at] for at in indexes):
         require(part.role in {"user", "tool"}, f"a result has the role {part.role}")
-        expect(part.text.count(f"result number {place}"), 1, f"result {place}, in its place")
+        expect(part.text.count(f"result number {index}"), 1, f"result {index}, in its place")
         require("mind it" in part.text, "a guard's hint must stand with the result")
         edited = 'the arguments were changed to {"query":"edited"} by a person' in part.text
-        expect(edited, place == 2, f"what call {place} was made with, told with its result")
+        expect(edited, index == 2, f"what call {index} was made with, told with its result")
     told = [
         action for reply in replies(parts) for action in codec.parse(prompt_spec(), reply).actions
     ]
@@ -183,17 +187,17 @@ def every_call_has_one_result(codec: Codec) -> None:
     require(all(made) and len(set(made)) == len(made), "ids of calls must be there and differ")
 
 
-def pictures_are_shown_once(codec: Codec) -> None:
+def pictures_appear_once(codec: Codec) -> None:
     """An observation's images go to the model, in a part that may carry them."""
     image = Image("image/png", b"png", "a map")
     seen = [Observation(content="here", images=(image,))]
     parts = codec.render(prompt_spec(), step("", ACTIONS[6], seen=seen))
-    shown = [part for part in parts if part.images]
-    expect([part.images for part in shown], [(image,)], "the parts with images")
-    expect([part.role for part in shown], ["user"], "the role of a part with images")
+    with_images = [part for part in parts if part.images]
+    expect([part.images for part in with_images], [(image,)], "the parts with images")
+    expect([part.role for part in with_images], ["user"], "the role of a part with images")
 
 
-def a_fault_is_shown(codec: Codec) -> None:
+def a_fault_is_visible(codec: Codec) -> None:
     """A reply that could not be read is shown as the assistant's, and what was wrong with it."""
     parts = codec.render(prompt_spec(), _faulty("I would rather sing.", "there is no action in it"))
     expect([part.role for part in parts], ["assistant", "user"], "the parts of a faulty reply")
@@ -207,10 +211,13 @@ def a_fault_is_shown(codec: Codec) -> None:
 def the_tail_says_the_notes(codec: Codec) -> None:
     """What must be said anew is said in order; where there is nothing, there is no tail."""
     expect(codec.tail(prompt_spec(), [], 2), (), "a tail with nothing to say")
-    said = "\n".join(
+    tail_text = "\n".join(
         part.text for part in codec.tail(prompt_spec(), ["2 calls left.", "Hurry."], 2)
     )
-    require(0 <= said.find("2 calls left.") < said.find("Hurry."), "the tail must say the notes")
+    require(
+        0 <= tail_text.find("2 calls left.") < tail_text.find("Hurry."),
+        "the tail must say the notes",
+    )
 
 
 def the_form_fits_what_it_writes(codec: Codec) -> None:
@@ -220,8 +227,10 @@ def the_form_fits_what_it_writes(codec: Codec) -> None:
     answer = written(codec, "Done.", Action(FINISH, {"answer": "Paris"}))
     if (form := codec.reply_schema(prompt_spec(), "auto")) is not None:
         for action in (each for each in ACTIONS if each.name != "stranger"):
-            said = json.loads(written(codec, "Hm.", action).text)
-            expect(problems(form, said, "field"), [], f"what is wrong with a call of {action.name}")
+            document = json.loads(written(codec, "Hm.", action).text)
+            expect(
+                problems(form, document, "field"), [], f"what is wrong with a call of {action.name}"
+            )
     if (last := codec.reply_schema(prompt_spec(), "none")) is not None:
         expect(problems(last, json.loads(answer.text), "field"), [], "what is wrong with an answer")
         call = json.loads(written(codec, "Hm.", ACTIONS[0]).text)
@@ -286,11 +295,13 @@ def a_stream_is_cut_where_the_reply_ends(codec: Codec) -> None:
     """
     chance = random.Random(SEED)  # noqa: S311 - repeatable, not secret
     for text in texts(codec, SEED + 1, TIMES):
-        whole = streamed(codec, [text])
+        complete = streamed(codec, [text])
         at = chance.randrange(len(text) + 1)
         for pieces in (list(text), [text[:at], text[at:]]):
-            shown, end = streamed(codec, pieces)
-            expect((shown, end > 0), (whole[0], whole[1] > 0), f"{text!r}, streamed otherwise")
+            visible, end = streamed(codec, pieces)
+            expect(
+                (visible, end > 0), (complete[0], complete[1] > 0), f"{text!r}, streamed otherwise"
+            )
         if (end := streamed(codec, list(text))[1]) > 0:
             before, after = (codec.parse(prompt_spec(), Reply(some)) for some in (text[:end], text))
             expect(_counted(before), _counted(after), f"{text!r}, cut where its stream ended")
@@ -319,11 +330,11 @@ CONTRACT: Final[tuple[Check, ...]] = (
     it_says_what_it_is,
     the_head_says_prompt_tools_and_goal,
     further_tools_are_described_as_in_the_head,
-    what_it_writes_depends_on_what_it_is_given,
+    what_it_writes_depends_on_its_input,
     a_prompt_only_grows,
     every_call_has_one_result,
-    pictures_are_shown_once,
-    a_fault_is_shown,
+    pictures_appear_once,
+    a_fault_is_visible,
     the_tail_says_the_notes,
     what_it_writes_reads_back,
     the_form_fits_what_it_writes,
@@ -338,8 +349,8 @@ CONTRACT: Final[tuple[Check, ...]] = (
 
 def streamed(codec: Codec, pieces: list[str]) -> tuple[str, int]:
     """What a stream in these pieces shows, and after how many characters it is ended (0: never)."""
-    shown: list[str] = []
-    take = codec.stream_filter(shown.append)
+    visible: list[str] = []
+    take = codec.stream_filter(visible.append)
     end = at = 0
     for piece in pieces:
         at += len(piece)
@@ -347,7 +358,7 @@ def streamed(codec: Codec, pieces: list[str]) -> tuple[str, int]:
             end = end or at
         else:
             expect(end, 0, "a stream that was ended goes on: where it was ended")
-    return "".join(shown), end
+    return "".join(visible), end
 
 
 def _part_text(part: Part) -> str:
@@ -360,8 +371,8 @@ def _plain(part: Part) -> tuple[Any, ...]:
     return (part.role, part.text, part.calls, part.call_id, part.name, part.images)
 
 
-def _faulty(said: str, fault: str) -> Step:
-    return step(reply=Reply(said), fault=fault)
+def _faulty(text: str, fault: str) -> Step:
+    return step(reply=Reply(text), fault=fault)
 
 
 def _counted(parsed: Parsed) -> tuple[Any, ...]:

@@ -90,21 +90,24 @@ def step(
     **told: Any,
 ) -> Step:
     """A closed step; observations that are not given are of one word."""
-    calls = [Call(f"{number}.{place}", action) for place, action in enumerate(actions, start=1)]
-    for place, call in enumerate(calls):
-        call.observation = seen[place] if place < len(seen) else Observation(content="seen")
+    calls = [
+        Call(f"{number}.{number_in_step}", action)
+        for number_in_step, action in enumerate(actions, start=1)
+    ]
+    for index, call in enumerate(calls):
+        call.observation = seen[index] if index < len(seen) else Observation(content="seen")
         if hint:
             call.hints = (Judged(call.key, Verdict("hint", hint)),)
     prints = Fingerprints("", "", "", "")
-    said = Thought(told.pop("reply", Reply()), prints, thought, actions, **told)
-    return Step(number, said, tuple(calls))
+    recorded = Thought(told.pop("reply", Reply()), prints, thought, actions, **told)
+    return Step(number, recorded, tuple(calls))
 
 
 def example() -> Example:
     """A worked example of two steps."""
     looked = step("A city, I think.", Action("look", {"query": "Rome"}))
-    found = step("So it is.", Action("finish", {"answer": "a city"}), number=2)
-    return Example("What is Rome?", (looked, found))
+    sample = step("So it is.", Action("finish", {"answer": "a city"}), number=2)
+    return Example("What is Rome?", (looked, sample))
 
 
 def replies(parts: Sequence[Part]) -> list[Reply]:
@@ -138,12 +141,12 @@ def texts(codec: Codec, seed: int, times: int) -> Iterator[str]:
     for _ in range(times):
         drawn: list[str] = []
         for _ in range(chance.randrange(1, 8)):
-            whole = chance.choice(own) or " "
-            torn = sorted(chance.randrange(len(whole) + 1) for _ in range(2))
+            text = chance.choice(own) or " "
+            torn = sorted(chance.randrange(len(text) + 1) for _ in range(2))
             noise = "".join(chance.choices(NOISE, k=chance.randrange(6)))
             drawn.append(
                 chance.choice(
-                    (whole, whole[torn[0] : torn[1]], noise, chr(chance.randrange(32, 0xD800)))
+                    (text, text[torn[0] : torn[1]], noise, chr(chance.randrange(32, 0xD800)))
                 )
             )
         yield "".join(drawn)

@@ -48,15 +48,15 @@ class CutStore:
         return await self.inner.inbox(run_id)
 
     async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+        self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
-        return await self.inner.runs(most, after, status)
+        return await self.inner.runs(limit, after, status)
 
     async def epoch(self, run_id: str) -> int:
         return await self.inner.epoch(run_id)
 
-    async def ids(self, part: str, most: int = 20) -> list[str]:
-        return await self.inner.ids(part, most)
+    async def ids(self, part: str, limit: int = 20) -> list[str]:
+        return await self.inner.ids(part, limit)
 
     async def close(self) -> None:
         await self.inner.close()

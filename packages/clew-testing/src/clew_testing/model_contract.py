@@ -39,10 +39,10 @@ from clew.core.events import Fingerprints
 from clew.interfaces import Part, Thought, Wire, decode, encode
 from clew_testing.expect import expect, require
 from clew_testing.model_samples import (
+    ASSISTANT_TURN,
     MORE,
     PATIENCE,
     PIXEL,
-    SAID,
     TOOLS,
     WORDS,
     Check,
@@ -142,7 +142,7 @@ async def a_prompt_is_left_as_it_was(maker: ModelFactory) -> None:
 # ------------------------------------------------------------------------------ what is said
 
 
-async def text_comes_as_it_was_said(maker: ModelFactory) -> None:
+async def text_comes_as_it_was_written(maker: ModelFactory) -> None:
     """Line breaks, accents and pictures in the text are kept; it ended by itself."""
     for text in (WORDS, " spaced \n", "{}", "Action 1: look[x]"):
         async with maker.open([Say(text), Say(text)]) as model:
@@ -160,7 +160,7 @@ async def how_a_reply_ended_is_told(maker: ModelFactory) -> None:
                 expect((reply.text, reply.finish), ("Ariad", finish), "the reply")
 
 
-async def usage_is_given_or_estimated(maker: ModelFactory) -> None:
+async def usage_is_reported_or_estimated(maker: ModelFactory) -> None:
     """Tokens are counted as the provider says; where it does not, they are marked as estimated."""
     async with maker.open([Say(WORDS, usage=Usage(input=2000, output=50))] * 2) as model:
         for on_text in (None, collect_text([])):
@@ -187,12 +187,12 @@ async def a_format_of_text_can_be_asked_for(maker: ModelFactory) -> None:
 
 async def several_at_once_are_kept_apart(maker: ModelFactory) -> None:
     """One model serves many runs: eight completions at once get a reply each."""
-    said = [Say(f"{n} {WORDS}") for n in range(8)]
+    replies = [Say(f"{n} {WORDS}") for n in range(8)]
     got: list[str] = []
-    async with maker.open(said) as model:
+    async with maker.open(replies) as model:
 
         async def one(number: int) -> None:
-            prompt = ask(*[part for _ in range(number) for part in (SAID, MORE)])
+            prompt = ask(*[part for _ in range(number) for part in (ASSISTANT_TURN, MORE)])
             pieces: list[str] = []
             reply = await model.complete(prompt, collect_text(pieces) if number % 2 else None)
             expect("".join(pieces), reply.text if number % 2 else "", "the pieces of one stream")
@@ -202,7 +202,7 @@ async def several_at_once_are_kept_apart(maker: ModelFactory) -> None:
             async with anyio.create_task_group() as group:
                 for number in range(8):
                     group.start_soon(one, number)
-    expect(sorted(got), [say.text for say in said], "what was said to eight prompts at once")
+    expect(sorted(got), [say.text for say in replies], "what was said to eight prompts at once")
 
 
 async def it_can_be_cancelled(maker: ModelFactory) -> None:
@@ -219,7 +219,9 @@ async def it_can_be_cancelled(maker: ModelFactory) -> None:
                 group.start_soon(model.complete, ask(), on_text)
                 await begun.wait()
                 group.cancel_scope.cancel()
-            expect((await model.complete(ask(SAID, MORE))).text, "Again.", "the next reply")
+            expect(
+                (await model.complete(ask(ASSISTANT_TURN, MORE))).text, "Again.", "the next reply"
+            )
 
 
 async def a_refusal_is_a_model_error(maker: ModelFactory) -> None:
@@ -354,9 +356,9 @@ BASICS: Final[tuple[Check, ...]] = (
     a_prompt_is_left_as_it_was,
 )
 SAYS: Final[tuple[Check, ...]] = (
-    text_comes_as_it_was_said,
+    text_comes_as_it_was_written,
     how_a_reply_ended_is_told,
-    usage_is_given_or_estimated,
+    usage_is_reported_or_estimated,
     a_format_of_text_can_be_asked_for,
     several_at_once_are_kept_apart,
     it_can_be_cancelled,

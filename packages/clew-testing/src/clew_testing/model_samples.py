@@ -58,7 +58,7 @@ PIXEL: Final = bytes.fromhex(
     "01f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
 )
 
-SAID: Final = Part("assistant", "A ball of thread.")
+ASSISTANT_TURN: Final = Part("assistant", "A ball of thread.")
 MORE: Final = Part("user", "Tell me more.")
 NATIVE: Final = by_name("native")
 
@@ -95,7 +95,10 @@ def stepped(number: int, reply: Reply) -> tuple[Part, ...]:
     thought = Thought(
         reply, Fingerprints("", "", "", ""), read.text, read.actions, read.answer, read.fault
     )
-    calls = [Call(f"{number}.{place}", each) for place, each in enumerate(read.actions, start=1)]
+    calls = [
+        Call(f"{number}.{number_in_step}", each)
+        for number_in_step, each in enumerate(read.actions, start=1)
+    ]
     for call in calls:
         call.observation = Observation(content={"key": call.key})
     return NATIVE.render(asked, Step(number, thought, tuple(calls)))

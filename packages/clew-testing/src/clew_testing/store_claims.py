@@ -54,7 +54,7 @@ async def a_claim_is_had_once(make: Make) -> None:
 async def claims_are_of_any_name_and_number(make: Make) -> None:
     """Hundreds at once, of names that are no run's, stay apart; nothing is written for them."""
     one, other = await _shared(make), await _shared(make)
-    names = ["", "worker:a b", "ラン", "a/b", *(f"run {place}" for place in range(500))]
+    names = ["", "worker:a b", "ラン", "a/b", *(f"run {number}" for number in range(500))]
     expect([await one.claim(name) for name in names], [True] * len(names), "the claims")
     expect([await other.claim(name) for name in names], [False] * len(names), "them by another")
     await one.release(names[7])
@@ -91,11 +91,15 @@ async def what_waits_for_work_is_due(make: Make) -> None:
     for run_id in ("stopped", "spoken to"):
         await _add(store, run_id, 2, STOP)
     await other.post("spoken to", NOTE)
-    found = await other.due()
-    expect([run.run_id for run in found], ["open", "stopped later", "spoken to"], "what is due")
-    expect([run.entries for run in found], [1, 1, 2], "their numbers of entries")
+    due_runs = await other.due()
+    expect([run.run_id for run in due_runs], ["open", "stopped later", "spoken to"], "what is due")
+    expect([run.entries for run in due_runs], [1, 1, 2], "their numbers of entries")
     lines = await store.read("spoken to")
-    expect((found[2].first, found[2].last), (lines[0], lines[-1]), "the first and last line of one")
+    expect(
+        (due_runs[2].first, due_runs[2].last),
+        (lines[0], lines[-1]),
+        "the first and last line of one",
+    )
     await _add(store, "stopped later", 2, STOP)
     ((message, _),) = await store.inbox("spoken to")
     await _add(store, "spoken to", 3, NOTE, message)
@@ -117,26 +121,26 @@ async def a_fork_is_due_by_its_own_lines(make: Make) -> None:
     epoch = await store.create("fork", Base("r", 1))
     expect(await store.due(), [], "what is due while a fork has no line of its own")
     await store.append(append("fork", epoch, 2))
-    (found,) = await store.due()
-    expect((found.run_id, found.base), ("fork", Base("r", 1)), "the fork that is due")
-    expect(found.first, base.first, "its first line")
+    (due,) = await store.due()
+    expect((due.run_id, due.base), ("fork", Base("r", 1)), "the fork that is due")
+    expect(due.first, base.first, "its first line")
     await _add(store, "fork", 3, STOP)
     expect(await store.due(), [], "what is due when the fork has stopped")
     await _close(store)
 
 
-async def a_killed_process_loses_its_claims(place: str) -> None:
+async def a_killed_process_loses_its_claims(address: str) -> None:
     """What a process has claimed that ends without a word is free; what it let go is free before.
 
     A process that is frozen keeps its claims.
     """
-    store = open_store(place)
+    store = open_store(address)
     shared = _claims(store)
-    command = [sys.executable, "-m", "clew_testing.claimant", place, "r", "s"]
+    command = [sys.executable, "-m", "clew_testing.claimant", address, "r", "s"]
     async with await anyio.open_process(command, stdin=subprocess.PIPE, stderr=None) as process:
         try:
-            said = await process.stdout.receive() if process.stdout is not None else b""
-            expect(said, b"claimed\n", "what the other process says")
+            line = await process.stdout.receive() if process.stdout is not None else b""
+            expect(line, b"claimed\n", "what the other process says")
             process.send_signal(signal.SIGSTOP)
             expect(await shared.claim("r"), False, "what a frozen process has")
         finally:

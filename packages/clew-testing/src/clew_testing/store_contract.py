@@ -71,7 +71,7 @@ async def ids_are_any_text(make: Make) -> None:
     await store.close()
 
 
-async def what_is_not_there_is_said_to_be_missing(make: Make) -> None:
+async def what_is_missing_is_reported(make: Make) -> None:
     """Every method refuses a run id, or a digest, that the store does not know."""
     store = await make()
     unknown = RunNotFoundError
@@ -102,8 +102,8 @@ async def lines_come_back_as_they_were(make: Make) -> None:
     store = await make()
     epoch = await store.create("r")
     lines = tuple(
-        Line(place, 1_790_000_000_000 + place, epoch, body, bytes([place]) * 32)
-        for place, body in enumerate(BODIES, start=1)
+        Line(number, 1_790_000_000_000 + number, epoch, body, bytes([number]) * 32)
+        for number, body in enumerate(BODIES, start=1)
     )
     await store.append(Append("r", epoch, lines[:2], barrier=True))
     await store.append(Append("r", epoch, lines[2:]))
@@ -113,7 +113,7 @@ async def lines_come_back_as_they_were(make: Make) -> None:
     await store.close()
 
 
-async def an_append_is_whole_and_without_gaps(make: Make) -> None:
+async def an_append_is_atomic_and_without_gaps(make: Make) -> None:
     """Lines that do not follow the last one are refused, and nothing of their append stays.
 
     An append whose task is cancelled is made like any other.
@@ -256,7 +256,7 @@ async def another_instance_sees_everything(make: Make) -> None:
 async def many_runs_append_at_once(make: Make) -> None:
     """Appends of many runs do not mix, and one that is refused harms no other."""
     store = await make()
-    ids = [f"run {place}" for place in range(40)]
+    ids = [f"run {number}" for number in range(40)]
 
     async def work(run_id: str) -> None:
         epoch = await store.create(run_id)
@@ -312,10 +312,10 @@ CONTRACT: Final[tuple[Check, ...]] = (
     a_new_run_has_epoch_1_and_no_lines,
     an_id_is_taken_once,
     ids_are_any_text,
-    what_is_not_there_is_said_to_be_missing,
+    what_is_missing_is_reported,
     opening_bumps_the_epoch,
     lines_come_back_as_they_were,
-    an_append_is_whole_and_without_gaps,
+    an_append_is_atomic_and_without_gaps,
     an_older_epoch_is_fenced,
     lines_keep_their_own_epoch,
     reading_does_not_open,

@@ -33,18 +33,18 @@ async def forks_of_forks_resolve(make: Make) -> None:
     """A fork may begin in what its base shares itself, and a long row of forks can be read."""
     store = await make()
     await store.append(append("0", await store.create("0"), 1, 2, 3))
-    for place in range(1, 41):
-        run_id = str(place)
-        epoch = await store.create(run_id, Base(str(place - 1), place + 1))
-        await store.append(append(run_id, epoch, place + 2, place + 3))
+    for number in range(1, 41):
+        run_id = str(number)
+        epoch = await store.create(run_id, Base(str(number - 1), number + 1))
+        await store.append(append(run_id, epoch, number + 2, number + 3))
     wanted = [text_of("0", 1), *(text_of(str(max(n - 2, 0)), n) for n in range(2, 42))]
-    found = await bodies(store, "40")
-    expect(found[:41], wanted, "the shared lines of the last of forty forks")
-    expect(found[41:], [text_of("40", 42), text_of("40", 43)], "its own lines")
+    bodies_of_last = await bodies(store, "40")
+    expect(bodies_of_last[:41], wanted, "the shared lines of the last of forty forks")
+    expect(bodies_of_last[41:], [text_of("40", 42), text_of("40", 43)], "its own lines")
     for cut in (1, 2, 20, 41):
         run_id = f"cut at {cut}"
         await store.append(append(run_id, await store.create(run_id, Base("40", cut)), cut + 1))
-        lines = [*found[:cut], text_of(run_id, cut + 1)]
+        lines = [*bodies_of_last[:cut], text_of(run_id, cut + 1)]
         expect(await bodies(store, run_id), lines, f"the lines of a fork cut at {cut}")
         (info,) = [info for info in await store.runs() if info.run_id == run_id]
         wrote = str(max(cut - 2, 0))

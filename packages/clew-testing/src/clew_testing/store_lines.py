@@ -42,10 +42,10 @@ def blob(text: str) -> tuple[bytes, str]:
 
 def texts(**upto: int) -> list[bytes]:
     """The bodies of the made-up lines of several runs, each going on from the one before."""
-    found: list[bytes] = []
+    lines: list[bytes] = []
     for run_id, last in upto.items():
-        found += [text_of(run_id, seq) for seq in range(len(found) + 1, last + 1)]
-    return found
+        lines += [text_of(run_id, seq) for seq in range(len(lines) + 1, last + 1)]
+    return lines
 
 
 async def bodies(store: Store, run_id: str) -> list[bytes]:

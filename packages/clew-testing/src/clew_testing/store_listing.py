@@ -18,10 +18,10 @@ async def runs_are_listed_last_written_first(make: Make) -> None:
         await store.append(append(run_id, await store.create(run_id), 1, 2, at=at))
     await store.create("empty")
     await store.append(append("b", 1, 3, at=9))
-    found = await store.runs()
-    expect([run.run_id for run in found], ["b", "c", "a"], "the order of the listing")
-    expect([run.entries for run in found], [3, 2, 2], "the numbers of entries")
-    for run in found:
+    listed = await store.runs()
+    expect([run.run_id for run in listed], ["b", "c", "a"], "the order of the listing")
+    expect([run.entries for run in listed], [3, 2, 2], "the numbers of entries")
+    for run in listed:
         lines = await store.read(run.run_id)
         expect((run.first, run.last), (lines[0], lines[-1]), "first and last line")
     await store.close()
@@ -35,20 +35,20 @@ async def runs_are_listed_in_pages(make: Make) -> None:
     await store.create("empty")
     await store.create("fork", Base("r6", 1))
     wanted = [f"r{at}" for at in range(6, -1, -1)]
-    for most in (1, 2, 3, 7, 8):
+    for limit in (1, 2, 3, 7, 8):
         pages: list[list[str]] = []
         after: RunInfo | None = None
-        while found := await store.runs(most, after):
-            pages.append([run.run_id for run in found])
-            after = found[-1]
-        expect(pages, [wanted[at : at + most] for at in range(0, 7, most)], f"pages of {most}")
+        while page := await store.runs(limit, after):
+            pages.append([run.run_id for run in page])
+            after = page[-1]
+        expect(pages, [wanted[at : at + limit] for at in range(0, 7, limit)], f"pages of {limit}")
     (first,) = await store.runs(1)
     expect(first, (await store.runs())[0], "a run on a page")
     # what is written to meanwhile comes to the first page, and not again
     (_, second) = await store.runs(2)
     await store.append(append("r2", 1, 3, at=20))
-    found = await store.runs(10, second)
-    expect([run.run_id for run in found], ["r4", "r3", "r1", "r0"], "what follows then")
+    page = await store.runs(10, second)
+    expect([run.run_id for run in page], ["r4", "r3", "r1", "r0"], "what follows then")
     await store.close()
 
 
@@ -60,8 +60,8 @@ async def runs_are_listed_by_how_they_stand(make: Make) -> None:
         await _written(store, f"r{at}", status, at=at)
     await store.create("empty")
 
-    async def of(status: str, most: int = 0, after: RunInfo | None = None) -> list[str]:
-        return [run.run_id for run in await store.runs(most, after, status)]
+    async def of(status: str, limit: int = 0, after: RunInfo | None = None) -> list[str]:
+        return [run.run_id for run in await store.runs(limit, after, status)]
 
     expect(await of("answered"), ["r3", "r0"], "those that were answered")
     expect(await of("open"), ["r5", "r1"], "those that are open")
@@ -78,7 +78,7 @@ async def runs_are_listed_by_how_they_stand(make: Make) -> None:
     await store.close()
 
 
-async def runs_are_found_by_a_part_of_their_ids(make: Make) -> None:
+async def runs_are_matched_by_a_part_of_their_ids(make: Make) -> None:
     """By their beginning, and where there is none such by their end; in order, so many."""
     store = await make()
     for run_id in ("2025-ab", "2026-ab", "2026-cd", "ab-2027", "ラン", "%_"):
@@ -122,6 +122,6 @@ LISTING: Final[tuple[Check, ...]] = (
     runs_are_listed_last_written_first,
     runs_are_listed_in_pages,
     runs_are_listed_by_how_they_stand,
-    runs_are_found_by_a_part_of_their_ids,
+    runs_are_matched_by_a_part_of_their_ids,
 )
 """Every check of listings, in an order that meets simple faults first."""

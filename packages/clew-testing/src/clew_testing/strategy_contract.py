@@ -36,19 +36,23 @@ async def check_strategy(make: Make, task: str) -> None:
     entry loses nothing, and the next one comes to the same end; a replay comes to the same.
     """
     require(encode(make().engine.model.info.params), "its settings must be JSON")
-    whole = CutStore()
-    wanted = await _run(make(), task, whole)
+    strategy_store = CutStore()
+    wanted = await _run(make(), task, strategy_store)
     require(wanted.stop is not None, "it must come to an end")
     again = await _run(make(), task, CutStore())
     expect(_asked(again), _asked(wanted), "what it asks for where the results are the same")
-    for writes in range(1, whole.written):
+    for writes in range(1, strategy_store.written):
         store = CutStore(writes)
         await _until_cut(make(), task, store)
         store.left = 1 << 30
         after = await _run(make(), task, store)
-        expect(_asked(after), _asked(wanted), f"after a cut at write {writes} of {whole.written}")
+        expect(
+            _asked(after),
+            _asked(wanted),
+            f"after a cut at write {writes} of {strategy_store.written}",
+        )
         expect(_end(after), _end(wanted), f"its end after a cut at write {writes}")
-    replayed = await replay(make().engine, wanted, whole)
+    replayed = await replay(make().engine, wanted, strategy_store)
     expect(_end(replayed.trajectory), _end(wanted), "the end of its replay")
 
 

@@ -165,7 +165,7 @@ def test_what_the_api_takes(asked: Any) -> None:
 @pytest.mark.parametrize(("asked", "why"), REFUSED, ids=range(len(REFUSED)))
 def test_what_the_api_refuses(asked: Any, why: str) -> None:
     with pytest.raises(Refused) as refused:
-        check(asked, most=4096)
+        check(asked, max_tokens=4096)
     assert why in str(refused.value)
 
 

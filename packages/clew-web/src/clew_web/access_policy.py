@@ -43,16 +43,16 @@ class Reach:
     `allow` lists hosts (or `host:port`) that may have private addresses: an intranet's, a test's.
     `contact` (a mail address or a page) is added to the user agent, as many sites ask; `agent`
     replaces the whole user agent. A request with its redirects and retries takes at most `seconds`;
-    at most `most` bytes of a response are read, unpacked, and at most `hops` redirects followed. A
-    busy or failing server is asked up to `tries` times, after the delay that it asks for. Raises
-    `ConfigError`.
+    at most `max_bytes` bytes of a response are read, unpacked, and at most `hops` redirects
+    followed. A busy or failing server is asked up to `tries` times, after the delay that it asks
+    for. Raises `ConfigError`.
     """
 
     allow: tuple[str, ...] = ()
     contact: str = ""
     agent: str = ""
     seconds: float = 20.0
-    most: int = 5_000_000
+    max_bytes: int = 5_000_000
     hops: int = 5
     tries: int = 3
 
@@ -121,7 +121,7 @@ class Reach:
                 headers=headers,
                 allow=self.allow,
                 seconds=self.seconds,
-                most=self.most,
+                max_bytes=self.max_bytes,
             )
             where = answer.headers.get("location", "")
             if answer.status not in MOVED or not where:
@@ -145,11 +145,11 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
     `now` is Unix time in seconds.
     """
-    said = headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdecimal():
-        return float(said[:9])
+    header = headers.get("retry-after", "").strip()
+    if header.isascii() and header.isdecimal():
+        return float(header[:9])
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - now)
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - now)
     except ValueError:
         return None
 

@@ -42,8 +42,8 @@ def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 async def resolve(host: str, port: int) -> list[Address]:
     """The addresses of a host, in the order they should be tried. Raises `OSError`."""
-    found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(ipaddress.ip_address(sockaddr[0]) for *_, sockaddr in found))
+    addresses = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(ipaddress.ip_address(sockaddr[0]) for *_, sockaddr in addresses))
 
 
 def check(host: str, port: int, addresses: Collection[Address], allow: Collection[str]) -> None:

@@ -59,9 +59,9 @@ def _captcha(answer: Answer) -> WebToolError | None:
 def _hits(answer: Answer) -> Iterator[Hit]:
     text = answer.body.decode("utf-8", "replace")
     tree: Any = trafilatura.load_html(text)
-    found: list[Any] = [] if tree is None else tree.xpath(_RESULT)
-    hits = [hit for hit in map(_hit, found) if hit is not None]
-    if not hits and (found or not any(mark in text for mark in _NONE)):
+    nodes: list[Any] = [] if tree is None else tree.xpath(_RESULT)
+    hits = [hit for hit in map(_hit, nodes) if hit is not None]
+    if not hits and (nodes or not any(mark in text for mark in _NONE)):
         why = (
             "Baidu answers with a page in which no results are found: its layout may have changed, "
             "which a person has to look into; use another source"

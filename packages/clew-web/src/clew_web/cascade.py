@@ -61,18 +61,18 @@ def web_search(
     if sources is not None and not sources:
         message = "web_search has no source: name one, or leave them out for the usual ones"
         raise ConfigError(message)
-    given = reach or reach_of_environment()
-    out = replace(given, seconds=min(given.seconds, SECONDS))
-    most = 6 if sources is None else len(sources)
+    access = reach or reach_of_environment()
+    out = replace(access, seconds=min(access.seconds, SECONDS))
+    wanted = 6 if sources is None else len(sources)
 
     async def call(args: dict[str, Json], key: str) -> Any:
         query, here = query_of(args), usual_sources() if sources is None else sources
-        found, failed = await (_all if at_once else _first)(here, query, out)
+        hits, failed = await (_all if at_once else _first)(here, query, out)
         if len(failed) == len(here):
             why = "; ".join(f"{one.source}: {one.why}" for one in failed)
             raise WebToolError("all_failed", f"no source could be searched ({why})")
         told: dict[str, Json] = {"failed": [one._asdict() for one in failed]} if failed else {}
-        return observation(_ranked(found)[: query.limit], "" if found else _NOTHING, **told)
+        return observation(_ranked(hits)[: query.limit], "" if hits else _NOTHING, **told)
 
     return checked(
         Tool(
@@ -81,7 +81,7 @@ def web_search(
             parameters=parameters(languages=True),
             call=call,
             effect="read",
-            timeout=out.seconds * (1 if at_once else most) + SLACK,
+            timeout=out.seconds * (1 if at_once else wanted) + SLACK,
             trust="untrusted",
             examples=({"query": "Skerryvore lighthouse engineer"},),
         )
@@ -94,11 +94,11 @@ async def _first(
     """What the first source finds that finds anything."""
     failed: list[SourceFailure] = []
     for source in sources:
-        found = await _asked_of(source, query, reach)
-        if isinstance(found, SourceFailure):
-            failed.append(found)
-        elif found:
-            return found, failed
+        hits = await _asked_of(source, query, reach)
+        if isinstance(hits, SourceFailure):
+            failed.append(hits)
+        elif hits:
+            return hits, failed
     return [], failed
 
 
@@ -120,26 +120,26 @@ async def _all(
     """What all sources find, in the order of the sources whichever answers first."""
     came: dict[int, list[SearchHit] | SourceFailure] = {}
 
-    async def ask(place: int, source: Source) -> None:
-        came[place] = await _asked_of(source, query, reach)
+    async def ask(index: int, source: Source) -> None:
+        came[index] = await _asked_of(source, query, reach)
 
     with one_error():
         async with anyio.create_task_group() as group:
-            for place, source in enumerate(sources):
-                group.start_soon(ask, place, source)
-    found, failed = list[SearchHit](), list[SourceFailure]()
-    for place in sorted(came):
-        one = came[place]
+            for index, source in enumerate(sources):
+                group.start_soon(ask, index, source)
+    hits, failed = list[SearchHit](), list[SourceFailure]()
+    for index in sorted(came):
+        one = came[index]
         if isinstance(one, SourceFailure):
             failed.append(one)
         else:
-            found += one
-    return found, failed
+            hits += one
+    return hits, failed
 
 
-def _ranked(found: Sequence[SearchHit]) -> list[SearchHit]:
+def _ranked(hits: Sequence[SearchHit]) -> list[SearchHit]:
     """Best first, each page once, by its best piece; ties in the order in which they came."""
     pages: dict[str, SearchHit] = {}
-    for piece in sorted(found, key=lambda piece: -piece.score):
+    for piece in sorted(hits, key=lambda piece: -piece.score):
         pages.setdefault(same_page(piece.url or piece.title), piece)
     return list(pages.values())

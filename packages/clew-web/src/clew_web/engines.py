@@ -68,12 +68,12 @@ def serper(url: str = SERPER) -> Source:
 
 
 def _serper_hits(answer: Answer) -> Iterator[Hit]:
-    said = msgspec.convert(answer.json(), _Serper)
-    if (box := said.answer_box) is not None and box.link:
+    reply = msgspec.convert(answer.json(), _Serper)
+    if (box := reply.answer_box) is not None and box.link:
         yield Hit(plain(box.title), box.link, plain(box.snippet or box.answer))
-    if (graph := said.knowledge_graph) is not None and graph.description_link:
+    if (graph := reply.knowledge_graph) is not None and graph.description_link:
         yield Hit(plain(graph.title), graph.description_link, plain(graph.description))
-    for one in said.organic:
+    for one in reply.organic:
         yield Hit(plain(one.title), one.link, plain(one.snippet))
 
 
@@ -211,9 +211,9 @@ def searxng(url: str = "") -> Source:
 
 
 def _searx_hits(answer: Answer) -> Iterator[Hit]:
-    said = msgspec.convert(answer.json(), _Searx)
-    if not said.results and said.unresponsive_engines:
+    reply = msgspec.convert(answer.json(), _Searx)
+    if not reply.results and reply.unresponsive_engines:
         text = "none of the engines behind this SearXNG answered: use another source, or try later"
         raise WebToolError("unreachable", text)
-    for one in said.results:
+    for one in reply.results:
         yield Hit(plain(one.title), one.url, plain(one.content))

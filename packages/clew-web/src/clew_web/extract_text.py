@@ -51,9 +51,9 @@ def readable(answer: Answer) -> PageText:
     name = urlsplit(answer.url).path.rstrip("/").rpartition("/")[2] or answer.url
     if answer.type == "application/pdf":
         return _pdf(name, answer.body)
-    said = _CHARSET.search(answer.headers.get("content-type", ""))
+    charset = _CHARSET.search(answer.headers.get("content-type", ""))
     is_html = answer.type in _HTML
-    text = decoded(answer.body, charset=said[1] if said else "", html=is_html)
+    text = decoded(answer.body, charset=charset[1] if charset else "", html=is_html)
     note = "" if text.sure else text.note
     if is_html:
         return _html(name, text.text, note)
@@ -107,8 +107,8 @@ def _pdf(name: str, body: bytes) -> PageText:
         try:
             if reason := too_large(path, len(body)):
                 raise Unreadable(reason)
-            found = extract(path, survey(path))
-            return _in_passages(name, found.lines, found.note)
+            extracted = extract(path, survey(path))
+            return _in_passages(name, extracted.lines, extracted.note)
         except Unreadable as error:
             text = f"this PDF cannot be read ({error}): try another page"
             raise WebToolError("not_readable", text) from error

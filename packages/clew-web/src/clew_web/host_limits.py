@@ -20,8 +20,10 @@ def share(query: str, text: str) -> float:
     asked, there = _pieces(query), _pieces(text)
     if not asked:
         return 0.0
-    found = sum(piece in there or any(_alike(piece, other) for other in there) for piece in asked)
-    return round(found / len(asked), 3)
+    matching = sum(
+        piece in there or any(_alike(piece, other) for other in there) for piece in asked
+    )
+    return round(matching / len(asked), 3)
 
 
 def _pieces(text: str) -> set[str]:

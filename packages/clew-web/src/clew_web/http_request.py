@@ -26,7 +26,7 @@ MOVED: Final = frozenset({301, 302, 303, 307, 308})
 
 _ADDRESSES: Final = 3
 _LONGEST_URL: Final = 4_000
-_MOST_OF_A_REFUSAL: Final = 65_536
+_MAX_ERROR_BODY: Final = 65_536
 _PORTS: Final = {"http": 80, "https": 443}
 _LAST_PORT: Final = 65_535
 _PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
@@ -73,7 +73,7 @@ async def hop(
     headers: Mapping[str, str],
     allow: Collection[str],
     seconds: float,
-    most: int,
+    max_bytes: int,
 ) -> Answer:
     """Send the request to `url`, which may be a later one than its own, and read what comes.
 
@@ -87,15 +87,15 @@ async def hop(
     async with httpx2.AsyncClient(
         verify=certificates, trust_env=False, timeout=waits, proxy=way.proxy or None
     ) as client:
-        said = {**headers, "host": url.netloc.decode("ascii"), "accept-encoding": "gzip"}
-        said["accept"] = ", ".join((*request.types, "*/*;q=0.1"))
+        sent_headers = {**headers, "host": url.netloc.decode("ascii"), "accept-encoding": "gzip"}
+        sent_headers["accept"] = ", ".join((*request.types, "*/*;q=0.1"))
         if body is not None:
-            said["content-type"] = "application/json"
+            sent_headers["content-type"] = "application/json"
         sent = [
             client.build_request(
                 "GET" if body is None else "POST",
                 target,
-                headers=said,
+                headers=sent_headers,
                 content=body,
                 extensions={"sni_hostname": url.raw_host.decode("ascii")},
             )
@@ -104,7 +104,7 @@ async def hop(
         try:
             response = await _first_that_connects(client, sent)
             try:
-                return await _read_answer(request, url, response, most)
+                return await _read_answer(request, url, response, max_bytes)
             finally:
                 await response.aclose()
         except httpx2.TransportError as error:
@@ -145,7 +145,7 @@ async def _first_that_connects(
 
 
 async def _read_answer(
-    request: WebRequest, url: httpx2.URL, response: httpx2.Response, most: int
+    request: WebRequest, url: httpx2.URL, response: httpx2.Response, max_bytes: int
 ) -> Answer:
     """The answer, read whole if it is a good one of a wanted kind. Raises `WebToolError`."""
     headers = {name.lower(): value for name, value in response.headers.items()}
@@ -153,22 +153,22 @@ async def _read_answer(
     if answer.status in MOVED:
         return answer
     if not response.is_success:
-        body, _ = await _read(response, _MOST_OF_A_REFUSAL)
+        body, _ = await _read(response, _MAX_ERROR_BODY)
         return Answer(answer.url, body, answer.status, headers)
     if request.types and not answer.type.startswith(request.types):
         kind = answer.type[:80] or "something it does not name"
         wanted = ", ".join(request.types)
         text = f"{url.host} answers with {kind}, and only {wanted} can be read: try another"
         raise WebToolError("not_readable", text)
-    body, whole = await _read(response, most)
-    if not whole:
-        text = f"{url.host} answers with more than {most:,} bytes: look for a smaller page"
+    body, complete = await _read(response, max_bytes)
+    if not complete:
+        text = f"{url.host} answers with more than {max_bytes:,} bytes: look for a smaller page"
         raise WebToolError("too_large", text)
     return Answer(answer.url, body, answer.status, headers)
 
 
-async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
-    """The body, unpacked, up to `most` bytes, and whether that is all. Raises `WebToolError`."""
+async def _read(response: httpx2.Response, max_bytes: int) -> tuple[bytes, bool]:
+    """The unpacked body, up to `max_bytes`, and whether that is all. Raises `WebToolError`."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if packing in _PACKED else None
     if unpack is None and packing not in {"", "identity"}:
@@ -180,17 +180,19 @@ async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
             if enough.cancel_called:
                 continue
             try:
-                body += piece if unpack is None else unpack.decompress(piece, most + 1 - len(body))
+                body += (
+                    piece if unpack is None else unpack.decompress(piece, max_bytes + 1 - len(body))
+                )
             except zlib.error as error:
                 spoilt = error
-            if spoilt is not None or len(body) > most:
+            if spoilt is not None or len(body) > max_bytes:
                 # Reading ends where it waits: trio wants its generators run out, not left.
                 enough.cancel()
     if spoilt is not None:
         raise WebToolError(
             "bad_answer", "the answer cannot be unpacked: try another page"
         ) from spoilt
-    return bytes(body[:most]), len(body) <= most
+    return bytes(body[:max_bytes]), len(body) <= max_bytes
 
 
 def _cause(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from clew_web.request import Answer, WebRequest
 from clew_web.results import doc_id
 from clew_web.source import SLACK
 
-SHOWN: Final = 4_000
+MAX_PART_CHARS: Final = 4_000
 """Characters of a page that are shown at once, at least one passage."""
 
 _DESCRIPTION: Final = (
@@ -36,8 +36,8 @@ def fetch_page(reach: Reach | None = None) -> Tool:
         answer = await out.ask(WebRequest(args["url"], types=KINDS), Robots(out).may_go)
         if trouble := status_failure(answer):
             raise trouble
-        found = await to_thread.run_sync(partial(readable, answer), abandon_on_cancel=True)
-        return _part(answer.url, found, args.get("offset", 0))
+        text = await to_thread.run_sync(partial(readable, answer), abandon_on_cancel=True)
+        return _part(answer.url, text, args.get("offset", 0))
 
     return checked(
         Tool(
@@ -81,8 +81,8 @@ def _part(url: str, page: PageText, offset: int) -> Observation:
         last = passages[-1]
         text = f"the page ends at {last.offset + len(last.text)}: give a smaller offset"
         raise WebToolError("bad_query", text)
-    shown = list(_first(ahead))
-    ids = [doc_id("page", url, one.text) for one in shown]
+    visible = list(_first(ahead))
+    ids = [doc_id("page", url, one.text) for one in visible]
     content: dict[str, Json] = {
         "url": url,
         "title": page.title,
@@ -95,20 +95,20 @@ def _part(url: str, page: PageText, offset: int) -> Observation:
                 "url": url,
                 "offset": one.offset,
             }
-            for name, one in zip(ids, shown, strict=True)
+            for name, one in zip(ids, visible, strict=True)
         ],
     }
     if page.note:
         content["note"] = page.note
-    if len(shown) < len(ahead):
-        content["next"] = ahead[len(shown)].offset
+    if len(visible) < len(ahead):
+        content["next"] = ahead[len(visible)].offset
     return Observation(
         content=content,
         effect="read",
         trust="untrusted",
         evidence=tuple(
             Evidence(name, one.text, 1.0, url, one.offset)
-            for name, one in zip(ids, shown, strict=True)
+            for name, one in zip(ids, visible, strict=True)
         ),
     )
 
@@ -117,7 +117,7 @@ def _first(passages: Sequence[Passage]) -> Iterator[Passage]:
     length = 0
     for one in passages:
         length += len(one.text)
-        if length > SHOWN and one is not passages[0]:
+        if length > MAX_PART_CHARS and one is not passages[0]:
             return
         yield one
 

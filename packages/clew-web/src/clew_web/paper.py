@@ -41,7 +41,7 @@ Find: TypeAlias = Callable[[str], Awaitable[Article | Sequence[str]]]
 
 _SIMILAR: Final = 5
 _NEAR: Final = 0.6
-_GIVEN: Final = 5.0
+_SCORE_OF_TEXT: Final = 5.0
 _BEGINNING: Final = 1_000
 
 
@@ -64,15 +64,15 @@ def paper_tools(
     elif callable(over):
         find, prefix = over, "text"
     else:
-        find, seconds, prefix = _given(over), _GIVEN, "text"
+        find, seconds, prefix = _find_in_texts(over), _SCORE_OF_TEXT, "text"
 
     async def search(args: dict[str, Json], key: str) -> Any:
         title = query_of({"query": args["entity"]}).text
-        found = await find(title)
-        if not isinstance(found, Article):
-            return _similar(title, found)
-        first = shortened(found.text.strip().split("\n")[0])
-        return observation([_piece(prefix, found, found.text.find(first), first)])
+        article = await find(title)
+        if not isinstance(article, Article):
+            return _similar(title, article)
+        first = shortened(article.text.strip().split("\n")[0])
+        return observation([_piece(prefix, article, article.text.find(first), first)])
 
     async def lookup(args: dict[str, Json], key: str) -> Any:
         title, word = args.get("title", ""), args["word"]
@@ -80,10 +80,10 @@ def paper_tools(
         if not title:
             text = "in which article? Search an entity first, or give its title"
             raise WebToolError("bad_query", text)
-        found = await find(title)
-        if not isinstance(found, Article):
-            return _similar(title, found)
-        return _sentence(prefix, found, word, number)
+        article = await find(title)
+        if not isinstance(article, Article):
+            return _similar(title, article)
+        return _sentence(prefix, article, word, number)
 
     return (
         _tool(SEARCH, _SEARCHES, _ENTITY, search, {"entity": "Skerryvore"}, seconds),
@@ -147,21 +147,21 @@ def _tool(
     )
 
 
-def _piece(prefix: str, found: Article, offset: int, text: str) -> SearchHit:
+def _piece(prefix: str, article: Article, offset: int, text: str) -> SearchHit:
     """Its score is 1: it was not searched for but asked for by name."""
-    name = doc_id(prefix, found.url or found.title, text)
-    return SearchHit(name, 1.0, found.title, text, found.url, offset)
+    name = doc_id(prefix, article.url or article.title, text)
+    return SearchHit(name, 1.0, article.title, text, article.url, offset)
 
 
-def _sentence(prefix: str, found: Article, word: str, number: int) -> Observation:
+def _sentence(prefix: str, article: Article, word: str, number: int) -> Observation:
     """The sentence of that number among those with the word."""
-    there = [one for one in sentences(found.text) if caseless(word) in caseless(one[1])]
+    there = [one for one in sentences(article.text) if caseless(word) in caseless(one[1])]
     if number > len(there):
-        more = "no more sentences have" if there else f"no sentence of {found.title!r} has"
+        more = "no more sentences have" if there else f"no sentence of {article.title!r} has"
         note = f"{more} {word[:80]!r}: look up another word, or search another entity"
         return observation([], note, of=len(there))
     offset, sentence = there[number - 1]
-    piece = _piece(prefix, found, offset, sentence[:LONGEST])
+    piece = _piece(prefix, article, offset, sentence[:LONGEST])
     return observation([piece], number=number, of=len(there))
 
 
@@ -173,30 +173,32 @@ def _similar(title: str, titles: Sequence[str]) -> Observation:
 
 def _wikipedia(reach: Reach, language: str, api: str) -> Find:
     async def find(title: str) -> Article | Sequence[str]:
-        found = read_article(await reach.ask(article_request(title, language, api)))
-        if found is not None and found.text:
-            return found
+        article = read_article(await reach.ask(article_request(title, language, api)))
+        if article is not None and article.text:
+            return article
         return read_similar(await reach.ask(similar_request(title, language, api)))
 
     return find
 
 
-def _given(texts: Mapping[str, str | Sequence[str]]) -> Find:
-    whole = {
+def _find_in_texts(texts: Mapping[str, str | Sequence[str]]) -> Find:
+    joined = {
         title: text if isinstance(text, str) else " ".join(part.strip() for part in text)
         for title, text in texts.items()
     }
-    folded = {caseless(title).strip(): title for title in whole}
-    if not whole:
+    folded = {caseless(title).strip(): title for title in joined}
+    if not joined:
         message = "there is nothing to search: give texts by their titles"
         raise ConfigError(message)
 
     async def find(title: str) -> Article | Sequence[str]:
         if (known := folded.get(caseless(title))) is not None:
-            return Article(known, "", whole[known])
+            return Article(known, "", joined[known])
         near = difflib.get_close_matches(caseless(title), folded, n=_SIMILAR, cutoff=_NEAR)
-        scores = {name: share(title, f"{name} {text[:_BEGINNING]}") for name, text in whole.items()}
-        holding = [name for name in sorted(whole, key=lambda name: -scores[name]) if scores[name]]
+        scores = {
+            name: share(title, f"{name} {text[:_BEGINNING]}") for name, text in joined.items()
+        }
+        holding = [name for name in sorted(joined, key=lambda name: -scores[name]) if scores[name]]
         return list(dict.fromkeys([*(folded[one] for one in near), *holding]))[:_SIMILAR]
 
     return find
@@ -221,7 +223,7 @@ class KeepPlace:
         """Amend a `lookup` that leaves out title or number, by what the record says."""
         if call.action.name != LOOKUP or {"title", "number"} <= call.args.keys():
             return None
-        title, seen = _place(trajectory)
+        title, seen = _last_searched(trajectory)
         title = call.args.get("title", title)
         if not title:
             return None
@@ -230,15 +232,15 @@ class KeepPlace:
         return Verdict("amend", f"in {title!r}, sentence {number} of those with it", args=args)
 
 
-def _place(trajectory: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
+def _last_searched(trajectory: Trajectory) -> tuple[str, Counter[tuple[str, str]]]:
     """The title searched last, and how many sentences were seen since, by title and word."""
     title, seen = "", Counter[tuple[str, str]]()
     for other in trajectory.calls:
-        shown = _results_of(other)
-        if not shown:
+        hits = _results_of(other)
+        if not hits:
             continue
         if other.action.name == SEARCH:
-            title, seen = shown[0].title, Counter[tuple[str, str]]()
+            title, seen = hits[0].title, Counter[tuple[str, str]]()
         else:
             seen[other.args.get("title", title), caseless(other.args["word"])] += 1
     return title, seen

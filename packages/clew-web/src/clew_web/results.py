@@ -58,21 +58,21 @@ def plain(text: object) -> str:
     """Text of a source on one line, without markup; "" where it is no text."""
     if not isinstance(text, str):
         return ""
-    shown = html.unescape(_TAG.sub("", text)) if "<" in text or "&" in text else text
-    return one_line(_CONTROL.sub(" ", shown))
+    plain_text = html.unescape(_TAG.sub("", text)) if "<" in text or "&" in text else text
+    return one_line(_CONTROL.sub(" ", plain_text))
 
 
 def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[SearchHit]:
     """The hits with ids and scores, each once, in their order; those that are no pages left out."""
-    found: dict[str, SearchHit] = {}
+    unique: dict[str, SearchHit] = {}
     for hit in hits:
         url = clean_text(hit.url)
         if url and not _is_page(url):
             continue
         title, snippet = clean_text(hit.title)[:_TITLE], shortened(clean_text(hit.snippet))
-        given = hit.score is not None and math.isfinite(hit.score)
-        score = float(hit.score or 0.0) if given else share(query, f"{title} {snippet}")
-        found.setdefault(
+        scored = hit.score is not None and math.isfinite(hit.score)
+        score = float(hit.score or 0.0) if scored else share(query, f"{title} {snippet}")
+        unique.setdefault(
             same_page(url or title),
             SearchHit(
                 doc_id(prefix, url or title, snippet),
@@ -83,7 +83,7 @@ def pieces(prefix: str, query: str, hits: Iterable[Hit]) -> list[SearchHit]:
                 hit.offset,
             ),
         )
-    return list(found.values())
+    return list(unique.values())
 
 
 def clean_text(text: str) -> str:
@@ -126,27 +126,27 @@ def same_page(url: str) -> str:
     return f"{host}{number}{unquote(parts.path).rstrip('/')}{question}"
 
 
-def shortened(text: str, most: int = LONGEST) -> str:
+def shortened(text: str, max_chars: int = LONGEST) -> str:
     """The text, cut behind a sentence or a word where it is too long."""
-    if len(text) <= most:
+    if len(text) <= max_chars:
         return text
-    window = text[:most]
+    window = text[:max_chars]
     sentences = [match.end() for match in re.finditer(r"[.!?](?=\s)|[。！？]", window)]
-    if sentences and sentences[-1] > most // 2:
+    if sentences and sentences[-1] > max_chars // 2:
         return window[: sentences[-1]]
     return window.rpartition(" ")[0] or window
 
 
-def observation(found: Sequence[SearchHit], note: str = "", **more: Json) -> Observation:
+def observation(hits: Sequence[SearchHit], note: str = "", **more: Json) -> Observation:
     """What a search tool returns: `results`, a note where one is needed, and their evidence."""
-    weak = [piece.doc_id for piece in found if piece.score < WEAK]
+    weak = [piece.doc_id for piece in hits if piece.score < WEAK]
     if weak:
         text = (
             f"below {WEAK} and so weak: {', '.join(weak)}. Read the page, search with other words, "
             "or say that it is not certain"
         )
         note = f"{note}. {text}" if note else text
-    content: dict[str, Json] = {"results": [as_json(piece) for piece in found], **more}
+    content: dict[str, Json] = {"results": [as_json(piece) for piece in hits], **more}
     if note:
         content["note"] = note
     return Observation(
@@ -155,7 +155,7 @@ def observation(found: Sequence[SearchHit], note: str = "", **more: Json) -> Obs
         trust="untrusted",
         evidence=tuple(
             Evidence(piece.doc_id, piece.snippet, piece.score, piece.url, piece.offset)
-            for piece in found
+            for piece in hits
         ),
     )
 

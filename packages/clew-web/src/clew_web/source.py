@@ -18,8 +18,8 @@ from clew_web.http_request import port, read_url
 from clew_web.request import Answer, WebRequest
 from clew_web.results import Hit, SearchHit, observation, pieces
 
-MOST_QUERY: Final = 400
-MOST_RESULTS: Final = 20
+MAX_QUERY_CHARS: Final = 400
+MAX_RESULTS: Final = 20
 SLACK: Final = 5.0
 """Seconds by which a tool's deadline lies behind that of its requests: it can still say why."""
 
@@ -73,8 +73,8 @@ def search_tool(source: Source, reach: Reach | None = None) -> Tool:
     out = reach or reach_of_environment()
 
     async def call(args: dict[str, Json], key: str) -> Any:
-        found = await search(source, query_of(args), out)
-        return observation(found, "" if found else _NOTHING)
+        hits = await search(source, query_of(args), out)
+        return observation(hits, "" if hits else _NOTHING)
 
     description = (
         f"Search {source.title}{source.about}. Use the few words that matter, names first. Each "
@@ -101,7 +101,7 @@ def parameters(*, languages: bool) -> dict[str, Json]:
         "limit": {
             "type": "integer",
             "minimum": 1,
-            "maximum": MOST_RESULTS,
+            "maximum": MAX_RESULTS,
             "default": Query("").limit,
             "description": "How many results at most",
         },
@@ -123,11 +123,11 @@ def parameters(*, languages: bool) -> dict[str, Json]:
 def query_of(args: dict[str, Json]) -> Query:
     """The query of a call. Raises `WebToolError` where nothing could be found by it."""
     text = one_line(args["query"])
-    if len(text) > MOST_QUERY:
+    if len(text) > MAX_QUERY_CHARS:
         raise WebToolError(
             "bad_query",
-            f"the query has {len(text):,} characters, at most {MOST_QUERY} are sent: give the few "
-            "words that matter",
+            f"the query has {len(text):,} characters, at most {MAX_QUERY_CHARS} are sent: give "
+            "the few words that matter",
         )
     if not any(sign.isalnum() for sign in text):
         raise WebToolError("bad_query", "the query holds no word: give the words that matter")

@@ -135,12 +135,12 @@ def _read(answer: Answer) -> _WikiResults:
     if trouble := _trouble(answer) or status_failure(answer):
         raise trouble
     try:
-        said = msgspec.convert(answer.json(), _Wiki)
+        reply = msgspec.convert(answer.json(), _Wiki)
     except msgspec.ValidationError as error:
         raise _unlike() from error
-    if said.query is None and not said.batchcomplete:
+    if reply.query is None and not reply.batchcomplete:
         raise _unlike()
-    return said.query or _WikiResults()
+    return reply.query or _WikiResults()
 
 
 def _unlike() -> WebToolError:

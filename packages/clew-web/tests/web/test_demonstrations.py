@@ -47,7 +47,7 @@ async def test_the_papers_agent_is_shown_demonstrations_with_its_own_tools(codec
         assert (example.goal in text) is (example in agent.engine.prompt_spec.examples)
     assert "Hollin Viaduct" in text
     record = await read(result.run_id, store=store)
-    assert (result.answer, record.started.setting.parts["examples"]) == ("a novel", 2)
+    assert (result.answer, record.started.spec.parts["examples"]) == ("a novel", 2)
 
 
 async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> None:

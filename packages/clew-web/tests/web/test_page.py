@@ -119,7 +119,7 @@ async def test_a_pdf_is_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> No
 )
 async def test_what_cannot_be_read_is_told(said: Said, kind: Kind, says: str) -> None:
     with Site({"/a": said}) as site:
-        await refuses(near(site, most=50_000), f"{site.url}/a", kind, says)
+        await refuses(near(site, max_bytes=50_000), f"{site.url}/a", kind, says)
 
 
 @pytest.mark.parametrize(

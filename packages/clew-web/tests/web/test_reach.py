@@ -264,8 +264,10 @@ async def test_a_redirect_to_nowhere_is_an_answer() -> None:
 
 async def test_no_more_is_read_than_is_allowed() -> None:
     with Site({"/a": page("x" * 1_000)}) as site:
-        assert len((await near(site, most=1_000).ask(WebRequest(f"{site.url}/a", types=()))).body)
-        await fails(near(site, most=999), f"{site.url}/a", "too_large", "more than 999 bytes")
+        assert len(
+            (await near(site, max_bytes=1_000).ask(WebRequest(f"{site.url}/a", types=()))).body
+        )
+        await fails(near(site, max_bytes=999), f"{site.url}/a", "too_large", "more than 999 bytes")
 
 
 async def test_a_body_in_many_pieces_is_left_when_it_is_too_long() -> None:
@@ -273,7 +275,7 @@ async def test_a_body_in_many_pieces_is_left_when_it_is_too_long() -> None:
     body = b"1\r\nx\r\n" * 1_000 + b"0\r\n\r\n"
     with Site({"/a": Said(body, headers=pieces)}) as site:
         assert len((await near(site).ask(WebRequest(f"{site.url}/a", types=()))).body) == 1_000
-        await fails(near(site, most=10), f"{site.url}/a", "too_large")
+        await fails(near(site, max_bytes=10), f"{site.url}/a", "too_large")
 
 
 @pytest.mark.parametrize(("pack", "name"), [(gzip.compress, "gzip"), (zlib.compress, "deflate")])
@@ -286,7 +288,7 @@ async def test_what_is_packed_is_unpacked_within_the_limit(
     with Site({"/a": Said(small, headers=packed), "/b": Said(bomb, headers=packed)}) as site:
         answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
         assert answer.body == b"hello " * 10
-        await fails(near(site, most=10_000), f"{site.url}/b", "too_large")
+        await fails(near(site, max_bytes=10_000), f"{site.url}/b", "too_large")
     assert site.asked[0].headers["accept-encoding"] == "gzip"
 
 
@@ -303,13 +305,13 @@ async def test_what_cannot_be_unpacked_is_told(body: bytes, name: str, says: str
 async def test_other_kinds_than_asked_for_are_not_read(kind: str, says: str) -> None:
     with Site({"/a": Said(b"x" * 1_000, kind)}) as site:
         with pytest.raises(WebToolError, match=says) as caught:
-            await near(site, most=10).ask(WebRequest(f"{site.url}/a", types=("text/",)))
+            await near(site, max_bytes=10).ask(WebRequest(f"{site.url}/a", types=("text/",)))
     assert caught.value.kind == "not_readable"
 
 
 async def test_refusals_are_read_in_part_whatever_their_kind() -> None:
     with Site({"/a": Said(b"x" * 100_000, "image/png", 418)}) as site:
-        answer = await near(site, most=10).ask(WebRequest(f"{site.url}/a"))
+        answer = await near(site, max_bytes=10).ask(WebRequest(f"{site.url}/a"))
     assert (answer.status, len(answer.body)) == (418, 65_536)
 
 

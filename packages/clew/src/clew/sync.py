@@ -9,7 +9,7 @@ from typing import Generic
 
 from clew.agent import api, approvals, rewinding
 from clew.agent.agent import A_co, Agent
-from clew.agent.api import Shown
+from clew.agent.api import StreamItem
 from clew.agent.result import Result
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.core.events import Entry
@@ -56,11 +56,11 @@ class Stream(Generic[A_co]):
     def __init__(self, events: api.Stream[A_co]) -> None:
         self._events = events
 
-    def __iter__(self) -> Iterator[Shown]:
-        shown = aiter(self._events)
+    def __iter__(self) -> Iterator[StreamItem]:
+        events = aiter(self._events)
         while True:
             try:
-                yield wait_for(anext, shown)
+                yield wait_for(anext, events)
             except StopAsyncIteration:
                 return
 

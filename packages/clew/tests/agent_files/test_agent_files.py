@@ -216,13 +216,13 @@ async def test_a_function_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
 
 
 def test_tools_are_found_as_the_file_says(tmp_path: Path) -> None:
-    said = '[retrieval]\nk = 3\nalways = ["planner"]\nmost = 9\nper_server = 2\n'
+    said = '[retrieval]\nk = 3\nalways = ["planner"]\nmax_tools = 9\nper_server = 2\n'
     said += 'embed = "own_parts:letters"'
     agent, _ = load_agent(written(tmp_path, f'model = "offline"\n{said}'))
     assert [tool.name for tool in agent.engine.prompt_spec.tools] == ["planner"]
     assert [tool.name for tool in agent.engine.prompt_spec.more] == ["calc", "read_more", "recall"]
-    told = "Retrieval(k=3, always=['planner'], embed=own_parts.letters, most=9, per_server=2)"
-    assert agent.setting.parts["retrieval"] == told
+    told = "Retrieval(k=3, always=['planner'], embed=own_parts.letters, max_tools=9, per_server=2)"
+    assert agent.spec.parts["retrieval"] == told
     plain, _ = load_agent(written(tmp_path, 'model = "offline"\n[retrieval]'))
     assert (plain.engine.prompt_spec.tools, len(plain.engine.prompt_spec.more)) == ((), 4)
 
@@ -349,7 +349,7 @@ WRONG: list[tuple[str, int, str]] = [
     ),
     ('[prices."a b"]\ninput = 1.0', 1, "lacks 'output'"),
     ('model = "offline"\n[retrieval]\nk = 0', 3, "k is 0: give a whole number from 1 on"),
-    ('model = "offline"\n[retrieval]\nmost = -1', 3, "most is -1"),
+    ('model = "offline"\n[retrieval]\nmax_tools = -1', 3, "max_tools is -1"),
     ('model = "offline"\n[retrieval]\nalways = ["calk"]', 3, "the agent has no tool 'calk'"),
     ('model = "offline"\n[retrieval]\nembed = "maxilm"', 3, "there is no embedding 'maxilm'"),
     ('model = "offline"\n[retrieval]\nembed = "own_parts:absent"', 3, "'own_parts:absent' cannot"),

@@ -143,7 +143,7 @@ async def test_nor_does_one_that_was_held_for_what_another_tool_would_do_again(
     assert "post would do in its place was done already, by q:1.1" in str(record.held[0].verdict)
     (tmp_path / "own_letters.py").unlink()
     sys.modules.pop("own_letters", None)
-    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    prompt_spec = await store.blob(record.started.spec.prompt_blob)
     bare, apart = stand_ins(
         spec, record, prompt_spec, partial(make_agent, model=ScriptedModel(moves))
     )
@@ -159,7 +159,7 @@ async def test_a_replay_needs_no_tool_of_ones_own(folder: Path) -> None:
     record = await load(store, "r")
     (folder / "own_searches.py").unlink()
     sys.modules.pop("own_searches", None)
-    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    prompt_spec = await store.blob(record.started.spec.prompt_blob)
     bare, apart = stand_ins(spec, record, prompt_spec, partial(make_agent, model=model))
     assert apart >= {"tools.web"}
     again = (await replay(bare.engine, record, MemoryStore(), apart)).trajectory.entries

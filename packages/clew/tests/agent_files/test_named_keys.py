@@ -20,7 +20,7 @@ HEAD = 'model = "offline"\ntools = ["calc"]\n'
         ('strategy = "rewoo"\n[limits.calls_per_tool]\ncalc = 2\nclac = 3', 6),
         ('[compaction]\nat = 0.9\n\nto = 0.1\nby = ["a"]', 7),
         ("[compaction]\nkeep = 3\nto = 0.1\nat = 1.9", 6),
-        ("[rewinds]\nrejected = 2\n\nmost = 0", 6),
+        ("[rewinds]\nrejected = 2\n\nmax_rewinds = 0", 6),
         ('[strategy]\nname = "reflexion"\n\ntrials = 0', 6),
         ('checks = ["grounded"]\n[grounded]\nscope = "sentence"\n\nthreshold = 7', 7),
         ('[[programs]]\nname = "ls"\ndescription = "x"\nargv = ["ls"]\ntimeout = -1', 7),

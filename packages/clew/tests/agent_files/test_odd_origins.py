@@ -36,7 +36,7 @@ async def begun(origin: dict[str, Any]) -> tuple[Trajectory, bytes | None]:
     agent = make_agent(Spec(model="offline", tools=("calc",)))
     await start(agent, "Go.", store, run_id="r", origin=origin)
     record = await load(store, "r")
-    blob = record.started.setting.prompt_blob
+    blob = record.started.spec.prompt_blob
     return record, await store.blob(blob) if blob else None
 
 

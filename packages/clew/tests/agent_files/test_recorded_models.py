@@ -44,7 +44,7 @@ async def recorded(spec: Spec, parser: str) -> tuple[Trajectory, bytes | None]:
     said = origin(spec.replace({"parser": parser}))
     await go(agent.engine, await start(agent, "Go.", store, run_id="r", origin=said))
     record = await load(store, "r")
-    blob = record.started.setting.prompt_blob
+    blob = record.started.spec.prompt_blob
     return record, await store.blob(blob) if blob else None
 
 

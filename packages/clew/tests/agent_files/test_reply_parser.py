@@ -12,7 +12,7 @@ async def test_an_agent_file_names_it(tmp_path: Path) -> None:
     file = tmp_path / "agent.toml"
     file.write_text('model = "offline"\nparser = "offline"\n')
     agent = load_agent(file).agent
-    assert agent.setting.params["parser"] == "offline"
+    assert agent.spec.params["parser"] == "offline"
     assert (await run(agent, "What is 17 * 23?", store=MemoryStore())).ok
     file.write_text('model = "offline"\nparser = "nobody:knows"\n')
     with pytest.raises(ConfigError, match="line 2"):

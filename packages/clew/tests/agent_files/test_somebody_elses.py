@@ -124,7 +124,7 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     record = await load(store, "r")
     (tmp_path / "their_parts.py").unlink()
     del sys.modules["their_parts"]
-    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    prompt_spec = await store.blob(record.started.spec.prompt_blob)
     make = partial(make_agent, model=ScriptedModel([*MOVES]))
     bare, apart = stand_ins(spec, record, prompt_spec, make)
     assert apart == {"tools.visit", "parts.answer", "parts.retrieval"}
@@ -160,7 +160,7 @@ async def test_an_agent_that_a_module_makes_a_tool_of_is_stood_in_for(tmp_path: 
     record = await load(store, "r")
     (tmp_path / "their_clerk.py").unlink()
     del sys.modules["their_clerk"]
-    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    prompt_spec = await store.blob(record.started.spec.prompt_blob)
     bare, apart = stand_ins(
         spec, record, prompt_spec, partial(make_agent, model=ScriptedModel(moves))
     )
@@ -198,7 +198,7 @@ async def test_a_version_may_be_any_text(tmp_path: Path, version: str) -> None:
     record = await load(store, "r")
     (tmp_path / "their_stamped.py").unlink()
     del sys.modules["their_stamped"]
-    prompt_spec = await store.blob(record.started.setting.prompt_blob)
+    prompt_spec = await store.blob(record.started.spec.prompt_blob)
     bare, apart = stand_ins(
         spec, record, prompt_spec, partial(make_agent, model=ScriptedModel(moves))
     )

@@ -56,4 +56,4 @@ async def test_a_window_is_set_where_a_question_is_asked(tmp_path: Path) -> None
     store = package.SqliteStore(place)
     record = await package.read(asked["run_id"], store=store)
     await store.close()
-    assert "window=16000" in record.started.setting.parts["compaction"]
+    assert "window=16000" in record.started.spec.parts["compaction"]

@@ -76,7 +76,7 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
         [],
     ),
     (
-        Thought(Reply(), PRINTS, "Hm.", shown=("f", "g")),
+        Thought(Reply(), PRINTS, "Hm.", visible_tools=("f", "g")),
         ["Tools 2: shown from here on: f, g", "Thought 2: Hm."],
         ["Tools 2: shown from here on: f, g", "Thought 2: Hm."],
     ),
@@ -184,7 +184,7 @@ EVENTS: list[tuple[AnyEvent, list[str], list[str]]] = [
 
 
 def lines(event: AnyEvent, *, whole: bool) -> list[str]:
-    return [f"{piece.label}: {piece.text}" for piece in render_event(event, 2, whole=whole)]
+    return [f"{piece.label}: {piece.text}" for piece in render_event(event, 2, complete=whole)]
 
 
 @pytest.mark.parametrize(("event", "all_of_it", "gist"), EVENTS)

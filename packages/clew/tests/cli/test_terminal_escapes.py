@@ -8,7 +8,7 @@ import pytest
 
 from clew.cli import safe_text
 from clew.cli.errors import explain
-from clew.cli.safe_text import say, shown
+from clew.cli.safe_text import printable, say
 from clew.cli.screen import console
 from clew.support.errors import ConfigError, ModelError, StoreError
 from tests.cli.shell import clew
@@ -76,7 +76,7 @@ def test_the_exits_show_what_would_act(text: str, capsys: pytest.CaptureFixture[
     for out in (said.out, said.err):
         assert text not in out
         assert all(letter == "\n" or letter.isprintable() for letter in out)
-    assert shown(shown(text)) == shown(text)
+    assert printable(printable(text)) == printable(text)
 
 
 @pytest.mark.parametrize("text", DANGERS[:6])

@@ -88,7 +88,7 @@ async def test_the_files_of_a_run_stay_in_the_log_folder(run_id: str) -> None:
     Path("agent.toml").write_text('model = "offline"\n')
     agent = make_agent(read_agent_file("agent.toml"))
     async with store_at("runs.sqlite") as store:
-        await Journal.create(store, Started(text_parts("What is 2+3?"), agent.setting), run_id)
+        await Journal.create(store, Started(text_parts("What is 2+3?"), agent.spec), run_id)
     words = ["resume", run_id, "--store", "runs.sqlite", "--set", "model=offline"]
     logs = Path("deep", "er", "logs")
     before = {*Path().rglob("*")}

@@ -360,7 +360,7 @@ async def test_an_id_of_an_older_clew_sends_a_terminal_nothing(
     assert "  \\x1b[31mred  answered" in capsys.readouterr().out
     store = SqliteStore(Path("odd.sqlite"))
     await Journal.create(
-        store, Started(text_parts("?"), Agent(model=ScriptedModel([])).setting), run_id
+        store, Started(text_parts("?"), Agent(model=ScriptedModel([])).spec), run_id
     )
     await store.close()
     assert "\n\\x1b[31mred  " in clew("runs", "--store", "odd.sqlite").out

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.codecs.json_repair import DEPTH, UnreadableError, first_value, repeated_key, whole_value
+from clew.codecs.json_repair import (
+    DEPTH,
+    UnreadableError,
+    complete_value,
+    first_value,
+    repeated_key,
+)
 
 JSON = st.recursive(
     st.none()
@@ -26,7 +32,7 @@ def test_json_is_read_as_it_is(value: Any, before: str, after: str) -> None:
     text = before + json.dumps(value, ensure_ascii=False)
     found = first_value(text + (after if isinstance(value, (dict, list, str)) else ""))
     assert (found.value, found.end, found.repairs) == (value, len(text), ())
-    assert whole_value(text) == value
+    assert complete_value(text) == value
 
 
 def complaint(read: Callable[[str], object], text: str) -> str:
@@ -39,7 +45,7 @@ def complaint(read: Callable[[str], object], text: str) -> str:
 
 @given(st.text())
 def test_any_text_is_a_value_or_unreadable_in_one_line(text: str) -> None:
-    assert "\n" not in complaint(first_value, text) + complaint(whole_value, text)
+    assert "\n" not in complaint(first_value, text) + complaint(complete_value, text)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +113,7 @@ def test_deep_nesting_is_read_up_to_the_limit() -> None:
 
 def test_a_whole_value_has_nothing_behind_it() -> None:
     with pytest.raises(UnreadableError, match="text behind"):
-        whole_value("1 2")
+        complete_value("1 2")
 
 
 def test_a_key_that_is_given_twice_is_named_and_no_json_names_none() -> None:

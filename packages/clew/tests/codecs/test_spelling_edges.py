@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.codecs.call_spellings import MOST, WrittenCall, calls_at
+from clew.codecs.call_spellings import MAX_CALLS, WrittenCall, calls_at
 from clew.codecs.native import Native
 from clew.core.events import Action, RawCall, Reply
 from clew.core.interfaces import Parameters
@@ -70,8 +70,8 @@ def test_a_labelled_call_with_broken_arguments_is_a_fault_that_shows_the_right_o
 
 
 def test_so_many_calls_of_a_text_are_read_and_no_more() -> None:
-    found, end = calls_at(prompt_spec(), ONE * (MOST + 1), 0, marked=False)
-    assert (found, end) == ([WrittenCall("search", ADA)] * MOST, len(ONE) * MOST)
+    found, end = calls_at(prompt_spec(), ONE * (MAX_CALLS + 1), 0, marked=False)
+    assert (found, end) == ([WrittenCall("search", ADA)] * MAX_CALLS, len(ONE) * MAX_CALLS)
 
 
 @pytest.mark.parametrize(

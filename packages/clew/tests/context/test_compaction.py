@@ -398,7 +398,7 @@ def test_an_agent_file_says_how(tmp_path: Path) -> None:
     path.write_text('model = "offline"\n[compaction]\nby = ["extract", "drop"]\nwindow = 9000\n')
     made, _ = load_agent(path)
     assert made.context.compaction == Compaction(("extract", "drop"), window=9_000)
-    assert made.setting.parts["compaction"] == (
+    assert made.spec.parts["compaction"] == (
         "Compaction(extract+drop, at=0.92, to=0.15, keep=3, window=9000)"
     )
     for wrong, why in (('by = ["msak"]', "no compactor 'msak'"), ("at = 0.1", "give shares")):

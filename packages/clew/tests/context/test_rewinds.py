@@ -202,7 +202,7 @@ class TestRepeatedCalls:
         def script(prompt: Prompt) -> Move:
             return act("page", number=1)
 
-        done = await ran(agent(WindowModel(script), Rewinds(most=2)))
+        done = await ran(agent(WindowModel(script), Rewinds(max_rewinds=2)))
         assert len(rewinds_of(done)) == 2
         assert done.stop is not None
         assert "no_progress" in done.stop.reason
@@ -515,7 +515,7 @@ class TestTheSettings:
             ({"by": ()}, "rewinds by nothing: name repeated or rejected, or give a critic", "by"),
             ({"rejected": 0}, "rewinds rejected is 0", "rejected"),
             ({"by": ("repeated",), "rejected": 3}, "rejected is 3, and by leaves", "rejected"),
-            ({"most": True}, "rewinds most is True", "most"),
+            ({"max_rewinds": True}, "rewinds max_rewinds is True", "max_rewinds"),
             ({"every": 1.5}, "rewinds every is 1.5", "every"),
             ({"every": 4}, "rewinds every is 4, and nobody is asked", "every"),
             ({"critic": "offline"}, "rewinds critic is 'offline': give clew.Critic", "critic"),
@@ -527,17 +527,18 @@ class TestTheSettings:
         assert refused.value.field == field
 
     def test_the_least_that_can_be_meant_is_taken(self) -> None:
-        assert (least := Rewinds(rejected=1, most=1)).rejected == least.most == 1
+        assert (least := Rewinds(rejected=1, max_rewinds=1)).rejected == least.max_rewinds == 1
         assert Rewinds(("repeated",)).by == ("repeated",)
 
     def test_are_named_in_the_record(self) -> None:
         def parts(rewinds: Rewinds | None) -> Any:
-            return agent(WindowModel(stuck), rewinds).setting.parts.get("rewinds")
+            return agent(WindowModel(stuck), rewinds).spec.parts.get("rewinds")
 
         assert parts(None) is None
-        assert parts(Rewinds()) == "Rewinds(repeated+rejected, rejected=2, most=3)"
+        assert parts(Rewinds()) == "Rewinds(repeated+rejected, rejected=2, max_rewinds=3)"
         mine = Rewinds((), critic=Critic(Said([]), prompt="Look."))
-        named = "Rewinds(nothing, rejected=2, most=3, Critic(test:critic, prompt='Look.') every 5)"
+        critic = "Critic(test:critic, prompt='Look.') every 5"
+        named = f"Rewinds(nothing, rejected=2, max_rewinds=3, {critic})"
         assert parts(mine) == named
 
     def test_stand_in_an_agent_file(self, tmp_path: Path) -> None:
@@ -592,7 +593,7 @@ async def test_a_small_model_does_not_begin_the_branch_again_at_once(
     model, store = Small(tools), MemoryStore()
 
     def who() -> Agent:
-        once = Rewinds(rejected=1, most=1)
+        once = Rewinds(rejected=1, max_rewinds=1)
         return Agent(
             model, tools, context=Context(rewinds=once), checks=[no], tries=9,
             limits=Limits(steps=4, landing=False),

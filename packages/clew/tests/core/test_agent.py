@@ -111,7 +111,7 @@ def test_a_cost_limit_without_a_known_price_is_refused() -> None:
 
 def test_a_plain_agent_is_named_in_records_as_it_always_was() -> None:
     """Or every run that was begun before would have to be taken up with another agent."""
-    parts = dict(Agent(model=MODEL).setting.parts)
+    parts = dict(Agent(model=MODEL).spec.parts)
     assert parts.pop("bounds") == [
         "Faults(most=3)",
         "Steps(most=15)",
@@ -144,14 +144,14 @@ def test_a_plain_agent_is_named_in_records_as_it_always_was() -> None:
 def test_settings_name_what_changed() -> None:
     one = Agent(model=MODEL, tools=TOOLS)
     other = one.replace(prompt="Other", tools=TOOLS[1:], limits=Limits(steps=3))
-    assert changes(one.setting, one.replace().setting) == ()
-    assert changes(one.setting, other.setting) == (
+    assert changes(one.spec, one.replace().spec) == ()
+    assert changes(one.spec, other.spec) == (
         "prompt",
         "tools.lookup",
         "parts.bounds",
         "parts.limits",
     )
-    assert one.setting.fingerprint != other.setting.fingerprint
+    assert one.spec.fingerprint != other.spec.fingerprint
 
 
 def test_parts_are_named_by_their_own_words() -> None:
@@ -209,7 +209,7 @@ class TestBounds:
         model = ScriptedModel([act("lookup", key="a"), say("as far as I got")])
         agent = Agent(model=model, tools=TOOLS, limits=Limits(seconds=2))
         ticks = itertools.count(0, 1000)  # every entry is a second after the one before
-        started = Started(text_parts("What?"), agent.setting)
+        started = Started(text_parts("What?"), agent.spec)
         journal = await Journal.create(MemoryStore(), started, clock=lambda: next(ticks))
         stop = (await go(agent.engine, journal)).stop
         assert stop == Stop("bound", "seconds", "as far as I got", code="seconds")
@@ -278,8 +278,8 @@ class TestBounds:
         assert repr(Limits(depth=3)) == repr(Limits(depth=2)) == repr(Limits())
         with pytest.raises(ConfigError, match="limit depth is -1: give a finite number from 0 on"):
             Limits(depth=-1)
-        assert Agent(model=MODEL, limits=Limits(depth=2)).setting.parts["depth"] == 2
-        assert "depth" not in Agent(model=MODEL).setting.parts
+        assert Agent(model=MODEL, limits=Limits(depth=2)).spec.parts["depth"] == 2
+        assert "depth" not in Agent(model=MODEL).spec.parts
 
     def test_bounds_are_values(self) -> None:
         assert repr(AtMost("tool_calls", 3)) == "ToolCalls(most=3)"

@@ -144,7 +144,7 @@ async def test_a_recorded_model_says_it_again() -> None:
     again = await run(agent().replace(model=model), "What is a?", store=store, run_id="again")
     assert (again.answer, again.steps) == (first.answer, first.steps)
     records = [await read(run_id, store=store) for run_id in ("run", "again")]
-    assert records[0].started.setting == records[1].started.setting
+    assert records[0].started.spec == records[1].started.spec
 
 
 async def test_many_runs_at_once_share_one_store(tmp_path: Path) -> None:

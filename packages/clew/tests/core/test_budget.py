@@ -27,8 +27,8 @@ from clew import (
 from clew import replay as play_again
 from clew.agent.runner import leave, start, take_up
 from clew.context import PROMPT
-from clew.context.call_estimate import ANSWER, CallEstimate, most_answered, opening
-from clew.core.budget import LEAST, Budget
+from clew.context.call_estimate import ANSWER, CallEstimate, max_answer_tokens, opening
+from clew.core.budget import MIN_SECONDS, Budget
 from clew.core.events import (
     SCHEMA,
     Action,
@@ -193,7 +193,7 @@ async def long_one(usage: Usage | None = None) -> Trajectory:
     """A record with one thought and one long observation."""
     reply = Reply(calls=(RawCall("lookup", '{"key":"x"}', "c"),), usage=usage or Usage(100, 10))
     journal = await Journal.create(
-        MemoryStore(), Started(text_parts("What?"), PLAIN.setting, SCHEMA), "run"
+        MemoryStore(), Started(text_parts("What?"), PLAIN.spec, SCHEMA), "run"
     )
     thought = Thought(
         reply, Fingerprints("", "", "", ""), actions=(Action("lookup", {"key": "x"}),)
@@ -216,8 +216,8 @@ class TestCost:
         who = Agent(model=model, tools=TOOLS, limits=Limits(cost=0.10))
         found, record = await played(who)
         assert (found.status, found.reason, found.steps) == ("bound", "cost", 4)
-        assert record.setting
-        assert record.setting.rates == model.rates
+        assert record.spec
+        assert record.spec.rates == model.rates
         detail = landing_of(record).detail
         assert detail == (
             "$0.0600 of $0.1000 spent and the next call needs about $0.0210, beside $0.0220 for a "
@@ -257,7 +257,7 @@ class TestCost:
 
     def test_rates_are_no_part_of_what_an_agent_is(self) -> None:
         rated = PLAIN.replace(model=ScriptedModel(SCRIPT, rates=Rates(1, 2, 1)))
-        assert rated.setting.fingerprint == PLAIN.setting.fingerprint
+        assert rated.spec.fingerprint == PLAIN.spec.fingerprint
 
 
 class TestExcess:
@@ -316,7 +316,7 @@ class TestExcess:
             (Usage(1, 1, cost=1.5), "grant: cost: $1.5000 of $1.0000 spent, $0.5000 over"),
         ):
             who = agent(usage, limits=Limits(cost=5.0))
-            started = Started(text_parts("What?"), who.setting, SCHEMA, grant=grant)
+            started = Started(text_parts("What?"), who.spec, SCHEMA, grant=grant)
             journal = await Journal.create(MemoryStore(), started)
             stop = (await go(who.engine, journal)).stop
             assert stop is not None
@@ -325,7 +325,7 @@ class TestExcess:
             assert stop.reason == f"{over}; what is left holds no landing"
         unpriced = msgspec.structs.replace(grant, cost=None)
         who = Agent(model=replace(costing(Usage(2_000, 1)), priced=False), tools=TOOLS)
-        started = Started(text_parts("What?"), who.setting, SCHEMA, grant=unpriced)
+        started = Started(text_parts("What?"), who.spec, SCHEMA, grant=unpriced)
         record = await go(who.engine, await Journal.create(MemoryStore(), started))
         assert landing_of(record).bound == "grant"
 
@@ -336,7 +336,7 @@ class TestTime:
     @pytest.mark.parametrize(
         ("effect", "left", "given"),
         [
-            ("read", 5.127, 5.13), ("pure", 0.0, LEAST), ("read", 99.0, 30.0),
+            ("read", 5.127, 5.13), ("pure", 0.0, MIN_SECONDS), ("read", 99.0, 30.0),
             ("unsafe", 5.0, 30.0), ("idempotent", 5.0, 30.0),
         ],
     )  # fmt: skip
@@ -372,7 +372,7 @@ class TestTime:
         with anyio.fail_after(PATIENCE):
             _, record = await played(who)
         (again,) = record.call("1.1").attempts
-        assert again.timeout == LEAST  # the one second that there was, less what is used up
+        assert again.timeout == MIN_SECONDS  # the one second that there was, less what is used up
         seen = record.call("1.1").observation
         assert seen
         assert seen.code == "timeout"
@@ -439,7 +439,7 @@ class TestLost:
 
     async def test_a_run_that_only_waited_lost_nothing(self) -> None:
         store = MemoryStore()
-        started = Started(text_parts("What?"), self.who.setting, SCHEMA, queue="default")
+        started = Started(text_parts("What?"), self.who.spec, SCHEMA, queue="default")
         await Journal.create(store, started, "run")
         first = await take_up(self.who, "run", store)  # and dies without a word
         assert not charges(first.trajectory)
@@ -515,10 +515,10 @@ def record_usage(record: Trajectory) -> Usage:
 
 
 def test_parameters_say_how_much_a_reply_may_take() -> None:
-    assert most_answered({"max_completion_tokens": 7, "temperature": 0}) == 7
-    assert most_answered({"max_tokens": True}) is None
-    assert most_answered({"max_tokens": "9", "maxOutputTokens": 8}) == 8
-    assert most_answered({}) is None
+    assert max_answer_tokens({"max_completion_tokens": 7, "temperature": 0}) == 7
+    assert max_answer_tokens({"max_tokens": True}) is None
+    assert max_answer_tokens({"max_tokens": "9", "maxOutputTokens": 8}) == 8
+    assert max_answer_tokens({}) is None
 
 
 USAGES = st.builds(
@@ -612,7 +612,7 @@ def test_a_sub_run_gets_the_time_that_two_thoughts_like_the_last_one_leave(
 ) -> None:
     who = Agent(model=ScriptedModel([say("x")]))
     thought = Thought(Reply(), Fingerprints("h", "t", "p", "s"))
-    entries = [Entry(1, 0, 1, Started(text_parts("q"), who.setting)), Entry(2, took, 1, thought)]
+    entries = [Entry(1, 0, 1, Started(text_parts("q"), who.spec)), Entry(2, took, 1, thought)]
     assert who.engine.budget.standing(Trajectory("r", entries)).share(1).seconds == left
 
 

@@ -128,7 +128,7 @@ def test_the_wait_between_attempts_grows_to_its_most() -> None:
         return await work(args, key)
 
     async def main() -> Trajectory:
-        return await once(made(noted, retry=Retry(4, delay=1.0, most=3.0)))
+        return await once(made(noted, retry=Retry(4, delay=1.0, max_delay=3.0)))
 
     trajectory = trio.run(main, clock=MockClock(autojump_threshold=0))
     assert seen(trajectory).ok

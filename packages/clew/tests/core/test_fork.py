@@ -363,7 +363,7 @@ async def test_another_model_with_another_format_takes_over(
     record = await load(store, found.run_id)
     (forked,) = record.forks
     assert {"model", "codec", "tools.send", "tools.add", "parts.limits"} <= set(forked.what)
-    assert forked.setting.codec == by_name(codec).name
+    assert forked.spec.codec == by_name(codec).name
     (prompt,) = prompts
     text = "\n".join(part.text for part in prompt)
     assert ("the value of k5" in text) is (at >= 5)
@@ -371,7 +371,7 @@ async def test_another_model_with_another_format_takes_over(
     assert (await prompt_of(found.run_id, store=store)).differs == ()
     if at:  # its thought answered a prompt of the agent of the time
         shared = await prompt_of(found.run_id, at, store=store)
-        assert (shared.setting.codec, shared.differs) == ("native/3", ())
+        assert (shared.spec.codec, shared.differs) == ("native/3", ())
     replayed = await replay(without_world(agent), found.run_id, store=store)
     assert replayed.trajectory.entries == record.entries
 
@@ -676,7 +676,7 @@ def test_fork_has_a_twin(tmp_path: Path) -> None:
 
 def test_the_first_entry_of_a_fork_stays_readable() -> None:
     body = (
-        b'{"event":"forked","parent":"r","step":2,"setting":{"fingerprint":"f","model":"m",'
+        b'{"event":"forked","parent":"r","step":2,"spec":{"fingerprint":"f","model":"m",'
         b'"codec":"native/1","prompt":"p"},"what":["model"],"done":[{"key":"r:3.1","tool":"send",'
         b'"hash":"h","text":"send({})","outcome":"unknown"}],"again":1,"origin":{"cli":{}}}'
     )

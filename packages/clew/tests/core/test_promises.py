@@ -394,7 +394,7 @@ async def test_a_writer_that_is_ended_leaves_nobody_waiting() -> None:
 async def test_secrets_are_found_in_texts_only() -> None:
     agent = Agent(model=ScriptedModel([say("an observation of 12345678")]))
     secrets: Sequence[str] = ["observation", "12345678", "broken \ud83d", ""]
-    started = Started(text_parts("an observation"), agent.setting)
+    started = Started(text_parts("an observation"), agent.spec)
     journal = await Journal.create(MemoryStore(), started, "run", secrets=secrets)
     trajectory = await go(agent.engine, journal)
     assert trajectory.stop
@@ -588,4 +588,4 @@ async def test_a_run_that_went_on_with_another_agent_is_replayed_from_there() ->
     )
     with pytest.raises(ReplayError) as one:
         await replay(agent, "run", store=store)
-    assert one.value.field == "setting.parts.bounds"
+    assert one.value.field == "spec.parts.bounds"

@@ -90,15 +90,15 @@ def test_instructions_are_persona_constraints_and_output() -> None:
     )
     agent = Agent(model=named("scripted:test"), prompt=own)
     assert own.text == text
-    assert agent.setting.prompt == text
+    assert agent.spec.prompt == text
     assert head(agent).startswith(text)
-    assert PROMPT.replace(output="").text == Agent(model=named("scripted:test")).setting.prompt
+    assert PROMPT.replace(output="").text == Agent(model=named("scripted:test")).spec.prompt
     assert Instructions("", ("Be brief.",)).text == "- Be brief."
 
 
 def test_one_text_is_the_whole_of_the_instructions() -> None:
     agent = Agent(model=named("anthropic:claude-x"), prompt="Do as asked.")
-    assert agent.setting.prompt == "Do as asked."
+    assert agent.spec.prompt == "Do as asked."
     with pytest.raises(ConfigError, match=r"constraints is one text: give a tuple"):
         Instructions("You are terse.", "Be brief.")  # type: ignore[arg-type]  # that is the point
 
@@ -174,12 +174,12 @@ async def test_a_tail_is_said_before_each_thought_and_is_in_the_record() -> None
     record = await read(result.run_id, store=store)
     thoughts = [e.event for e in record.entries if isinstance(e.event, Thought)]
     assert [thought.reminders for thought in thoughts] == [(line,) for line in expected]
-    assert record.started.setting.parts["tail"] == f"{__name__}.count_down"
+    assert record.started.spec.parts["tail"] == f"{__name__}.count_down"
     await replay(agent, result.run_id, store=store)
     other = agent.replace(prompt=PROMPT.replace(tail=quiet))
     with pytest.raises(ReplayError) as caught:
         await replay(other, result.run_id, store=store)
-    assert caught.value.field == "setting.parts.tail"
+    assert caught.value.field == "spec.parts.tail"
     with pytest.raises(ConfigError, match=r"differs from the record's in parts\.tail"):
         await resume(other, result.run_id, store=store)
 
@@ -243,10 +243,10 @@ def test_a_variant_that_ships_is_in_the_setting_and_changes_the_head(variant: Va
     codec = "paper" if variant.native is False else "native"
     agent = Agent(model=model, tools=TOOLS, codec=codec)
     plain_agent = agent.replace(prompt=PROMPT.replace(variants=()))
-    assert agent.setting.parts["variant"] == variant.name
-    assert "variant" not in plain_agent.setting.parts
-    assert all(line in agent.setting.prompt for line in variant.constraints)
-    assert agent.setting.fingerprint != plain_agent.setting.fingerprint
+    assert agent.spec.parts["variant"] == variant.name
+    assert "variant" not in plain_agent.spec.parts
+    assert all(line in agent.spec.prompt for line in variant.constraints)
+    assert agent.spec.fingerprint != plain_agent.spec.fingerprint
     assert (head(agent) == head(plain_agent)) is (variant.name == "small, text")
 
 
@@ -271,7 +271,7 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     assert agent.engine.codec.name == "paper/2"
     assert not agent.engine.prompt_spec.thought
     assert (
-        agent.setting.prompt
+        agent.spec.prompt
         == PROMPT.replace(
             persona="You are terse.", constraints=(*PROMPT.constraints, "Be brief.")
         ).text
@@ -280,13 +280,13 @@ def test_a_users_own_variant_comes_first_and_what_the_agent_says_comes_before_it
     explicit = agent.replace(codec="native", prompt=mine)
     assert explicit.engine.codec.name == "native/3"
     assert explicit.engine.prompt_spec.thought
-    assert explicit.setting.prompt == "I decide.\n- Mine.\n- Be brief."
-    assert explicit.replace(prompt=mine.replace(verbatim=True)).setting.prompt == mine.text
+    assert explicit.spec.prompt == "I decide.\n- Mine.\n- Be brief."
+    assert explicit.replace(prompt=mine.replace(verbatim=True)).spec.prompt == mine.text
     other = PROMPT.replace(variants=(replace(OWN, native=True),))
     assert agent.replace(codec=Paper(), prompt=other).parts.variant is None
     other = PROMPT.replace(variants=(replace(OWN, persona="", codec=None, thought=None),))
     usual = agent.replace(prompt=other)
-    assert usual.setting.prompt == f"{PROMPT.text}\n- Be brief."
+    assert usual.spec.prompt == f"{PROMPT.text}\n- Be brief."
     assert (usual.engine.codec.name, usual.engine.prompt_spec.thought) == ("native/3", True)
 
 
@@ -308,14 +308,14 @@ def test_a_variant_may_describe_tools_in_its_own_words(wording: Any, lookup: str
     told = {tool.name: tool.description for tool in agent.engine.prompt_spec.tools}
     assert (told["lookup"], told["add"]) == (lookup, add)
     usual = agent.replace(prompt=PROMPT.replace(variants=()))
-    assert agent.setting.tools["lookup"] != usual.setting.tools["lookup"]
-    assert (agent.setting.tools["add"] != usual.setting.tools["add"]) is (wording is shouting)
+    assert agent.spec.tools["lookup"] != usual.spec.tools["lookup"]
+    assert (agent.spec.tools["add"] != usual.spec.tools["add"]) is (wording is shouting)
 
 
 async def test_a_shape_changes_what_is_shown_and_not_what_is_recorded() -> None:
     model = watched(acts(act("lookup", key="a"), act("add", a=1, b=2)), finish("ok"), say("two"))
     agent = Agent(model=model, tools=TOOLS, prompt=PROMPT.replace(variants=(SHAPED,)))
-    assert agent.setting.parts["shape"] == "tests.core.watched.vowels_only"
+    assert agent.spec.parts["shape"] == "tests.core.watched.vowels_only"
     store = MemoryStore()
     result = await run(agent, "What?", store=store)
     await resume(agent, result.run_id, say="And?", store=store)
@@ -368,7 +368,7 @@ async def test_demonstrations_are_shown_and_are_nothing_that_happened(
     record = await read(result.run_id, store=store)
     assert record.evidence == []
     assert (record.spent.steps, dict(record.spent.calls)) == (2, {"calc": 1})
-    assert (result.answer, record.started.setting.parts["examples"]) == ("2", count)
+    assert (result.answer, record.started.spec.parts["examples"]) == ("2", count)
     await replay(agent, result.run_id, store=store)
 
 

@@ -137,7 +137,7 @@ async def test_one_changed_byte_of_the_prompt_is_named(tmp_path: Path) -> None:
         await replay(
             agent.replace(prompt=PROMPT.replace(persona="You guess.")).engine, record, MemoryStore()
         )
-    assert (caught.value.step, caught.value.field) == (0, "setting.prompt")
+    assert (caught.value.step, caught.value.field) == (0, "spec.prompt")
 
 
 @pytest.mark.parametrize("section", ["head", "tools", "params", "parts"])
@@ -300,8 +300,8 @@ async def test_a_replay_passes_over_nothing_else(field: str, tmp_path: Path) -> 
 async def test_prompts_of_an_older_codec_are_passed_over_and_said(tmp_path: Path) -> None:
     record = await record_of("one call", tmp_path)
     started = record.started
-    setting = msgspec.structs.replace(started.setting, codec="native/0")
-    first = msgspec.structs.replace(started, setting=setting)
+    setting = msgspec.structs.replace(started.spec, codec="native/0")
+    first = msgspec.structs.replace(started, spec=setting)
     old = [msgspec.structs.replace(record.entries[0], event=first), *record.entries[1:]]
     for place, entry in enumerate(old):
         if isinstance(entry.event, Thought):

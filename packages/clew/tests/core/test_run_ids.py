@@ -58,7 +58,7 @@ async def test_an_id_that_is_no_text_is_refused(run_id: Any) -> None:
 
 async def test_a_run_that_an_older_clew_began_under_such_an_id_goes_on() -> None:
     store = MemoryStore()
-    started = Started(text_parts("Say."), agent().setting)
+    started = Started(text_parts("Say."), agent().spec)
     await Journal.create(store, started, "../a b")
     assert (await resume(agent(), "../a b", store=store)).answer == "first"
     assert (await read("../a b", store=store)).stop is not None

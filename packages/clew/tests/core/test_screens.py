@@ -199,12 +199,12 @@ async def test_screens_of_one_name_are_told_apart() -> None:
     await run(agent, "HELLO", store=store, run_id="r")
     judged = [e.event for e in (await load(store, "r")).entries if isinstance(e.event, Judged)]
     assert len({event.by for event in judged}) == 2
-    assert [name.rpartition("#")[2] for name in agent.setting.parts["screens"]][1] == "2"
+    assert [name.rpartition("#")[2] for name in agent.spec.parts["screens"]][1] == "2"
     await same_again(agent, store, "r")
 
 
 async def test_without_screens_nothing_is_named() -> None:
-    assert "screens" not in Agent(model=Watched()).setting.parts
+    assert "screens" not in Agent(model=Watched()).spec.parts
 
 
 async def test_a_screen_may_not_change_words() -> None:

@@ -249,7 +249,7 @@ async def test_an_origin_that_held_a_secret_is_known_again() -> None:
 async def test_a_bare_journal_has_only_shapes_to_look_for() -> None:
     store = MemoryStore()
     made = agent(say("x"))
-    journal = await Journal.create(store, Started(text_parts("g"), made.setting), "r")
+    journal = await Journal.create(store, Started(text_parts("g"), made.spec), "r")
     await journal.record(Note(text_parts(SECRET)), Note(text_parts("AKIAIOSFODNN7EXAMPLE")))
     said = [e.event.text for e in journal.trajectory.entries if isinstance(e.event, Note)]
     assert said == [SECRET, "[redacted]"]

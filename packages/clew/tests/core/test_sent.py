@@ -186,10 +186,10 @@ async def test_all_runs_of_an_agent_share_one_blob_which_nothing_is_compared_wit
     result = await run(agent, "What else?", store=store)
     assert len({digest for blobs in store.given for digest in blobs}) == 1
     record = await load(store, result.run_id)
-    setting = record.started.setting
+    setting = record.started.spec
     assert setting.prompt_spec is None
     assert (await store.blob(setting.prompt_blob)).startswith(b'{"prompt":"You answer')
-    assert setting.fingerprint == agent.setting.fingerprint
+    assert setting.fingerprint == agent.spec.fingerprint
     await resume(agent, result.run_id, store=store)
     lines = await store.read(result.run_id)
     assert len(lines[0].body) < 1_500
@@ -213,7 +213,7 @@ async def test_a_brief_that_cannot_be_read_is_one_line() -> None:
     agent = Agent(model=ScriptedModel([say("ok")]))
     result = await run(agent, "What?", store=store)
     record = await load(store, result.run_id)
-    digest = record.started.setting.prompt_blob
+    digest = record.started.spec.prompt_blob
     (line, *_) = await store.read(result.run_id)
     broken = Append("r", 1, (line,), blobs={digest: b'{"prompt": 1}'})
     await store.create("r")

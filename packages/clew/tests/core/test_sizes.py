@@ -17,7 +17,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.codec import SHOWN_CHARS
+from clew.core.codec import VISIBLE_CHARS
 from clew.core.events import Evidence, Image, Observation
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError
@@ -105,7 +105,7 @@ async def test_whatever_is_too_long_is_cut_to_what_a_replay_finds_again(
     assert len(seen.text) < 30_000
     assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
     less = agent.replace(limits=Limits())
-    assert (less.setting.parts.keys() ^ agent.setting.parts.keys()) == {"observation_bytes"}
+    assert (less.spec.parts.keys() ^ agent.spec.parts.keys()) == {"observation_bytes"}
 
 
 async def test_a_model_is_shown_the_beginning_and_the_end_and_the_record_has_all() -> None:
@@ -124,7 +124,7 @@ async def test_a_model_is_shown_the_beginning_and_the_end_and_the_record_has_all
         "[… 1,040,000 of 1,140,000 characters are left out here: "
         'read_more("1.1", offset=80000) …]' in shown
     )
-    assert len(shown) < SHOWN_CHARS + 200
+    assert len(shown) < VISIBLE_CHARS + 200
     assert not sent.differs
 
 

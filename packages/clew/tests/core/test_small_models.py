@@ -114,7 +114,7 @@ async def test_a_small_model_is_asked_for_json_in_a_few_lines_with_worked_exampl
     agent = small(finish("1850"))
     result = await run(agent, "When?", store=(store := MemoryStore()))
     [system, question] = sent_by(agent)[0].head
-    assert agent.setting.parts["variant"] == "tiny, text"
+    assert agent.spec.parts["variant"] == "tiny, text"
     assert agent.engine.codec.name == "json/2"
     assert system.text.startswith(f"{SHORT.text}\n\nYou work in steps.")
     assert system.text.count("An example:") == 3
@@ -154,13 +154,13 @@ def test_each_is_on_or_off_by_itself_and_what_a_user_says_wins(
     on: dict[str, Any], off: dict[str, Any]
 ) -> None:
     usual = small()
-    assert usual.replace(**on).setting == usual.setting
+    assert usual.replace(**on).spec == usual.spec
     without = usual.replace(**off)
-    assert without.setting.fingerprint != usual.setting.fingerprint
+    assert without.spec.fingerprint != usual.spec.fingerprint
     big = Agent(ScriptedModel([], name="openai:big"), TOOLS)
-    assert big.replace(**on).setting.fingerprint != big.setting.fingerprint
+    assert big.replace(**on).spec.fingerprint != big.spec.fingerprint
     if "codec" not in off and "raw_replies" not in str(off):
-        assert big.replace(**off).setting == big.setting
+        assert big.replace(**off).spec == big.spec
 
 
 def test_all_of_it_is_off_without_variants() -> None:
@@ -172,17 +172,17 @@ def test_all_of_it_is_off_without_variants() -> None:
 
 def test_native_calls_are_a_users_choice_and_have_no_examples() -> None:
     agent = small(codec="native").replace(codec="native")
-    assert agent.setting.parts["variant"] == "tiny, native"
+    assert agent.spec.parts["variant"] == "tiny, native"
     assert (agent.engine.prompt_spec.examples, agent.engine.prompt_spec.thought) == ((), False)
-    assert agent.setting.prompt == SHORT.text
+    assert agent.spec.prompt == SHORT.text
 
 
 def test_ones_own_persona_and_constraints_stay() -> None:
     mine = small(prompt=Instructions("I am terse.", ("Be brief.",)))
-    assert mine.setting.prompt == "I am terse.\n- Be brief."
-    assert small(prompt="As it stands.").setting.prompt == "As it stands."
+    assert mine.spec.prompt == "I am terse.\n- Be brief."
+    assert small(prompt="As it stands.").spec.prompt == "As it stands."
     half = small(prompt=Instructions("I am terse."))
-    assert half.setting.prompt == "\n- ".join(["I am terse.", *SHORT.constraints])
+    assert half.spec.prompt == "\n- ".join(["I am terse.", *SHORT.constraints])
 
 
 # ------------------------------------------------------------------------------- worked examples
@@ -470,7 +470,7 @@ async def test_a_run_goes_on_with_the_variant_that_it_began_with() -> None:
     script = (act("search", query="x"), act("search", query="y"), say("1850"))
     then = Agent(watched(script[0], name=SMALL), TOOLS, prompt=EARLIER)
     now = Agent(watched(*script, name=SMALL), TOOLS)
-    begun = then.setting.parts["variant"], then.engine.codec.name
+    begun = then.spec.parts["variant"], then.engine.codec.name
     assert begun == ("small, native", "native/3")
     store = MemoryStore()
     with pytest.raises(ModelError):

@@ -32,7 +32,7 @@ from clew import (
 )
 from clew.agent.runner import has_begun, start, take_up
 from clew.context import PROMPT
-from clew.core.budget import least
+from clew.core.budget import smaller_grant
 from clew.core.events import (
     Attempt,
     Cancel,
@@ -281,7 +281,7 @@ def test_what_does_not_fit_is_said_when_the_tool_is_made() -> None:
         delegate(child, name="x", description="X.", parameters={"type": "object"})
     acting = Agent(model=scripted(), tools=[letters([])])
     made = delegate(acting, name="x", description="X.")
-    assert (made.effect, made.most) == (
+    assert (made.effect, made.grant) == (
         "unsafe",
         Grant(15, 30, 1_000_000, 600.0, DEFAULT_COST, 3),
     )
@@ -355,8 +355,10 @@ def test_what_several_grants_come_to() -> None:
 
 def test_the_smaller_of_two_grants_is_so_on_every_axis() -> None:
     no_price = replace_grant(PLENTY, cost=None)
-    assert least(no_price, no_price).cost is None
-    assert least(PLENTY, no_price).cost == least(no_price, PLENTY).cost == PLENTY.cost
+    assert smaller_grant(no_price, no_price).cost is None
+    assert (
+        smaller_grant(PLENTY, no_price).cost == smaller_grant(no_price, PLENTY).cost == PLENTY.cost
+    )
 
 
 def replace_grant(grant: Grant, **more: Any) -> Grant:
@@ -437,7 +439,7 @@ async def test_a_sub_run_sees_only_its_grant_and_lands_when_it_is_used_up() -> N
 
 def test_a_grant_that_is_spent_to_the_cent_is_spent() -> None:
     who = Agent(model=ScriptedModel([say("x")]))
-    first = Started(text_parts("q"), who.setting, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
+    first = Started(text_parts("q"), who.spec, grant=Grant(9, 9, 9_999, 60.0, cost=0.5))
     trajectory = Trajectory("r", [Entry(1, 0, 1, first)])
     assert who.engine.budget.standing(trajectory).unaffordable is None
     trajectory.add(Entry(2, 0, 1, Charged(Usage(cost=0.5))))

@@ -104,12 +104,12 @@ async def test_what_is_shown_only_grows_and_the_prompt_with_it(codec: str) -> No
     done = await run(who, "Book me a bicycle.", store=store)
     assert (done.status, done.answer) == ("answered", "Done.")
     record = await read(done.run_id, store=store)
-    shown = [thought.shown for thought in thoughts(record)]
+    shown = [thought.visible_tools for thought in thoughts(record)]
     assert "book_bicycle" in shown[0]
     assert "count_ferry" in shown[1]
     assert any("lighthouse" in name for name in shown[2])
     flat = [name for names in shown for name in names]
-    assert record.shown == flat
+    assert record.visible_tools == flat
     assert len(flat) == len(set(flat)) < 20
     for before, after in pairwise(model.sent):
         assert [plain(part) for part in after.head] == [plain(part) for part in before.head]
@@ -136,7 +136,7 @@ async def test_cut_anywhere_it_asks_the_same_and_no_index_is_asked_for_what_was_
     store = MemoryStore()
     await run(who, "Book me a bicycle.", store=store, run_id="run")
     lines, record = await store.read("run"), await read("run", store=store)
-    blobs = {record.started.setting.prompt_blob: b""}
+    blobs = {record.started.spec.prompt_blob: b""}
     blobs = {digest: await store.blob(digest) for digest in blobs}
     asked = [told(prompt) for prompt in model.sent]
     for cut in range(1, len(lines)):
@@ -159,14 +159,14 @@ async def test_a_replay_and_a_fork_take_what_was_shown_from_the_record(codec: st
     record = await read("run", store=store)
     asked = [told(prompt) for prompt in model.sent]
     again = await replay(who.replace(context=Context(retrieval=Broken())), "run", store=store)
-    assert again.trajectory.shown == record.shown
-    assert len(record.shown) == 12
+    assert again.trajectory.visible_tools == record.visible_tools
+    assert len(record.visible_tools) == 12
     for at in range(len(record.steps)):
         model.sent.clear()
         await fork(who, "run", at=at, store=store, new_id=f"fork-{at}")
         fresh = await read(f"fork-{at}", store=store)
-        kept = [thought.shown for thought in thoughts(record)[:at]]
-        assert [thought.shown for thought in thoughts(fresh)[:at]] == kept
+        kept = [thought.visible_tools for thought in thoughts(record)[:at]]
+        assert [thought.visible_tools for thought in thoughts(fresh)[:at]] == kept
         for number in range(1, len(fresh.steps) + 1):
             prompt = await prompt_of(f"fork-{at}", number, store=store)
             sent = asked[number - 1] if number <= at else told(model.sent[number - 1 - at])
@@ -185,22 +185,22 @@ async def test_a_replay_and_a_fork_take_what_was_shown_from_the_record(codec: st
 def test_never_more_than_k_at_a_time_nor_most_in_all(
     texts: list[list[str]], k: int, most: int
 ) -> None:
-    find = Retrieval(k=k, always=("lookup",), most=most, embed="words")
+    find = Retrieval(k=k, always=("lookup",), max_tools=most, embed="words")
 
     async def grow() -> None:
         trajectory = Trajectory("run")
         who = Agent(model=ScriptedModel([]), tools=[lookup], context=Context(retrieval=find))
-        events: list[Any] = [Started(text_parts("What now?"), who.setting)]
+        events: list[Any] = [Started(text_parts("What now?"), who.spec)]
         for words in texts:
             trajectory = _folded(events)
             shown = tuple(await find.find(TOOLS, trajectory))
             assert len(shown) <= k
-            assert not {*shown} & {*trajectory.shown}
+            assert not {*shown} & {*trajectory.visible_tools}
             thought = Thought(
-                Reply(), Fingerprints("", "", "", ""), text=", ".join(words), shown=shown
+                Reply(), Fingerprints("", "", "", ""), text=", ".join(words), visible_tools=shown
             )
             events.append(thought)
-        assert len(_folded(events).shown) <= max(0, most - 1)
+        assert len(_folded(events).visible_tools) <= max(0, most - 1)
 
     anyio.run(grow)
 
@@ -231,7 +231,7 @@ async def test_what_is_not_shown_can_be_called_and_is_judged_like_any_other() ->
         store = MemoryStore()
         done = await run(who, "Book me a bicycle.", store=store)
         record = await read(done.run_id, store=store)
-        assert not {yacht.name, canoe.name, tractor.name} & {*record.shown}
+        assert not {yacht.name, canoe.name, tractor.name} & {*record.visible_tools}
         seen = [call.observation for call in record.calls if call.observation is not None]
         assert [one.code for one in seen] == ["denied", "", "invalid_arguments", ""]
         assert f"{canoe.name.split('_')[0]}: canoe b" in seen[1].text
@@ -247,7 +247,7 @@ async def test_a_tool_that_does_not_exist_is_looked_for() -> None:
     assert isinstance(wrong.observation, Observation)
     assert wrong.observation.code == "unknown_tool"
     assert "finish" in wrong.observation.text or "_sculpture" in wrong.observation.text
-    assert any("sculpture" in name for name in thoughts(record)[1].shown)
+    assert any("sculpture" in name for name in thoughts(record)[1].visible_tools)
 
 
 async def test_a_further_word_of_the_person_is_looked_for_too() -> None:
@@ -256,8 +256,8 @@ async def test_a_further_word_of_the_person_is_looked_for_too() -> None:
     done = await run(who, "Book me a bicycle.", store=store)
     await resume(who, done.run_id, say="And what of the zeppelin?", store=store)
     first, then = thoughts(await read(done.run_id, store=store))
-    assert not any("zeppelin" in name for name in first.shown)
-    assert any("zeppelin" in name for name in then.shown)
+    assert not any("zeppelin" in name for name in first.visible_tools)
+    assert any("zeppelin" in name for name in then.visible_tools)
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -270,7 +270,7 @@ async def test_in_a_landing_the_same_tools_stay_declared_and_no_more_come(codec:
     store = MemoryStore()
     done = await run(who, "Book me a bicycle.", store=store)
     assert (done.status, done.answer) == ("bound", "Enough.")
-    assert thoughts(await read(done.run_id, store=store))[1].shown == ()
+    assert thoughts(await read(done.run_id, store=store))[1].visible_tools == ()
     assert model.sent[1].tools == model.sent[0].tools
 
 
@@ -283,7 +283,7 @@ async def test_replies_may_be_held_to_what_is_shown() -> None:
     for prompt, thought in zip(
         model.sent, thoughts(await read(done.run_id, store=store)), strict=True
     ):
-        shown += thought.shown
+        shown += thought.visible_tools
         branches = prompt.reply_schema["anyOf"]
         names = [branch["properties"]["action"]["enum"][0] for branch in branches]
         assert names == ["lookup", *shown, "finish"]
@@ -295,9 +295,7 @@ async def test_without_a_retrieval_the_record_is_what_it_was() -> None:
     done = await run(who, "?", store=store)
     bodies = [line.body for line in await store.read(done.run_id)]
     assert not any(b'"shown"' in body or b"retrieval" in body for body in bodies)
-    prompt_spec = await store.blob(
-        (await read(done.run_id, store=store)).started.setting.prompt_blob
-    )
+    prompt_spec = await store.blob((await read(done.run_id, store=store)).started.spec.prompt_blob)
     assert [one["name"] for one in msgspec.json.decode(prompt_spec or b"")["more"]] == [
         "read_more",
         "recall",
@@ -309,11 +307,11 @@ def test_how_tools_are_found_is_part_of_the_agent() -> None:
     other = who.replace(
         context=Context(retrieval=Retrieval(k=5, always=("lookup",), embed="words"))
     )
-    assert changes(who.setting, other.setting) == ("parts.retrieval",)
+    assert changes(who.spec, other.spec) == ("parts.retrieval",)
     few = who.replace(tools=(lookup, *TOOLS[:-1]))
-    assert changes(who.setting, few.setting) == (f"tools.{TOOLS[-1].name}",)
+    assert changes(who.spec, few.spec) == (f"tools.{TOOLS[-1].name}",)
     same = who.replace(context=Context(retrieval=Retrieval(k=4, always=["lookup"], embed="words")))
-    assert same.setting.fingerprint == who.setting.fingerprint
+    assert same.spec.fingerprint == who.spec.fingerprint
 
 
 async def test_an_agent_without_the_tools_goes_on_with_the_record() -> None:
@@ -407,8 +405,8 @@ async def test_nearly_two_thousand_tools() -> None:
     assert done.answer == "Done."
     record = await read(done.run_id, store=store)
     first, second, *_ = thoughts(record)
-    assert "book_bicycle" in first.shown
-    assert "count_ferry" in second.shown
+    assert "book_bicycle" in first.visible_tools
+    assert "count_ferry" in second.visible_tools
     assert max(len(part.text) for prompt in model.sent for part in prompt) < 4_000
     again = await prompt_of(done.run_id, store=store)
     assert (told(again.prompt), again.differs) == (told(model.sent[-1]), ())

@@ -47,7 +47,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "cost": None,
         "estimated": False,
         "written": 0,
-        "at_least": 0.0,
+        "min_cost": 0.0,
     },
     "RawCall": {"arguments": None, "id": "", "blob": ""},
     "Wire": {"items": None},
@@ -108,7 +108,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "fault": "",
         "repairs": (),
         "reminders": (),
-        "shown": (),
+        "visible_tools": (),
         "late": False,
     },
     "Verdict": {
@@ -206,7 +206,7 @@ async def sleeps(args: dict[str, events.Json], key: str) -> None: ...
 
 
 def test_what_is_usual_of_a_tool_and_of_a_part_of_a_prompt() -> None:
-    assert Retry() == Retry(times=0, delay=0.5, most=8.0)
+    assert Retry() == Retry(times=0, delay=0.5, max_delay=8.0)
     tool = Tool("work", "Work.", {}, call=sleeps)
     assert (tool.effect, tool.timeout, tool.trust, tool.version) == (
         "unsafe",

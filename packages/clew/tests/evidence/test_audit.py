@@ -154,18 +154,18 @@ async def test_it_says_where_each_fact_stands() -> None:
     name, number = found.claims[1].facts
     assert answer[name.start : name.end] == "Ottilie Brandt"
     assert (number.kind, number.normal) == ("number", "41.6 m")
-    assert number.found is not None
-    assert (number.found.where, number.found.doc_id, number.found.call) == (
+    assert number.source is not None
+    assert (number.source.where, number.source.doc_id, number.source.call) == (
         "evidence",
         "doc_1",
         "1.1",
     )
-    offset = number.found.offset
-    assert TOWER[offset : offset + number.found.length] == "41.6 m"
-    assert number.found.in_source == 100 + offset
+    offset = number.source.offset
+    assert TOWER[offset : offset + number.source.length] == "41.6 m"
+    assert number.source.in_source == 100 + offset
     (reference,) = found.references
     assert str(reference) == "[doc_1] notes/skarn.md · About notes (score 0.90)"
-    assert [answer[a:b] for a, b in reference.places] == ["[doc_1]"]
+    assert [answer[a:b] for a, b in reference.spans] == ["[doc_1]"]
     assert found.count("supported") == 1
     assert json.loads(msgspec.json.encode(found))["claims"][1]["state"] == "supported"
 
@@ -245,15 +245,15 @@ async def test_a_name_of_the_question_counts_where_the_evidence_knows_it() -> No
     record = await after(FOUND, goal="Who kept the tower of Ottilie Brandt?")
     found = audit("Jens Aamodt kept the tower of Brandt [doc_2].", record)
     assert states(found) == ["supported"]
-    assert [f.found.where for f in found.claims[0].facts if f.found] == ["evidence", "question"]
+    assert [f.source.where for f in found.claims[0].facts if f.source] == ["evidence", "question"]
 
 
 async def test_other_tools_need_no_citation() -> None:
     record = await after(FOUND, act("weather", place="Skarn"))
     found = audit("It has 17 degrees. Jens Aamodt kept it [doc_2].", record)
     assert states(found) == ["supported", "supported"]
-    assert found.claims[0].facts[0].found is not None
-    assert found.claims[0].facts[0].found.where == "observation"
+    assert found.claims[0].facts[0].source is not None
+    assert found.claims[0].facts[0].source.where == "observation"
 
 
 async def test_citations_are_required_when_searching_was_used() -> None:
@@ -363,7 +363,7 @@ async def test_an_entailment_model_stands_beside_the_audit() -> None:
     assert states(found) == ["unsupported"]
     assert len(asked) == 3
     assert repr(check).endswith("<locals>.entails)")
-    assert Agent(model=ScriptedModel([]), checks=[check]).setting.parts["checks"] == [repr(check)]
+    assert Agent(model=ScriptedModel([]), checks=[check]).spec.parts["checks"] == [repr(check)]
 
 
 @dataclass(frozen=True)
@@ -396,7 +396,7 @@ async def test_what_a_person_adds_counts_as_asked() -> None:
     await run(agent, GOAL, store=store, run_id="run")
     await resume(agent, "run", say="I mean the one of Tove Lund.", store=store)
     found = audit("Tove Lund and Ottilie Brandt [doc_1].", await read("run", store=store))
-    assert [bool(fact.found) for fact in found.claims[0].facts] == [False, True]
+    assert [bool(fact.source) for fact in found.claims[0].facts] == [False, True]
     found = audit("You mean Tove Lund. It is high [doc_1].", await read("run", store=store))
-    assert found.claims[0].facts[0].found is not None
-    assert found.claims[0].facts[0].found.where == "question"
+    assert found.claims[0].facts[0].source is not None
+    assert found.claims[0].facts[0].source.where == "question"

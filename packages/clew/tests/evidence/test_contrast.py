@@ -162,7 +162,7 @@ async def test_values_are_one_in_other_units_and_words(
 async def test_a_share_of_the_words_can_be_required() -> None:
     claim, passage = "The tower was a ruin for many years", "The tower lost its roof."
     assert (await audited(claim, [passage]))[0]
-    strict = Grounded(least=0.5)
+    strict = Grounded(min_overlap=0.5)
     assert repr(strict).endswith("citations='searched', scope='sentence', least=0.5)")
     passes, problem = await audited(claim, [passage], strict)
     assert not passes
@@ -170,7 +170,7 @@ async def test_a_share_of_the_words_can_be_required() -> None:
     assert (await audited("The tower lost its roof", [passage], strict))[0]
     assert (await audited("It was", [passage], strict))[0]
     with pytest.raises(ConfigError, match="a share of words lies between 0 and 1"):
-        Grounded(least=2)
+        Grounded(min_overlap=2)
 
 
 FLOUR = "Do not sift the flour. The flour must not be sieved until it is dry, as it would clump."

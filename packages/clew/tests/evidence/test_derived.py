@@ -81,7 +81,7 @@ async def test_what_follows_by_arithmetic_is_borne_out(
 
 async def test_a_computed_value_says_where_it_comes_from() -> None:
     found = await audited(HALL, "How many sit below?", "350 people sit below the gallery")
-    place = found.claims[0].facts[0].found
+    place = found.claims[0].facts[0].source
     assert place is not None
     assert (place.where, place.doc_id) == ("derived", "doc_1")
     assert HALL[place.offset : place.offset + place.length].startswith("480")

@@ -32,7 +32,7 @@ async def links(said: Any, **fields: Any) -> list[tuple[str, str, bool, bool]]:
     model = ScriptedModel([act("ours"), act("fetch"), said])
     result = await run(Agent(model, TOOLS, **fields), GOAL, store=MemoryStore())
     assert result.status == "answered"
-    return [(each.address, each.call, each.whole, each.image) for each in result.links]
+    return [(each.address, each.call, each.complete, each.image) for each in result.links]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ async def test_what_a_person_says_later_is_their_own() -> None:
         "http://news.example/today", "https://late.example/x",
     ]  # fmt: skip
     then = await resume(agent, first.run_id, say="And https://late.example/x?", store=store)
-    assert then.links == (OutsideLink("http://news.example/today", "1.1", whole=True),)
+    assert then.links == (OutsideLink("http://news.example/today", "1.1", complete=True),)
     assert "<th>link from outside</th><td>http://news.example/today</td>" in then._repr_html_()
 
 

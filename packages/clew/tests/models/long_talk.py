@@ -204,7 +204,7 @@ def but_for_format(record: Sequence[Entry]) -> list[Any]:
             del plain["reply"], plain["prints"]
             plain.pop("repairs", None)
         elif isinstance(event, Started | Forked):
-            del plain["setting"]
+            del plain["spec"]
         told.append(plain)
     made = {"attempt", "observation"}
     groups = itertools.groupby(told, key=lambda one: one["event"] in made or one["event"])

@@ -28,7 +28,9 @@ async def over(
 ) -> AsyncIterator[tuple[Endpoint, AnthropicServer, Waits]]:
     """A model whose server follows the script."""
     waits = Waits()
-    server = AnthropicServer(script, key=KEY, piece=piece, bound=bound, most=most, models=models)
+    server = AnthropicServer(
+        script, key=KEY, piece=piece, bound=bound, max_tokens=most, models=models
+    )
     with server:
         settings = {"api_key": KEY, "base_url": server.base_url, "sleep": waits} | options
         model = anthropic_messages("scripted", **settings)

@@ -82,7 +82,7 @@ def drafted(pieces: list[bytes]) -> Reply:
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             if line.startswith(b"data:"):
-                draft.take(line[5:].strip(), whole=False)
+                draft.take(line[5:].strip(), complete=False)
     assert draft.ended
     assert draft.done
     return draft.reply(0)
@@ -105,7 +105,7 @@ def test_a_stream_in_any_pieces_is_the_same(cuts: list[int]) -> None:
 
 def test_plain_and_streamed_are_the_same() -> None:
     draft = AnthropicReplyBuilder(("anthropic", "m"), BOX, [], lambda: "print")
-    draft.take(spoken(MIXED, streamed=False), whole=True)
+    draft.take(spoken(MIXED, streamed=False), complete=True)
     plain = draft.reply(0)
     read = [call.arguments and msgspec.json.decode(call.arguments) for call in plain.calls]
     assert read == [{"query": "x"}, {"query": 'a\n"b" é🧶'}, {}]

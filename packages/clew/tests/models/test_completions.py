@@ -202,9 +202,9 @@ async def test_a_stream_shows_its_text_and_may_be_ended() -> None:
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     seen = ReceivedRequest("/v1/completions", {}, REQUEST, b"")
     plain, streamed = CompletionsReplyBuilder("m"), CompletionsReplyBuilder("m")
-    plain.take(Completions(Access()).full_body(said, seen), whole=True)
+    plain.take(Completions(Access()).full_body(said, seen), complete=True)
     for one in Completions(Access()).events(said, seen):
-        streamed.take(one[6:].strip(), whole=False)
+        streamed.take(one[6:].strip(), complete=False)
     assert streamed.done
     assert streamed.reply(0) == plain.reply(0)
 

@@ -270,7 +270,7 @@ async def test_what_azure_needs_is_said_at_once() -> None:
     address = {"AZURE_OPENAI_ENDPOINT": "https://me:s3cret@x.openai.azure.com/v1"}
     info = {info.name: info for info in available({**DEPLOYED, **address})}["azure"]
     assert (info.server, info.custom) == (("x.openai.azure.com", 443), True)
-    assert info.shown_url == "https://x.openai.azure.com/v1"
+    assert info.public_url == "https://x.openai.azure.com/v1"
     nowhere = {"OLLAMA_BASE_URL": "http://127.0.0.1:9/v1", "LLAMACPP_BASE_URL": "x"}
     assert (await default_model({**DEPLOYED, **nowhere}))[0] == "offline"  # deployments have names
 

@@ -23,7 +23,7 @@ from clew.models.openai.chat_prompt import NAMES as CHAT
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
 from clew.support.errors import ModelError
-from clew.testing.models import ScriptedModel, place
+from clew.testing.models import ScriptedModel, position
 from clew_testing.model_contract import (
     BASICS,
     CONTRACT,
@@ -85,7 +85,7 @@ class Stalling(ScriptedModel):
     turns: Script = ()
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        turn = self.turns[min(place(prompt), len(self.turns) - 1)]
+        turn = self.turns[min(position(prompt), len(self.turns) - 1)]
         if isinstance(turn, Delay) and isinstance(turn.of, Say) and on_text is not None:
             on_text((turn.of.text or "")[: turn.at])
             await anyio.sleep_forever()
@@ -255,9 +255,9 @@ def grumble(reply: Reply, prompt: Prompt) -> Reply:
         ("a_stream_says_the_same", Stuttering, {}),
         ("enough_is_enough", Deaf, {}),
         ("a_prompt_is_left_as_it_was", Bent, {"bend": scribble}),
-        ("text_comes_as_it_was_said", Bent, {"bend": strip}),
+        ("text_comes_as_it_was_written", Bent, {"bend": strip}),
         ("how_a_reply_ended_is_told", Bent, {"bend": but(finish="stop")}),
-        ("usage_is_given_or_estimated", Bent, {"bend": but(usage=Usage(1, 1, cost=0.0))}),
+        ("usage_is_reported_or_estimated", Bent, {"bend": but(usage=Usage(1, 1, cost=0.0))}),
         ("a_format_of_text_can_be_asked_for", Bent, {"bend": prefer}),
         ("several_at_once_are_kept_apart", Lost, {}),
         ("a_refusal_is_a_model_error", Crude, {}),

@@ -204,9 +204,9 @@ def test_streamed_and_plain_are_the_same_reply_but_for_the_place_of_the_signatur
 ) -> None:
     box = toolbox((), NAMES, declare)
     whole, pieces = GeminiReplyBuilder(("p", "m"), box), GeminiReplyBuilder(("p", "m"), box)
-    whole.take(msgspec.json.encode(reply(said, ASKED, "m")), whole=True)
+    whole.take(msgspec.json.encode(reply(said, ASKED, "m")), complete=True)
     for each in chunks(said, ASKED, "m"):
-        pieces.take(msgspec.json.encode(each), whole=False)
+        pieces.take(msgspec.json.encode(each), complete=False)
     assert pieces.ended
     one, other = whole.reply(0), pieces.reply(0)
     assert (one.wire is None) == (other.wire is None)

@@ -9,7 +9,7 @@ import httpcore2
 import httpx2
 import pytest
 
-from clew.models.http.connections import MOST, ConnectionPool
+from clew.models.http.connections import MAX_CONNECTIONS, ConnectionPool
 from clew.models.openai.chat import openai_chat
 from clew.support.errors import ModelError
 from clew_testing.servers.openai_server import OpenAIServer, Say
@@ -82,8 +82,8 @@ class Lines(list[Line]):
 
 
 @asynccontextmanager
-async def client(lines: Lines, most: int = MOST) -> AsyncIterator[httpx2.AsyncClient]:
-    lanes = ConnectionPool(lines, most=most)
+async def client(lines: Lines, most: int = MAX_CONNECTIONS) -> AsyncIterator[httpx2.AsyncClient]:
+    lanes = ConnectionPool(lines, max_connections=most)
     async with httpx2.AsyncClient(transport=lanes, base_url="http://there") as http:
         yield http
 

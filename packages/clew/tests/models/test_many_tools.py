@@ -43,7 +43,7 @@ async def test_every_provider_takes_tools_that_come_later(
     record = await read(done.run_id, store=store)
     assert all(call.observation is not None and call.observation.ok for call in record.calls)
     declared = [_names(body) for body in bodies]
-    assert declared[-1] == ["lookup", "finish", *record.shown]
+    assert declared[-1] == ["lookup", "finish", *record.visible_tools]
     assert all(after[: len(before)] == before for before, after in pairwise(declared))
     assert len(declared[0]) < len(declared[-1]) < 20
 

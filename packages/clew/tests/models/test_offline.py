@@ -17,7 +17,7 @@ from clew.models.offline import (
     EMPTY,
     GREETING,
     LOOKED,
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     NEEDS,
     NO_OBJECT,
     REFUSED,
@@ -509,7 +509,7 @@ async def test_what_is_no_number_is_not_calculated_with(agent: Agent) -> None:
 
 async def test_a_question_too_long_to_read_is_not_half_read(agent: Agent) -> None:
     result = await run(agent, "Who wrote Dracula? " * 100, store=MemoryStore())
-    assert f"up to {MOST_CHARACTERS} characters" in result.answer
+    assert f"up to {MAX_CHARACTERS} characters" in result.answer
 
 
 GREETINGS = ["hello", "Hi there!", "thanks", "What can you do?", "Guten Tag", "你好"]

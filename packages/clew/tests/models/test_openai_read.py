@@ -296,9 +296,9 @@ def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     request = {"model": "m", "messages": [], "stream_options": {"include_usage": True}}
     box = toolbox((), NAMES, declare)
     whole, pieces = ChatReplyBuilder(("p", "m"), box), ChatReplyBuilder(("p", "m"), box)
-    whole.take(msgspec.json.encode(reply(said, request)), whole=True)
+    whole.take(msgspec.json.encode(reply(said, request)), complete=True)
     for line in chunks(said, request):
-        pieces.take(line.removeprefix(b"data: ").strip(), whole=False)
+        pieces.take(line.removeprefix(b"data: ").strip(), complete=False)
     assert pieces.done
     assert pieces.reply(0) == whole.reply(0)
 

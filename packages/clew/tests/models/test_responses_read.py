@@ -43,7 +43,7 @@ def read(*events: dict[str, Any], show: Any = None) -> Reply:
     """The reply of a stream, without a server."""
     read_so_far = draft()
     for one in events:
-        read_so_far.take(msgspec.json.encode(one), whole=False)
+        read_so_far.take(msgspec.json.encode(one), complete=False)
     return read_so_far.reply(0)
 
 
@@ -106,12 +106,12 @@ def test_several_messages_are_told_apart() -> None:
 
     shown = draft()
     events = [part(0, "Looking"), part(0, "."), part(2, "Found.")]
-    assert [shown.take(msgspec.json.encode(one), whole=False) for one in events] == [
+    assert [shown.take(msgspec.json.encode(one), complete=False) for one in events] == [
         "Looking",
         ".",
         "\n\nFound.",
     ]
-    shown.take(msgspec.json.encode(DONE), whole=False)
+    shown.take(msgspec.json.encode(DONE), complete=False)
     assert shown.reply(0).text == "Looking.\n\nFound."
 
 
@@ -123,7 +123,7 @@ def test_several_messages_with_a_sealed_thought_keep_their_texts() -> None:
     thought = {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm."}]} | sealed
     output = [thought, message("One."), message("Two.")]
     whole = draft()
-    whole.take(msgspec.json.encode({"output": output, "status": "completed"}), whole=True)
+    whole.take(msgspec.json.encode({"output": output, "status": "completed"}), complete=True)
     reply = whole.reply(0)
     assert reply.wire is not None
     assert reply.wire.items[1:] == [
@@ -137,12 +137,12 @@ def test_items_that_come_whole_or_only_in_pieces_count() -> None:
     message = {"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}
     shown = draft()
     done = {"type": "response.output_item.done", "output_index": 0, "item": message}
-    assert shown.take(msgspec.json.encode(done), whole=False) == "Hi."
+    assert shown.take(msgspec.json.encode(done), complete=False) == "Hi."
     arguments = {"type": "response.function_call_arguments.delta", "output_index": 1}
-    shown.take(msgspec.json.encode(arguments | {"delta": '{"a'}), whole=False)
-    shown.take(msgspec.json.encode(arguments | {"delta": '":1}'}), whole=False)
+    shown.take(msgspec.json.encode(arguments | {"delta": '{"a'}), complete=False)
+    shown.take(msgspec.json.encode(arguments | {"delta": '":1}'}), complete=False)
     assert not shown.ended
-    shown.take(b"[DONE]", whole=False)
+    shown.take(b"[DONE]", complete=False)
     assert shown.done
     reply = shown.reply(0)
     assert (reply.text, reply.calls[0].arguments, reply.finish) == ("Hi.", '{"a":1}', "cut")
@@ -164,9 +164,9 @@ def test_odd_ends() -> None:
     assert draft().empty
     quiet = draft()
     quiet.take(
-        msgspec.json.encode({"type": "response.reasoning_text.delta", "delta": "x"}), whole=False
+        msgspec.json.encode({"type": "response.reasoning_text.delta", "delta": "x"}), complete=False
     )
-    quiet.take(msgspec.json.encode({"type": "response.completed"}), whole=False)
+    quiet.take(msgspec.json.encode({"type": "response.completed"}), complete=False)
     assert quiet.empty
     assert not quiet.ended
 
@@ -186,9 +186,9 @@ def test_odd_ends() -> None:
 def test_streamed_and_plain_are_the_same_reply(said: Say) -> None:
     seen = ReceivedRequest("/v1/responses", {}, REQUEST, b"")
     plain, streamed = draft(), draft()
-    plain.take(Responses(Access()).full_body(said, seen), whole=True)
+    plain.take(Responses(Access()).full_body(said, seen), complete=True)
     shown = "".join(
-        streamed.take(line[6:], whole=False)
+        streamed.take(line[6:], complete=False)
         for event in Responses(Access()).events(said, seen)
         for line in event.split(b"\n")
         if line.startswith(b"data: ")

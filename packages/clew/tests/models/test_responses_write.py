@@ -308,7 +308,7 @@ def test_items_this_adapter_does_not_know_go_back_verbatim() -> None:
     said = {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "Hi."}]}
     trailing = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "y"}
     output = [odd | {"status": "completed"}, said, trailing]
-    draft.take(msgspec.json.encode({"status": "completed", "output": output}), whole=True)
+    draft.take(msgspec.json.encode({"status": "completed", "output": output}), complete=True)
     wire = draft.reply(0).wire
     assert wire is not None
     assert wire.items == [
@@ -331,7 +331,7 @@ def test_items_of_other_kinds_may_use_the_same_keys_in_other_senses() -> None:
     }
     message = {"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}
     output = {"status": "completed", "output": [found, message]}
-    draft.take(msgspec.json.encode(output), whole=True)
+    draft.take(msgspec.json.encode(output), complete=True)
     reply = draft.reply(0)
     assert (reply.text, reply.calls, reply.finish) == ("Hi.", (), "stop")
     assert reply.wire is not None

@@ -71,7 +71,7 @@ wishes = st.lists(st.none() | st.floats(0, 30), max_size=8)
 def test_number_and_waits_are_bounded(
     attempts: list[float | None], times: int, patience: float
 ) -> None:
-    retry = Retry(times=times, delay=0.5, most=4.0)
+    retry = Retry(times=times, delay=0.5, max_delay=4.0)
     succeeded, made, waits = run(attempts, retry, patience)
     assert made <= times + 1
     assert sum(waits) <= patience

@@ -110,7 +110,7 @@ async def test_what_is_left_of_a_cut_file_is_only_read(caplog: pytest.LogCapture
     for work in (store.create("new"), store.open("plain"), store.post("plain", b"{}")):
         with pytest.raises(StoreError, match=way_out):
             await work
-    assert await store.runs(most=3), "it can be listed"
+    assert await store.runs(limit=3), "it can be listed"
     assert PLACE.read_bytes() == data[:-PAGE]
     await store.close()
 

@@ -70,7 +70,7 @@ def agent(find: Retrieval, *then: Any) -> Agent:
 def begun(find: Retrieval, store: MemoryStore) -> tuple[str, ...]:
     """A run that ended, and what it was shown."""
     run_sync(agent(find), "Book me a bicycle.", store=store, run_id="run")
-    return tuple(sync.read("run", store=store).shown)
+    return tuple(sync.read("run", store=store).visible_tools)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,10 @@ def test_a_ranking_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_by_words_it_is_named_as_it_was_before_there_was_a_choice() -> None:
-    assert repr(Retrieval(k=3, embed="words")) == "Retrieval(k=3, always=[], embed=None, most=100)"
+    assert (
+        repr(Retrieval(k=3, embed="words"))
+        == "Retrieval(k=3, always=[], embed=None, max_tools=100)"
+    )
 
 
 @pytest.mark.parametrize("said", ["", "embed = 'minilm'\n", "embed = 'words'\n"])
@@ -125,7 +128,7 @@ def test_agent_files_have_the_same_default(said: str, tmp_path: Path) -> None:
     file.write_text(f'model = "offline"\n[retrieval]\nk = 2\n{said}', encoding="utf-8")
     made, _ = load_agent(file)
     wanted = said.split("'")[1] if said else "multilingual"
-    assert made.setting.parts["retrieval"] == repr(Retrieval(k=2, embed=wanted))
+    assert made.spec.parts["retrieval"] == repr(Retrieval(k=2, embed=wanted))
 
 
 # ------------------------------------------------------- a run goes on with what it began with
@@ -139,10 +142,10 @@ def test_a_run_by_words_goes_on_by_words_where_the_extra_is_installed(fresh: Non
     done = sync.resume(who, "run", say="And a ferry?", store=store)
     record = sync.read("run", store=store)
     assert done.answer == "Again."
-    assert (record.setting or record.started.setting).parts["retrieval"].endswith("None, most=100)")
-    assert record.shown[: len(shown)] == [*shown]
+    assert (record.spec or record.started.spec).parts["retrieval"].endswith("None, max_tools=100)")
+    assert record.visible_tools[: len(shown)] == [*shown]
     assert loaded_sessions() == 0
-    assert sync.replay(agent(Retrieval(k=3)), "run", store=store).trajectory.shown
+    assert sync.replay(agent(Retrieval(k=3)), "run", store=store).trajectory.visible_tools
 
 
 def test_a_run_by_meaning_is_read_and_replayed_without_the_extra(
@@ -151,9 +154,9 @@ def test_a_run_by_meaning_is_read_and_replayed_without_the_extra(
     store = MemoryStore()
     shown = begun(Retrieval(k=3), store)
     without(monkeypatch)
-    assert tuple(sync.read("run", store=store).shown) == shown
+    assert tuple(sync.read("run", store=store).visible_tools) == shown
     who = agent(Retrieval(k=3))
-    assert tuple(sync.replay(who, "run", store=store).trajectory.shown) == shown
+    assert tuple(sync.replay(who, "run", store=store).trajectory.visible_tools) == shown
 
 
 @pytest.mark.parametrize("missing", NEEDED)
@@ -176,7 +179,7 @@ def test_it_is_not_resumed_otherwise_in_silence(
     assert len(sync.read("run", store=store).steps) == 2  # the model was not asked
     done = sync.resume(who, "run", store=store, accept_change=True)
     assert done.answer == "Otherwise."
-    assert any("ferry" in name for name in sync.read("run", store=store).shown)
+    assert any("ferry" in name for name in sync.read("run", store=store).visible_tools)
 
 
 def test_what_was_asked_for_is_compared_as_it_stands() -> None:
@@ -214,7 +217,7 @@ def test_where_all_fit_they_are_shown_and_no_model_is_loaded(fresh: None) -> Non
 
 def test_where_only_some_have_room_the_best_are_shown() -> None:
     store = MemoryStore()
-    shown = begun(Retrieval(k=20, most=2, embed=letters), store)
+    shown = begun(Retrieval(k=20, max_tools=2, embed=letters), store)
     assert len(shown) == 2
     assert "book_bicycle" in shown
 

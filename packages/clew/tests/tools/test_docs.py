@@ -20,7 +20,7 @@ from clew.core.events import Observation
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.docs import IndexReport, Library, docs_tools
-from clew.toolbox.docs.passages import MOST, split
+from clew.toolbox.docs.passages import MAX_PASSAGE_CHARS, split
 from tests.patience import PATIENCE
 
 LIGHTHOUSE = """# Skerry Light
@@ -310,7 +310,7 @@ def test_passages_hold_all_text_where_it_stands(pieces: list[str]) -> None:
         assert passage.offset >= end
         end = passage.offset + len(passage.text)
         assert text[passage.offset : end] == passage.text == passage.text.strip()
-        assert 0 < len(passage.text) <= MOST
+        assert 0 < len(passage.text) <= MAX_PASSAGE_CHARS
         kept += passage.text
     assert "".join(kept.split()) == "".join(text.split())
 

@@ -83,7 +83,7 @@ async def test_an_empty_question_is_none() -> None:
 
 
 async def test_only_the_first_questions_are_held() -> None:
-    guard = HoldQuestions(most=2)
+    guard = HoldQuestions(max_questions=2)
     events: list[AnyEvent] = [ask(QUESTION, QUESTION, QUESTION)]
     for key in ("1.1", "1.2"):
         events.append(await held(guard, trajectory(*events), key))
@@ -94,7 +94,7 @@ async def test_only_the_first_questions_are_held() -> None:
 
 
 async def test_a_word_of_the_person_begins_the_count_anew() -> None:
-    guard = HoldQuestions(most=1)
+    guard = HoldQuestions(max_questions=1)
     first = trajectory(ask(QUESTION))
     hold = await held(guard, first, "1.1")
     note = Note(text_parts("another question"))
@@ -107,9 +107,12 @@ async def test_a_word_of_the_person_begins_the_count_anew() -> None:
 
 async def test_other_calls_pass() -> None:
     record = trajectory(Thought(Reply(), PRINTS, actions=(Action("calc", {"question": "x"}),)))
-    assert await judged(HoldQuestions(most=0), record, "1.1") is None
-    assert await judged(HoldQuestions(most=0), trajectory(ask(QUESTION)), "1.1") == ("deny", "cap")
+    assert await judged(HoldQuestions(max_questions=0), record, "1.1") is None
+    assert await judged(HoldQuestions(max_questions=0), trajectory(ask(QUESTION)), "1.1") == (
+        "deny",
+        "cap",
+    )
 
 
 def test_a_guard_is_named_by_its_words() -> None:
-    assert repr(HoldQuestions(2)) == "HoldQuestions(most=2)"
+    assert repr(HoldQuestions(2)) == "HoldQuestions(max_questions=2)"

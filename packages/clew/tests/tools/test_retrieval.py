@@ -237,7 +237,7 @@ def test_threads_share_an_index() -> None:
     [
         ({"k": 0}, "k is 0: give a whole number from 1 on"),
         ({"k": True}, "k is True"),
-        ({"most": 1.5}, "most is 1.5"),
+        ({"max_tools": 1.5}, "max_tools is 1.5"),
         ({"per_server": 0}, "per_server is 0: give a whole number from 1 on"),
         ({"always": "calc"}, "always is 'calc': give a list of names"),
         (
@@ -253,9 +253,9 @@ def test_settings_that_cannot_be_are_told(settings: Any, said: str) -> None:
 
 def test_how_it_is_named_is_the_same_in_every_process() -> None:
     named = "embed=tests.core.catalogue.letters"
-    assert repr(Retrieval(embed=letters)) == f"Retrieval(k=10, always=[], {named}, most=100)"
+    assert repr(Retrieval(embed=letters)) == f"Retrieval(k=10, always=[], {named}, max_tools=100)"
     assert "embed=Known()" in repr(Retrieval(k=2, always=("a",), embed=Known()))
-    plain = "Retrieval(k=10, always=[], embed=None, most=100"
+    plain = "Retrieval(k=10, always=[], embed=None, max_tools=100"
     assert repr(Retrieval(embed="words")) == f"{plain})"
     assert repr(Retrieval(per_server=3, embed="words")) == f"{plain}, per_server=3)"
     own = Retrieval(per_server=3, server=repr, embed="words")
@@ -301,7 +301,7 @@ def test_no_server_fills_what_is_shown() -> None:
         agent = Agent(model=model, tools=tools, context=Context(retrieval=find))
         store = MemoryStore()
         run_id = run_sync(agent, "the history of the code", store=store).run_id
-        return tuple(sync.read(run_id, store=store).shown)
+        return tuple(sync.read(run_id, store=store).visible_tools)
 
     assert shown(Retrieval(k=4, embed="words")) == (*git[:4],)
     assert shown(Retrieval(k=4, per_server=2, embed="words")) == (*git[:2], *wiki)
@@ -400,7 +400,7 @@ def test_vectors_of_two_lengths_under_one_name_are_made_anew() -> None:
 def test_a_cache_that_cannot_be_used_costs_but_time(
     cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    place = VectorStore.of("letters/1").place
+    place = VectorStore.of("letters/1").path
     place.parent.mkdir(parents=True)
     place.write_text("this is no database " * 99)
     with caplog.at_level(logging.WARNING, "clew"):

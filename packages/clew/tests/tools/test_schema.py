@@ -20,11 +20,11 @@ from clew.tools.schema import (
     compile_schema,
     example,
     problems,
+    problems_of_visible,
     schema_hash,
-    shown_problems,
 )
 from clew.tools.schema_repair import usable
-from clew.tools.validation_messages import MOST_LINES, describe_schema
+from clew.tools.validation_messages import MAX_LINES, describe_schema
 
 
 def made(name: str, description: str = "Do it.", **fields: Any) -> Tool:
@@ -144,8 +144,8 @@ def test_long_lists_of_options_and_long_values_are_cut() -> None:
 
 def test_only_a_few_problems_are_told() -> None:
     lines = problems(SEARCH, {"query": "x"} | {f"x{n}": 1 for n in range(20)})
-    assert len(lines) == MOST_LINES + 1
-    assert lines[-1] == f"and {20 - MOST_LINES} more"
+    assert len(lines) == MAX_LINES + 1
+    assert lines[-1] == f"and {20 - MAX_LINES} more"
 
 
 def test_the_noun_may_be_another() -> None:
@@ -310,7 +310,7 @@ def test_there_are_lines_exactly_where_the_value_is_wrong(schema: Json, value: J
     outer = whole(schema)
     lines = problems(outer, {"value": value})
     assert bool(lines) != jsonschema_rs.is_valid(outer, {"value": value})
-    assert len(lines) <= MOST_LINES + 1
+    assert len(lines) <= MAX_LINES + 1
     assert all("\n" not in line and line.startswith(("value", "and ")) for line in lines)
 
 
@@ -463,9 +463,11 @@ def test_many_tools_are_warned_of_and_too_many_refused() -> None:
         return [made(name, name) for name in itertools.islice(names, count)]
 
     hidden = [made(f"h{n}", hidden=True) for n in range(50)]
-    assert [line for line in shown_problems([*tools(15), *hidden]) if "are shown" in line] == []
-    assert "16 tools are shown" in shown_problems(tools(16))[0]
-    assert "29" in shown_problems(tools(29))[0]
+    assert [
+        line for line in problems_of_visible([*tools(15), *hidden]) if "are shown" in line
+    ] == []
+    assert "16 tools are shown" in problems_of_visible(tools(16))[0]
+    assert "29" in problems_of_visible(tools(29))[0]
 
 
 def test_over_forty_tools_are_refused() -> None:
@@ -477,7 +479,7 @@ def test_over_forty_tools_are_refused() -> None:
 
 def test_tools_that_look_alike_are_named() -> None:
     long = "Search the company's wiki for pages about a word"
-    lines = shown_problems(
+    lines = problems_of_visible(
         [
             made("read_file", "Read it."),
             made("readfiles", "Read it."),

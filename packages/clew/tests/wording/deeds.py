@@ -42,9 +42,9 @@ WORDS = {
     "stop": ("reason",),
     "compacted": ("text", "why", "cuts"),
     "cancel": ("why",),
-    "started": ("setting", "question"),
-    "changed": ("setting",),
-    "forked": ("setting",),
+    "started": ("spec", "question"),
+    "changed": ("spec",),
+    "forked": ("spec",),
 }
 """What of each event is for people and models, or tells the time."""
 

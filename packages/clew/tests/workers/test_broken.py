@@ -11,7 +11,7 @@ import pytest
 from typing_extensions import override
 
 from clew import Agent, ClewError, MemoryStore, ModelError, Verdict, cancel, delegate, resume, tool
-from clew.agent.broken_runs import MOST, idle_openings, is_set_aside
+from clew.agent.broken_runs import MAX_FAILURES, idle_openings, is_set_aside
 from clew.agent.runner import start
 from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode, text_parts
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
@@ -40,7 +40,7 @@ def test_no_poisoned_run_takes_another_with_it() -> None:
     assert found.misses == []
     assert found.well == {"answered": 32}
     assert found.poisoned["guard-dies"] == {"set aside": 1}
-    assert found.deaths <= (MOST + 1) * 3
+    assert found.deaths <= (MAX_FAILURES + 1) * 3
 
 
 TOOLS = '''
@@ -68,9 +68,9 @@ def test_a_run_that_ends_its_worker_is_set_aside_and_goes_on_when_a_person_says_
         env = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test-0123456789"}
         words = ("--model", "openai:test", "--tools", "own:leave")
         run_id = clew("submit", "Will it end?", *words, env=env).out.strip()
-        for _ in range(MOST + 1):
+        for _ in range(MAX_FAILURES + 1):
             assert clew("worker", "--until-idle", env=env).code == 7
-        assert Path("left").read_text() == "x" * (MOST + 1)
+        assert Path("left").read_text() == "x" * (MAX_FAILURES + 1)
         done = clew("worker", "--until-idle", env=env)
         ended = done.out.splitlines()[-1].split()[1:]
         assert (done.code, ended) == (0, ["ended", run_id, "failed"])
@@ -121,7 +121,7 @@ async def test_what_would_end_a_worker_ends_one_try_of_one_run(guard: Callable[[
     """After three tries in a row without getting on it is set aside; a person takes that back."""
     store, agent = MemoryStore(), guarded(guard)
     await start(agent, "Look.", store, run_id="r", queue=QUEUE)
-    for _ in range(MOST + 1):
+    for _ in range(MAX_FAILURES + 1):
         with pytest.raises(ClewError, match=r"the guard .* failed: .*; mend it and resume the run"):
             await carried(agent, store)
     done = await carried(agent, store)
@@ -144,12 +144,12 @@ async def test_a_lost_reply_is_known_by_its_kind_whatever_its_sentence_says(why:
 async def test_counting_begins_anew_where_a_word_takes_a_run_up_again() -> None:
     store, agent = MemoryStore(), guarded(is_odd)
     await start(agent, "Look.", store, run_id="r", queue=QUEUE)
-    for _ in range(MOST + 1):
+    for _ in range(MAX_FAILURES + 1):
         with pytest.raises(ClewError):
             await carried(agent, store)
     assert is_set_aside((await carried(agent, store)).stop)
     await store.post("r", encode(Note(text_parts("Try again."))))
-    for _ in range(MOST + 1):
+    for _ in range(MAX_FAILURES + 1):
         with pytest.raises(ClewError):
             await carried(agent, store)
     assert is_set_aside((await carried(agent, store)).stop)
@@ -171,7 +171,7 @@ async def test_a_run_whose_bound_breaks_its_workers_is_set_aside_too() -> None:
     script = ScriptedModel([act("look", at=1), act("look", at=2), finish("done")])
     store, agent = MemoryStore(), guarded(lambda: None, model=script).replace(bounds=[bound])
     await start(agent, "Look.", store, run_id="r", queue=QUEUE)
-    for _ in range(MOST + 1):
+    for _ in range(MAX_FAILURES + 1):
         with pytest.raises(ClewError):
             await carried(agent, store)
     assert is_set_aside((await carried(agent, store)).stop)
@@ -192,19 +192,19 @@ async def test_a_provider_that_is_away_sets_no_run_aside() -> None:
     """However often it is tried: each time something says that the worker lived."""
     store, agent = MemoryStore(), Agent(model=Away())
     await start(agent, "Well?", store, run_id="r", queue=QUEUE)
-    for _ in range(3 * MOST):
+    for _ in range(3 * MAX_FAILURES):
         with pytest.raises(ModelError):
             await carried(agent, store)
     trajectory = await load(store, "r")
     assert trajectory.stop is None
     charged = [entry.event for entry in trajectory.entries if isinstance(entry.event, Charged)]
-    assert len(charged) == 3 * MOST, "each try is charged once"
+    assert len(charged) == 3 * MAX_FAILURES, "each try is charged once"
 
 
 async def test_a_worker_that_leaves_sets_no_run_aside() -> None:
     store, agent = MemoryStore(), Agent(model=ScriptedModel([say("done")]))
     await start(agent, "Well?", store, run_id="r", queue=QUEUE)
-    for _ in range(3 * MOST):
+    for _ in range(3 * MAX_FAILURES):
         asked = iter([False, True])
         left = await carry(KnownAgents({"agent": agent}), store, "r", leaving=lambda: next(asked))  # noqa: B023 - called here
         assert left.stop is None
@@ -220,7 +220,7 @@ async def test_kills_before_a_run_that_gets_on_do_not_add_up() -> None:
     store, agent = MemoryStore(), guarded(lambda: None, model=ScriptedModel(script))
     await start(agent, "Look.", store, run_id="r", queue=QUEUE)
     for _ in range(6):
-        for _ in range(MOST - 1):
+        for _ in range(MAX_FAILURES - 1):
             await store.open("r")  # by a worker that is killed at once
         asked = iter([False, False, True])
         await carry(KnownAgents({"agent": agent}), store, "r", leaving=lambda: next(asked))  # noqa: B023 - called here
@@ -249,12 +249,12 @@ async def test_a_run_that_waits_for_a_sub_run_may_be_opened_more_often() -> None
     )
     store = MemoryStore()
     await start(above, "Look.", store, run_id="r", queue=QUEUE)
-    for _ in range(MOST + 2):
+    for _ in range(MAX_FAILURES + 2):
         with pytest.raises(ClewError):
             await carried(above, store)
     while (record := await load(store, "r")).stop is None and await store.epoch("r") < 99:
         await store.open("r")
-        if await store.epoch("r") > 10 * MOST + 9:
+        if await store.epoch("r") > 10 * MAX_FAILURES + 9:
             await carried(above, store)
     assert is_set_aside(record.stop)
 
@@ -264,7 +264,7 @@ async def test_who_is_alone_in_a_worker_lets_in_the_others_when_it_got_on() -> N
     ready, go = anyio.Event(), anyio.Event()
 
     async def alone() -> None:
-        async with gate.place(alone=True) as place:
+        async with gate.slot(alone=True) as place:
             order.append("alone")
             ready.set()
             await go.wait()
@@ -274,7 +274,7 @@ async def test_who_is_alone_in_a_worker_lets_in_the_others_when_it_got_on() -> N
             await place.between_steps(got_on=True)
 
     async def many(name: str) -> None:
-        async with gate.place(alone=False) as place:
+        async with gate.slot(alone=False) as place:
             order.append(name)
             await place.between_steps(got_on=True)
 
@@ -285,7 +285,7 @@ async def test_who_is_alone_in_a_worker_lets_in_the_others_when_it_got_on() -> N
         with anyio.move_on_after(0):
             await many("never")
         with anyio.move_on_after(0):
-            async with gate.place(alone=True):
+            async with gate.slot(alone=True):
                 order.append("never")
         go.set()
     assert order == ["alone", "still alone", "a"]
@@ -297,7 +297,7 @@ async def test_a_run_among_many_makes_room_between_two_steps_for_one_that_is_to_
     begun = anyio.Event()
 
     async def many() -> None:
-        async with gate.place(alone=False) as place:
+        async with gate.slot(alone=False) as place:
             begun.set()
             while not gate.someone_waits:
                 await anyio.lowlevel.checkpoint()
@@ -307,7 +307,7 @@ async def test_a_run_among_many_makes_room_between_two_steps_for_one_that_is_to_
     async with anyio.create_task_group() as group:
         group.start_soon(many)
         await begun.wait()
-        async with gate.place(alone=True):
+        async with gate.slot(alone=True):
             order.append("alone")
     assert order == ["alone", "many"]
 

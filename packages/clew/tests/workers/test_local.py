@@ -39,7 +39,7 @@ from clew.stores.locks import claim, queue_of
 from clew.testing.models import Line, ScriptedModel, act, say
 from clew.workers import Monitor, WorkerConfig, WorkerEvent, status, work
 from clew.workers.agents import KnownAgents
-from clew.workers.backoff import FIRST, MOST, Backoff
+from clew.workers.backoff import FIRST, MAX_DELAY, Backoff
 from tests.patience import PATIENCE
 from tests.stores.bare_store import BareStore
 
@@ -319,7 +319,7 @@ async def test_a_run_whose_agent_is_not_here_is_left_to_others_and_told_once() -
     own = await submit(here, "?", store=store)
     told = await serve_all(store, here)
     (refused,) = [news for news in told if news.what == "refused"]
-    mark, mine = (agent.setting.fingerprint[:8] for agent in (there, here))
+    mark, mine = (agent.spec.fingerprint[:8] for agent in (there, here))
     assert refused.text == (
         f"the agent scripted:test ({mark}) is not here: agent 1 differs in prompt "
         f"(here: agent 1 scripted:test ({mine}))"
@@ -340,7 +340,7 @@ async def test_an_agent_is_made_of_what_the_record_says_unless_it_comes_out_diff
     other = await submit(made.replace(prompt="Be short."), "?", store=store, origin=origin(spec))
     program = await submit(answering(), "?", store=store)
     agent = await agents(await read(same, store=store))
-    assert agent.setting == made.setting
+    assert agent.spec == made.spec
     assert await agents(await read(same, store=store)) is agent
     with pytest.raises(ConfigError, match="differs in prompt from what is made of it here"):
         await agents(await read(other, store=store))
@@ -442,7 +442,7 @@ def test_pauses_grow_until_a_run_gets_on() -> None:
     assert [pauses.failed("r", 0) for _ in range(3)] == [FIRST, 2 * FIRST, 4 * FIRST]
     assert pauses.rests("r", 3.9, 1)
     assert not pauses.rests("r", 4, 1)
-    assert [pauses.failed("r", 0) for _ in range(20)][-1] == MOST
+    assert [pauses.failed("r", 0) for _ in range(20)][-1] == MAX_DELAY
     assert pauses.failed("r", 0, moved=True) == FIRST
     pauses.forget("r")
     assert not pauses.rests("r", 0, 1)

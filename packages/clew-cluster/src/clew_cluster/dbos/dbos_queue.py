@@ -35,16 +35,18 @@ class DbosDatabase:
     schema: str
 
 
-def place_of(address: str) -> DbosDatabase:
+def dbos_database_of(address: str) -> DbosDatabase:
     """The place that belongs to a store: its database, and a schema beside that of the store.
 
     Raises `StoreError` for an address that SQLAlchemy, which DBOS is made with, does not read.
     """
-    found = parse(address)
-    if "," in urlsplit(found.conninfo).netloc:
-        raise StoreError(f"DBOS takes one host, and {found.shown} names several: name one of them")
-    url = found.conninfo.replace("postgres://", "postgresql://", 1)
-    return DbosDatabase(url, f"{found.schema}_dbos")
+    parsed = parse(address)
+    if "," in urlsplit(parsed.conninfo).netloc:
+        raise StoreError(
+            f"DBOS takes one host, and {parsed.redacted} names several: name one of them"
+        )
+    url = parsed.conninfo.replace("postgres://", "postgresql://", 1)
+    return DbosDatabase(url, f"{parsed.schema}_dbos")
 
 
 _HALF_SET_UP: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
@@ -88,12 +90,12 @@ class Workflow:
 class Tickets:
     """The tickets of one queue, as anybody sees and writes them; serving is another matter."""
 
-    def __init__(self, place: DbosDatabase, queue: str) -> None:
+    def __init__(self, database: DbosDatabase, queue: str) -> None:
         """Name the database; nothing is connected yet."""
         self.queue = queue
         self._client = DBOSClient(
-            system_database_url=place.url,
-            dbos_system_schema=place.schema,
+            system_database_url=database.url,
+            dbos_system_schema=database.schema,
             serializer=DBOSPortableJSONSerializer(),  # its default would be pickle
             application_name=APPLICATION,
             system_database_pool_size=4,
@@ -121,14 +123,14 @@ class Tickets:
 
     async def of(self, run_id: str) -> list[Workflow]:
         """All tickets of a run, those that are over included."""
-        found = await self._list(workflow_id_prefix=f"{run_id}/")  # and "a/" begins "a/b/"
-        return [ticket for ticket in found if ticket.run_id == run_id]
+        workflows = await self._list(workflow_id_prefix=f"{run_id}/")  # and "a/" begins "a/b/"
+        return [ticket for ticket in workflows if ticket.run_id == run_id]
 
     async def written(self, first: Mapping[str, int]) -> dict[str, Workflow]:
         """Of these runs, the first ticket at the entry named, open or over, where there is one."""
         ids = [f"{run_id}/{seq}.0" for run_id, seq in first.items()]
-        found = await self._list(workflow_ids=ids) if ids else []
-        return {ticket.run_id: ticket for ticket in found}
+        workflows = await self._list(workflow_ids=ids) if ids else []
+        return {ticket.run_id: ticket for ticket in workflows}
 
     async def write(
         self,
@@ -168,9 +170,9 @@ class Tickets:
         if tickets:
             await self._ask(self._client.cancel_workflows, [ticket.id for ticket in tickets])
 
-    async def forget(self, before: str, most: int = 1000) -> None:
+    async def forget(self, before: str, max_tickets: int = 1000) -> None:
         """Delete tickets that were over before a time, in ISO 8601."""
-        old = await self._list(status=list(_OVER), completed_before=before, limit=most)
+        old = await self._list(status=list(_OVER), completed_before=before, limit=max_tickets)
         if old:
             await self._ask(self._client.delete_workflows, [ticket.id for ticket in old])
 
@@ -184,7 +186,7 @@ class Tickets:
             await anyio.to_thread.run_sync(self._client.destroy)
 
     async def _list(self, **which: Any) -> list[Workflow]:
-        found: list[WorkflowStatus] = await self._ask(
+        workflows: list[WorkflowStatus] = await self._ask(
             self._client.list_workflows,
             name=WORKFLOW,
             application_name=APPLICATION,
@@ -194,7 +196,7 @@ class Tickets:
         )
         return [
             Workflow(it.workflow_id, it.status, it.executor_id or "", it.app_version or "")
-            for it in found
+            for it in workflows
         ]
 
     async def _ask(self, what: Callable[..., T], *args: Any, **named: Any) -> T:

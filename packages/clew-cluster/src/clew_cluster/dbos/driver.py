@@ -29,7 +29,7 @@ from clew_cluster.dbos.dbos_queue import (
     DbosDatabase,
     NotSetUpError,
     Tickets,
-    place_of,
+    dbos_database_of,
 )
 from clew_cluster.dbos.worker import DbosWorker
 from clew_cluster.postgres.store import PostgresStore
@@ -48,7 +48,7 @@ def version_of(agents: Iterable[Agent], *, recorded: bool = False) -> str:
 
     `recorded` says that it also builds agents from records.
     """
-    prints = sorted(agent.setting.fingerprint for agent in agents)
+    prints = sorted(agent.spec.fingerprint for agent in agents)
     digest = hashlib.blake2b(" ".join(prints).encode(), digest_size=6).hexdigest()
     return "+".join(([digest] if prints else []) + (["any"] if recorded else [])) or "none"
 
@@ -79,23 +79,23 @@ class DbosDriver:
             if not isinstance(store, PostgresStore):
                 message = "the dbos driver works on PostgreSQL: name a store at postgresql://…"
                 raise ConfigError(message)
-            given = agents.given.values() if isinstance(agents, KnownAgents) else ()
-            version = self.version or version_of(given, recorded=not config.only)
-            place = place_of(store.address)
-            async with Tickets(place, config.queue) as tickets, resources() as held:
+            configured = agents.configured.values() if isinstance(agents, KnownAgents) else ()
+            version = self.version or version_of(configured, recorded=not config.only)
+            database = dbos_database_of(store.address)
+            async with Tickets(database, config.queue) as tickets, resources() as held:
                 worker = DbosWorker(
                     store, config, agents, tickets, version, on_event, leaving, held
                 )
-                async with worker.poller.named(), self._running(worker, place):
+                async with worker.poller.named(), self._running(worker, database):
                     await worker.serve()
 
     @asynccontextmanager
-    async def _running(self, worker: DbosWorker, place: DbosDatabase) -> AsyncGenerator[None]:
+    async def _running(self, worker: DbosWorker, database: DbosDatabase) -> AsyncGenerator[None]:
         """DBOS in this process: it calls the worker on this event loop until the context ends.
 
         Then it hands out nothing more, and waits until every run at hand was left.
         """
-        DBOS(config=_config(worker, place))
+        DBOS(config=_config(worker, database))
         if DBOS.executor_id != worker.config.name:
             raise ConfigError("DBOS is at work in this process already: serve in one of its own")
         try:
@@ -131,11 +131,11 @@ class DbosDriver:
             await tickets.limit(*limits)
 
 
-def _config(worker: DbosWorker, place: DbosDatabase) -> DBOSConfig:
+def _config(worker: DbosWorker, database: DbosDatabase) -> DBOSConfig:
     return {
         "name": APPLICATION,
-        "system_database_url": place.url,
-        "dbos_system_schema": place.schema,
+        "system_database_url": database.url,
+        "dbos_system_schema": database.schema,
         "application_version": worker.version,
         "executor_id": worker.config.name,
         "serializer": DBOSPortableJSONSerializer(),  # its default would be pickle

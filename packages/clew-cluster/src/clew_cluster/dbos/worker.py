@@ -20,7 +20,7 @@ from clew.core.journal import load
 from clew.interfaces import RunInfo
 from clew.stores.locks import claim
 from clew.workers import Agents, OnWorkerEvent, WorkerConfig
-from clew.workers.backoff import FIRST, MOST, Backoff
+from clew.workers.backoff import FIRST, MAX_DELAY, Backoff
 from clew.workers.gate import RunGate
 from clew.workers.poller import Poller, PollInterval
 from clew.workers.run_one import RunOutcome, carry_claimed, describe
@@ -31,8 +31,8 @@ from clew_cluster.postgres.store import PostgresStore
 LOG: Final = logging.getLogger("clew")
 
 _SOON: Final = 0.25
-_PACE: Final = PollInterval(most=1.0, least=_SOON, share=20.0)
-_PACE_UNTIL_IDLE: Final = PollInterval(most=_SOON, least=_SOON, share=20.0)
+_PACE: Final = PollInterval(max_seconds=1.0, min_seconds=_SOON, share=20.0)
+_PACE_UNTIL_IDLE: Final = PollInterval(max_seconds=_SOON, min_seconds=_SOON, share=20.0)
 
 _KEPT: Final = timedelta(days=1)
 """So long DBOS keeps tickets that are over."""
@@ -159,7 +159,7 @@ class DbosWorker:
         try:
             seq, pause = (
                 len(await load(self.store, run_id)),
-                min(FIRST * 2.0 ** min(tries, 16), MOST),
+                min(FIRST * 2.0 ** min(tries, 16), MAX_DELAY),
             )
             await self.tickets.write(
                 run_id, seq, version=self.version, tries=tries + 1, pause=pause, beside=ticket

@@ -19,12 +19,12 @@ _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,50}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a store's tables lie: `conninfo` is the address as libpq reads it, `shown` without
+    """Where a store's tables lie: `conninfo` is the address as libpq reads it, `redacted` without
     secrets, `schema` the name of the tables' schema, `patience` how long to wait for the server.
     """
 
     conninfo: str = field(repr=False)
-    shown: str
+    redacted: str
     schema: str = SCHEMA
     patience: float = PATIENCE
 

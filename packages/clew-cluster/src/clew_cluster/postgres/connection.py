@@ -99,9 +99,9 @@ class _RawBytes(Dumper):
 
 def code(error: Exception) -> str:
     """The server's code of an error, read from its words where it has none; "" if it says none."""
-    found: str | None = getattr(error, "sqlstate", None)
-    if found:
-        return found
+    sqlstate: str | None = getattr(error, "sqlstate", None)
+    if sqlstate:
+        return sqlstate
     text = str(error)
     return next((state for words, state in _WORDS if words in text), "")
 
@@ -120,22 +120,22 @@ def can_retry(error: Exception) -> bool:
 def explain(address: Address, error: psycopg.Error | UnicodeError) -> StoreError:
     """Turn an error of psycopg into ours, with what to do about it."""
     if isinstance(error, UnicodeError):
-        return StoreError(f"{address.shown} cannot hold a text with half a character: mend it")
+        return StoreError(f"{address.redacted} cannot hold a text with half a character: mend it")
     meaning = _MEANING.get(code(error))
     if meaning is None:
-        said = message_of(error)[:300]
-        meaning = f"cannot be used ({said}): see to the server, then resume"
+        message = message_of(error)[:300]
+        meaning = f"cannot be used ({message}): see to the server, then resume"
     kind = StoreBusyError if code(error) == _LOCKED else StoreError
-    return kind(f"{address.shown} {meaning}")
+    return kind(f"{address.redacted} {meaning}")
 
 
 def unreachable(address: Address, error: Exception) -> StoreUnreachableError:
     """The server did not answer for as long as one waits for it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = (lines[0] if lines else type(error).__name__).rpartition("failed: ")[2]
+    message = (lines[0] if lines else type(error).__name__).rpartition("failed: ")[2]
     return StoreUnreachableError(
-        f"{address.shown} cannot be reached ({said[:200]}): start the server or check the address, "
-        "then resume; nothing recorded is lost"
+        f"{address.redacted} cannot be reached ({message[:200]}): start the server or check the "
+        "address, then resume; nothing recorded is lost"
     )
 
 
@@ -221,8 +221,8 @@ class StoreConnections:
         """What libpq is told: the address, and whatever that does not say itself."""
         wait = max(1, round(self.address.patience)) * 1000
         ours = {**_ALIVE, "tcp_user_timeout": wait, "application_name": "clew"}
-        given = conninfo_to_dict(self.address.conninfo)
-        return {**ours, **given, "client_encoding": "UTF8", "autocommit": True}
+        conninfo = conninfo_to_dict(self.address.conninfo)
+        return {**ours, **conninfo, "client_encoding": "UTF8", "autocommit": True}
 
     async def _settle(self, connection: Connection) -> None:
         """Prepare a new connection; the first one looks after the tables."""
@@ -291,8 +291,8 @@ class StoreConnections:
     def unsure(self) -> StoreError:
         """The connection broke in the middle of a commit, and nobody can say what became of it."""
         return StoreError(
-            f"{self.address.shown} was lost in the middle of a commit, which may or may not have "
-            "been made: look at the run before you do it again"
+            f"{self.address.redacted} was lost in the middle of a commit, which may or may not "
+            "have been made: look at the run before you do it again"
         )
 
     async def _readers(self, until: float) -> AsyncConnectionPool[Connection]:

@@ -26,7 +26,7 @@ from clew_cluster.postgres.connection import (
     lost,
 )
 
-MOST: Final = 500
+MAX_BATCH: Final = 500
 """Appends in a group."""
 
 _BYTES: Final = 16 << 20  # of a group's lines and blobs, about
@@ -34,7 +34,7 @@ _TRIES: Final = 5
 _WAKE: Final = 7_900  # bytes of a notification; the server takes fewer than 8,000
 
 _CALL: Final = "SELECT append(%b,%b,%b,%b,%b,%b, %b,%b,%b,%b,%b,%b, %b,%b,%b, %b,%b, %b,%b,%b)"
-_PLACE: Final = """
+_HEAD_AND_ENTRY: Final = """
     SELECT runs.epoch, runs.head, seq, at, entries.epoch, body, hash FROM runs
     LEFT JOIN entries ON entries.number = runs.number AND seq = %s WHERE run_id = %s"""
 
@@ -114,7 +114,7 @@ class Commits:
         later: list[_PendingAppend] = []
         room = _BYTES
         for one in self._waiting:
-            fits = len(group) < MOST and (room >= one.size or not group)
+            fits = len(group) < MAX_BATCH and (room >= one.size or not group)
             if fits and one.append.run_id not in group:
                 group[one.append.run_id] = one
                 room -= one.size
@@ -159,7 +159,7 @@ class Commits:
 
     def _explain(self, error: psycopg.Error | UnicodeError | struct.error) -> StoreError:
         if isinstance(error, struct.error):
-            return StoreError(f"{self._link.address.shown} cannot hold a number of this size")
+            return StoreError(f"{self._link.address.redacted} cannot hold a number of this size")
         return explain(self._link.address, error)
 
     async def _connected(self, until: float) -> Connection:
@@ -178,8 +178,8 @@ class Commits:
         cursor = connection.cursor(binary=True)
         await cursor.execute(_CALL, _arguments(appends, channel), prepare=True)
         row = await cursor.fetchone()
-        found: list[bool | None] = row[0] if row else []
-        return found
+        outcomes: list[bool | None] = row[0] if row else []
+        return outcomes
 
     async def _refused(
         self, connection: Connection, append: Append, *, unsure: bool
@@ -187,7 +187,7 @@ class Commits:
         """Why it was refused; None where it is there, from a commit nobody heard the end of."""
         last = append.lines[-1] if append.lines else None
         seq = last.seq if last is not None else 0
-        row = await (await connection.execute(_PLACE, (seq, append.run_id))).fetchone()
+        row = await (await connection.execute(_HEAD_AND_ENTRY, (seq, append.run_id))).fetchone()
         if row is None:
             return unknown_run(append.run_id)
         epoch, head, *line = row
@@ -206,9 +206,9 @@ def _gapless(append: Append) -> bool:
 
 def _arguments(appends: Sequence[Append], channel: str) -> tuple[Packed, ...]:
     """The arguments of the call, each list as one array."""
-    lines = [(place, line) for place, one in enumerate(appends, 1) for line in one.lines]
-    blobs = [(place, *blob) for place, one in enumerate(appends, 1) for blob in one.blobs.items()]
-    taken = [(place, id_) for place, one in enumerate(appends, 1) for id_ in one.taken]
+    lines = [(index, line) for index, one in enumerate(appends, 1) for line in one.lines]
+    blobs = [(index, *blob) for index, one in enumerate(appends, 1) for blob in one.blobs.items()]
+    taken = [(index, id_) for index, one in enumerate(appends, 1) for id_ in one.taken]
     # No run has -1 lines: what is not gapless is refused, and the words are those for its run.
     heads = [one.lines[0].seq - 1 if _gapless(one) else -1 for one in appends]
     return (
@@ -218,16 +218,16 @@ def _arguments(appends: Sequence[Append], channel: str) -> tuple[Packed, ...]:
         _numbers([head + len(one.lines) for head, one in zip(heads, appends, strict=True)]),
         _array(_TEXT, [status_after(one).encode() for one in appends]),
         _numbers([one.lines[-1].at if one.lines else 0 for one in appends]),
-        _numbers([place for place, _ in lines]),
+        _numbers([index for index, _ in lines]),
         _numbers([line.seq for _, line in lines]),
         _numbers([line.at for _, line in lines]),
         _numbers([line.epoch for _, line in lines]),
         _array(_BYTEA, [line.hash for _, line in lines]),
         _array(_BYTEA, [line.body for _, line in lines]),
-        _numbers([place for place, _, _ in blobs]),
+        _numbers([index for index, _, _ in blobs]),
         _array(_TEXT, [digest.encode() for _, digest, _ in blobs]),
         _array(_BYTEA, [body for _, _, body in blobs]),
-        _numbers([place for place, _ in taken]),
+        _numbers([index for index, _ in taken]),
         _numbers([id_ for _, id_ in taken]),
         Packed(b"\1" if any(one.barrier for one in appends) else b"\0"),
         Packed(channel.encode()),

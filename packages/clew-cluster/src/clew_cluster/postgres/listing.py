@@ -5,11 +5,11 @@ from typing import Final
 LAST: Final = 1 << 62
 """Later than any time, and more than any number: where the first page begins."""
 
-_SHOWN: Final = """
+_COLUMNS: Final = """
     SELECT runs.run_id, parents.run_id, runs.shared,
            first.seq, first.at, first.epoch, first.body, first.hash,
            last.seq, last.at, last.epoch, last.body, last.hash"""
-RUNS: Final = f"""{_SHOWN} FROM runs
+RUNS: Final = f"""{_COLUMNS} FROM runs
     JOIN entries AS last ON last.number = runs.number AND last.seq = runs.head
     JOIN entries AS first ON first.number = coalesce(runs.root, runs.number) AND first.seq = 1
     LEFT JOIN runs AS parents ON parents.number = runs.base
@@ -28,7 +28,7 @@ _CHOSEN: Final = """
     LEFT JOIN LATERAL (
         SELECT run_id FROM runs AS base WHERE base.number = runs.base OFFSET 0
     ) AS parents ON true"""
-DUE: Final = f"""{_SHOWN} FROM (
+DUE: Final = f"""{_COLUMNS} FROM (
         SELECT number FROM runs WHERE NOT stopped UNION SELECT number FROM inbox
     ) AS chosen {_CHOSEN}
     ORDER BY last.at, runs.number"""  # noqa: S608 - it is put together from constants
@@ -36,7 +36,7 @@ DUE: Final = f"""{_SHOWN} FROM (
 _BEFORE: Final = """(%(at)s::bigint,
     coalesce((SELECT number FROM runs WHERE run_id = %(run_id)s), %(none)s::bigint))"""
 # The open runs, which are looked through, and of those that stopped as many as there is room for.
-PAGE: Final = f"""{_SHOWN} FROM (
+PAGE: Final = f"""{_COLUMNS} FROM (
         SELECT number, at FROM (
             SELECT number, end_.at FROM runs
             CROSS JOIN LATERAL (

@@ -175,7 +175,7 @@ async def bring_up(
             await connection.execute("UPDATE about SET version = %s", (len(steps),))
     except InsufficientPrivilege as error:
         raise StoreError(
-            f"{address.shown} does not let this user make its tables: have the database's owner "
+            f"{address.redacted} does not let this user make its tables: have the database's owner "
             f"run `CREATE SCHEMA {address.schema} AUTHORIZATION user`"
         ) from error
 
@@ -202,11 +202,11 @@ async def _version(
             raise UndefinedColumn
     except UndefinedColumn:
         raise StoreError(
-            f"the schema {address.schema!r} of {address.shown} holds tables of another program: "
+            f"the schema {address.schema!r} of {address.redacted} holds tables of another program: "
             "add ?schema=NAME to the address, with a name of your own"
         ) from None
     if version > known:
-        raise newer(address.shown, version, known)
+        raise newer(address.redacted, version, known)
     return int(version)
 
 

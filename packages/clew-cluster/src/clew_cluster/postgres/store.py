@@ -87,7 +87,7 @@ class _Begin:
 
     run_id: str
     query: LiteralString
-    given: Mapping[str, Any]
+    params: Mapping[str, Any]
     tries: int = 0
 
     async def __call__(self, connection: Connection) -> int | None:
@@ -95,7 +95,7 @@ class _Begin:
         self.tries += 1
         cursor = connection.cursor(binary=True)
         try:
-            await cursor.execute(self.query, self.given, prepare=True)
+            await cursor.execute(self.query, self.params, prepare=True)
         except UniqueViolation as error:
             if self.tries == 1:
                 raise known_run(self.run_id) from error
@@ -118,20 +118,20 @@ class PostgresStore:
     """
 
     address: str = field(repr=False)
-    place: Address = field(init=False)
+    database: Address = field(init=False)
     _opened: _Open | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self)
-        self.place = parse(self.address)
+        self.database = parse(self.address)
 
     def _at(self) -> _Open:
         """What is open in this event loop."""
-        found = self._here()
-        if found is None:
-            link = StoreConnections(self.place)
-            found = self._opened = _Open(link, Commits(link), ClaimedLocks(link))
-        return found
+        opened = self._here()
+        if opened is None:
+            link = StoreConnections(self.database)
+            opened = self._opened = _Open(link, Commits(link), ClaimedLocks(link))
+        return opened
 
     def _here(self) -> _Open | None:
         """The same, if anything is."""
@@ -141,23 +141,23 @@ class PostgresStore:
             raise StoreError(
                 "a PostgreSQL store needs asyncio: run without trio, or name another store"
             ) from error
-        found = self._opened
-        if found is None or found.link.is_stale:
+        opened = self._opened
+        if opened is None or opened.link.is_stale:
             return None
-        if not found.link.here:
+        if not opened.link.here:
             raise StoreError(
-                f"{self.place.shown} is open in another event loop: close it there, or open the "
-                "store once more here"
+                f"{self.database.redacted} is open in another event loop: close it there, or "
+                "open the store once more here"
             )
-        return found
+        return opened
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         link = self._at().link
         if base is None:
             epoch = await link.using(_Begin(run_id, _CREATE, {"run_id": run_id}))
             return 1 if epoch is None else epoch
-        given = {"run_id": run_id, "base": base.run_id, "seq": base.seq}
-        if base.seq > 0 and (epoch := await link.using(_Begin(run_id, _FORK, given))) is not None:
+        params = {"run_id": run_id, "base": base.run_id, "seq": base.seq}
+        if base.seq > 0 and (epoch := await link.using(_Begin(run_id, _FORK, params))) is not None:
             return epoch
         rows = await link.ask("SELECT head FROM runs WHERE run_id = %s", (base.run_id,))
         raise no_base(base, rows[0][0]) if rows else unknown_run(base.run_id)
@@ -178,8 +178,8 @@ class PostgresStore:
         return await self._at().commits.append(append)
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        given = {"run_id": run_id, "after": max(after, 0)}
-        rows = await self._at().link.ask(_READ, given)
+        params = {"run_id": run_id, "after": max(after, 0)}
+        rows = await self._at().link.ask(_READ, params)
         if not rows:
             raise unknown_run(run_id)
         return [Line(*row) for row in rows if row[0] is not None]
@@ -192,8 +192,8 @@ class PostgresStore:
 
     async def post(self, run_id: str, body: bytes) -> None:
         (wake, *_) = (*wakes([run_id]), b"[]")
-        given = (body, run_id, self.place.schema, wake.decode())
-        if not await self._at().link.ask(_POST, given, once=True):
+        params = (body, run_id, self.database.schema, wake.decode())
+        if not await self._at().link.ask(_POST, params, once=True):
             raise unknown_run(run_id)
 
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
@@ -203,23 +203,23 @@ class PostgresStore:
         return [(id_, bytes(body)) for id_, body in rows if id_ is not None]
 
     async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+        self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
-        if not (most or after or status):
+        if not (limit or after or status):
             return await self._listed(RUNS)
-        given = {
+        params = {
             "at": LAST if after is None else after.last.at,
             "run_id": "" if after is None else after.run_id,
             "none": LAST if after is None else 0,
-            "most": most or None,
+            "most": limit or None,
             "status": status,
         }
-        return await self._listed(PAGE, given)
+        return await self._listed(PAGE, params)
 
-    async def ids(self, part: str, most: int = 20) -> list[str]:
-        given = {"part": part, "most": most}
+    async def ids(self, part: str, limit: int = 20) -> list[str]:
+        params = {"part": part, "most": limit}
         link = self._at().link
-        rows = await link.ask(BEGIN, given) or await link.ask(END, given)
+        rows = await link.ask(BEGIN, params) or await link.ask(END, params)
         return [run_id for (run_id,) in rows]
 
     async def due(self) -> list[RunInfo]:
@@ -243,7 +243,7 @@ class PostgresStore:
 
     async def forget(self, run_id: str) -> None:
         link = self._at().link
-        turn = key(self.place.schema, "\0forget")
+        turn = key(self.database.schema, "\0forget")
         if await link.ask("SELECT forget(%s, %s)", (run_id, turn)) != [(True,)]:
             rows = await link.ask(
                 "SELECT fork.run_id FROM runs LEFT JOIN runs AS fork ON fork.base = runs.number"
@@ -258,15 +258,15 @@ class PostgresStore:
 
     async def close(self) -> None:
         """Close the connections, which releases the claims."""
-        found = self._here()
+        opened = self._here()
         self._opened = None
-        if found is not None:
-            await found.commits.close()
-            await found.claims.close()
-            await found.link.close()
+        if opened is not None:
+            await opened.commits.close()
+            await opened.claims.close()
+            await opened.link.close()
 
     async def _listed(
-        self, query: LiteralString, given: Mapping[str, Any] | None = None
+        self, query: LiteralString, params: Mapping[str, Any] | None = None
     ) -> list[RunInfo]:
         return [
             RunInfo(
@@ -276,5 +276,5 @@ class PostgresStore:
                 last,
                 None if parent is None else Base(parent, shared),
             )
-            for run_id, parent, shared, *lines in await self._at().link.ask(query, given or {})
+            for run_id, parent, shared, *lines in await self._at().link.ask(query, params or {})
         ]

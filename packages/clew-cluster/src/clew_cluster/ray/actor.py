@@ -171,8 +171,8 @@ class Actor:
 
     async def _make_agents(self) -> Agents:
         config = self._config
-        given = {name: (await agent_named(name, config.folder))[0] for name in config.agents}
-        return KnownAgents(given, recorded=not config.only, trusting=config.trust_origin)
+        agents = {name: (await agent_named(name, config.folder))[0] for name in config.agents}
+        return KnownAgents(agents, recorded=not config.only, trusting=config.trust_origin)
 
 
 def _ignore(record: Trajectory) -> None:

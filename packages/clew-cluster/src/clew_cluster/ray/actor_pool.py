@@ -81,17 +81,17 @@ class ActorPool:
 
         Raises `ClewError` where Ray has lost its actors.
         """
-        place = self._loads.index(min(self._loads))
-        self._loads[place] += 1
+        index = self._loads.index(min(self._loads))
+        self._loads[index] += 1
         try:
             return msgspec.json.decode(
-                await self._actors[place].advance.remote(run_id, over), type=ActorResult
+                await self._actors[index].advance.remote(run_id, over), type=ActorResult
             )
         except RayError as error:
             why = message_of(error)[:300]
             raise ClewError(f"Ray is gone; the records are whole, begin again: {why}") from error
         finally:
-            self._loads[place] -= 1
+            self._loads[index] -= 1
 
     def send(self, run_id: str) -> None:
         """Have a run carried; its end is one of those that `next` gives."""

@@ -24,7 +24,7 @@ from clew.workers.run_one import RunOutcome
 from clew.workers.worker import Worker
 from clew_cluster.ray.actor import ActorConfig, ActorResult, named_from
 from clew_cluster.ray.actor_pool import Cast, crew
-from clew_cluster.ray.fan_out import shared_place
+from clew_cluster.ray.fan_out import shared_store_location
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class RayDriver:
         self, config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event
     ) -> None:
         """Serve the queue, as `clew.workers.Driver` says."""
-        place, folder = shared_place(config.store), str(Path.cwd())
+        location, folder = shared_store_location(config.store), str(Path.cwd())
         names = tuple(named_from(each, folder) for each in _names(config))
         for each in names:
             await agent_named(each, folder)  # what does not fit is told before anything begins
         made_with = ActorConfig(
-            place, names, config.only, folder, patient=False, trust_origin=config.trust_origin
+            location, names, config.only, folder, patient=False, trust_origin=config.trust_origin
         )
-        async with store_at(place) as opened, crew(made_with, self._cast(config)) as working:
+        async with store_at(location) as opened, crew(made_with, self._cast(config)) as working:
             store = shared(opened)
             worker = Worker(store, config, Sender(store, working), on_event, leaving)
             async with anyio.create_task_group() as group:
@@ -67,10 +67,12 @@ class RayDriver:
     def _cast(self, config: WorkerConfig) -> Cast:
         actors, address = self.actors, self.address or os.environ.get("RAY_ADDRESS") or None
         if actors is None:
-            said = os.environ.get("CLEW_RAY_ACTORS", "2")
-            if not said.isdigit():
-                raise ConfigError(f"CLEW_RAY_ACTORS is {said!r}: set it to the number of actors")
-            actors = int(said)
+            count_text = os.environ.get("CLEW_RAY_ACTORS", "2")
+            if not count_text.isdigit():
+                raise ConfigError(
+                    f"CLEW_RAY_ACTORS is {count_text!r}: set it to the number of actors"
+                )
+            actors = int(count_text)
         return Cast(actors, config.at_once, address, self.options)
 
 
@@ -107,8 +109,8 @@ class Sender:
     async def carry(self, run: RunInfo, lock: str, worker: Worker) -> RunOutcome:
         """Let go of the run, which its actor claims, and have it carried."""
         await release_quietly(self._store, lock)
-        found = summary(run)
-        worker.taken(run.run_id, "" if found is None else found.started.goal)
+        outcome = summary(run)
+        worker.taken(run.run_id, "" if outcome is None else outcome.started.goal)
         end = await self._crew.carry(run.run_id, over=lock != run.run_id)
         if end.open is None:
             return RunOutcome("ended", end.status, end.entries)

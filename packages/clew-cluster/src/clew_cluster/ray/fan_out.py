@@ -12,7 +12,7 @@ from clew import Agent, ConfigError
 from clew.agent.runner import start
 from clew.core.journal import load
 from clew.interfaces import Json, Store
-from clew.stores import RunExistsError, Where, default_place, store_at
+from clew.stores import RunExistsError, Where, default_location, store_at
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.workers.agents import agent_named
 from clew_cluster.ray.actor import ActorConfig, ActorResult, named_from
@@ -60,15 +60,15 @@ async def fan_out(
 
     Raises `ConfigError` where the parts do not fit, `ClewError` where Ray has gone.
     """
-    place, folder = shared_place(store), str(Path.cwd())
+    location, folder = shared_store_location(store), str(Path.cwd())
     names = [named_from(each, folder) for each in ([agents] if isinstance(agents, str) else agents)]
     cast = Cast(workers, at_once, address, options or {})
     made = [await agent_named(each, folder) for each in names]  # what does not fit is told first
     check_run_id(name)
     sent = _Sent(goals, runs, name or new_run_id(), queue)
-    async with store_at(place) as opened_store:
+    async with store_at(location) as opened_store:
         coming = sent.coming(opened_store, *(made[0] if made else (None, {})))
-        async with crew(ActorConfig(place, tuple(names), folder=folder), cast) as working:
+        async with crew(ActorConfig(location, tuple(names), folder=folder), cast) as working:
             statuses, since, more = Counter[str](), time.monotonic(), True
             while True:
                 while more and not working.full:
@@ -85,11 +85,11 @@ async def fan_out(
                 yield end
 
 
-def shared_place(store: Where) -> str:
+def shared_store_location(store: Where) -> str:
     """The place of a store, as every actor can find it. Raises `ConfigError`."""
     if store is not None and not isinstance(store, str | Path):
         raise ConfigError("actors open the store for themselves: name its place")
-    named = str(store or os.environ.get("CLEW_STORE") or default_place())
+    named = str(store or os.environ.get("CLEW_STORE") or default_location())
     if named in {"memory:", ":memory:"}:
         raise ConfigError("actors cannot share a store in memory: name an SQLite file or a server")
     if "://" in named:

@@ -103,7 +103,7 @@ def _own(cpus: int) -> Generator[None]:
 @contextmanager
 def _quiet() -> Generator[None]:
     """Keep off the program's output what Ray says of dead workers: it goes to the log."""
-    said = _WORKER.print_to_stdstream
+    previous = _WORKER.print_to_stdstream
 
     def log(data: dict[str, Any], ignore_prefix: bool) -> None:  # noqa: FBT001 - as Ray calls it
         LOG.info("%s", " ".join(data["lines"]))
@@ -112,7 +112,7 @@ def _quiet() -> Generator[None]:
     try:
         yield
     finally:
-        _WORKER.print_to_stdstream = said
+        _WORKER.print_to_stdstream = previous
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
                 yield name
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
-            case ast.alias(name=name, asname=given):
-                yield given or name
+            case ast.alias(name=name, asname=alias):
+                yield alias or name
             case _:
                 pass

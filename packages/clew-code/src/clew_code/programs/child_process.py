@@ -79,8 +79,8 @@ class Programs:
         left_out = len(printed) > room or os.fstat(1).st_size > 4 * room + 4
         self.printed_chars += len(printed)
         os.ftruncate(1, 0)
-        said = json.dumps({"printed": printed[:room], "left_out": left_out})
-        self.outgoing.write(f"{text[:-1]}, {said[1:]}\n")
+        summary = json.dumps({"printed": printed[:room], "left_out": left_out})
+        self.outgoing.write(f"{text[:-1]}, {summary[1:]}\n")
         self.outgoing.flush()
 
     def start_clock(self) -> None:
@@ -110,7 +110,7 @@ class Programs:
             return _bounded({"value": text})
         except BaseException as error:  # noqa: BLE001 - a program may end with anything
             self.stop_clock()
-            return json.dumps({"error": _shown(error)})
+            return json.dumps({"error": _without_addresses(error)})
 
     def serve(self) -> None:
         """Run what comes, to the end of input."""
@@ -162,7 +162,7 @@ def _bounded(message: Any) -> str:
     return "".join(parts)
 
 
-def _shown(error: BaseException) -> str:
+def _without_addresses(error: BaseException) -> str:
     """The error and its lines of the program, as Python shows them."""
     try:
         lines = traceback.TracebackException.from_exception(error, limit=-20)
@@ -175,9 +175,9 @@ def _shown(error: BaseException) -> str:
     return text if len(text) <= LONGEST_ERROR else f"{text[:half]}\n[…]\n{text[-half:]}"
 
 
-def _stream(place: int) -> io.TextIOWrapper:
+def _stream(index: int) -> io.TextIOWrapper:
     """Standard output or error, of which nothing waits to be written."""
-    raw: Any = io.FileIO(place, "w", closefd=False)
+    raw: Any = io.FileIO(index, "w", closefd=False)
     return io.TextIOWrapper(raw, encoding="utf-8", errors="replace", write_through=True)
 
 

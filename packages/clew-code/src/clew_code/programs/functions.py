@@ -22,12 +22,12 @@ def action(known: Mapping[str, ToolSpec], asked: PendingCall) -> Action:
         takes = ", ".join(names) or "none"
         message = f"{asked.name}() got {len(asked.args)} arguments without a name; it has: {takes}"
         raise TypeError(message)
-    given = [*zip(names.values(), asked.args, strict=False)]
-    given += [(names.get(name, name), value) for name, value in asked.kwargs.items()]
-    named = dict(given)
-    if len(named) < len(given):
+    pairs = [*zip(names.values(), asked.args, strict=False)]
+    pairs += [(names.get(name, name), value) for name, value in asked.kwargs.items()]
+    named = dict(pairs)
+    if len(named) < len(pairs):
         twice = sorted(
-            name for name, times in Counter(name for name, _ in given).items() if times > 1
+            name for name, times in Counter(name for name, _ in pairs).items() if times > 1
         )
         raise TypeError(f"{asked.name}() got {', '.join(twice)} twice")
     if too_large([asked.args, asked.kwargs]):

@@ -145,12 +145,12 @@ class _MontySession:
         waits, self._waiting_at = self._waiting_at, None
         if waits is None:
             raise RuntimeError("no program waits for a result here: start one")
-        given: monty.ExternalResult = (
+        resumed: monty.ExternalResult = (
             {"return_value": result.value}
             if isinstance(result, Returned)
             else _exception(result.kind, result.text)
         )
-        return await to_thread.run_sync(self._drive, partial(waits.resume, given))
+        return await to_thread.run_sync(self._drive, partial(waits.resume, resumed))
 
     def printed(self) -> str:
         """What was printed since the last call of this method."""
@@ -211,7 +211,7 @@ class _MontySession:
                 else:
                     self._waiting_at = here
                     return PendingCall(self._name(here), here.args, here.kwargs)
-            return Finished(_shown(here.output))
+            return Finished(_text_of(here.output))
         except monty.MontyCrashedError as error:
             return ProgramFailed(f"the interpreter ended: {message_of(error)}", lost=True)
         except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
@@ -282,7 +282,7 @@ def _rendered(value: object) -> str:
     return ""
 
 
-def _shown(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """The value that a program ends with, as Python writes it; "" for none."""
     if too_large(value):
         return f"(a value of over {LARGEST:,} characters or parts)"

@@ -210,18 +210,20 @@ class _ProcessSession:
     async def _parsed(self, line: bytes) -> ProgramState:
         """Decode a line. One that does not decode was written by the program itself."""
         try:
-            said = _LINES.decode(line)
+            message = _LINES.decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             return await self._abort(f"the program wrote into the conversation ({error})")
-        self._print(said.printed, left_out=said.left_out)
-        if said.ask is None:
-            return Finished(said.value) if said.error is None else ProgramFailed(said.error)
-        if said.ask not in self._functions:
-            return await self._abort(f"the program asked for {said.ask!r}: there is none")
+        self._print(message.printed, left_out=message.left_out)
+        if message.ask is None:
+            return (
+                Finished(message.value) if message.error is None else ProgramFailed(message.error)
+            )
+        if message.ask not in self._functions:
+            return await self._abort(f"the program asked for {message.ask!r}: there is none")
         self._calls += 1
         if self._calls > self._limits.calls:
             return await self._abort(f"the program made over {self._limits.calls} calls")
-        return PendingCall(said.ask, said.args, said.named)
+        return PendingCall(message.ask, message.args, message.named)
 
     def _print(self, text: str, *, left_out: bool) -> None:
         room = self._limits.output - sum(map(len, self._printed))

@@ -32,7 +32,11 @@ _FILE: Final = re.compile(r'File "<python-input-\d+>"')
 
 
 def report(
-    call: Call, printed: str, reached: Finished | ProgramFailed, remarks: Sequence[str], most: int
+    call: Call,
+    printed: str,
+    reached: Finished | ProgramFailed,
+    remarks: Sequence[str],
+    max_chars: int,
 ) -> str:
     """What a program printed, its value or error, and remarks; after an error also its calls.
 
@@ -46,11 +50,11 @@ def report(
             parts.append("Its variables are gone; those of the programs before it are there.")
         parts += _effects(call) + _results(call)
     else:
-        parts.append(cut(reached.value, most))
+        parts.append(cut(reached.value, max_chars))
     if isinstance(reached, Finished) and not call.asked and only_literals(_code(call)):
         remarks = [*remarks, OWN_WORDS]
-    said = [remark for one in call.asked for remark in one.remarks]
-    parts += [f"Note: {remark}" for remark in [*remarks, *dict.fromkeys(said)][:LISTED]]
+    remarks_of_calls = [remark for one in call.asked for remark in one.remarks]
+    parts += [f"Note: {remark}" for remark in [*remarks, *dict.fromkeys(remarks_of_calls)][:LISTED]]
     return "\n".join(filter(None, parts)) or NOTHING_PRINTED
 
 

@@ -11,7 +11,7 @@ from clew import Observation
 from clew.tools import close_resource, hold_open
 from clew_code.programs.interface import CodeLimits, Executor, Session
 
-MOST_OPEN: Final = 16
+MAX_OPEN: Final = 16
 """Sessions that are kept open for one owner of runs."""
 
 
@@ -28,7 +28,7 @@ class OpenSession:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.place: SessionPosition | None = None
+        self.position: SessionPosition | None = None
         self.printed = ""
         self.remarks: list[str] = []
         self.end: Observation | None = None
@@ -47,15 +47,15 @@ class Sessions:
         It stays open until `release` says that it is not at work.
         """
         key, by_use = self._key(run_id), await self._by_use()
-        found = await hold_open(key, lambda: self._new(run_id))
-        found.busy = True
+        session = await hold_open(key, lambda: self._new(run_id))
+        session.busy = True
         by_use.pop(key, None)
-        by_use[key] = found  # as the last
+        by_use[key] = session  # as the last
         idle = [key for key, one in by_use.items() if not one.busy]
-        for old in idle[: max(0, len(by_use) - MOST_OPEN)]:
+        for old in idle[: max(0, len(by_use) - MAX_OPEN)]:
             del by_use[old]
             await close_resource(old)
-        return found
+        return session
 
     async def release(self, run_id: str) -> None:
         """The session of a run is not at work: where others are needed it may be closed."""

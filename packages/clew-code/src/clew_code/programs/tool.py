@@ -80,8 +80,8 @@ class _Programs:
         """Begin a program, or go on with it, until it calls a tool or ends."""
         if (context := CALL.get()) is None:
             raise ToolError("a program calls tools of a run: make the call in one")
-        run_id, _, place = key.rpartition(":")
-        work = _ProgramWork(self, context, run_id, context.record.call(place), str(args["code"]))
+        run_id, _, position = key.rpartition(":")
+        work = _ProgramWork(self, context, run_id, context.record.call(position), str(args["code"]))
         try:
             return await work.proceed()
         except BaseException:  # cut off midway: only what is on record counts
@@ -144,7 +144,7 @@ class _ProgramWork:
             why = "the time of this run is over"
         if why:
             return await self._finish(opened, ProgramFailed(why, lost=True))
-        opened.place = SessionPosition(self.own_call.key, number)
+        opened.position = SessionPosition(self.own_call.key, number)
         name, dump = self.programs.executor.name, await opened.session.dump()
         saved = SavedProgram(name, dump, opened.printed, remarks=opened.remarks)
         return Suspended(actions=(asked,), state=encode_saved(saved))
@@ -170,10 +170,10 @@ class _ProgramWork:
         lost = isinstance(reached, ProgramFailed) and reached.lost
         if lost:
             opened = await self._session_with_variables(await self.sessions.reopen(self.run_id))
-        shown = reached if isinstance(reached, Finished | ProgramFailed) else Finished()
-        text = report(self.own_call, printed, shown, remarks, self.programs.limits.output)
+        outcome = reached if isinstance(reached, Finished | ProgramFailed) else Finished()
+        text = report(self.own_call, printed, outcome, remarks, self.programs.limits.output)
         ok = not isinstance(reached, ProgramFailed)
-        opened.place, opened.end = (
+        opened.position, opened.end = (
             SessionPosition(self.own_call.key, len(self.own_call.asked), ended=True),
             _observation(text, ok),
         )
@@ -182,8 +182,8 @@ class _ProgramWork:
 
     async def _final_observation(self, opened: OpenSession) -> Observation:
         """The result of a program that has ended: from its session, the record, or a rerun."""
-        place = SessionPosition(self.own_call.key, len(self.own_call.asked), ended=True)
-        if opened.place == place and opened.end is not None:
+        position = SessionPosition(self.own_call.key, len(self.own_call.asked), ended=True)
+        if opened.position == position and opened.end is not None:
             return opened.end
         saved = await read_saved(self.context, self.own_call)
         if isinstance(saved, SavedProgram):
@@ -198,15 +198,19 @@ class _ProgramWork:
 
     async def _session_at_call(self, opened: OpenSession) -> OpenSession:
         """A session of this program that waits for the result of its last call."""
-        place = SessionPosition(self.own_call.key, len(self.own_call.asked))
-        if opened.place == place:
+        position = SessionPosition(self.own_call.key, len(self.own_call.asked))
+        if opened.position == position:
             return opened
         saved = await read_saved(self.context, self.own_call)
         why = saved if isinstance(saved, str) else ""
         opened = await self.sessions.reopen(self.run_id)
         if isinstance(saved, SavedProgram):
             if await self._load(opened, saved):
-                opened.place, opened.printed, opened.remarks = place, saved.printed, saved.remarks
+                opened.position, opened.printed, opened.remarks = (
+                    position,
+                    saved.printed,
+                    saved.remarks,
+                )
                 return opened
             why = f"{self.programs.executor.name} cannot load what {saved.executor} kept of it"
             opened = await self.sessions.reopen(self.run_id)
@@ -215,18 +219,18 @@ class _ProgramWork:
         reached = await self._rerun(opened, self.own_call, self.code, gave)
         await self._compare(opened, self.own_call, reached, last)
         self.remarks.append(f"{why}: it was run anew over the recorded observations")
-        opened.place = place
+        opened.position = position
         return opened
 
     async def _session_with_variables(self, opened: OpenSession) -> OpenSession:
         """A session with the variables that programs of earlier steps left."""
         earlier = list(programs_before(self.context.record, self.own_call, RUN_CODE))
         if not earlier:
-            return opened if opened.place is None else await self.sessions.reopen(self.run_id)
+            return opened if opened.position is None else await self.sessions.reopen(self.run_id)
         last = earlier[-1]
-        if opened.place == SessionPosition(last.key, len(last.asked), ended=True):
+        if opened.position == SessionPosition(last.key, len(last.asked), ended=True):
             return opened
-        if opened.place is not None:
+        if opened.position is not None:
             opened = await self.sessions.reopen(self.run_id)
         saved = await read_saved(self.context, last)
         if isinstance(saved, SavedProgram) and await self._load(opened, saved):

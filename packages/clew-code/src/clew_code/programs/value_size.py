@@ -10,13 +10,13 @@ LONGEST_ERROR: Final = 4_000
 """Characters of an error that are kept: a program decides how long its text and its lines are."""
 
 
-def too_large(value: object, most: int = LARGEST) -> bool:
-    """Whether a value has more parts, with the characters of its texts, than `most`.
+def too_large(value: object, max_bytes: int = LARGEST) -> bool:
+    """Whether a value has more parts, with the characters of its texts, than `max_bytes`.
 
     A part that is there many times counts each time, as it would be written each time. It takes no
-    more than `most` steps to say so.
+    more than `max_bytes` steps to say so.
     """
-    left, waiting = most, [value]
+    left, waiting = max_bytes, [value]
     while waiting:
         one = waiting.pop()
         left -= 1
@@ -33,10 +33,10 @@ def too_large(value: object, most: int = LARGEST) -> bool:
     return False
 
 
-def shortened(text: str, most: int = LONGEST_ERROR) -> str:
-    """The beginning and the end of a text that is longer than `most`."""
-    half = most // 2
-    return text if len(text) <= most else f"{text[:half]}\n[…]\n{text[-half:]}"
+def shortened(text: str, max_chars: int = LONGEST_ERROR) -> str:
+    """The beginning and the end of a text that is longer than `max_chars`."""
+    half = max_chars // 2
+    return text if len(text) <= max_chars else f"{text[:half]}\n[…]\n{text[-half:]}"
 
 
 def parts_of(value: object) -> list[object] | None:

@@ -25,7 +25,7 @@ class KernelLayer:
 
     name: str
     built: bool
-    said: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Kernel:
     @property
     def lacks(self) -> str:
         """The missing layers with the reason for each; "" if the sandbox is complete."""
-        return "; ".join(f"{it.name}: {it.said}" for it in self.walls if not it.built)
+        return "; ".join(f"{it.name}: {it.detail}" for it in self.walls if not it.built)
 
 
 @functools.cache
@@ -60,25 +60,31 @@ def kernel() -> Kernel:
 
 def landlock_wall(version: int) -> KernelLayer:
     """What a version of landlock can build; 0 is none."""
-    said = f"version {version}"
+    detail = f"version {version}"
     if not version:
-        said = "the kernel has none, or was started without it (lsm=…,landlock)"
+        detail = "the kernel has none, or was started without it (lsm=…,landlock)"
     elif version < SCOPED:
-        said += f" (from version {SCOPED} on it keeps signals and abstract sockets inside)"
-    return KernelLayer("landlock", version > 0, said)
+        detail += f" (from version {SCOPED} on it keeps signals and abstract sockets inside)"
+    return KernelLayer("landlock", version > 0, detail)
 
 
 def _tried(name: str) -> KernelLayer:
     """Build one wall alone, around a program that does nothing."""
     walls = {one: one == name for one in ("namespaces", "landlock", "seccomp")}
-    most = {"cpu": _SECONDS, "file": 1 << 20, "processes": 100, "memory": 1 << 30, "disk": 1 << 40}
-    places: dict[str, list[str]] = {
+    limits = {
+        "cpu": _SECONDS,
+        "file": 1 << 20,
+        "processes": 100,
+        "memory": 1 << 30,
+        "disk": 1 << 40,
+    }
+    paths: dict[str, list[str]] = {
         "readable": ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache"],
         "writable": [],
         "protected": [],
     }
     wanted: dict[str, Any] = {
-        "walls": walls, "network": False, "root": "/", "cwd": "/", "places": places, "limits": most,
+        "walls": walls, "network": False, "root": "/", "cwd": "/", "paths": paths, "limits": limits,
         "single_process": False,
     }  # fmt: skip
     command = [*script(LAUNCH), json.dumps(wanted), "/bin/sh", "-c", ":"]

@@ -59,21 +59,21 @@ def restrict(
     size = 24 if has >= 6 else 16 if has >= 4 else 8
     ruleset = call("landlock_create_ruleset", ctypes.byref(rules), size, 0)
     try:
-        for place in listed:
-            _allow(ruleset, place, _LIST)
-        for place in readable:
-            _allow(ruleset, place, _LOOK & handled)
-        for place in writable:
-            _allow(ruleset, place, handled)
+        for path in listed:
+            _allow(ruleset, path, _LIST)
+        for path in readable:
+            _allow(ruleset, path, _LOOK & handled)
+        for path in writable:
+            _allow(ruleset, path, handled)
         prctl(_NO_NEW_PRIVS, 1)
         call("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, place: str, access: int) -> None:
+def _allow(ruleset: int, path: str, access: int) -> None:
     try:
-        opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.EACCES}:
             return

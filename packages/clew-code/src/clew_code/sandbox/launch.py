@@ -72,15 +72,15 @@ def _or_report(report: socket.socket, work: Any, *args: Any) -> None:
 
 
 def _message(error: BaseException) -> str:
-    said = error.strerror if isinstance(error, OSError) and not error.filename else None
-    return said or str(error) or repr(error)
+    strerror = error.strerror if isinstance(error, OSError) and not error.filename else None
+    return strerror or str(error) or repr(error)
 
 
 def _watch(first: int, wanted: dict[str, Any], reports: socket.socket, mark: str) -> int:
     """Wait for the end, and end what breaks a limit."""
     free, why = limits.free_bytes(wanted["root"]), ""
     reports.settimeout(limits.PERIOD)
-    said = b""
+    output = b""
     while True:
         try:
             piece = reports.recv(65_536)
@@ -91,11 +91,11 @@ def _watch(first: int, wanted: dict[str, Any], reports: socket.socket, mark: str
             continue
         if not piece:
             break
-        said += piece
+        output += piece
     _, status = os.waitpid(first, 0)
     end: dict[str, Any] = {"built": True, "code": os.waitstatus_to_exitcode(status), "why": why}
-    if said:
-        end |= json.loads(said)
+    if output:
+        end |= json.loads(output)
     _report_end(mark, end)
     code: int = end.get("code", _NOT_BUILT)
     return code if end["built"] and 0 <= code < _NOT_BUILT else _NOT_BUILT
@@ -105,12 +105,12 @@ def _first(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> No
     """The first process inside: it builds the walls, starts the program and waits for it."""
     prctl(_PARENT_DEATH, signal.SIGKILL)
     prctl(*_NOT_DUMPABLE)
-    walls, places = wanted["walls"], wanted["places"]
+    walls, paths = wanted["walls"], wanted["paths"]
     if walls["namespaces"]:
         namespaces.rebuild(
-            places["readable"],
-            places["writable"],
-            places["protected"],
+            paths["readable"],
+            paths["writable"],
+            paths["protected"],
             size=wanted["limits"]["memory"] // 2,
             processes=wanted["limits"]["processes"],
         )
@@ -134,12 +134,12 @@ def _first(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> No
 
 def _still_running() -> list[str]:
     """The command lines of what the program leaves behind, which ends with the first process."""
-    found = list[str]()
+    alive = list[str]()
     for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
         with contextlib.suppress(OSError):
             if int(name) != os.getpid() and (line := _command_line(name)):
-                found.append(line)
-    return found[:_NAMED]
+                alive.append(line)
+    return alive[:_NAMED]
 
 
 def _command_line(process: str) -> str:
@@ -157,7 +157,7 @@ def _command_line(process: str) -> str:
 
 def _program(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> None:
     """Give up all rights, and become the program."""
-    walls, places = wanted["walls"], wanted["places"]
+    walls, paths = wanted["walls"], wanted["paths"]
     if single := wanted["single_process"]:
         os.environ["MALLOC_ARENA_MAX"] = "1"  # a heap for each thread reserves 64 MB of addresses
     limits.restrict(wanted["limits"], watched=walls["namespaces"], single_process=single)
@@ -170,8 +170,8 @@ def _program(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> 
         within = ("/proc", *(f"/dev/{name}" for name in namespaces.DEVICES))
         scratch = ("/tmp", "/dev/shm") if walls["namespaces"] else ()  # noqa: S108 - folders of its own
         landlock.restrict(
-            (*places["readable"], *within),
-            (*places["writable"], *scratch, "/dev/null", "/dev/zero", "/dev/full"),
+            (*paths["readable"], *within),
+            (*paths["writable"], *scratch, "/dev/null", "/dev/zero", "/dev/full"),
             ("/",) if walls["namespaces"] else (),
             network=wanted["network"] or walls["namespaces"],
         )

@@ -68,8 +68,8 @@ def exceeded(limits: dict[str, Any], free: int, folder: str) -> str:
 
 def free_bytes(folder: str) -> int:
     """Bytes that are free on the disk of a folder."""
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+    stats = os.statvfs(folder)
+    return stats.f_bavail * stats.f_frsize
 
 
 def _used() -> tuple[int, int]:
@@ -95,8 +95,8 @@ def _used() -> tuple[int, int]:
 def _own_memory(status: str) -> int:
     """The memory that a process has for itself, by its status."""
     lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
-    found = (lines.get(key, "0 kB").split()[0] for key in ("RssAnon", "RssShmem", "VmSwap"))
-    return sum(int(one) for one in found) * 1024
+    sizes = (lines.get(key, "0 kB").split()[0] for key in ("RssAnon", "RssShmem", "VmSwap"))
+    return sum(int(one) for one in sizes) * 1024
 
 
 def kill(process: int) -> None:

@@ -58,12 +58,12 @@ def separate(*, network: bool) -> None:
             ioctl(any_socket, _SET_FLAGS, _INTERFACE)
 
 
-def _write(place: str, text: str) -> None:
-    opened = os.open(place, os.O_WRONLY)
+def _write(path: str, text: str) -> None:
+    opened = os.open(path, os.O_WRONLY)
     try:
         os.write(opened, text.encode())
     except OSError as error:
-        raise OSError(error.errno, f"{place}: {error.strerror}") from error
+        raise OSError(error.errno, f"{path}: {error.strerror}") from error
     finally:
         os.close(opened)
 
@@ -87,27 +87,27 @@ def rebuild(
     call("unshare", _MOUNTS)
     mount("none", "/", "", _REC | _PRIVATE)
     _limit_processes(processes)
-    most = f"size={size},nr_inodes={max(_FEWEST_FILES, size // _BYTES_A_FILE)}"
-    mount("tmpfs", BASE, "tmpfs", _NOSUID | _NODEV, f"mode=755,{most}")
+    size_options = f"size={size},nr_inodes={max(_FEWEST_FILES, size // _BYTES_A_FILE)}"
+    mount("tmpfs", BASE, "tmpfs", _NOSUID | _NODEV, f"mode=755,{size_options}")
     os.mkdir(BASE + OLD)
     call("pivot_root", os.fsencode(BASE), os.fsencode(BASE + OLD))
     os.chdir("/")
-    for place in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the new root
-        os.makedirs(place)
-        mount("tmpfs", place, "tmpfs", _NOSUID | _NODEV, f"mode=1777,{most}")
+    for path in ("/tmp", "/dev/shm"):  # noqa: S108 - folders of the new root
+        os.makedirs(path)
+        mount("tmpfs", path, "tmpfs", _NOSUID | _NODEV, f"mode=1777,{size_options}")
     for name in DEVICES:
         _bind(f"/dev/{name}")
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink(f"/proc/self/fd{target}", f"/dev/{name}")
-    for place in readable:
-        if _bind(place):
-            _attributes(place, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV)
-    for place in writable:
-        if _bind(place):
-            _attributes(place, _ATTR_NOSUID | _ATTR_NODEV)
-    for place in protected:
-        if _bind(place):
-            _attributes(place, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV)
+    for path in readable:
+        if _bind(path):
+            _attributes(path, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV)
+    for path in writable:
+        if _bind(path):
+            _attributes(path, _ATTR_NOSUID | _ATTR_NODEV)
+    for path in protected:
+        if _bind(path):
+            _attributes(path, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV)
     os.mkdir("/proc")
     has_proc = _processes()
     unmount(OLD)
@@ -124,25 +124,25 @@ def _processes() -> bool:
     return True
 
 
-def _limit_processes(most: int) -> None:
+def _limit_processes(max_processes: int) -> None:
     """Let the namespace have so many processes at most, where the kernel can (Linux 6.14)."""
     try:
         mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
     except OSError:
         return
     with contextlib.suppress(OSError):
-        _write("/proc/sys/kernel/pid_max", str(max(most, 301)))
+        _write("/proc/sys/kernel/pid_max", str(max(max_processes, 301)))
     unmount("/proc")
 
 
-def _bind(place: str) -> bool:
+def _bind(path: str) -> bool:
     """Show a place of the old root at the same path; links as links. False if it is not there."""
-    source = Path(OLD + place)
+    source = Path(OLD + path)
     try:
         mode = source.lstat().st_mode
     except OSError:
         return False
-    target = Path(place)
+    target = Path(path)
     if stat.S_ISLNK(mode):
         if not target.is_symlink() and not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -153,11 +153,11 @@ def _bind(place: str) -> bool:
     elif not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-    mount(str(source), place, "", _BIND | _REC)
+    mount(str(source), path, "", _BIND | _REC)
     return True
 
 
-def _attributes(place: str, flags: int, *, recursive: bool = True) -> None:
+def _attributes(path: str, flags: int, *, recursive: bool = True) -> None:
     wanted = _Attributes(flags, 0, 0, 0)
     deep = _AT_RECURSIVE if recursive else 0
-    call("mount_setattr", _AT_FDCWD, os.fsencode(place), deep, ctypes.byref(wanted), 32)
+    call("mount_setattr", _AT_FDCWD, os.fsencode(path), deep, ctypes.byref(wanted), 32)

@@ -111,12 +111,12 @@ class RunningProgram:
         with suppress(ClosedResourceError, BrokenResourceError):
             async for piece in cast("ByteReceiveStream", self.process.stderr):
                 told += piece
-        said, ended = _split(told.decode(errors="replace"), self.mark)
+        stderr, ended = _split(told.decode(errors="replace"), self.mark)
         if why := ended.get("why"):
             return str(why)
         code = ended.get("code", 0)
         how = f"it was ended by signal {-code}" if code < 0 else f"it ended with code {code}"
-        return (said.strip().splitlines() or [how])[-1]
+        return (stderr.strip().splitlines() or [how])[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ class Sandbox:
     """A sandbox around one folder.
 
     Programs can read the system's programs, the current Python and `readable` places. They can
-    write `root` (if it is `writable`), the `writable_places`, except what is `protected` below
+    write `root` (if it is `writable`), the `writable_paths`, except what is `protected` below
     `root`, and a private `/tmp` in memory. Without `network` they reach no address, not even on
     this machine. They see no other processes.
 
@@ -138,7 +138,7 @@ class Sandbox:
 
     root: str
     writable: bool = True
-    writable_places: tuple[str, ...] = ()
+    writable_paths: tuple[str, ...] = ()
     network: bool = False
     single_process: bool = False
     readable: tuple[str, ...] = ()
@@ -164,16 +164,16 @@ class Sandbox:
             "single_process": self.single_process,
             "root": self.root,
             "cwd": os.path.join(self.root, cwd),
-            "places": self._places(scratch),
+            "paths": self._paths(scratch),
             "limits": asdict(self.limits),
         }
         return [*script(LAUNCH), json.dumps(wanted), *argv]
 
-    def _places(self, scratch: str) -> dict[str, list[str]]:
+    def _paths(self, scratch: str) -> dict[str, list[str]]:
         known = [*SYSTEM, sys.base_prefix, sys.prefix, *self.readable]
         if self.network:
             known += [NAMES, os.path.realpath(NAMES)]
-        writable = [*([self.root] if self.writable else []), *self.writable_places]
+        writable = [*([self.root] if self.writable else []), *self.writable_paths]
         if not self.writable:
             known.append(self.root)
         return {
@@ -282,8 +282,8 @@ def _scratch(*, inside: bool) -> Generator[str]:
 
 def _split(stderr: str, mark: str) -> tuple[str, dict[str, Any]]:
     """What the program wrote, and what the watch says of its end."""
-    said, found, end = stderr.rpartition(f"\n{mark}")
-    if not found:
+    output, separator, end = stderr.rpartition(f"\n{mark}")
+    if not separator:
         return stderr, {}
     last: dict[str, Any] = json.loads(end)
-    return said, last
+    return output, last

@@ -43,7 +43,7 @@ def _refuse(code: int = errno.EPERM) -> Instruction:
 def program(*, internet: bool, single_process: bool) -> list[Instruction]:
     """The filter: (code, jump if true, jump if false, value) for each instruction."""
     families = (_UNIX, _INET, _INET6, _NETLINK) if internet else (_UNIX,)
-    found: list[Instruction] = [
+    instructions: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH),
         (_EQUAL, 1, 0, _ARCHES[MACHINE]),
         (_RETURN, 0, 0, _KILL),  # calls of another architecture have other numbers
@@ -54,9 +54,9 @@ def program(*, internet: bool, single_process: bool) -> list[Instruction]:
         _refuse(errno.ENOSYS),  # and programs then use clone
     ]
     for each in refused(single_process=single_process):
-        found += [(_EQUAL, 0, 1, each), _refuse()]
-    found += _clone(single_process=single_process)
-    found += [
+        instructions += [(_EQUAL, 0, 1, each), _refuse()]
+    instructions += _clone(single_process=single_process)
+    instructions += [
         (_EQUAL, 0, 5, number("ioctl")),
         (_LOAD, 0, 0, _SECOND),
         (_EQUAL, 1, 0, _TERMINAL_INPUT[0]),
@@ -67,8 +67,8 @@ def program(*, internet: bool, single_process: bool) -> list[Instruction]:
         (_LOAD, 0, 0, _FIRST),
     ]
     rest = len(families)
-    found += [(_EQUAL, rest - place, 0, one) for place, one in enumerate(families)]
-    return [*found, _refuse(errno.EAFNOSUPPORT), (_RETURN, 0, 0, _ALLOW)]
+    instructions += [(_EQUAL, rest - index, 0, one) for index, one in enumerate(families)]
+    return [*instructions, _refuse(errno.EAFNOSUPPORT), (_RETURN, 0, 0, _ALLOW)]
 
 
 def _clone(*, single_process: bool) -> list[Instruction]:

@@ -133,8 +133,8 @@ def number(name: str) -> int:
 def refused(*, single_process: bool) -> list[int]:
     """The numbers of all calls that a program in a sandbox may not make."""
     allowed = ALLOWED if single_process else ALLOWED | NOT_FOR_ONE
-    found = [number(name) for name in _NUMBERS if name not in allowed]
-    return [one for one in found if one >= 0]
+    numbers = [number(name) for name in _NUMBERS if name not in allowed]
+    return [one for one in numbers if one >= 0]
 
 
 def call(name: str, *args: object) -> int:

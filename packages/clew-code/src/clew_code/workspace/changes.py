@@ -42,13 +42,13 @@ class Change:
 class ChangeSet:
     """Changes that belong together, and the message once they are made.
 
-    `whole` says that they replace or remove files whatever is in them: then nobody else may have
-    changed these since the run read them.
+    `overwritten` says that they replace or remove files whatever is in them: then nobody else may
+    have changed these since the run read them.
     """
 
     changes: Sequence[Change]
-    said: str
-    whole: frozenset[str] = frozenset()
+    summary: str
+    overwritten: frozenset[str] = frozenset()
 
 
 PlanMaker: TypeAlias = Callable[[Collection[str]], ChangeSet]
@@ -123,11 +123,11 @@ def seen_versions(record: Trajectory, key: str) -> dict[str, str]:
     """
     mine = record.call(key.rpartition(":")[2])
     parallel = {call.key for call in _parallel(record, mine)}
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for call in record.calls:
         if call.observation is not None and call.key not in parallel:
-            found |= call.observation.versions
-    return found
+            versions |= call.observation.versions
+    return versions
 
 
 def _parallel(record: Trajectory, mine: Call) -> list[Call]:
@@ -146,7 +146,7 @@ def _check_unseen(root: Root, key: str, plan: ChangeSet, call: CallContext) -> N
     """Refuse to replace or remove what somebody changed since the run read it."""
     known: dict[str, str] | None = None
     for change in plan.changes:
-        if change.path not in plan.whole or change.before is None:
+        if change.path not in plan.overwritten or change.before is None:
             continue
         now = version(change.before.data)
         known = seen_versions(call.record, key) if known is None else known
@@ -183,7 +183,7 @@ def _apply(root: Root, key: str, plan: ChangeSet) -> Observation:
                 return _partial_result(left, rest, why)
             raise ToolError(f"{why}{'; all other files are as they were' * bool(done)}") from error
         done.append(change)
-    return _made(root, key, plan.said, [_expected(change) for change in plan.changes])
+    return _made(root, key, plan.summary, [_expected(change) for change in plan.changes])
 
 
 def _of_system(path: str, error: OSError) -> str:
@@ -202,27 +202,27 @@ def _undo(root: Root, done: Sequence[Change]) -> list[str]:
     return left
 
 
-def _made(root: Root, key: str, said: str, expected: Sequence[_Expected]) -> Observation:
+def _made(root: Root, key: str, summary: str, expected: Sequence[_Expected]) -> Observation:
     versions = {one.path: one.after[:12] for one in expected}
     for path, new in versions.items():
         gate.remember(root, path, key, new)
-    return Observation(content=said, trust="trusted", versions=versions)
+    return Observation(content=summary, trust="trusted", versions=versions)
 
 
 def _settle(
     root: Root, key: str, expected: Sequence[_Expected], make_plan: PlanMaker
 ) -> Observation | None:
     """The outcome of changes that were begun; None if none was made."""
-    found = {one.path: _state(root, one) for one in expected}
-    states = set(found.values())
+    by_path = {one.path: _state(root, one) for one in expected}
+    states = set(by_path.values())
     if states == {"done"}:
-        return _made(root, key, DONE + ", ".join(found), expected)
+        return _made(root, key, DONE + ", ".join(by_path), expected)
     if states == {"not done"}:
         return None
-    done = [path for path, state in found.items() if state == "done"]
-    rest = [path for path in found if path not in done]
+    done = [path for path, state in by_path.items() if state == "done"]
+    rest = [path for path in by_path if path not in done]
     if "unknown" in states:
-        changed = [path for path, state in found.items() if state == "unknown"]
+        changed = [path for path, state in by_path.items() if state == "unknown"]
         why = f"{', '.join(changed)} is neither as it was nor as it was to be"
         return _partial_result(done, rest, why)
     try:
@@ -236,7 +236,7 @@ def _settle(
     made = _apply(root, key, plan)
     if not made.ok:
         return made
-    return _made(root, key, COMPLETED + plan.said, expected)
+    return _made(root, key, COMPLETED + plan.summary, expected)
 
 
 def _state(root: Root, one: _Expected) -> str:

@@ -18,11 +18,11 @@ from clew_code.workspace.root import Root, version
 from clew_code.workspace.safe_path import GIT_FOLDER
 from clew_code.workspace.schemas import arguments
 
-SHOWN: Final = 12_000
+MAX_OUTPUT_CHARS: Final = 12_000
 """The most characters shown of each stream."""
 KEPT: Final = 1_000_000
 SECONDS: Final = 120
-MOST_SECONDS: Final = 1_800
+MAX_SECONDS: Final = 1_800
 _SHELLS: Final = ("/bin/bash", "/bin/sh")
 
 
@@ -60,7 +60,7 @@ def command_tool(
         effect="unsafe",
         trust=trust,
         guard=guard,
-        timeout=MOST_SECONDS + SLACK,
+        timeout=MAX_SECONDS + SLACK,
     )
 
 
@@ -68,18 +68,18 @@ def _remarks(root: Root, kept: Collection[str], watch: Watch) -> list[str]:
     """What the program did to files that tools do not write, or wrote meanwhile."""
     made = [each for each in root.protected_files() if each not in kept]
     names = ", ".join(os.path.relpath(each, root.path) for each in made)
-    said = [f"the command made {names}: look into it before a program reads it"] if made else []
+    notes = [f"the command made {names}: look into it before a program reads it"] if made else []
     for path, left in watch.changed.items():
         try:
             file = root.find(path)
         except ToolError:
             file = None
         if version(None if file is None else file.data) != left:
-            said.append(
+            notes.append(
                 f"{path} was changed by a tool while the command ran, and by the command after "
                 "that: read it, for the change of the tool may be lost"
             )
-    return said
+    return notes
 
 
 def _note(remarks: Collection[str]) -> str:
@@ -105,9 +105,9 @@ def _observation(
     ended: CommandResult, seconds: int, took: float, made: str, trust: Trust
 ) -> Observation:
     parts = [
-        f"--- {name}\n{head_and_tail(said, SHOWN).rstrip()}"
-        for name, said in (("stdout", ended.stdout), ("stderr", ended.stderr))
-        if said.strip()
+        f"--- {name}\n{head_and_tail(stream, MAX_OUTPUT_CHARS).rstrip()}"
+        for name, stream in (("stdout", ended.stdout), ("stderr", ended.stderr))
+        if stream.strip()
     ]
     output = "\n".join([*parts, *filter(None, [made])]) or "(no output)"
     if ended.code is None:
@@ -140,5 +140,5 @@ _ARGS: Final = arguments(
         "description": "A program and its arguments, without a shell",
     },
     folder={"type": "string", "maxLength": 4096, "description": "Where to run it"},
-    seconds={"type": "integer", "minimum": 1, "maximum": MOST_SECONDS},
+    seconds={"type": "integer", "minimum": 1, "maximum": MAX_SECONDS},
 )

@@ -52,12 +52,12 @@ def number_lines(lines: Sequence[str], first: int) -> str:
     )
 
 
-def head_and_tail(text: str, most: int) -> str:
-    """The text, or the beginning and end of one of over `most` characters, in whole lines."""
+def head_and_tail(text: str, max_chars: int) -> str:
+    """The text, or the beginning and end of one of over `max_chars` characters, in whole lines."""
     text = "\n".join(truncate_line(line) for line in strip_escapes(text).split("\n"))
-    if len(text) <= most:
+    if len(text) <= max_chars:
         return text
-    half = most // 2
+    half = max_chars // 2
     head = text[:half].rpartition("\n")[0] or text[:half]
     tail = text[-half:].partition("\n")[2] or text[-half:]
     gone = text[len(head) : len(text) - len(tail)].strip("\n")

@@ -20,19 +20,19 @@ def replace_text(
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     if old == new:
         raise ToolError("old_text and new_text are the same: that changes nothing")
-    places = _places(text.body, old)
-    if not places:
-        raise ToolError(not_found_error(text, old, path))
-    if any(later - one < len(old) for one, later in pairwise(places)):
-        raise ToolError(_overlapping(text, places, path))
-    if len(places) != matches:
-        raise ToolError(_ambiguous(text, places, path, matches))
-    for place in places:
-        _check_ends(text, place, old, new)
-    done = text.change([(place, place + len(old), new) for place in places])
-    word = "line" if len(places) == 1 else "lines"
+    starts = _starts(text.body, old)
+    if not starts:
+        raise ToolError(text_not_in_file(text, old, path))
+    if any(later - one < len(old) for one, later in pairwise(starts)):
+        raise ToolError(_overlapping(text, starts, path))
+    if len(starts) != matches:
+        raise ToolError(_ambiguous(text, starts, path, matches))
+    for start in starts:
+        _check_ends(text, start, old, new)
+    done = text.change([(start, start + len(old), new) for start in starts])
+    word = "line" if len(starts) == 1 else "lines"
     return done, (
-        f"{path}: replaced at {word} {_named(text, places)}; {_lines_in(old)} → "
+        f"{path}: replaced at {word} {_named(text, starts)}; {_lines_in(old)} → "
         f"{_lines_in(new)} lines each, the file has {len(done.lines)} now"
     )
 
@@ -42,33 +42,34 @@ def _lines_in(part: str) -> int:
     return part.count("\n") + (part != "" and not part.endswith("\n"))
 
 
-def not_found_error(text: FileText, old: str, path: str) -> str:
+def text_not_in_file(text: FileText, old: str, path: str) -> str:
     """The error for a text that does not occur, with the nearest place in the file."""
     lines = text.lines
-    place = nearest(old.strip("\n").split("\n"), lines)
-    if place is None:
+    nearest_lines = nearest(old.strip("\n").split("\n"), lines)
+    if nearest_lines is None:
         return f"nothing was changed: {path} is empty"
     return (
-        f"nothing was changed: that text is not in {path} (0 matches). Nearest: {place.lines} "
-        f"({place.why}):\n{excerpt(place, lines)}\nCopy it from there, or read the file again."
+        f"nothing was changed: that text is not in {path} (0 matches). Nearest: "
+        f"{nearest_lines.lines} ({nearest_lines.why}):\n{excerpt(nearest_lines, lines)}\nCopy it "
+        "from there, or read the file again."
     )
 
 
-def _check_ends(text: FileText, place: int, old: str, new: str) -> None:
+def _check_ends(text: FileText, offset: int, old: str, new: str) -> None:
     """Raise `ToolError` if a slip at the ends of a text would shift or join lines."""
-    body, end = text.body, place + len(old)
-    start = body.rfind("\n", 0, place) + 1
-    line = text.line_of(place)
+    body, end = text.body, offset + len(old)
+    start = body.rfind("\n", 0, offset) + 1
+    line = text.line_of(offset)
     if (
-        place > start
-        and body[start:place].isspace()
+        offset > start
+        and body[start:offset].isspace()
         and (new[:1] in {" ", "\t"} or "\n" in new.rstrip("\n"))
     ):
         raise ToolError(
             f"nothing was changed: old_text begins behind the blanks of line {line}: begin both "
             "texts at the start of that line, so that all lines are indented alike"
         )
-    for at, which in ((place, "begins"), (end, "ends")):
+    for at, which in ((offset, "begins"), (end, "ends")):
         if 0 < at < len(body) and _in_word(body[at - 1 : at + 1]):
             raise ToolError(
                 f"nothing was changed: old_text {which} inside of a word in line "
@@ -91,31 +92,31 @@ def _in_word(pair: str) -> bool:
     return all(one.isalnum() or one == "_" for one in pair)
 
 
-def _places(body: str, old: str) -> list[int]:
+def _starts(body: str, old: str) -> list[int]:
     """The indices of all matches, overlapping ones included."""
-    found, at = list[int](), body.find(old)
+    starts, at = list[int](), body.find(old)
     while at >= 0:
-        found.append(at)
+        starts.append(at)
         at = body.find(old, at + 1)
-    return found
+    return starts
 
 
-def _named(text: FileText, places: list[int]) -> str:
+def _named(text: FileText, starts: list[int]) -> str:
     """The line numbers of matches, for a message."""
-    lines = ", ".join(str(text.line_of(place)) for place in places[:_NAMED])
-    return lines + (" …" if len(places) > _NAMED else "")
+    lines = ", ".join(str(text.line_of(start)) for start in starts[:_NAMED])
+    return lines + (" …" if len(starts) > _NAMED else "")
 
 
-def _overlapping(text: FileText, places: list[int], path: str) -> str:
+def _overlapping(text: FileText, starts: list[int], path: str) -> str:
     return (
-        f"nothing was changed: that text overlaps itself in {path} ({len(places)} matches, at "
-        f"lines {_named(text, places)}): add lines around the one that is meant"
+        f"nothing was changed: that text overlaps itself in {path} ({len(starts)} matches, at "
+        f"lines {_named(text, starts)}): add lines around the one that is meant"
     )
 
 
-def _ambiguous(text: FileText, places: list[int], path: str, matches: int) -> str:
-    word = "match at line" if len(places) == 1 else "matches at lines"
+def _ambiguous(text: FileText, starts: list[int], path: str, matches: int) -> str:
+    word = "match at line" if len(starts) == 1 else "matches at lines"
     return (
-        f"nothing was changed: {path} has {len(places)} {word} {_named(text, places)}, and not "
-        f"{matches}: add lines around the one that is meant, or say matches={len(places)}"
+        f"nothing was changed: {path} has {len(starts)} {word} {_named(text, starts)}, and not "
+        f"{matches}: add lines around the one that is meant, or say matches={len(starts)}"
     )

@@ -30,7 +30,7 @@ if sys.platform != "win32":  # where there is no workspace
 WAIT: Final = 20.0
 """Seconds that a change waits for others in the same folder."""
 
-_FIRST_DELAY, _MOST_DELAY = 0.001, 0.05
+_FIRST_DELAY, _MAX_DELAY = 0.001, 0.05
 _TRIES: Final = 5
 _REMEMBERED: Final = 10_000
 
@@ -93,20 +93,20 @@ async def exclusive_folder(path: str) -> AsyncGenerator[None]:
 
 
 def _open_folders(root: Root, paths: Sequence[tuple[str, bool]]) -> dict[Identity, int]:
-    found: dict[Identity, int] = {}
+    folders: dict[Identity, int] = {}
     try:
         for path, make in paths:
             if (folder := root.open_folder(path, make=make)) is None:
                 continue
-            if (identity := _identity(folder)) in found:
+            if (identity := _identity(folder)) in folders:
                 os.close(folder)
             else:
-                found[identity] = folder
+                folders[identity] = folder
     except BaseException:
-        for folder in found.values():
+        for folder in folders.values():
             os.close(folder)
         raise
-    return found
+    return folders
 
 
 def _identity(folder: int) -> Identity:
@@ -124,14 +124,14 @@ def _same_folders(root: Root, paths: Sequence[tuple[str, bool]], locked: set[Ide
 
 def _missing_folders(root: Root, paths: Sequence[tuple[str, bool]]) -> list[str]:
     """The folders that do not exist and will be created, the outer ones first."""
-    found: dict[str, None] = {}
+    missing: dict[str, None] = {}
     for path, make in paths:
         steps = root.where(path).split("/")[:-1] if make else []
         for depth in range(1, len(steps) + 1):
             folder = "/".join(steps[:depth])
             if not os.path.lexists(os.path.join(root.path, folder)):
-                found[folder] = None
-    return list(found)
+                missing[folder] = None
+    return list(missing)
 
 
 async def _lock(folder: int, identity: Identity, until: float) -> None:
@@ -143,7 +143,7 @@ async def _lock(folder: int, identity: Identity, until: float) -> None:
                 "again"
             )
         await anyio.sleep(delay)
-        delay = min(2 * delay, _MOST_DELAY)
+        delay = min(2 * delay, _MAX_DELAY)
 
 
 def _locked(folder: int, identity: Identity) -> bool:

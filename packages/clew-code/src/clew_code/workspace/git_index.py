@@ -99,11 +99,11 @@ def staging(git: str) -> Generator[Staging]:
     _take(git, lock)
     try:
         with tempfile.TemporaryDirectory(prefix="clew-") as made:
-            found = Staging(os.path.realpath(made), git)
+            index = Staging(os.path.realpath(made), git)
             with contextlib.suppress(FileNotFoundError):
-                shutil.copyfile(os.path.join(git, "index"), found.index)
-            Path(found.excludes).write_text(f".clew-{'[0-9a-f]' * 16}\n", "utf-8")
-            yield found
+                shutil.copyfile(os.path.join(git, "index"), index.index)
+            Path(index.excludes).write_text(f".clew-{'[0-9a-f]' * 16}\n", "utf-8")
+            yield index
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(lock)

@@ -30,7 +30,7 @@ from clew_code.workspace.root import Root
 from clew_code.workspace.schemas import PATH, arguments
 
 SECONDS: Final = 60.0
-SHOWN: Final = 20_000
+MAX_OUTPUT_CHARS: Final = 20_000
 LIMIT: Final = 20_000_000
 NEW: Final = "-"
 """The commit of a branch that does not exist yet."""
@@ -77,25 +77,25 @@ class Git:
             return done.stdout.rstrip("\n")
         if fails:
             return ""
-        said = done.why or done.stderr.strip() or f"it ended with {done.code}"
+        reason = done.why or done.stderr.strip() or f"it ended with {done.code}"
         if done.cut:
-            said = "it has too much to say: name fewer paths"
+            reason = "it has too much to say: name fewer paths"
         if (
             await self.run("rev-parse", "--git-dir")
         ).code:  # some commands say it in words of theirs
             git_folder(self.root.path)
-        raise ToolError(f"git {args[0]}: {head_and_tail(said, 2_000)}")
+        raise ToolError(f"git {args[0]}: {head_and_tail(reason, 2_000)}")
 
     async def run(
         self, *args: str, writable: Sequence[str] = (), staged: Staging | None = None
     ) -> CommandResult:
         """Run a git command that may change the `writable` names in `.git` and what is `staged`."""
         git = os.path.join(self.root.path, ".git")
-        places = [os.path.join(git, name) for name in writable]
+        writable_paths = [os.path.join(git, name) for name in writable]
         box = Sandbox(
             root=self.root.path,
             writable=False,
-            writable_places=(*places, *([staged.folder] if staged else [])),
+            writable_paths=(*writable_paths, *([staged.folder] if staged else [])),
             readable=self.sandbox.readable,
             protected=self._protected(git) if "" in writable else (),
             limits=self.sandbox.limits,
@@ -123,10 +123,12 @@ class Git:
 
     async def filters(self) -> list[str]:
         """The drivers of filters, which are programs that the configuration names."""
-        said = await self(
+        listing = await self(
             "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.", fails=True
         )
-        names = (key.split(".", 1)[1].rpartition(".")[0] for key in said.split("\0") if "." in key)
+        names = (
+            key.split(".", 1)[1].rpartition(".")[0] for key in listing.split("\0") if "." in key
+        )
         return list(dict.fromkeys(names))
 
     def _variables(self) -> dict[str, str]:
@@ -170,19 +172,19 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
     """The three tools; `trust` is the trust of the repository's content."""
 
     async def status(args: dict[str, Json], key: str) -> str:
-        said = await git(
+        output = await git(
             *("status", "--short", "--branch", "--untracked-files=normal"),
             "--ignore-submodules=dirty",
         )
-        return head_and_tail(said, SHOWN)
+        return head_and_tail(output, MAX_OUTPUT_CHARS)
 
     async def diff(args: dict[str, Json], key: str) -> str:
         since = args.get("since") or "HEAD"
         if since.startswith("-"):
             raise ToolError(f"since is a commit or a branch, not {since!r}")
         paths = ["--", args["path"]] if args.get("path") else ["--"]
-        said = await git("diff", "--no-ext-diff", "--no-textconv", since, *paths)
-        return head_and_tail(said, SHOWN) or f"no tracked file differs from {since}"
+        output = await git("diff", "--no-ext-diff", "--no-textconv", since, *paths)
+        return head_and_tail(output, MAX_OUTPUT_CHARS) or f"no tracked file differs from {since}"
 
     async def commit(args: dict[str, Json], key: str) -> Observation:
         call = CALL.get()
@@ -268,14 +270,14 @@ async def _staged_tree(
     )  # fmt: skip
     fields = raw.split("\0")
     changed = list(zip(fields[::2], fields[1::2], strict=False))
-    for said, path in changed:
-        old_mode, new_mode, *_ = said.lstrip(":").split(" ")
+    for status, path in changed:
+        old_mode, new_mode, *_ = status.lstrip(":").split(" ")
         if new_mode == "160000" != old_mode:
             raise ToolError(
                 f"{path} is a git repository of its own: nothing was committed; name other paths, "
                 "or let a person make it a submodule"
             )
-    names = [path for said, path in changed if not said.endswith("D")]
+    names = [path for status, path in changed if not status.endswith("D")]
     await _check_conflicts(git, head, names)
     tree = await git("write-tree", writable=["objects"], staged=staged)
     return tree, await _unfiltered(git, names)
@@ -300,9 +302,9 @@ async def _unfiltered(git: Git, paths: Sequence[str]) -> str:
     """Which files a filter would have changed."""
     if not paths or not (known := await git.filters()):
         return ""
-    said = (await git("check-attr", "-z", "filter", "--", *paths[:_ASKED])).split("\0")
-    found = [(path, name) for path, _, name in zip(*[iter(said)] * 3, strict=False)]
-    kept = [f"{path} ({name})" for path, name in found if name in known]
+    fields = (await git("check-attr", "-z", "filter", "--", *paths[:_ASKED])).split("\0")
+    filtered = [(path, name) for path, _, name in zip(*[iter(fields)] * 3, strict=False)]
+    kept = [f"{path} ({name})" for path, name in filtered if name in known]
     if not kept:
         return ""
     return f"; filters are programs and were not run: {', '.join(kept)}"
@@ -313,8 +315,8 @@ async def _moved(git: Git, made: str, old: str, branch: str, left: str = "") -> 
     before = "" if old == NEW else old
     await git("update-ref", f"refs/heads/{branch}", made, before, writable=[""])
     await git("symbolic-ref", "HEAD", f"refs/heads/{branch}", writable=[""])
-    said = f"committed {made[:12]} on {branch}{left}"
-    return Observation(content=said, trust="trusted")
+    message = f"committed {made[:12]} on {branch}{left}"
+    return Observation(content=message, trust="trusted")
 
 
 async def _branch(git: Git, wanted: str) -> str:

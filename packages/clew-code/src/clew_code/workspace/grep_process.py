@@ -16,7 +16,7 @@ from clew import ToolError
 from clew.support.text_folding import caseless, folded
 from clew_code.workspace.display import is_minified, truncate_line
 from clew_code.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk
-from clew_code.workspace.root import MOST_BYTES, Root
+from clew_code.workspace.root import MAX_BYTES, Root
 from clew_code.workspace.text import decode_text
 
 _FOREIGN: Final = re.compile(r"[A-Za-z]?[^\x00-\x7f]+")
@@ -41,12 +41,12 @@ class FoldedPattern:
             hit = self._folded_pattern.search(self._fold(line))
         return -1 if hit is None else hit.start()
 
-    def _folded(self, found: re.Match[str]) -> str:
+    def _folded(self, match: re.Match[str]) -> str:
         """Characters beyond ASCII in a pattern; what folding makes of them stands for itself."""
-        return _SPECIAL.sub(r"\\\1", self._fold(found[0]))
+        return _SPECIAL.sub(r"\\\1", self._fold(match[0]))
 
 
-MOST_FILES: Final = 20_000
+MAX_FILES: Final = 20_000
 OF_FILE: Final = 30
 """The most matching lines shown of one file."""
 
@@ -58,7 +58,7 @@ class _Match:
     files: int = 0
     looked: Looked = field(default_factory=Looked)
     names: list[str] = field(default_factory=list[str])
-    whole: bool = True
+    complete: bool = True
 
 
 def main() -> None:
@@ -82,13 +82,13 @@ def search(wanted: dict[str, Any]) -> str:
     root, path = Root(wanted["root"]), wanted["path"]
     result, until = _Match(), time.monotonic() + wanted["seconds"]
     for inside in _files(root, path, wanted["glob"], result.looked):
-        if time.monotonic() > until or len(result.lines) >= wanted["most"]:
-            result.whole = False
+        if time.monotonic() > until or len(result.lines) >= wanted["max_matches"]:
+            result.complete = False
             break
         if pattern.start(inside) >= 0:
             result.names.append(inside)
         _search(root, inside, pattern, wanted["context"], result)
-    return _text(result, wanted["most"])
+    return _text(result, wanted["max_matches"])
 
 
 def _files(root: Root, path: str, names: str, looked: Looked) -> Iterator[str]:
@@ -96,12 +96,12 @@ def _files(root: Root, path: str, names: str, looked: Looked) -> Iterator[str]:
         yield root.read(path).path
         return
     wanted = glob(names if "/" in names else f"**/{names}") if names else None
-    for inside, entry in walk(root, path, looked, hidden=False, most=MOST_FILES):
+    for inside, entry in walk(root, path, looked, hidden=False, max_files=MAX_FILES):
         if entry.kind == "folder" or (wanted is not None and not wanted.fullmatch(inside)):
             continue
         if entry.kind != "file":
             looked.left_out[LINKS] += 1
-        elif entry.size > MOST_BYTES:
+        elif entry.size > MAX_BYTES:
             looked.left_out[LARGE] += 1
         else:
             yield inside
@@ -126,8 +126,8 @@ def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result:
     result.matches += len(hits)
     if is_minified(lines):
         at, hit = hits[0]
-        shown = truncate_line(lines[at], hit)
-        result.lines.append(f"{path}:{at + 1}: (minified) {shown}")
+        truncated = truncate_line(lines[at], hit)
+        result.lines.append(f"{path}:{at + 1}: (minified) {truncated}")
         return
     near = {at + off for at, _ in hits[:OF_FILE] for off in range(-context, context + 1)}
     starts = dict(hits)
@@ -140,16 +140,16 @@ def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result:
         result.lines.append(f"{path}: [… {len(hits) - OF_FILE} more matching lines]")
 
 
-def _text(result: _Match, most: int) -> str:
+def _text(result: _Match, max_lines: int) -> str:
     if not result.matches:
-        said = f"no line matches in {result.looked.files} files"
-        said += "" if result.whole else " (stopped before the end: name a folder, or a glob)"
-        said += ", but the names of these files do:" if result.names else ""
+        message = f"no line matches in {result.looked.files} files"
+        message += "" if result.complete else " (stopped before the end: name a folder, or a glob)"
+        message += ", but the names of these files do:" if result.names else ""
         more = result.names[:20]
-        return "\n".join([said, *more, *filter(None, [result.looked.remark()])])
+        return "\n".join([message, *more, *filter(None, [result.looked.remark()])])
     word = "line matches" if result.matches == 1 else "lines match"
     head = f"{result.matches} {word} in {result.files} of {result.looked.files} files"
-    shown = result.lines[:most]
-    if len(result.lines) > most or not result.whole:
-        head += f"; only the first {len(shown)} are here: name a folder, a glob or a longer pattern"
-    return "\n".join([head, *shown, *filter(None, [result.looked.remark()])])
+    lines = result.lines[:max_lines]
+    if len(result.lines) > max_lines or not result.complete:
+        head += f"; only the first {len(lines)} are here: name a folder, a glob or a longer pattern"
+    return "\n".join([head, *lines, *filter(None, [result.looked.remark()])])

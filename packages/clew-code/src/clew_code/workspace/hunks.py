@@ -3,7 +3,7 @@
 from typing import Final
 
 from clew import ToolError
-from clew_code.workspace.edit import not_found_error
+from clew_code.workspace.edit import text_not_in_file
 from clew_code.workspace.nearest_match import excerpt, nearest
 from clew_code.workspace.patch import FilePatch, Hunk
 from clew_code.workspace.text import FileText
@@ -21,21 +21,21 @@ def apply_hunks(text: FileText, patch: FilePatch) -> tuple[FileText, list[int]]:
     lines = text.lines
     starts = _starts(lines)
     spans: list[Span] = []
-    places: list[int] = []
+    first_lines: list[int] = []
     taken: list[tuple[int, int]] = []
     for number, hunk in enumerate(patch.hunks, 1):
-        place = _place(text, lines, hunk, f"{patch.path}, hunk {number}")
-        end = place + len(hunk.old)
-        if any(place < other and first < end for first, other in taken):
+        start = _start(text, lines, hunk, f"{patch.path}, hunk {number}")
+        end = start + len(hunk.old)
+        if any(start < other and first < end for first, other in taken):
             raise ToolError(f"{patch.path}: hunk {number} changes lines that an earlier one has")
         _check_end(text, lines, hunk, end, f"{patch.path}, hunk {number}")
-        taken.append((place, end))
-        places.append(place + 1)
-        spans += _spans(text, starts, hunk, place)
+        taken.append((start, end))
+        first_lines.append(start + 1)
+        spans += _spans(text, starts, hunk, start)
     done = text.change(spans)
     for hunk in patch.hunks:
         done = _with_end(done, ends_open=hunk.ends_open)
-    return done, places
+    return done, first_lines
 
 
 def _check_end(text: FileText, lines: list[str], hunk: Hunk, end: int, where: str) -> None:
@@ -51,36 +51,36 @@ def _check_end(text: FileText, lines: list[str], hunk: Hunk, end: int, where: st
 
 def _starts(lines: list[str]) -> list[int]:
     """The index at which each line begins, and the one after the last."""
-    found = [0]
+    starts = [0]
     for line in lines:
-        found.append(found[-1] + len(line) + 1)
-    return found
+        starts.append(starts[-1] + len(line) + 1)
+    return starts
 
 
-def _place(text: FileText, lines: list[str], hunk: Hunk, where: str) -> int:
+def _start(text: FileText, lines: list[str], hunk: Hunk, where: str) -> int:
     """The number of the first line of a hunk, from 0."""
     old = hunk.old
     if not old:
         if not lines or hunk.at_end:
             return len(lines)
         raise ToolError(f"{where} has no line that is there already: add some around it")
-    found = [at for at in range(len(lines) - len(old) + 1) if lines[at : at + len(old)] == old]
+    starts = [at for at in range(len(lines) - len(old) + 1) if lines[at : at + len(old)] == old]
     if hunk.at_end:
-        found = [at for at in found if at + len(old) == len(lines)]
-    if not found:
-        raise ToolError(not_found_error(text, "\n".join(old), where))
+        starts = [at for at in starts if at + len(old) == len(lines)]
+    if not starts:
+        raise ToolError(text_not_in_file(text, "\n".join(old), where))
     if hunk.anchors:
-        found = _below(lines, hunk.anchors, found, where)
-    if len(found) > 1:
-        named = ", ".join(str(at + 1) for at in found[:_NAMED])
+        starts = _below(lines, hunk.anchors, starts, where)
+    if len(starts) > 1:
+        named = ", ".join(str(at + 1) for at in starts[:_NAMED])
         raise ToolError(
-            f"nothing was changed: {where} has {len(found)} matches, at lines {named}: add lines "
+            f"nothing was changed: {where} has {len(starts)} matches, at lines {named}: add lines "
             "around it, or a line '@@ ' with the function or class that it is in"
         )
-    return found[0]
+    return starts[0]
 
 
-def _below(lines: list[str], anchors: tuple[str, ...], found: list[int], where: str) -> list[int]:
+def _below(lines: list[str], anchors: tuple[str, ...], starts: list[int], where: str) -> list[int]:
     """The matches inside the block that the anchors name, or after their only line."""
     blocks = [(-1, len(lines))]
     for anchor in anchors:
@@ -92,24 +92,24 @@ def _below(lines: list[str], anchors: tuple[str, ...], found: list[int], where: 
             raise ToolError(f"nothing was changed: {where}: no line {anchor!r} is there.{hint}")
         only = len(named) == 1
         inside = [(at, _block_end(lines, at)) for at in named]
-        if only and not any(first < at < end for first, end in inside for at in found):
+        if only and not any(first < at < end for first, end in inside for at in starts):
             around = max(end for first, end in blocks if first < named[0] < end)
             inside = [(named[0], around)]
         blocks = inside
-    kept = [at for at in found if any(first < at < end for first, end in blocks)]
+    kept = [at for at in starts if any(first < at < end for first, end in blocks)]
     if not kept:
-        at = found[0] + 1
-        said = f"its lines stand at line {at}, and not below {anchors[-1]!r}"
-        raise ToolError(f"nothing was changed: {where}: {said}")
+        at = starts[0] + 1
+        message = f"its lines stand at line {at}, and not below {anchors[-1]!r}"
+        raise ToolError(f"nothing was changed: {where}: {message}")
     return kept
 
 
 def _block_end(lines: list[str], at: int) -> int:
     """The line after all lines indented deeper than this one."""
     deep = _indent(lines[at])
-    for place in range(at + 1, len(lines)):
-        if lines[place].strip() and _indent(lines[place]) <= deep:
-            return place
+    for index in range(at + 1, len(lines)):
+        if lines[index].strip() and _indent(lines[index]) <= deep:
+            return index
     return len(lines)
 
 
@@ -117,11 +117,11 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _spans(text: FileText, starts: list[int], hunk: Hunk, place: int) -> list[Span]:
+def _spans(text: FileText, starts: list[int], hunk: Hunk, index: int) -> list[Span]:
     """The changes of the text; context lines are not touched."""
     spans: list[Span] = []
     removed, added = 0, list[str]()
-    at = place
+    at = index
     for sign, line in [*hunk.lines, (" ", "")]:
         if sign == "-":
             removed += 1

@@ -73,38 +73,38 @@ def rules(text: str, base: str) -> Iterator[IgnoreRule]:
 
 def ignored(rule_list: Iterable[IgnoreRule], path: str, *, folder: bool) -> bool:
     """Whether a path below the root is ignored: the last matching rule counts."""
-    found = False
+    matched = False
     for rule in rule_list:
         if rule.folders and not folder:
             continue
         inside = path[len(rule.base) + 1 :] if rule.base else path
         if rule.pattern.fullmatch(inside):
-            found = not rule.kept
-    return found
+            matched = not rule.kept
+    return matched
 
 
 @functools.lru_cache(maxsize=256)
 def glob(words: str) -> re.Pattern[str]:
     """Compile a glob: `*` and `?` within a name, `**` over folders, `[…]`, `{a,b}`."""
-    found, at = "", 0
+    regex, at = "", 0
     while at < len(words):
         rest = words[at:]
         if rest.startswith("**/"):
-            found, at = found + "(?:[^/]+/)*", at + 3
+            regex, at = regex + "(?:[^/]+/)*", at + 3
         elif rest.startswith("**"):
-            found, at = found + ".*", at + 2
+            regex, at = regex + ".*", at + 2
         elif rest[0] == "*":
-            found, at = found + "[^/]*", at + 1
+            regex, at = regex + "[^/]*", at + 1
         elif rest[0] == "?":
-            found, at = found + "[^/]", at + 1
+            regex, at = regex + "[^/]", at + 1
         elif braces := re.match(r"\{([^{}]*)\}", rest):
-            found += "(?:" + "|".join(glob(one).pattern for one in braces[1].split(",")) + ")"
+            regex += "(?:" + "|".join(glob(one).pattern for one in braces[1].split(",")) + ")"
             at += braces.end()
         elif (some := re.match(r"\[(!?)([^\]/]+)\]", rest)) and _legal(some[2]):
-            found, at = found + f"[{'^' if some[1] else ''}{_set(some[2])}]", at + some.end()
+            regex, at = regex + f"[{'^' if some[1] else ''}{_set(some[2])}]", at + some.end()
         else:
-            found, at = found + re.escape(rest[0]), at + 1
-    return re.compile(found, re.DOTALL)
+            regex, at = regex + re.escape(rest[0]), at + 1
+    return re.compile(regex, re.DOTALL)
 
 
 def _set(words: str) -> str:
@@ -120,23 +120,25 @@ def _legal(words: str) -> bool:
 
 
 def walk(
-    root: Root, path: str, looked: Looked, *, hidden: bool, most: int
+    root: Root, path: str, looked: Looked, *, hidden: bool, max_files: int
 ) -> Iterator[tuple[str, FolderEntry]]:
-    """The entries below a folder that are not ignored, at most `most`, in order of paths.
+    """The entries below a folder that are not ignored, at most `max_files`, in order of paths.
 
     With `hidden`, names that begin with a dot are included. Links are listed, not followed. What is
     left out is counted in `looked`.
     """
-    yield from _walk(root, path, _above(root, path), looked, [0], hidden=hidden, most=most)
+    yield from _walk(
+        root, path, _above(root, path), looked, [0], hidden=hidden, max_files=max_files
+    )
 
 
 def _above(root: Root, path: str) -> list[IgnoreRule]:
     """The rules of the folders above a path."""
-    found: list[IgnoreRule] = []
+    rules: list[IgnoreRule] = []
     steps = [step for step in path.split("/") if step not in {"", "."}]
     for depth in range(len(steps)):
-        found += _of_folder(root, "/".join(steps[:depth]))
-    return found
+        rules += _of_folder(root, "/".join(steps[:depth]))
+    return rules
 
 
 def _of_folder(root: Root, folder: str) -> list[IgnoreRule]:
@@ -155,7 +157,7 @@ def _walk(
     count: list[int],
     *,
     hidden: bool,
-    most: int,
+    max_files: int,
 ) -> Iterator[tuple[str, FolderEntry]]:
     where, entries = root.entries(path)
     base = "" if where == "." else where
@@ -172,12 +174,14 @@ def _walk(
             looked.left_out[why] += 1
             continue
         count[0] += 1
-        if count[0] > most:
+        if count[0] > max_files:
             looked.left_out[REST] = 1
             return
         yield inside, entry
         if folder:
             try:
-                yield from _walk(root, inside, here, looked, count, hidden=hidden, most=most)
+                yield from _walk(
+                    root, inside, here, looked, count, hidden=hidden, max_files=max_files
+                )
             except ToolError:
                 looked.left_out[UNREADABLE] += 1  # or it went away

@@ -8,9 +8,9 @@ from typing import Final
 
 from clew_code.workspace.display import number_lines
 
-_MOST: Final = 5_000
+_MAX_LINES: Final = 5_000
 """The lines of a file that are compared by similarity if no line matches exactly."""
-_SHOWN: Final = 12
+_MAX_EXCERPT_LINES: Final = 12
 _CHARS: Final = 400
 
 
@@ -42,24 +42,26 @@ def nearest(wanted: Sequence[str], lines: Sequence[str]) -> LineRange | None:
     return LineRange(first + 1, last + 1, _difference(wanted, lines[first : last + 1]))
 
 
-def excerpt(place: LineRange, lines: Sequence[str]) -> str:
+def excerpt(lines_range: LineRange, lines: Sequence[str]) -> str:
     """The file's lines at a place, with their numbers."""
-    few = lines[place.first - 1 : min(place.last, place.first - 1 + _SHOWN)]
-    more = place.last - place.first + 1 - len(few)
-    return number_lines(few, place.first) + (f"\n[… {more} more lines]" if more > 0 else "")
+    few = lines[
+        lines_range.first - 1 : min(lines_range.last, lines_range.first - 1 + _MAX_EXCERPT_LINES)
+    ]
+    more = lines_range.last - lines_range.first + 1 - len(few)
+    return number_lines(few, lines_range.first) + (f"\n[… {more} more lines]" if more > 0 else "")
 
 
 def _shared(wanted: Sequence[str], lines: Sequence[str]) -> int | None:
     """The start at which most lines match, ignoring whitespace; rare lines weigh more."""
-    places: dict[str, list[int]] = defaultdict(list)
+    by_text: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
         if key := "".join(line.split()):
-            places[key].append(number)
+            by_text[key].append(number)
     votes: Counter[int] = Counter()
     for offset, line in enumerate(wanted):
-        found = places.get("".join(line.split()), ())
-        for number in found[:200]:
-            votes[number - offset] += 1_000 // len(found)
+        indexes = by_text.get("".join(line.split()), ())
+        for number in indexes[:200]:
+            votes[number - offset] += 1_000 // len(indexes)
     return max(votes, key=lambda start: (votes[start], -start)) if votes else None
 
 
@@ -68,27 +70,27 @@ def _alike(wanted: Sequence[str], lines: Sequence[str]) -> int:
     offset, longest = max(enumerate(wanted), key=lambda pair: len(pair[1].strip()))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(longest.strip()[:_CHARS])
-    best, place = -1.0, 0
-    for number, line in enumerate(lines[:_MOST]):
+    best, best_start = -1.0, 0
+    for number, line in enumerate(lines[:_MAX_LINES]):
         matcher.set_seq1(line.strip()[:_CHARS])
         if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best:
             ratio = matcher.ratio()
             if ratio > best:
-                best, place = ratio, number
-    return place - offset
+                best, best_start = ratio, number
+    return best_start - offset
 
 
-def _difference(wanted: Sequence[str], found: Sequence[str]) -> str:
+def _difference(wanted: Sequence[str], actual: Sequence[str]) -> str:
     """Describe how the text differs from the place."""
-    pairs = list(zip(wanted, found, strict=False))
+    pairs = list(zip(wanted, actual, strict=False))
     unlike = [number for number, (one, other) in enumerate(pairs, 1) if one != other]
-    if not unlike and len(wanted) == len(found):
+    if not unlike and len(wanted) == len(actual):
         return "the same lines, but not to their ends"
-    if all(one.split() == other.split() for one, other in pairs) and len(wanted) == len(found):
+    if all(one.split() == other.split() for one, other in pairs) and len(wanted) == len(actual):
         return "only blanks differ"
     if all("".join(one.split()) == "".join(other.split()) for one, other in pairs) and len(
         wanted
-    ) == len(found):
+    ) == len(actual):
         return "only blanks differ"
     if not unlike:
         return "it ends earlier"

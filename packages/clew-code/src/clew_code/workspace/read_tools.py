@@ -20,7 +20,7 @@ LOOKED: Final = 20_000
 PAGE: Final = 300
 """The lines of a page."""
 CHARS: Final = 40_000
-FOUND: Final = 100
+DEFAULT_MATCHES: Final = 100
 """The most lines that a search shows."""
 SECONDS: Final = 10
 
@@ -50,7 +50,9 @@ def list_folder(root: Root, args: dict[str, Json]) -> str:
     wanted = glob(names if "/" in names else f"**/{names}") if names else None
     lines: list[str] = []
     more, looked = 0, Looked()
-    for inside, entry in walk(root, path, looked, hidden=bool(args.get("hidden")), most=LOOKED):
+    for inside, entry in walk(
+        root, path, looked, hidden=bool(args.get("hidden")), max_files=LOOKED
+    ):
         looked.files += entry.kind != "folder"
         if wanted is not None and (entry.kind == "folder" or not wanted.fullmatch(inside)):
             continue
@@ -89,16 +91,16 @@ def _page(file: File, now: str, args: dict[str, Json]) -> str:
         raise ToolError(f"{file.path} has {len(lines)} lines: line {first} is behind its end")
     if last < first:
         raise ToolError(f"last is {last}, before first, {first}")
-    shown = number_lines(lines[first - 1 : last], first)
-    if len(shown) > CHARS:
-        shown = shown[:CHARS].rpartition("\n")[0]
-        last = first + shown.count("\n")
+    numbered = number_lines(lines[first - 1 : last], first)
+    if len(numbered) > CHARS:
+        numbered = numbered[:CHARS].rpartition("\n")[0]
+        last = first + numbered.count("\n")
     about = f"{file.path}: lines {first}-{last} of {len(lines)}, version {now}"
-    said = [about, *filter(None, [text.description])]
+    notes = [about, *filter(None, [text.description])]
     if is_minified(lines):
-        said.append("minified code: search it with grep, and change what it was made of")
+        notes.append("minified code: search it with grep, and change what it was made of")
     more = f"\n[lines {last + 1}-{len(lines)}: read on with first={last + 1}]"
-    return f"{', '.join(said)}\n{shown}{more if last < len(lines) else ''}"
+    return f"{', '.join(notes)}\n{numbered}{more if last < len(lines) else ''}"
 
 
 async def search(root: Root, args: dict[str, Json]) -> str:
@@ -110,7 +112,7 @@ async def search(root: Root, args: dict[str, Json]) -> str:
         "glob": args.get("glob") or "",
         "ignore_case": bool(args.get("ignore_case")),
         "context": args.get("context") or 0,
-        "most": FOUND,
+        "max_matches": DEFAULT_MATCHES,
         "seconds": SECONDS / 2,
     }
     ran = await run_process(

@@ -35,9 +35,9 @@ def repair_patch(args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
 
 def _unwrapped(text: str, done: list[str]) -> str:
     for pattern, group, name in ((_FENCE, 1, "a code fence"), (_HERE, 2, "a here-document")):
-        if found := pattern.fullmatch(text):
+        if match := pattern.fullmatch(text):
             done.append(f"{name} around the patch was taken off")
-            text = found[group]
+            text = match[group]
     return text
 
 
@@ -50,8 +50,8 @@ def _framed(text: str, done: list[str]) -> str:
     if lines[-1].strip() != END:
         lines.append(END)
         done.append("the last line of the patch was added")
-    kept = [_blank(line, lines[place + 1], "+" if _added(lines, place) else " ")
-            for place, line in enumerate(lines[:-1])]  # fmt: skip
+    kept = [_blank(line, lines[index + 1], "+" if _added(lines, index) else " ")
+            for index, line in enumerate(lines[:-1])]  # fmt: skip
     if kept != lines[:-1]:
         done.append("empty lines got the sign that they lacked")
     return "\n".join([*kept, lines[-1]])
@@ -62,32 +62,32 @@ def _blank(line: str, following: str, sign: str) -> str:
     return sign + line if not line.rstrip("\r") and not following.startswith("*** ") else line
 
 
-def _added(lines: list[str], place: int) -> bool:
+def _added(lines: list[str], index: int) -> bool:
     """Whether a line is below the header of an added file."""
-    above = (line for line in reversed(lines[:place]) if line.startswith("*** "))
+    above = (line for line in reversed(lines[:index]) if line.startswith("*** "))
     return next(above, "").startswith("*** Add File: ")
 
 
 def _counted(lines: list[str], done: list[str]) -> str:
     """A unified diff with recomputed line counts."""
-    found: list[str] = []
+    counted: list[str] = []
     at = 0
     while at < len(lines):
-        found.append(lines[at])
+        counted.append(lines[at])
         at += 1
-        if not found[-1].startswith("@@"):
+        if not counted[-1].startswith("@@"):
             continue
-        header = len(found) - 1
+        header = len(counted) - 1
         body, at = _body(lines, at)
         kept = [line if line.rstrip("\r") else f" {line}" for line in body]
         if kept != body:
             done.append("empty lines got the sign that they lacked")
-        found += kept
-        right = _header(found[header], kept)
-        if right != found[header]:
+        counted += kept
+        right = _header(counted[header], kept)
+        if right != counted[header]:
             done.append("headers of hunks were counted anew")
-        found[header] = right
-    return "\n".join(found)
+        counted[header] = right
+    return "\n".join(counted)
 
 
 def _body(lines: list[str], at: int) -> tuple[list[str], int]:
@@ -114,9 +114,9 @@ def _header(line: str, body: list[str]) -> str:
     """The header of a hunk with these lines; its start is left unchanged."""
     signs = [one[0] for one in body]
     old, new = (sum(sign in kept for sign in signs) for kept in (" -", " +"))
-    said = HEADER.match(line.rstrip("\r"))
-    if said is not None and [int(said[group] or "1") for group in (2, 4)] == [old, new]:
+    header = HEADER.match(line.rstrip("\r"))
+    if header is not None and [int(header[group] or "1") for group in (2, 4)] == [old, new]:
         return line
-    first = (said[1], said[3]) if said else ("1", "1")
-    rest = said[5] if said else ""
+    first = (header[1], header[3]) if header else ("1", "1")
+    rest = header[5] if header else ""
     return f"@@ -{first[0]},{old} +{first[1]},{new} @@{rest}"

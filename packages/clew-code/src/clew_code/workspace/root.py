@@ -17,7 +17,7 @@ from typing import Final
 from clew import ToolError
 from clew_code.workspace.safe_path import MISSING, open_parent
 
-MOST_BYTES: Final = 20_000_000
+MAX_BYTES: Final = 20_000_000
 """The largest file that is read, in bytes."""
 
 ABSENT: Final = "-"
@@ -82,11 +82,11 @@ class Root:
     protected: tuple[str, ...] = ()
 
     def read(self, path: str) -> File:
-        """A regular file of at most `MOST_BYTES`."""
-        found = self.find(path)
-        if found is None:
+        """A regular file of at most `MAX_BYTES`."""
+        file = self.find(path)
+        if file is None:
             raise ToolError(f"there is no file {path!r}{self._suggestion(path)}")
-        return found
+        return file
 
     def find(self, path: str) -> File | None:
         """The same, or None if there is no file."""
@@ -116,17 +116,17 @@ class Root:
             is_now = os.fstat(opened)
             if not stat.S_ISREG(is_now.st_mode):  # pragma: no cover - swapped just now
                 raise ToolError(f"{where} is {_kind(is_now.st_mode)}, not a file")
-            if is_now.st_size > MOST_BYTES:
-                size = f"{is_now.st_size:,} bytes, and {MOST_BYTES:,} are read"
+            if is_now.st_size > MAX_BYTES:
+                size = f"{is_now.st_size:,} bytes, and {MAX_BYTES:,} are read"
                 raise ToolError(f"{where} has {size}: use a command that reads a part of it")
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
         mode, owner = stat.S_IMODE(is_now.st_mode), (is_now.st_uid, is_now.st_gid)
-        return File(where, data[:MOST_BYTES], mode, owner, is_now.st_nlink)
+        return File(where, data[:MAX_BYTES], mode, owner, is_now.st_nlink)
 
     def entries(self, path: str) -> tuple[str, list[FolderEntry]]:
         """The resolved path of a folder, and its entries by name."""
         with open_parent(self.path, path, folder=True) as (folder, _, where):
-            found: list[FolderEntry] = []
+            entries: list[FolderEntry] = []
             with os.scandir(folder) as inside:
                 for each in inside:
                     if _LEFT_OVER.fullmatch(each.name):
@@ -134,8 +134,8 @@ class Root:
                     with contextlib.suppress(FileNotFoundError):
                         seen = each.stat(follow_symlinks=False)
                         kind = _KINDS.get(stat.S_IFMT(seen.st_mode), "other")
-                        found.append(FolderEntry(_display_name(each.name), kind, seen.st_size))
-        return where, sorted(found, key=lambda entry: entry.name)
+                        entries.append(FolderEntry(_display_name(each.name), kind, seen.st_size))
+        return where, sorted(entries, key=lambda entry: entry.name)
 
     def is_folder(self, path: str) -> bool:
         """Whether there is a folder at this path."""
@@ -149,8 +149,8 @@ class Root:
         """Refuse to write what holds settings or keys: `.env`, and the `protected` files."""
         with open_parent(self.path, path, missing=True) as (folder, name, where):
             own = os.path.join(self.path, where)
-            if found := next((why for known, why in _PROTECTED if known.fullmatch(name)), ""):
-                why = found
+            if reason := next((why for known, why in _PROTECTED if known.fullmatch(name)), ""):
+                why = reason
             elif self._is_below_protected(own) or (
                 folder != MISSING and self._is_protected(folder, name)
             ):
@@ -161,11 +161,11 @@ class Root:
 
     def protected_files(self) -> list[str]:
         """The absolute paths of all files that no tool writes, as far as they are there."""
-        found = [each for each in self.protected if os.path.lexists(each)]
+        existing = [each for each in self.protected if os.path.lexists(each)]
         looked = 0
         for folder, folders, names in os.walk(self.path):
             folders[:] = [name for name in folders if name not in _PASSED]
-            found += [
+            existing += [
                 os.path.join(folder, name)
                 for name in names
                 if any(known.fullmatch(name) for known, _ in _PROTECTED)
@@ -173,7 +173,7 @@ class Root:
             looked += len(names)
             if looked > _LOOKED:
                 break
-        return found
+        return existing
 
     def _is_below_protected(self, path: str) -> bool:
         """Whether it is protected itself, or lies in a folder that is."""

@@ -67,8 +67,8 @@ class _PathWalk:
             return False
         except OSError as error:
             none = error.errno in {errno.ENOTDIR, errno.ELOOP}
-            said = "is not a folder" if none else f"cannot be opened: {error.strerror}"
-            raise ToolError(f"{self.where(word)!r} {said}") from error
+            problem = "is not a folder" if none else f"cannot be opened: {error.strerror}"
+            raise ToolError(f"{self.where(word)!r} {problem}") from error
         self.steps.append(word)
         return True
 
@@ -104,8 +104,8 @@ def open_parent(
             elif not way.enter(word, make=make):
                 rest = [word, *way.rest]
                 if not missing or ".." in rest or GIT_FOLDER in map(str.lower, rest):
-                    said = "list_files says what there is"
-                    raise ToolError(f"there is no folder {way.where(word)!r}: {said}")
+                    hint = "list_files says what there is"
+                    raise ToolError(f"there is no folder {way.where(word)!r}: {hint}")
                 yield MISSING, rest[-1], way.where(*rest)
                 return
         yield way.opened[-1], "", way.where()
@@ -120,8 +120,8 @@ def _words(root: str, path: str, link: str = "") -> list[str]:
     if path.startswith("/"):
         top = root.rstrip("/") + "/"
         if not (path.rstrip("/") + "/").startswith(top):
-            said = f"{link!r} is a link that leads" if link else f"{path!r} leads"
-            raise ToolError(f"{said} out of the folder: use a path inside it, from its top")
+            subject = f"{link!r} is a link that leads" if link else f"{path!r} leads"
+            raise ToolError(f"{subject} out of the folder: use a path inside it, from its top")
         path = path[len(top) :]
     return [word for word in path.split("/") if word not in {"", "."}]
 

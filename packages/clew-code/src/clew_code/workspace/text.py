@@ -49,15 +49,15 @@ class FileText:
     @property
     def description(self) -> str:
         """The encoding and line ends, if unusual, or ""."""
-        found = [] if self.encoding == "utf-8" else [self.encoding]
+        traits = [] if self.encoding == "utf-8" else [self.encoding]
         if not self.sure:
             mixed = self.encoding == "utf-8"
-            found = ["UTF-8 with invalid bytes" if mixed else "not UTF-8, the encoding is unknown"]
-        return ", ".join([*found, *(["CRLF lines"] if self.line_end == "\r\n" else [])])
+            traits = ["UTF-8 with invalid bytes" if mixed else "not UTF-8, the encoding is unknown"]
+        return ", ".join([*traits, *(["CRLF lines"] if self.line_end == "\r\n" else [])])
 
-    def line_of(self, place: int) -> int:
+    def line_of(self, offset: int) -> int:
         """The number of the line at an index of `body`, from 1."""
-        return self.body.count("\n", 0, place) + 1
+        return self.body.count("\n", 0, offset) + 1
 
     def change(self, spans: list[tuple[int, int, str]]) -> "FileText":
         """The text with each span replaced; spans must not overlap.
@@ -77,7 +77,7 @@ class FileText:
             keep(at, start)
             new = new.replace("\r\n", "\n")  # noqa: PLW2901 - written as the file has its lines
             if self._ends_with_return(start):
-                returns.update(long + place for place, one in enumerate(new) if one == "\n")
+                returns.update(long + offset for offset, one in enumerate(new) if one == "\n")
             pieces.append(new)
             long, at = long + len(new), end
         keep(at, len(self.body))
@@ -108,23 +108,23 @@ class FileText:
                     "so that the text may begin or end inside of a character: take whole lines"
                 )
 
-    def _ends_with_return(self, place: int) -> bool:
+    def _ends_with_return(self, offset: int) -> bool:
         """Whether the line at an index ends with CRLF; if it has no end, whether most lines do."""
-        end = self.body.find("\n", place)
+        end = self.body.find("\n", offset)
         return end in self.returns if end >= 0 else self.line_end == "\r\n"
 
     def encode(self) -> bytes:
         """The bytes of the file. Raises `ToolError` for characters that its encoding lacks."""
         if self.returns:
             pieces, at = list[str](), 0
-            for place in sorted(self.returns):
-                pieces += [self.body[at:place], "\r"]
-                at = place
-            whole = "".join([*pieces, self.body[at:]])
+            for offset in sorted(self.returns):
+                pieces += [self.body[at:offset], "\r"]
+                at = offset
+            with_returns = "".join([*pieces, self.body[at:]])
         else:
-            whole = self.body
+            with_returns = self.body
         try:
-            return self.mark + whole.encode(self.encoding, self._errors)
+            return self.mark + with_returns.encode(self.encoding, self._errors)
         except UnicodeEncodeError as error:
             lacking = error.object[error.start]
             raise ToolError(
@@ -140,25 +140,25 @@ class FileText:
 
 def decode_text(data: bytes, path: str) -> FileText:
     """The text of a file. Raises `ToolError` if it is binary."""
-    found = detect(data)
-    if found.mark:
-        return _text(data[len(found.mark) :].decode(found.name), found.name, found.mark)
+    detected = detect(data)
+    if detected.mark:
+        return _text(data[len(detected.mark) :].decode(detected.name), detected.name, detected.mark)
     if b"\0" in data[:_HEAD]:
         kind = next((name for magic, name in _MAGIC if data.startswith(magic)), "binary")
         raise ToolError(f"{path} is {kind} ({len(data):,} bytes), and no text")
-    if found.name == MIXED:
+    if detected.name == MIXED:
         return _text(data.decode("utf-8", "surrogateescape"), "utf-8", b"", sure=False)
-    if found.sure:
-        whole = data.decode(found.name)
-        if found.name == "utf-8" or whole.encode(found.name, "replace") == data:
-            return _text(whole, found.name, b"")
+    if detected.sure:
+        decoded = data.decode(detected.name)
+        if detected.name == "utf-8" or decoded.encode(detected.name, "replace") == data:
+            return _text(decoded, detected.name, b"")
     return _text(data.decode(UNKNOWN), UNKNOWN, b"", sure=False)
 
 
-def _text(whole: str, encoding: str, mark: bytes, *, sure: bool = True) -> FileText:
-    if "\r\n" not in whole:
-        return FileText(whole, encoding, mark, sure=sure)
-    pieces = whole.split("\r\n")
+def _text(decoded: str, encoding: str, mark: bytes, *, sure: bool = True) -> FileText:
+    if "\r\n" not in decoded:
+        return FileText(decoded, encoding, mark, sure=sure)
+    pieces = decoded.split("\r\n")
     returns, at = set[int](), 0
     for piece in pieces[:-1]:
         at += len(piece)

@@ -42,19 +42,19 @@ async def ask_where_walls_lack(call: Call, trajectory: Trajectory) -> Verdict | 
     return Verdict("hold", reason)
 
 
-def _limits(said: SandboxLimits | Mapping[str, int]) -> SandboxLimits:
-    if isinstance(said, SandboxLimits):
-        return said
+def _limits(limits: SandboxLimits | Mapping[str, int]) -> SandboxLimits:
+    if isinstance(limits, SandboxLimits):
+        return limits
     known = [one.name for one in fields(SandboxLimits)]
-    if unknown := [name for name in said if name not in known]:
+    if unknown := [name for name in limits if name not in known]:
         message = f"there is no sandbox limit {unknown[0]!r}: there are {', '.join(known)}"
         raise ConfigError(message, field=f"limits.{unknown[0]}")
-    return SandboxLimits(**said)
+    return SandboxLimits(**limits)
 
 
-def _check_lists(**given: object) -> None:
+def _check_lists(**lists: object) -> None:
     """Raise `ConfigError` for one text in the place of a list of them."""
-    for name, value in given.items():
+    for name, value in lists.items():
         if isinstance(value, str):
             kind = "names" if name in _NAMED else "paths"
             raise ConfigError(f"{name} is {value!r}: give a list of {kind}", field=name)
@@ -90,13 +90,13 @@ def _below(folder: Path, protected: Sequence[str | Path]) -> tuple[str, ...]:
     return tuple(os.path.realpath(folder / Path(one).expanduser()) for one in protected)
 
 
-def _places(readable: Sequence[str]) -> tuple[str, ...]:
+def _absolute_paths(readable: Sequence[str]) -> tuple[str, ...]:
     """The absolute paths of places to read. Raises `ConfigError` for one that is not there."""
-    places = tuple(os.path.abspath(Path(one).expanduser()) for one in readable)
-    if missing := [one for one in places if not os.path.lexists(one)]:
+    paths = tuple(os.path.abspath(Path(one).expanduser()) for one in readable)
+    if missing := [one for one in paths if not os.path.lexists(one)]:
         message = f"readable names {missing[0]}, which is not there: make it, or drop it"
         raise ConfigError(message, field="readable")
-    return places
+    return paths
 
 
 def workspace_tools(
@@ -132,20 +132,20 @@ def workspace_tools(
         has = ", ".join(NAMES)
         message = f"there is no workspace tool {unknown[0]!r}: there are {has}"
         raise ConfigError(message, field="only")
-    place = Root(os.path.realpath(folder), _below(folder, protected))
+    files = Root(os.path.realpath(folder), _below(folder, protected))
     trust: Trust = "trusted" if trusted else "untrusted"
     box = Sandbox(
-        root=place.path,
+        root=files.path,
         network=network,
-        readable=_places(readable),
+        readable=_absolute_paths(readable),
         limits=_limits(limits or {}),
         weak=True,  # the guard asks a person first
     )
     guard: Guard | None = None if unsafe_kernel else ask_where_walls_lack
     tools = [
-        *read_tools(place, trust),
-        *write_tools(place),
-        command_tool(place, box, trust, guard, _variables(env)),
-        *git_tools(Git(place, box, author, default_branch), trust, guard),
+        *read_tools(files, trust),
+        *write_tools(files),
+        command_tool(files, box, trust, guard, _variables(env)),
+        *git_tools(Git(files, box, author, default_branch), trust, guard),
     ]
     return tuple(tool for tool in tools if tool.name in only)

@@ -47,17 +47,17 @@ def parse_patch(patch: str) -> list[FilePatch]:
     """The files of a patch in either format. Raises `ToolError` that names the invalid line."""
     lines = split_lines(patch)
     if lines[0].rstrip() == BEGIN:
-        found = list(parse_v4a(lines))
+        patches = list(parse_v4a(lines))
     elif any(is_file_start(lines, at) for at in range(len(lines))):
-        found = list(_DiffReader([line.removesuffix("\r") for line in lines], lines).files())
+        patches = list(_DiffReader([line.removesuffix("\r") for line in lines], lines).files())
     else:
-        found = []
-    if not found:
+        patches = []
+    if not patches:
         raise ToolError(
             f"there is no file in the patch: begin it with {BEGIN!r}, then "
             "'*** Update File: PATH', or with '--- a/PATH' and '+++ b/PATH'"
         )
-    return found
+    return patches
 
 
 def is_file_header(lines: list[str], at: int) -> bool:
@@ -90,7 +90,7 @@ class _Section:
 
     line: int
     git: str = ""
-    said: dict[str, str] = field(default_factory=dict[str, str])
+    headers: dict[str, str] = field(default_factory=dict[str, str])
     old: str = ""
     new: str = ""
     hunks: list[Hunk] = field(default_factory=list[Hunk])
@@ -161,15 +161,15 @@ class _DiffReader:
             return True
         if _SILENT.fullmatch(line):
             return True
-        if (found := _EXTENDED.fullmatch(line)) is None:
+        if (match := _EXTENDED.fullmatch(line)) is None:
             return False
-        if found[1] in now.said:
+        if match[1] in now.headers:
             raise ToolError(self._refused("is there twice for one file"))
         where = f"line {self.at + 1} of the patch"
-        is_mode = found[1].endswith("mode")
-        now.said[found[1]] = found[2] if is_mode else _unquoted(found[2], where)
+        is_mode = match[1].endswith("mode")
+        now.headers[match[1]] = match[2] if is_mode else _unquoted(match[2], where)
         if is_mode:
-            _mode(found[2], where)
+            _mode(match[2], where)
         return True
 
     def _hunk(self) -> Hunk:
@@ -254,13 +254,13 @@ def _unquoted(text: str, where: str) -> str:
     if len(text) < 2 or not text.endswith('"') or '"' in _ESCAPE.sub("", inner):
         raise ToolError(f"{where} has a quoted name without an end: {text[:60]!r}")
     data, at = bytearray(), 0
-    for found in _ESCAPE.finditer(inner):
-        data += inner[at : found.start()].encode("utf-8", "surrogatepass")
-        code = int(found[1], 8) if found[1].isdecimal() else _ESCAPED.get(found[1], 256)
+    for escape in _ESCAPE.finditer(inner):
+        data += inner[at : escape.start()].encode("utf-8", "surrogatepass")
+        code = int(escape[1], 8) if escape[1].isdecimal() else _ESCAPED.get(escape[1], 256)
         if code > 255:
-            raise ToolError(f"{where} has an unknown escape {found[0]!r} in a name")
+            raise ToolError(f"{where} has an unknown escape {escape[0]!r} in a name")
         data.append(code)
-        at = found.end()
+        at = escape.end()
     data += inner[at:].encode("utf-8", "surrogatepass")
     try:
         return data.decode()
@@ -271,9 +271,9 @@ def _unquoted(text: str, where: str) -> str:
 def _git_names(text: str, where: str) -> tuple[str, str]:
     """The two names of `diff --git OLD NEW`, which must be one but for their prefixes."""
     if text.startswith('"') or text.endswith('"'):
-        found = re.fullmatch(r'("(?:\\.|[^"\\])*"|\S+) ("(?:\\.|[^"\\])*"|\S+)', text)
-        if found is not None:
-            return _unquoted(found[1], where), _unquoted(found[2], where)
+        match = re.fullmatch(r'("(?:\\.|[^"\\])*"|\S+) ("(?:\\.|[^"\\])*"|\S+)', text)
+        if match is not None:
+            return _unquoted(match[1], where), _unquoted(match[2], where)
     half = len(text) // 2
     if len(text) % 2 and text[half] == " ":
         old, new = text[:half], text[half + 1 :]
@@ -309,22 +309,22 @@ def _plain_names(old: str, new: str, where: str) -> tuple[str, str]:
 
 def _file_patch(now: _Section) -> FilePatch:
     """What a section comes to. Raises `ToolError` where its lines contradict each other."""
-    where, said = f"line {now.line} of the patch", now.said
+    where, headers = f"line {now.line} of the patch", now.headers
     names: set[tuple[str, str]] = set()
     if now.old:
         names.add(_plain_names(now.old, now.new, where))
     for verb in ("rename", "copy"):
-        if (f"{verb} from" in said) != (f"{verb} to" in said):
+        if (f"{verb} from" in headers) != (f"{verb} to" in headers):
             raise ToolError(f"{where}: '{verb} from' and '{verb} to' belong together")
-        if f"{verb} from" in said:
-            names.add((said[f"{verb} from"], said[f"{verb} to"]))
+        if f"{verb} from" in headers:
+            names.add((headers[f"{verb} from"], headers[f"{verb} to"]))
     if now.git:
         names |= _named_by_git(now, names, where)
     if len(names) != 1:
         raise ToolError(f"{where}: the header of the file names different files")
     ((old, new),) = names
     patch = _of_kind(now, old, new, where)
-    patch.copy = "copy from" in said
+    patch.copy = "copy from" in headers
     patch.hunks = now.hunks
     return complete(patch)
 
@@ -336,7 +336,7 @@ def _named_by_git(now: _Section, names: set[tuple[str, str]], where: str) -> set
         if not old:
             raise ToolError(f"{where} does not tell where its first name ends")
         old, new = _plain_names(old, new, where)
-        created, deleted = "new file mode" in now.said, "deleted file mode" in now.said
+        created, deleted = "new file mode" in now.headers, "deleted file mode" in now.headers
         return {("" if created else old, "" if deleted else new)}
     for known_old, known_new in names:
         old, new = known_old or known_new, known_new or known_old
@@ -348,26 +348,26 @@ def _named_by_git(now: _Section, names: set[tuple[str, str]], where: str) -> set
 
 
 def _of_kind(now: _Section, old: str, new: str, where: str) -> FilePatch:
-    said = now.said
-    if ("old mode" in said) != ("new mode" in said):
+    headers = now.headers
+    if ("old mode" in headers) != ("new mode" in headers):
         raise ToolError(f"{where}: 'old mode' and 'new mode' belong together")
-    if ("new file mode" in said and old) or ("deleted file mode" in said and new):
+    if ("new file mode" in headers and old) or ("deleted file mode" in headers and new):
         raise ToolError(f"{where}: the header says of the file both that it is there and is not")
     for name, word in ((old, "new file mode 100644"), (new, "deleted file mode 100644")):
-        if now.git and not name and word[:-7] not in said:
+        if now.git and not name and word[:-7] not in headers:
             raise ToolError(f"{where}: the line {word!r} is missing below 'diff --git'")
-    kinds = [one for one in ("new file mode", "deleted file mode", "old mode") if one in said]
-    moves = [one for one in ("rename from", "copy from") if one in said]
+    kinds = [one for one in ("new file mode", "deleted file mode", "old mode") if one in headers]
+    moves = [one for one in ("rename from", "copy from") if one in headers]
     if len(kinds) > 1 or len(moves) > 1 or (moves and kinds[:1] not in ([], ["old mode"])):
         raise ToolError(f"{where}: {' and '.join([*kinds, *moves])} exclude each other")
     if not old:
-        if not now.hunks and "new file mode" not in said:
+        if not now.hunks and "new file mode" not in headers:
             raise ToolError(f"{where}: the patch has no lines for {new}")
-        runs = _MODES[said["new file mode"]] if "new file mode" in said else None
+        runs = _MODES[headers["new file mode"]] if "new file mode" in headers else None
         return FilePatch("Add", new, executable=runs or None)
     if not new:
         return FilePatch("Delete", old, exact=True)
-    changed = _MODES[said["new mode"]] if "new mode" in said else None
-    if changed is not None and changed == _MODES[said["old mode"]]:
+    changed = _MODES[headers["new mode"]] if "new mode" in headers else None
+    if changed is not None and changed == _MODES[headers["old mode"]]:
         raise ToolError(f"{where}: old and new mode are the same")
     return FilePatch("Update", old, "" if old == new else new, executable=changed)

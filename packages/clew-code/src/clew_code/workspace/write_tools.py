@@ -10,7 +10,7 @@ from clew_code.workspace.edit import replace_text
 from clew_code.workspace.hunks import apply_hunks
 from clew_code.workspace.patch import FilePatch, Hunk
 from clew_code.workspace.repair_patch import repair_patch
-from clew_code.workspace.root import MOST_BYTES, File, Root, version
+from clew_code.workspace.root import MAX_BYTES, File, Root, version
 from clew_code.workspace.schemas import PATH, arguments
 from clew_code.workspace.text import FileText, decode_text
 from clew_code.workspace.unified_diff import parse_patch
@@ -62,15 +62,15 @@ def edit_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Cha
     """Replace a text. Raises `ToolError`."""
     file = root.read(args["path"])
     _check_version(file, args.get("version"))
-    text, said = replace_text(
+    text, message = replace_text(
         decode_text(file.data, file.path),
         args["old_text"],
         args["new_text"],
         file.path,
         matches=args.get("matches") or 1,
     )
-    said += _of_links(file)
-    return ChangeSet([Change(file.path, file, _check_size(file.path, text.encode()))], said)
+    message += _of_links(file)
+    return ChangeSet([Change(file.path, file, _check_size(file.path, text.encode()))], message)
 
 
 def _check_version(file: File | None, wanted: str | None) -> None:
@@ -95,7 +95,7 @@ def write_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Ch
     _check_version(before, args.get("version"))
     words: str = args["content"]
     if before is None:
-        data, said = words.encode(), f"wrote {path}: {len(words.splitlines())} lines, a new file"
+        data, message = words.encode(), f"wrote {path}: {len(words.splitlines())} lines, a new file"
     elif not args.get("overwrite"):
         raise ToolError(
             f"{path} is there already: change it with edit_file, or say overwrite=true to put "
@@ -103,12 +103,12 @@ def write_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Ch
         )
     else:
         data = _in_style(before.data, words)
-        said = f"wrote {path}: {len(words.splitlines())} lines in the place of the old ones"
+        message = f"wrote {path}: {len(words.splitlines())} lines in the place of the old ones"
         if data == before.data:
             raise ToolError(f"{path} has just this content: nothing was changed")
-        said += _of_links(before)
-    whole = frozenset([path])
-    return ChangeSet([Change(path, before, _check_size(path, data))], said, whole)
+        message += _of_links(before)
+    overwritten = frozenset([path])
+    return ChangeSet([Change(path, before, _check_size(path, data))], message, overwritten)
 
 
 def _in_style(before: bytes, words: str) -> bytes:
@@ -123,25 +123,25 @@ def _in_style(before: bytes, words: str) -> bytes:
 
 
 def _check_size(path: str, data: bytes) -> bytes:
-    if len(data) > MOST_BYTES:
-        raise ToolError(f"{path} would have {len(data):,} bytes, and {MOST_BYTES:,} are written")
+    if len(data) > MAX_BYTES:
+        raise ToolError(f"{path} would have {len(data):,} bytes, and {MAX_BYTES:,} are written")
     return data
 
 
 def patch_plan(root: Root, args: dict[str, Json], done: Collection[str] = ()) -> ChangeSet:
     """Apply a patch to all its files, or none; not to those that are `done`. Raises `ToolError`."""
     changes: list[Change] = []
-    said: list[str] = []
+    messages: list[str] = []
     removed: list[str] = []
     for each in parse_patch(args["patch"]):
         more, words = _file_plan(root, each, done)
         changes += [change for change in more if change.path not in done]
-        said.append(words)
+        messages.append(words)
         removed += [change.path for change in more if change.after is None]
     paths = [change.path for change in changes]
     if twice := next((path for path in paths if paths.count(path) > 1), ""):
         raise ToolError(f"{twice} is in the patch twice: put all its hunks below one header")
-    return ChangeSet(changes, "\n".join(said), frozenset(removed))
+    return ChangeSet(changes, "\n".join(messages), frozenset(removed))
 
 
 def _file_plan(root: Root, patch: FilePatch, done: Collection[str]) -> tuple[list[Change], str]:
@@ -156,16 +156,16 @@ def _file_plan(root: Root, patch: FilePatch, done: Collection[str]) -> tuple[lis
     file = root.read(path)
     if target in done and target:
         return ([] if patch.copy else [Change(path, file, None)]), f"{path}: moved to {target}"
-    data, said = _patched(file, path, patch)
+    data, message = _patched(file, path, patch)
     if not target:
-        return [Change(path, file, data, executable=patch.executable)], said + _of_links(file)
+        return [Change(path, file, data, executable=patch.executable)], message + _of_links(file)
     if root.find(target) is not None:
         verb = "copied" if patch.copy else "moved"
         raise ToolError(f"{target} is there already: {path} cannot be {verb} to it")
     moved = [Change(target, None, data, like=file, executable=patch.executable)]
     if patch.copy:
-        return moved, f"{said}, as a copy at {target}"
-    return [*moved, Change(path, file, None)], f"{said}, and moved to {target}"
+        return moved, f"{message}, as a copy at {target}"
+    return [*moved, Change(path, file, None)], f"{message}, and moved to {target}"
 
 
 def _addition(root: Root, path: str, patch: FilePatch) -> Change:
@@ -211,11 +211,11 @@ def _patched(file: File, path: str, patch: FilePatch) -> tuple[bytes, str]:
         if patch.executable is not None and patch.executable == bool(file.mode & 0o100):
             raise ToolError(f"{path} has that mode already: nothing was changed")
         return file.data, f"{path}: {what[patch.executable]}"
-    text, places = apply_hunks(decode_text(file.data, path), patch)
+    text, starts = apply_hunks(decode_text(file.data, path), patch)
     data = _check_size(path, text.encode())
     if data == file.data:
         raise ToolError(f"nothing was changed: the patch leaves {path} as it is")
-    return data, f"{path}: changed at line {', '.join(map(str, places))}"
+    return data, f"{path}: changed at line {', '.join(map(str, starts))}"
 
 
 _EDIT: Final = (

@@ -64,7 +64,7 @@ same command tries them again), 130 interrupted (the same command goes on).
 
 @dataclass(frozen=True)
 class EvalOptions:
-    """What the command line says; `given` are the options that say what the agent is made of."""
+    """What the command line says; `arguments` are the options that make up the agent."""
 
     target: str | None
     judge: str | None
@@ -73,7 +73,7 @@ class EvalOptions:
     max_cost: float | None
     only: tuple[str, ...]
     first: int | None
-    given: Mapping[str, Json]
+    arguments: Mapping[str, Json]
 
 
 @click.command("run", epilog=EPILOG)
@@ -127,7 +127,7 @@ def run_evaluation(
     check: bool,
     as_json: bool,
     quiet: bool,
-    **given: Json,
+    **arguments: Json,
 ) -> int:
     """Run every case with every configuration of a matrix file, and score the answers.
 
@@ -135,8 +135,8 @@ def run_evaluation(
     set that ships (default: gold). Results are kept: after an interruption the same command
     continues, and pays for nothing twice.
     """
-    said = {name: value for name, value in given.items() if value is not None}
-    wanted = EvalOptions(target, judge, results, at_once, max_cost, only, first, said)
+    chosen = {name: value for name, value in arguments.items() if value is not None}
+    wanted = EvalOptions(target, judge, results, at_once, max_cost, only, first, chosen)
     with contextlib.nullcontext() if debugging() else of_many():
         return evaluate_and_report(wanted, check=check, as_json=as_json, quiet=quiet)
 
@@ -144,23 +144,23 @@ def run_evaluation(
 def evaluate_and_report(wanted: EvalOptions, *, check: bool, as_json: bool, quiet: bool) -> int:
     """Evaluate, and tell; the exit code says how it ended."""
     plan, why = _plan(wanted)
-    place = wanted.results or f"{_UNSAFE.sub('-', plan.name)}.sqlite"
+    results_path = wanted.results or f"{_UNSAFE.sub('-', plan.name)}.sqlite"
     screen = EvaluationScreen(plan, None if quiet else console(stderr=True))
     screen.say(f"Model: {plan.configurations[0].model} ({why})" if why else "")
     if check:
-        look = partial(foreseen, plan, place, only=wanted.only, first=wanted.first)
-        found = anyio.run(look)
+        look = partial(foreseen, plan, results_path, only=wanted.only, first=wanted.first)
+        estimated = anyio.run(look)
         if as_json:
-            say(json_text(msgspec.to_builtins(found)))
+            say(json_text(msgspec.to_builtins(estimated)))
         else:
             told = EvaluationScreen(plan, console())
             told.say(f"{inert(plan.name)}: everything fits.")
-            told.foresee(found)
+            told.foresee(estimated)
         return ANSWERED
     work = partial(
         evaluate,
         plan,
-        place,
+        results_path,
         at_once=wanted.at_once,
         **_limit(wanted, plan),
         only=wanted.only,
@@ -171,16 +171,16 @@ def evaluate_and_report(wanted: EvalOptions, *, check: bool, as_json: bool, quie
     with screen:
         done = anyio.run(unless_interrupted, work)
     if done is None:
-        raise _interrupted(place)
-    return _report(done, place, as_json=as_json)
+        raise _interrupted(results_path)
+    return _report(done, results_path, as_json=as_json)
 
 
 def _plan(wanted: EvalOptions) -> tuple[Plan, str]:
     """What is to be done, and why with that model where nobody named one."""
     target = wanted.target or GOLD
     if Path(target).suffix == ".toml":
-        if wanted.given or wanted.judge:
-            names = [*wanted.given, *(["judge"] if wanted.judge else [])]
+        if wanted.arguments or wanted.judge:
+            names = [*wanted.arguments, *(["judge"] if wanted.judge else [])]
             option = f"--{names[0].replace('_', '-')}"
             message = f"{target} says what is evaluated: write it there, and leave {option} out."
             raise click.UsageError(message)
@@ -189,7 +189,7 @@ def _plan(wanted: EvalOptions) -> tuple[Plan, str]:
         shipped = " or ".join(SHIPPED)
         message = f"{target!r} is no matrix file (.toml), no dataset (.jsonl) and not {shipped}."
         raise click.UsageError(message)
-    spec, why = anyio.run(with_model, options(wanted.given))
+    spec, why = anyio.run(with_model, options(wanted.arguments))
     return plan_of(spec, target, judge=wanted.judge or ""), why
 
 
@@ -231,15 +231,15 @@ class EvaluationScreen:
         if self._out is not None and text:
             self._out.print(text)
 
-    def foresee(self, found: Estimate) -> None:
+    def foresee(self, estimate: Estimate) -> None:
         """What there is to do, what it may cost, and which documents nobody will find."""
-        runs = "" if found.runs == found.todo else f" ({found.runs:,} runs)"
-        before = f", {found.trials_done:,} done before" if found.trials_done else ""
-        self.say(f"{_trials(found.trials)}, {found.todo:,} to do{runs}{before}")
-        if found.todo:
-            self.say(_cost(found))
-        if found.absent:
-            names = inert(", ".join(found.absent))
+        runs = "" if estimate.runs == estimate.todo else f" ({estimate.runs:,} runs)"
+        before = f", {estimate.trials_done:,} done before" if estimate.trials_done else ""
+        self.say(f"{_trials(estimate.trials)}, {estimate.todo:,} to do{runs}{before}")
+        if estimate.todo:
+            self.say(_cost(estimate))
+        if estimate.absent:
+            names = inert(", ".join(estimate.absent))
             self.say(f"no configuration has what golds name as a tool: {names}")
         for library in self._plan.libraries:
             if skipped := library.report().skipped:
@@ -280,32 +280,35 @@ def _trials(number: int) -> str:
     return f"{number:,} trial{'' if number == 1 else 's'}"
 
 
-def _cost(found: Estimate) -> str:
+def _cost(estimate: Estimate) -> str:
     """What it may cost, and what that is gathered from."""
-    if found.measured == found.todo:
+    if estimate.measured == estimate.todo:
         from_ = "the mean of trials that have ended"
     else:
-        from_ = f"guessed from {found.guessed_steps} steps a run"
-        if found.measured:
-            from_ += f", {found.measured:,} from trials that have ended"
-    said = f"about ${found.about:,.2f} ({from_}), at most ${found.most:,.2f} by the runs' limits"
-    if found.unknown:
-        said += f"; no price is known of {inert(', '.join(found.unknown))}, which is not counted"
-    return said
+        from_ = f"guessed from {estimate.guessed_steps} steps a run"
+        if estimate.measured:
+            from_ += f", {estimate.measured:,} from trials that have ended"
+    bound = f"at most ${estimate.max_cost:,.2f} by the runs' limits"
+    amount = f"about ${estimate.about:,.2f} ({from_}), {bound}"
+    if estimate.unknown:
+        amount += (
+            f"; no price is known of {inert(', '.join(estimate.unknown))}, which is not counted"
+        )
+    return amount
 
 
-def _interrupted(place: str) -> KeyboardInterrupt:
+def _interrupted(path: str) -> KeyboardInterrupt:
     """What a Ctrl-C leaves: everything that has ended."""
     error = KeyboardInterrupt()
     again = shlex.join(["clew", *sys.argv[1:]])
-    error.add_note(f"what has ended is kept in {place}, and what has begun goes on with: {again}")
+    error.add_note(f"what has ended is kept in {path}, and what has begun goes on with: {again}")
     return error
 
 
-def _report(done: Evaluation, place: str, *, as_json: bool) -> int:
+def _report(done: Evaluation, path: str, *, as_json: bool) -> int:
     """The end, and the exit code."""
     if as_json:
-        say(json_text(document(done, place)))
+        say(json_text(document(done, path)))
     else:
         out = console()
         table = overview(done.outcomes, done.about)
@@ -315,7 +318,7 @@ def _report(done: Evaluation, place: str, *, as_json: bool) -> int:
             out.print(Text(inert(table.note), style="dim"), soft_wrap=False)
         unpriced = any(one.counted.usage.unpriced for one in done.outcomes)
         spent = _spent(done.spent, unpriced=unpriced)
-        out.print(f"{spent} · {inert(shlex.join(['clew', 'eval', 'report', place]))}")
+        out.print(f"{spent} · {inert(shlex.join(['clew', 'eval', 'report', path]))}")
     tell = console(stderr=True)
     if done.stopped:
         tell.print(inert(f"stopped by {done.stopped}"))
@@ -323,7 +326,7 @@ def _report(done: Evaluation, place: str, *, as_json: bool) -> int:
         how = "a higher --max-cost" if done.over_cost else "the same command"
         tell.print(f"{_trials(done.left)} not done: {how} goes on")
     if held := [one.run_id for one in done.outcomes if one.status == "held"]:
-        look = inert(command("show", held[0], store=place))
+        look = inert(command("show", held[0], store=path))
         tell.print(f"{_trials(len(held))} held: {look} says what for; ruled on, it goes on")
     if done.failed:
         why = inert(done.failed[-1].reason)
@@ -334,11 +337,11 @@ def _report(done: Evaluation, place: str, *, as_json: bool) -> int:
     return ANSWERED if done.complete else FAILED
 
 
-def document(done: Evaluation, place: str) -> dict[str, Json]:
+def document(done: Evaluation, path: str) -> dict[str, Json]:
     """How it ended, for programs."""
     return {
         "name": done.about.name,
-        "results": place,
+        "results": path,
         "complete": done.complete,
         "stopped": done.stopped,
         "left": done.left,

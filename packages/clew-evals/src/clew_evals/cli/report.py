@@ -36,15 +36,15 @@ class Report:
     """What the results in a file come to. Raises `ConfigError` where there is nothing to say."""
 
     def __init__(self, results: str, baseline: str) -> None:
-        found = Results(results)
+        opened = Results(results)
         try:
-            self._about, self._outcomes = found.about, found.outcomes()
+            self._about, self._outcomes = opened.about, opened.outcomes()
         finally:
-            found.close()
+            opened.close()
         if not self._outcomes:
             message = f"no trial of {results} is finished yet: `clew eval run` goes on with it"
             raise ConfigError(message)
-        self._place = results
+        self._path = results
         self._tables = tables(self._outcomes, self._about, baseline)
 
     def show(self) -> None:
@@ -70,7 +70,7 @@ class Report:
     def write_html(self, to: str, page: Any) -> str:
         """Write it as a page (the module `clew_evals.page`); say what was written."""
         traces = anyio.run(partial(self._traces, example_runs(clusters(self._outcomes))))
-        text = page.page(self._outcomes, self._about, self._tables, traces, self._place)
+        text = page.page(self._outcomes, self._about, self._tables, traces, self._path)
         return self._write(Path(to), text)
 
     def write_trials(self, to: str) -> str:
@@ -79,31 +79,34 @@ class Report:
 
     def write_tables(self, folder: str) -> str:
         """Write each table into a file of its own."""
-        place = Path(folder)
+        output_folder = Path(folder)
         try:
-            make_folder(place)
+            make_folder(output_folder)
         except OSError as error:
-            raise _unwritable(place, error) from error
+            raise _unwritable(output_folder, error) from error
         return "\n".join(
-            self._write(place / f"{table.name}.csv", table_csv(table)) for table in self._tables
+            self._write(output_folder / f"{table.name}.csv", table_csv(table))
+            for table in self._tables
         )
 
-    def _write(self, place: Path, text: str) -> str:
+    def _write(self, output_folder: Path, text: str) -> str:
         """Write a file, and say so; never over the results themselves."""
-        if place.exists() and place.samefile(Path(self._place).expanduser()):
-            message = f"{place} holds the results themselves: name another file for the report"
+        if output_folder.exists() and output_folder.samefile(Path(self._path).expanduser()):
+            message = (
+                f"{output_folder} holds the results themselves: name another file for the report"
+            )
             raise ConfigError(message)
         try:
-            write_text(place, text)
+            write_text(output_folder, text)
         except OSError as error:
-            raise _unwritable(place, error) from error
-        return f"wrote {place}"
+            raise _unwritable(output_folder, error) from error
+        return f"wrote {output_folder}"
 
     async def _traces(self, runs: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
         """The records of these runs, as a person reads them; those that are not there are not."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        by_case: dict[str, list[tuple[str, str]]] = {}
         parts = {one.run_id: one.runs for one in self._outcomes if one.votes > 1}
-        async with store_at(self._place) as store:
+        async with store_at(self._path) as store:
             for run_id in runs:
                 try:
                     record = await read(run_id, store=store)
@@ -113,27 +116,27 @@ class Report:
                 lines += [
                     ("A run of the vote", self._command(run)) for run in parts.get(run_id, ())
                 ]
-                found[run_id] = lines
-        return found
+                by_case[run_id] = lines
+        return by_case
 
     def _failures(self) -> Iterator[Text]:
         """The largest clusters of failures, each with the command that shows one of them."""
-        found = clusters(self._outcomes)
-        if found:
+        failures = clusters(self._outcomes)
+        if failures:
             yield Text("\nFailures that are alike", style="bold")
-        for cluster in found[:FAILURES]:
+        for cluster in failures[:FAILURES]:
             yield Text(self._cluster_line(cluster))
-        if (more := len(found) - FAILURES) > 0:
+        if (more := len(failures) - FAILURES) > 0:
             yield Text(f"{more:,} more clusters: --html FILE has all of them", style="dim")
 
     def _cluster_line(self, cluster: Cluster) -> str:
         shared = f": {cluster.common}" if cluster.common else ""
-        said = inert(f"{len(cluster.trials):>4}  {cluster.kind}{shared}")
-        return f"{said}\n      {self._command(cluster.trials[0].run_id)}"
+        line = inert(f"{len(cluster.trials):>4}  {cluster.kind}{shared}")
+        return f"{line}\n      {self._command(cluster.trials[0].run_id)}"
 
     def _command(self, run_id: str) -> str:
-        return inert(command("show", run_id, store=self._place))
+        return inert(command("show", run_id, store=self._path))
 
 
-def _unwritable(place: Path, error: OSError) -> ConfigError:
-    return ConfigError(f"{place} cannot be written ({error.strerror}): name another place")
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{path} cannot be written ({error.strerror}): name another place")

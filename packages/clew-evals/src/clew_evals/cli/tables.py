@@ -19,21 +19,21 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
     rows = [[inert(one_line(cell)) for cell in row] for row in table.formatted_rows()]
     heads = [inert(column.name) for column in table.columns]
     wide = [
-        2 + max(len(text) for text in (head, *(row[place] for row in rows)))
-        for place, head in enumerate(heads)
+        2 + max(len(text) for text in (head, *(row[index] for row in rows)))
+        for index, head in enumerate(heads)
     ]
     parts: list[list[int]] = [[]]
-    for place in range(NAMES, len(heads)):
+    for index in range(NAMES, len(heads)):
         taken = sum(wide[:NAMES]) + sum(wide[one] for one in parts[-1])
-        if parts[-1] and taken + wide[place] > width:
+        if parts[-1] and taken + wide[index] > width:
             parts.append([])
-        parts[-1].append(place)
+        parts[-1].append(index)
     for part in parts:
         grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for place in (*range(min(NAMES, len(heads))), *part):
-            _column(grid, table.columns[place], heads[place])
+        for index in (*range(min(NAMES, len(heads))), *part):
+            _column(grid, table.columns[index], heads[index])
         for row in rows:
-            grid.add_row(*(Text(row[place]) for place in (*range(min(NAMES, len(heads))), *part)))
+            grid.add_row(*(Text(row[index]) for index in (*range(min(NAMES, len(heads))), *part)))
         yield grid
 
 

@@ -45,8 +45,8 @@ def world(name: str, path: str | Path = "", **options: Any) -> World:
         known = ", ".join(module.OPTIONS.__struct_fields__)
         message = f"world {name}: {error}; its options are {known}"
         raise ConfigError(message) from error
-    found: World = module.world(path, chosen)
-    return found
+    environment: World = module.world(path, chosen)
+    return environment
 
 
 def _own(name: str, path: str | Path, options: dict[str, Any]) -> World:
@@ -56,8 +56,8 @@ def _own(name: str, path: str | Path, options: dict[str, Any]) -> World:
     except TypeError as error:
         message = f"world {name}: it does not take this path and these options: {error}"
         raise ConfigError(message) from error
-    found = function(path, **options)
-    if not isinstance(found, World):
-        message = f"world {name}: it gives a {type(found).__name__} and no World"
+    built = function(path, **options)
+    if not isinstance(built, World):
+        message = f"world {name}: it gives a {type(built).__name__} and no World"
         raise ConfigError(message)
-    return found
+    return built

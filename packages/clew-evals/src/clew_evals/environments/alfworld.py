@@ -73,8 +73,8 @@ def world(path: str | Path = "", options: AlfworldOptions = USUAL) -> World:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         kind = environment.get_environment("AlfredTWEnv")
         every = kind(_config(folder, options), train_eval=options.split)
-    found = sorted(str(game) for game in every.game_files)
-    cases = chosen(str(games), ((game, _case(game, games)) for game in found), options.take)
+    game_files = sorted(str(game) for game in every.game_files)
+    cases = chosen(str(games), ((game, _case(game, games)) for game in game_files), options.take)
 
     def make(case: Case) -> Game:
         one = copy.copy(every)
@@ -98,14 +98,14 @@ def paper_format(text: str) -> str:
 
 
 def _case(game: str, games: Path) -> Case:
-    place = Path(game).relative_to(games)
+    relative = Path(game).relative_to(games)
     return Case(
-        place.parent.as_posix(),
+        relative.parent.as_posix(),
         _ASK,
         {"reward": 1.0},
-        category=place.parts[0].partition("-")[0],
+        category=relative.parts[0].partition("-")[0],
         tests="a task in a household, done step by step",
-        extra={"game": place.as_posix()},
+        extra={"game": relative.as_posix()},
     )
 
 

@@ -55,7 +55,7 @@ class _Info(msgspec.Struct):
 
 
 def all_over(
-    found: Sequence[Any], reads: Sequence[str], idempotent: Sequence[str]
+    data: Sequence[Any], reads: Sequence[str], idempotent: Sequence[str]
 ) -> dict[str, DataFunction]:
     """The functions by name, with their effects.
 
@@ -63,7 +63,7 @@ def all_over(
     Raises `ConfigError`.
     """
     tools: dict[str, DataFunction] = {}
-    for one in found:
+    for one in data:
         tool = tools_over(one, reads, idempotent)
         if tool.name in tools:
             message = f"two tools are called {tool.name}: rename one"
@@ -76,40 +76,40 @@ def all_over(
     return tools
 
 
-def tools_over(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> DataFunction:
+def tools_over(data_class: Any, reads: Sequence[str], idempotent: Sequence[str]) -> DataFunction:
     """One function, or a class with `invoke` and `get_info` as those of τ-bench."""
-    if hasattr(found, "invoke") and hasattr(found, "get_info"):
-        return _of_class(found, reads, idempotent)
-    if not inspect.isfunction(found):
-        message = f"{found!r} is no function over data, and has no invoke and get_info"
+    if hasattr(data_class, "invoke") and hasattr(data_class, "get_info"):
+        return _of_class(data_class, reads, idempotent)
+    if not inspect.isfunction(data_class):
+        message = f"{data_class!r} is no function over data, and has no invoke and get_info"
         raise ConfigError(message)
-    first = next(iter(inspect.signature(found).parameters), None)
+    first = next(iter(inspect.signature(data_class).parameters), None)
     if first is None:
-        message = f"function {found.__name__}: its first parameter must be the data"
+        message = f"function {data_class.__name__}: its first parameter must be the data"
         raise ConfigError(message)
-    signature = read(_without(found, first))
+    signature = read(_without(data_class, first))
 
     def apply(data: Data, args: dict[str, Json], key: str) -> Any:
         try:
-            given = signature.arguments(args, key)
+            arguments = signature.arguments(args, key)
         except ValueError as error:
             raise ToolError(str(error)) from error
-        return found(data, **given)
+        return data_class(data, **arguments)
 
     effect = _effect(signature.name, reads, idempotent)
     return DataFunction(signature.name, signature.description, signature.parameters, effect, apply)
 
 
-def _of_class(found: Any, reads: Sequence[str], idempotent: Sequence[str]) -> DataFunction:
+def _of_class(data_class: Any, reads: Sequence[str], idempotent: Sequence[str]) -> DataFunction:
     try:
-        info = msgspec.convert(found.get_info(), _Info).function
+        info = msgspec.convert(data_class.get_info(), _Info).function
     except msgspec.ValidationError as error:
-        message = f"{found!r}: its get_info() describes no function: {error}"
+        message = f"{data_class!r}: its get_info() describes no function: {error}"
         raise ConfigError(message) from error
     parameters: Parameters = {"additionalProperties": False, **info.parameters}
 
     def apply(data: Data, args: dict[str, Json], key: str) -> Any:
-        return found.invoke(data=data, **args)
+        return data_class.invoke(data=data, **args)
 
     effect = _effect(info.name, reads, idempotent)
     return DataFunction(info.name, info.description, parameters, effect, apply)
@@ -119,8 +119,8 @@ def _without(function: Callable[..., Any], first: str) -> Callable[..., Any]:
     """The function as a model sees it: without the data."""
 
     @functools.wraps(function)
-    def without_data(**given: Any) -> Any:
-        return function(**given)
+    def without_data(**args: Any) -> Any:
+        return function(**args)
 
     signature = inspect.signature(function)
     rest = [one for one in signature.parameters.values() if one.name != first]

@@ -76,13 +76,13 @@ def world(path: str | Path, options: DatabaseOptions) -> World:
     )
     if options.tasks:
         listed = _listed(imported(options.tasks, "list of tasks", str(folder)), options.tasks)
-        found = [_task_of(f"{options.tasks}: entry {n}", one) for n, one in enumerate(listed, 1)]
+        tasks = [_task_of(f"{options.tasks}: entry {n}", one) for n, one in enumerate(listed, 1)]
     else:
-        found = [(one.where, read(one, Task)) for one in entries(path)]
+        tasks = [(one.where, read(one, Task)) for one in entries(path)]
     tools = _listed(imported(options.tools, "list of tools", str(folder)), options.tools)
     return database_world(
         Path(str(path)).stem or options.tasks,
-        found,
+        tasks,
         _data(options.data, folder),
         all_over(tools, options.reads, options.idempotent),
         policy=policy,
@@ -159,14 +159,14 @@ class Books:
             tool = self.over.get(call.action.name)
             if tool is None or tool.effect not in EFFECTFUL:
                 continue
-            step, place = int(call.key.partition(".")[0]), f"observation of {call.key}"
+            step, where = int(call.key.partition(".")[0]), f"observation of {call.key}"
             try:
                 now = self._apply(tool, call.args, f"{self.run_id}:{call.key}")
             except ToolError as error:
-                raise ReplayError(step, place, f"{tool.name} fails now: {error}") from error
+                raise ReplayError(step, where, f"{tool.name} fails now: {error}") from error
             if was.ok and _content(now) != was.content:
                 message = f"{tool.name} gives something else now: see that it is deterministic"
-                raise ReplayError(step, place, message)
+                raise ReplayError(step, where, message)
 
     async def reward(self, trajectory: Trajectory) -> float | None:
         """1 if the data are those that were expected and the answer tells what it has to."""
@@ -174,8 +174,8 @@ class Books:
         answer = trajectory.stop.answer if trajectory.stop is not None else None
         told = (answer if isinstance(answer, str) else _sorted.encode(answer).decode()).casefold()
         outputs = msgspec.convert(self.case.extra["outputs"], list[str])
-        said = all(one.casefold() in told.replace(",", "") for one in outputs)
-        return float(said and _hash(self.data) == self.case.extra["final"])
+        all_outputs = all(one.casefold() in told.replace(",", "") for one in outputs)
+        return float(all_outputs and _hash(self.data) == self.case.extra["final"])
 
     def _tool(self, tool: DataFunction) -> Tool:
         async def call(args: dict[str, Json], key: str) -> Any:
@@ -233,9 +233,9 @@ def _case(
         message = f"{where}: it has no instruction"
         raise ConfigError(message)
     final = _loaded(data)
-    for place, step in enumerate(task.actions, start=1):
+    for action_number, step in enumerate(task.actions, start=1):
         tool = tools.get(step.name)
-        what = f"{where}: expected action {place} ({step.name})"
+        what = f"{where}: expected action {action_number} ({step.name})"
         if tool is None:
             message = f"{what}: there is no such tool; there are {', '.join(tools)}"
             raise ConfigError(message)
@@ -243,7 +243,7 @@ def _case(
             message = f"{what}: {wrong[0]}"
             raise ConfigError(message)
         try:
-            tool(final, step.kwargs, f"expected:{place}")
+            tool(final, step.kwargs, f"expected:{action_number}")
         except ToolError as error:
             message = f"{what} fails: {error}"
             raise ConfigError(message) from error
@@ -256,30 +256,30 @@ def _case(
     )
 
 
-def _task_of(where: str, found: object) -> tuple[str, Task]:
+def _task_of(where: str, entry: object) -> tuple[str, Task]:
     """A task of a module: a mapping, or an object with its fields."""
     names = Task.__struct_fields__
     try:
-        if isinstance(found, dict):
-            return where, msgspec.convert(found, Task)
-        fields = {name: getattr(found, name) for name in names if hasattr(found, name)}
+        if isinstance(entry, dict):
+            return where, msgspec.convert(entry, Task)
+        fields = {name: getattr(entry, name) for name in names if hasattr(entry, name)}
         return where, msgspec.convert(fields, Task, from_attributes=True)
     except msgspec.ValidationError as error:
         message = f"{where}: {error}"
         raise ConfigError(message) from error
 
 
-def _listed(found: object, name: str) -> list[Any]:
-    if not isinstance(found, list | tuple):
-        message = f"{name} is of type {type(found).__name__}: name a list"
+def _listed(entries: object, name: str) -> list[Any]:
+    if not isinstance(entries, list | tuple):
+        message = f"{name} is of type {type(entries).__name__}: name a list"
         raise ConfigError(message)
-    return msgspec.convert(found, list[Any])
+    return msgspec.convert(entries, list[Any])
 
 
-def _data(said: str, folder: Path) -> bytes:
+def _data(source: str, folder: Path) -> bytes:
     """The data as JSON: of a file, or of what a function gives."""
-    file = folder / said
-    if ":" not in said or file.is_file():
+    file = folder / source
+    if ":" not in source or file.is_file():
         text = _text(file)
         try:
             _loaded(text)
@@ -287,11 +287,11 @@ def _data(said: str, folder: Path) -> bytes:
             message = f"{file}: {error}"
             raise ConfigError(message) from error
         return text
-    found = imported(said, "data", str(folder))
+    data = imported(source, "data", str(folder))
     try:
-        return encode(found() if callable(found) else found)  # in its own order, as tools see it
+        return encode(data() if callable(data) else data)  # in its own order, as tools see it
     except Exception as error:
-        message = f"the data {said!r} cannot be had as JSON: {type(error).__name__}: {error}"
+        message = f"the data {source!r} cannot be had as JSON: {type(error).__name__}: {error}"
         raise ConfigError(message) from error
 
 

@@ -44,7 +44,7 @@ def read(entry: FileEntry, kind: type[T]) -> T:
         raise ConfigError(message) from error
 
 
-def chosen(source: str, found: Iterable[tuple[str, Case]], take: int) -> Sequence[Case]:
+def chosen(source: str, loaded: Iterable[tuple[str, Case]], take: int) -> Sequence[Case]:
     """The cases, the first `take` of them where it is not 0.
 
     Raises `ConfigError` where two have one id or there is none.
@@ -53,7 +53,7 @@ def chosen(source: str, found: Iterable[tuple[str, Case]], take: int) -> Sequenc
         message = f"take is {take}: say how many of the first cases, or 0 for all"
         raise ConfigError(message)
     cases: dict[str, Case] = {}
-    for where, case in found:
+    for where, case in loaded:
         if case.id in cases:
             message = f"{where}: the id {case.id!r} is there twice: give each its own"
             raise ConfigError(message)
@@ -68,7 +68,7 @@ def _array(path: str | Path, text: bytes) -> list[msgspec.Raw]:
     try:
         return msgspec.json.decode(text, type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        place = str(error).rpartition("(byte ")[2].rstrip(")")
-        line = text[: int(place)].count(b"\n") + 1 if place.isdigit() else 1
+        offset = str(error).rpartition("(byte ")[2].rstrip(")")
+        line = text[: int(offset)].count(b"\n") + 1 if offset.isdigit() else 1
         message = f"{path}:{line}: {error}"
         raise ConfigError(message) from error

@@ -90,10 +90,10 @@ def _case(entry: FileEntry, options: HotpotOptions) -> Case:
 
 def by_title(context: Titled) -> Json:
     """The paragraphs by their titles; those of one title are one."""
-    found: dict[str, list[str]] = {}
+    articles: dict[str, list[str]] = {}
     for title, sentences in context:
-        found.setdefault(title, []).extend(sentences)
-    return cast("Json", found)
+        articles.setdefault(title, []).extend(sentences)
+    return cast("Json", articles)
 
 
 def reading(language: str, api: str) -> Callable[[Case], AbstractAsyncContextManager[Episode]]:

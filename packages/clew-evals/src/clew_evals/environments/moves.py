@@ -41,31 +41,31 @@ class Game:
 
     def begin(self) -> EnvironmentOutput:
         """Start the episode. Raises `ConfigError` if it is not a text environment."""
-        shown: Any = self.environment.reset(**self._reset)
+        observation: Any = self.environment.reset(**self._reset)
         infos: Any = None
-        match shown:
+        match observation:
             case (first, None | {} as second):
-                shown, infos = first, second
+                observation, infos = first, second
             case _:
                 pass
-        self._batch = isinstance(shown, (list, tuple))
-        return EnvironmentOutput(self._text(shown), infos=self._infos(infos))
+        self._batch = isinstance(observation, (list, tuple))
+        return EnvironmentOutput(self._text(observation), infos=self._infos(infos))
 
     def move(self, command: str) -> EnvironmentOutput:
         """Make one move."""
-        found = self.environment.step([command] if self._batch else command)
-        match found:
-            case (shown, reward, done, infos):
+        outcome = self.environment.step([command] if self._batch else command)
+        match outcome:
+            case (observation, reward, done, infos):
                 cut: Any = [False] if self._batch else False
-            case (shown, reward, done, cut, infos):
+            case (observation, reward, done, cut, infos):
                 pass
             case _:
                 message = (
-                    f"step gave {_kind(found)}: four values (gym) or five (gymnasium) are known"
+                    f"step gave {_kind(outcome)}: four values (gym) or five (gymnasium) are known"
                 )
                 raise ConfigError(message)
         return EnvironmentOutput(
-            self._text(shown),
+            self._text(observation),
             float(self._one(reward)),
             bool(self._one(done)) or bool(self._one(cut)),
             self._infos(infos),
@@ -85,8 +85,8 @@ class Game:
             raise ConfigError(message)
         return value[0]
 
-    def _text(self, shown: Any) -> str:
-        text = self._one(shown)
+    def _text(self, observation: Any) -> str:
+        text = self._one(observation)
         if not isinstance(text, str):
             message = f"it shows {_kind(text)} and no text: wrap it so that it does"
             raise ConfigError(message)

@@ -15,7 +15,7 @@ from typing import Final
 from clew import ConfigError
 from clew.support.short_text import one_line
 
-_MOST: Final = 5_000_000
+_MAX_PAGE_CHARS: Final = 5_000_000
 _UNSEEN: Final = frozenset({"head", "script", "style", "title"})
 _VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
 _COMMAND: Final = re.compile(r"(search|click)\[(.+)\]", re.DOTALL | re.IGNORECASE)
@@ -59,10 +59,10 @@ class Shop:
 
     def step(self, command: str) -> tuple[str, float, bool, dict[str, object]]:
         """Search or click; what cannot be done is said, and changes nothing."""
-        found = _COMMAND.fullmatch(command.strip())
-        if found is None or self._done:
+        command_match = _COMMAND.fullmatch(command.strip())
+        if command_match is None or self._done:
             return self._no("there is only search[words] and click[button]")
-        what, text = found[1].lower(), found[2].strip()
+        what, text = command_match[1].lower(), command_match[2].strip()
         if what == "search":
             if not self._page.search:
                 return self._no("there is no search form on this page; click[Back to Search]")
@@ -90,7 +90,7 @@ class Shop:
         asked = urllib.request.Request(_ascii(url), body)  # noqa: S310 - the address is the user's own
         try:
             with urllib.request.urlopen(asked, timeout=self._seconds) as answer:  # noqa: S310 - the same
-                text = answer.read(_MOST).decode("utf-8", "replace")
+                text = answer.read(_MAX_PAGE_CHARS).decode("utf-8", "replace")
                 return read_page(text, answer.url)
         except urllib.error.HTTPError as error:
             message = f"the shop answers {error.code} to {urllib.parse.urlsplit(url).path}"
@@ -108,25 +108,25 @@ class _ShopPage(HTMLParser):
         self._radio: dict[str, str] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        if tag == "input" and said.get("type") == "radio":
-            self._radio[said.get("id", "")] = said.get("data-url", "")
-        if tag == "input" and said.get("name") == "search_query":
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "input" and attributes.get("type") == "radio":
+            self._radio[attributes.get("id", "")] = attributes.get("data-url", "")
+        if tag == "input" and attributes.get("name") == "search_query":
             self.page.search = self._target(self._around("form").get("action", ""))
         if tag not in _VOID:
-            self._open.append((tag, said))
+            self._open.append((tag, attributes))
 
     def handle_endtag(self, tag: str) -> None:
-        for place in range(len(self._open) - 1, -1, -1):
-            if self._open[place][0] == tag or _headings(self._open[place][0], tag):
-                del self._open[place:]
+        for index in range(len(self._open) - 1, -1, -1):
+            if self._open[index][0] == tag or _headings(self._open[index][0], tag):
+                del self._open[index:]
                 return
 
     def handle_data(self, data: str) -> None:
         text = one_line(data)
-        if not text or any(tag in _UNSEEN or _hidden(said) for tag, said in self._open):
+        if not text or any(tag in _UNSEEN or _hidden(attributes) for tag, attributes in self._open):
             return
-        tag, said = self._open[-1] if self._open else ("", {})
+        tag, attributes = self._open[-1] if self._open else ("", {})
         if self._within("instruction-text"):
             self.page.instruction = f"{self.page.instruction} {text}".strip()
         elif self._within("reward"):
@@ -135,11 +135,11 @@ class _ShopPage(HTMLParser):
         elif tag == "button":
             self.page.buttons.add(text)
             self._clickable(text, self._around("form").get("action", ""))
-        elif tag == "a" and "product-link" in said.get("class", "").split():
-            self._clickable(text, said.get("href", ""))
+        elif tag == "a" and "product-link" in attributes.get("class", "").split():
+            self._clickable(text, attributes.get("href", ""))
         elif tag == "label":
             self.page.options.add(text)
-            self._clickable(text, self._radio.get(said.get("for", ""), ""))
+            self._clickable(text, self._radio.get(attributes.get("for", ""), ""))
         else:
             self.page.lines.append(text)
 
@@ -150,11 +150,11 @@ class _ShopPage(HTMLParser):
         self.page.targets[text] = self._target(target)
 
     def _around(self, wanted: str) -> dict[str, str]:
-        found = [said for tag, said in self._open if tag == wanted]
-        return found[-1] if found else {}
+        around = [attributes for tag, attributes in self._open if tag == wanted]
+        return around[-1] if around else {}
 
     def _within(self, name: str) -> bool:
-        return any(said.get("id") == name for _, said in self._open)
+        return any(attributes.get("id") == name for _, attributes in self._open)
 
     def _target(self, target: str) -> str:
         return urllib.parse.urljoin(self._url, target)
@@ -168,8 +168,8 @@ def read_page(text: str, url: str) -> Page:
     return reader.page
 
 
-def _hidden(said: dict[str, str]) -> bool:
-    return "hidden" in said or "display:none" in said.get("style", "").replace(" ", "")
+def _hidden(attributes: dict[str, str]) -> bool:
+    return "hidden" in attributes or "display:none" in attributes.get("style", "").replace(" ", "")
 
 
 def _headings(opened: str, closed: str) -> bool:

@@ -116,11 +116,13 @@ def _by_package(file: str, options: WebshopOptions) -> Make:
         "web_agent_site.envs",
         "the world webshop needs the address of a server, or WebShop's own package web_agent_site",
     )
-    said: dict[str, Any] = {"observation_mode": "text", "human_goals": options.human_goals}
-    said |= {"file_path": file} if file else {}
-    said |= {} if options.products is None else {"num_products": options.products}
+    arguments: dict[str, Any] = {"observation_mode": "text", "human_goals": options.human_goals}
+    arguments |= {"file_path": file} if file else {}
+    arguments |= {} if options.products is None else {"num_products": options.products}
     try:
-        shop = package.WebAgentTextEnv(**said).server  # loads the products, once for all episodes
+        shop = package.WebAgentTextEnv(
+            **arguments
+        ).server  # loads the products, once for all episodes
     except Exception as error:
         message = f"WebShop's own package cannot load its products: {described(error)}"
         raise ConfigError(message) from error
@@ -140,7 +142,7 @@ def _offers(environment: Any, seen: EnvironmentOutput) -> Sequence[str]:
     """What can be clicked, and whether there is a search bar: a page of the server shows it."""
     if isinstance(environment, Shop):
         return ()
-    said = environment.get_available_actions()
-    buttons = [text for text in said["clickables"] if text != "search"]
-    search = ["search[words]"] if said["has_search_bar"] else []
+    actions = environment.get_available_actions()
+    buttons = [text for text in actions["clickables"] if text != "search"]
+    search = ["search[words]"] if actions["has_search_bar"] else []
     return [*search, *(f"click[{text}]" for text in buttons)]

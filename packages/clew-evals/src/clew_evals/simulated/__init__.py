@@ -39,12 +39,12 @@ def simulated(name: str, cases: Iterable[Case]) -> "Simulated":
 
     Raises `ConfigError` for an unknown name, and for a case whose script cannot be played.
     """
-    found = next((profile for profile in PROFILES if profile.name == name), None)
-    if found is None:
+    match = next((profile for profile in PROFILES if profile.name == name), None)
+    if match is None:
         hint = did_you_mean(name, NAMES, f"there are {', '.join(NAMES)}")
         message = f"there is no simulated model {name!r}: {hint}"
         raise ConfigError(message)
-    return Simulated(found, scripts_of(cases))
+    return Simulated(match, scripts_of(cases))
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,10 @@ def _written(sight: PromptView, move: Move, number: int) -> Reply:
     thought = Thought(
         Reply(), Fingerprints("", "", "", ""), move.thought, move.actions, move.answer
     )
-    calls = [Call(f"{number}.{place}", each) for place, each in enumerate(move.actions, start=1)]
+    calls = [
+        Call(f"{number}.{number_in_step}", each)
+        for number_in_step, each in enumerate(move.actions, start=1)
+    ]
     part = by_name(sight.codec).render(sight.prompt_spec, Step(number, thought, tuple(calls)))[0]
     return Reply(part.text, part.calls, "calls" if part.calls else "stop")
 

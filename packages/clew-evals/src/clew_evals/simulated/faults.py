@@ -14,9 +14,9 @@ _INVENTED: Final = "Observation: that is done, and all is well."
 _FINISH: Final = re.compile(r"^(Action \d+: )Finish\[", re.MULTILINE)
 
 
-def drawn(rates: Mapping[Fault, float], luck: KeyedRandom, place: int) -> Fault | None:
+def drawn(rates: Mapping[Fault, float], luck: KeyedRandom, index: int) -> Fault | None:
     """The fault of the reply at this place, if it has one: at most one of them."""
-    chance = luck("fault", place).random()
+    chance = luck("fault", index).random()
     for fault, rate in rates.items():
         if chance < rate:
             return fault

@@ -29,7 +29,7 @@ _AIDS: Final = frozenset({"calc", "planner"})
 _NUMERAL: Final = re.compile(
     r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.,])\d+(?:\.\d+)?"
 )
-_PLACES: Final = 6
+_MAX_DECIMALS: Final = 6
 """To so many decimal places an answer may round a result and still be known to hold it."""
 
 
@@ -43,13 +43,13 @@ class KeyedRandom:
 
     def __call__(self, *what: object) -> random.Random:
         """For this seed."""
-        said = " ".join(map(str, (self.model, self.case, self.seed, *what)))
-        return random.Random(said)  # noqa: S311 - repeatable, not secret
+        text = " ".join(map(str, (self.model, self.case, self.seed, *what)))
+        return random.Random(text)  # noqa: S311 - repeatable, not secret
 
     def always(self, *what: object) -> random.Random:
         """For this model and case, whatever the seed is."""
-        said = " ".join(map(str, (self.model, self.case, "always", *what)))
-        return random.Random(said)  # noqa: S311 - repeatable, not secret
+        text = " ".join(map(str, (self.model, self.case, "always", *what)))
+        return random.Random(text)  # noqa: S311 - repeatable, not secret
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Player:
         return Move(self._aloud(self.script.steps[-1].think), answer=self._answer())
 
     @property
-    def _place(self) -> int:
+    def _turn_count(self) -> int:
         return len(self.sight.turns)
 
     def _happens(self, rate: float, *what: object) -> bool:
@@ -87,9 +87,9 @@ class Player:
         """What it does after an error, if not the next thing."""
         if not (self.sight.turns and self.sight.turns[-1].failed):
             return None
-        if self._happens(self.profile.asks, "asks", self._place):
+        if self._happens(self.profile.asks, "asks", self._turn_count):
             return Move(answer=ASKED)
-        if self._happens(self.profile.repeats, "repeats", self._place):
+        if self._happens(self.profile.repeats, "repeats", self._turn_count):
             return Move(actions=self.sight.turns[-1].actions)
         return None
 
@@ -112,13 +112,13 @@ class Player:
     def _call(self, step: ScriptStep, due: Sequence[Action]) -> Move:
         together = self.profile.parallel and self.sight.codec == "native"
         actions = tuple(due if together else due[:1])
-        if self._happens(self.profile.misnamed, "misnamed", self._place):
+        if self._happens(self.profile.misnamed, "misnamed", self._turn_count):
             actions = (self._misnamed(actions[0]), *actions[1:])
         begun = due != self._offered(step)
         return Move("" if begun else self._aloud(step.think), actions)
 
     def _misnamed(self, action: Action) -> Action:
-        if self._happens(0.5, "how misnamed", self._place):
+        if self._happens(0.5, "how misnamed", self._turn_count):
             return replace(action, name=f"{action.name}_tool")
         return replace(action, args={})
 
@@ -126,8 +126,8 @@ class Player:
 
     def _best(self) -> str:
         """The answer of a landing: nothing can be called any more."""
-        answer, whole = cited(self.script.answer, passages(self.sight.results))
-        known = whole and answer != self.script.answer
+        answer, all_cited = cited(self.script.answer, passages(self.sight.results))
+        known = all_cited and answer != self.script.answer
         return self._answer() if known or not any(self._due()) else UNFINISHED
 
     def _answer(self) -> str:
@@ -184,10 +184,10 @@ class Player:
     def _slipped(self, answer: str, result: str, number: int) -> str:
         """The answer with one digit of a result wrong; a wrong answer where it does not show it."""
         luck = self.luck("slip", number)
-        for found in _NUMERAL.finditer(answer):
-            if _is(found[0], result):
-                wrong = _another_digit(found[0], luck)
-                return answer[: found.start()] + wrong + answer[found.end() :]
+        for match in _NUMERAL.finditer(answer):
+            if _is(match[0], result):
+                wrong = _another_digit(match[0], luck)
+                return answer[: match.start()] + wrong + answer[match.end() :]
         return luck.choice(self.script.wrong) if self.script.wrong else answer
 
 
@@ -198,16 +198,16 @@ def _identity(action: Action) -> bytes:
 def _is(numeral: str, result: str) -> bool:
     """Whether a numeral is a result, perhaps rounded."""
     written = Decimal(numeral.replace(",", ""))
-    places = -int(written.as_tuple().exponent)
+    decimals = -int(written.as_tuple().exponent)
     try:
-        return places <= _PLACES and abs(round(Decimal(result), places)) == written
+        return decimals <= _MAX_DECIMALS and abs(round(Decimal(result), decimals)) == written
     except InvalidOperation:
         return False
 
 
 def _another_digit(numeral: str, luck: random.Random) -> str:
     """The numeral with one digit, if there are several not the first, replaced by another."""
-    places = [place for place, char in enumerate(numeral) if char.isdigit()]
-    place = luck.choice(places[1:] or places)
-    others = [digit for digit in "123456789" if digit != numeral[place]]
-    return numeral[:place] + luck.choice(others) + numeral[place + 1 :]
+    indexes = [index for index, char in enumerate(numeral) if char.isdigit()]
+    index = luck.choice(indexes[1:] or indexes)
+    others = [digit for digit in "123456789" if digit != numeral[index]]
+    return numeral[:index] + luck.choice(others) + numeral[index + 1 :]

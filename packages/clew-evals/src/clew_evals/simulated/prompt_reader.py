@@ -94,7 +94,7 @@ def look(prompt: Prompt) -> PromptView:
     """Read a prompt. Raises `ModelError` for one in a format that is not known here."""
     system, asked = prompt.head[0].text, prompt.head[-1].text
     if prompt.tools:
-        codec, prompt_spec = "native", _brief(prompt.tools, thought=_ASKED_TO_THINK in system)
+        codec, prompt_spec = "native", _prompt_spec(prompt.tools, thought=_ASKED_TO_THINK in system)
     else:
         codec, prompt_spec = _described(system)
         asked = _QUESTION.sub("", asked, count=1)
@@ -102,7 +102,7 @@ def look(prompt: Prompt) -> PromptView:
     return PromptView(codec, prompt_spec, asked.strip(), turns, prompt.calls == "none")
 
 
-def _brief(tools: tuple[ToolSpec, ...], *, thought: bool) -> PromptSpec:
+def _prompt_spec(tools: tuple[ToolSpec, ...], *, thought: bool) -> PromptSpec:
     answer: Parameters = {"type": "string"}
     others = tuple(tool for tool in tools if tool.name != FINISH)
     known = frozenset(tool.name for tool in others)
@@ -128,7 +128,7 @@ def _described(system: str) -> tuple[str, PromptSpec]:
             fields[told[1]] = {"type": told[2]}
             needed += [] if told[3] else [told[1]]
     offered = tuple(tool for tool in tools if tool.name.lower() != FINISH)
-    return codec, _brief(offered, thought=_NO_THOUGHT not in system)
+    return codec, _prompt_spec(offered, thought=_NO_THOUGHT not in system)
 
 
 def _tool(name: str, fields: dict[str, Json], needed: list[str]) -> ToolSpec:

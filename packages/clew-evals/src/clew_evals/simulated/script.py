@@ -69,32 +69,32 @@ def script_of(case: Case) -> Script:
 
 def scripts_of(cases: Iterable[Case]) -> dict[str, Script]:
     """Scripts by the question that they answer. Raises `ConfigError`."""
-    found: dict[str, Script] = {}
+    scripts: dict[str, Script] = {}
     for case in cases:
         script = script_of(case)
-        if (other := found.setdefault(case.question.strip(), script)) is not script:
+        if (other := scripts.setdefault(case.question.strip(), script)) is not script:
             message = (
                 f"cases {other.case} and {case.id} ask the same question, and a simulated model "
                 "sees nothing else: ask one of them in other words"
             )
             raise ConfigError(message)
-    return found
+    return scripts
 
 
 def cited(answer: str, passages: Sequence[ShownEvidence]) -> tuple[str, bool]:
     """The answer with its citations, and whether each was found; those not found are left out."""
-    whole = True
+    all_cited = True
 
     def citation(mark: re.Match[str]) -> str:
-        nonlocal whole
+        nonlocal all_cited
         words = _plain(mark[1])
         for passage in passages:
             if words in _plain(passage.text):
                 return f" [{passage.doc_id}]"
-        whole = False
+        all_cited = False
         return ""
 
-    return _CITE.sub(citation, answer).strip(), whole
+    return _CITE.sub(citation, answer).strip(), all_cited
 
 
 def _plain(text: str) -> str:
@@ -114,11 +114,11 @@ class _ShownResults(msgspec.Struct):
 
 def passages(results: Iterable[str]) -> list[ShownEvidence]:
     """What the results of calls hold that can be cited, in order."""
-    found: list[ShownEvidence] = []
+    evidence: list[ShownEvidence] = []
     for text in results:
         try:  # hints stand on lines of their own below
             read: Any = msgspec.json.decode(text.partition("\n")[0], type=_ShownResults)
         except (msgspec.DecodeError, RecursionError):
             continue
-        found += (ShownEvidence(one.doc_id, one.snippet) for one in read.results if one.doc_id)
-    return found
+        evidence += (ShownEvidence(one.doc_id, one.snippet) for one in read.results if one.doc_id)
+    return evidence

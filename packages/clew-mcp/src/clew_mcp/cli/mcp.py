@@ -19,14 +19,14 @@ from clew_mcp.cli.mcp_servers import ANY, named_servers, select_servers
 @MCP
 @JSON
 @DEBUG
-def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
+def list_servers(server: str | None, *, as_json: bool, **options: Json) -> int:
     """List MCP servers and their tools, with what you say that they do.
 
     They are those of --agent FILE or --mcp, else all that are pinned in your data folder. A server
     that is new is asked for its tools, and pinned.
     """
-    servers, file = named_servers(given)
-    found = [
+    servers, file = named_servers(options)
+    listings = [
         (each, mcp_tools_sync(each, pins=file), lines_of(each, file))
         for each in select_servers(servers, server)
     ]
@@ -38,18 +38,18 @@ def list_servers(server: str | None, *, as_json: bool, **given: Json) -> int:
                 "tools": [*map(described, tools)],
                 "left_out": [*lines],
             }
-            for each, tools, lines in found
+            for each, tools, lines in listings
         ]
         say(json_text(listed))
         return ANSWERED
     out = console()
-    for each, tools, lines in found:
+    for each, tools, lines in listings:
         put(out, TextBlock(inert(each.name), inert(each.address), "dim"))
         for tool in tools:
             out.print(f"  {inert(tool.name)}({signature(tool)}): {tool.effect}, {tool.trust}")
         for line in lines:
             out.print(f"  {inert(line)}", style="yellow")
-    if not found:
+    if not listings:
         say(f"no MCP server is pinned in {inert(str(file.path))}")
     return ANSWERED
 

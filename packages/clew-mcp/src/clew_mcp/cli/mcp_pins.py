@@ -31,40 +31,42 @@ from clew_mcp.cli.mcp_servers import ANY, ONE, PINS, named_servers, select_serve
 @PINS
 @JSON
 @DEBUG
-def list_pins(server: str | None, *, check: bool, as_json: bool, **given: Json) -> int:
+def list_pins(server: str | None, *, check: bool, as_json: bool, **option_values: Json) -> int:
     """Show what is pinned: servers, their instructions and tools.
 
     What servers claim of their tools (read-only, destructive …) is shown as a claim and has no
     effect.
     """
-    servers, file = named_servers(given)
+    servers, file = named_servers(option_values)
     known = file.read()
     wanted = [*known] if server is None else [server]
-    shown = {name: known[name] for name in wanted if name in known}
-    if server is not None and not shown:
+    selected = {name: known[name] for name in wanted if name in known}
+    if server is not None and not selected:
         message = f"nothing is pinned of {server} in {file.path}: there is {', '.join(known)}"
         raise ConfigError(message)
-    found = {name: _differences(servers, name, pins) for name, pins in shown.items() if check}
-    code = FAILED if any(found.values()) else ANSWERED
+    differences = {
+        name: _differences(servers, name, pins) for name, pins in selected.items() if check
+    }
+    code = FAILED if any(differences.values()) else ANSWERED
     if as_json:
         listing = {
             name: {
                 **msgspec.to_builtins(pins),
                 "digest": pins.digest,
-                **({"differences": found[name]} if check else {}),
+                **({"differences": differences[name]} if check else {}),
             }
-            for name, pins in shown.items()
+            for name, pins in selected.items()
         }
         say(json_text(listing))
         return code
     out = console()
-    for name, pins in shown.items():
+    for name, pins in selected.items():
         put(out, TextBlock(inert(name), f"pinned {pins.digest[:16]}", "dim"))
         for line in _lines(pins):
             out.print(f"  {inert(line)}")
-        for line in _told(found[name]) if check else ():
+        for line in _told(differences[name]) if check else ():
             out.print(f"  {inert(line)}")
-    if not shown:
+    if not selected:
         say(f"nothing is pinned in {inert(str(file.path))}")
     return code
 
@@ -75,11 +77,11 @@ def _lines(pins: ServerPins) -> Iterator[str]:
         yield f"it instructs: {one_line(pins.instructions)}"
     yield from pins.notes
     for tool in pins.tools:
-        said_of = tool.get("annotations")
-        claims = cast("dict[str, Any]", said_of) if isinstance(said_of, dict) else {}
-        said = ", ".join(f"{name} {str(value).lower()}" for name, value in claims.items())
+        annotations = tool.get("annotations")
+        claims = cast("dict[str, Any]", annotations) if isinstance(annotations, dict) else {}
+        claimed = ", ".join(f"{name} {str(value).lower()}" for name, value in claims.items())
         about = one_line(str(tool.get("description", "")))
-        yield f"{tool['name']}: {about}{f'  (it claims: {said})' if said else ''}"
+        yield f"{tool['name']}: {about}{f'  (it claims: {claimed})' if claimed else ''}"
 
 
 def _differences(
@@ -91,10 +93,10 @@ def _differences(
     return changes(pins, anyio.run(ask_server, servers[name]))
 
 
-def _told(found: tuple[str, ...] | None) -> tuple[str, ...]:
-    if found is None:
+def _told(differences: tuple[str, ...] | None) -> tuple[str, ...]:
+    if differences is None:
         return ("(it is no server of this agent)",)
-    return found or ("it says the same now",)
+    return differences or ("it says the same now",)
 
 
 @click.command()
@@ -103,12 +105,12 @@ def _told(found: tuple[str, ...] | None) -> tuple[str, ...]:
 @MCP
 @PINS
 @DEBUG
-def accept(server: str, **given: Json) -> int:
+def accept(server: str, **option_values: Json) -> int:
     """Ask a server for its current tools, show what differs from the pins, and pin them.
 
     Runs that began with the old pins ask before they continue with the new ones (--accept-change).
     """
-    file, before, now = _ask(server, given)
+    file, before, now = _ask(server, option_values)
     file.put(server, now)
     _show(server, before, now, "pinned")
     return ANSWERED
@@ -120,12 +122,12 @@ def accept(server: str, **given: Json) -> int:
 @MCP
 @PINS
 @DEBUG
-def reject(server: str, **given: Json) -> int:
+def reject(server: str, **option_values: Json) -> int:
     """Ask a server for its current tools, show what differs from the pins, and reject them.
 
     The pins stay. While the server offers these tools, calls are refused instead of held.
     """
-    file, before, now = _ask(server, given)
+    file, before, now = _ask(server, option_values)
     if before is not None and before.digest == now.digest:
         message = f"the MCP server {server} says what is pinned: there is nothing to reject"
         raise ConfigError(message)
@@ -134,9 +136,11 @@ def reject(server: str, **given: Json) -> int:
     return ANSWERED
 
 
-def _ask(server: str, given: dict[str, Json]) -> tuple[PinFile, ServerPins | None, ServerPins]:
+def _ask(
+    server: str, option_values: dict[str, Json]
+) -> tuple[PinFile, ServerPins | None, ServerPins]:
     """The pin file, the server's pins in it, and its current definitions."""
-    servers, file = named_servers(given)
+    servers, file = named_servers(option_values)
     (asked,) = select_servers(servers, server)
     return file, file.get(server), anyio.run(ask_server, asked)
 

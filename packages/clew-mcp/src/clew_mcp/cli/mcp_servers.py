@@ -21,26 +21,26 @@ PINS: Final = click.option(
 )
 
 
-def named_servers(given: dict[str, Json]) -> tuple[dict[str, McpServer], PinFile]:
+def named_servers(option_values: dict[str, Json]) -> tuple[dict[str, McpServer], PinFile]:
     """The servers of --agent and --mcp by name, and their pin file.
 
     Without either, the servers pinned in the data folder, by their recorded addresses. The file is
     that of --pins, where it is given.
     """
-    pins = given.get("pins")
+    pins = option_values.get("pins")
     own = None if pins is None else PinFile(Path(str(pins)))
-    given = {name: value for name, value in given.items() if name != "pins"}
-    if not any(given.values()):
+    option_values = {name: value for name, value in option_values.items() if name != "pins"}
+    if not any(option_values.values()):
         file = own or pin_file()
         known = file.read()
         return {name: server_from(f"{name}={known[name].address}") for name in known}, file
-    spec = options(given)
-    found: dict[str, McpServer] = {}
+    spec = options(option_values)
+    servers: dict[str, McpServer] = {}
     for each in spec.mcp:
-        if each.name in found:
+        if each.name in servers:
             raise ConfigError(f"two MCP servers are called {each.name}: rename one (NAME=…)")
-        found[each.name] = server_of_table(msgspec.to_builtins(each))
-    return found, own or pin_file(spec.file)
+        servers[each.name] = server_of_table(msgspec.to_builtins(each))
+    return servers, own or pin_file(spec.file)
 
 
 def select_servers(servers: dict[str, McpServer], name: str | None) -> list[McpServer]:

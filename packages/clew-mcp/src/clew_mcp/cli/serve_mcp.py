@@ -12,7 +12,7 @@ from clew import ConfigError, __version__
 from clew.cli.errors import ANSWERED, INTERRUPTED
 from clew.cli.options import AT_ONCE, DEBUG, STORE
 from clew.cli.safe_text import inert, say
-from clew.cli.store_option import shared_place
+from clew.cli.store_option import shared_location
 from clew.cli.worker import store_of
 from clew.cli.worker_signals import finish_on_signals
 from clew.support.short_text import one_line
@@ -85,8 +85,8 @@ def serve_mcp(
         message = "give --token-env or --no-token, not both."
         raise click.UsageError(message)
     files = [agent.rpartition("=")[2] for agent in agents]
-    place = shared_place(store or store_of(files))
-    serving = Serving(agents, place, queue, at_once, max_question, http, hosts)
+    location = shared_location(store or store_of(files))
+    serving = Serving(agents, location, queue, at_once, max_question, http, hosts)
     token = "" if http is None or no_token else _token(token_env)
     return anyio.run(serving.serve, token)
 
@@ -106,7 +106,7 @@ class Serving:
     """The served agents, and the server's settings."""
 
     agents: tuple[str, ...]
-    place: str
+    location: str
     queue: str
     at_once: int
     longest: int
@@ -124,7 +124,7 @@ class Serving:
         address = None if self.http is None else mcp.HttpAddress.parse(self.http)
         made = mcp.server(
             await mcp.read_agents(self.agents),
-            store=self.place,
+            store=self.location,
             queue=self.queue,
             at_once=self.at_once,
             longest=self.longest,

@@ -134,33 +134,33 @@ def output_schema(agent: Agent) -> dict[str, Any]:
     return schema | ({"$defs": definitions} if definitions else {})
 
 
-async def read_agents(given: Iterable[str]) -> list[ServedAgent]:
+async def read_agents(arguments: Iterable[str]) -> list[ServedAgent]:
     """Load agents from agent files or `module:name`. `NAME=AGENT` sets the tool's name.
 
     By default the name is that of the file or object. Raises `ConfigError`.
     """
-    return [await _read_agent(one) for one in given]
+    return [await _read_agent(one) for one in arguments]
 
 
-async def _read_agent(given: str) -> ServedAgent:
-    name, equals, place = given.partition("=")
+async def _read_agent(argument: str) -> ServedAgent:
+    name, equals, path = argument.partition("=")
     if not equals or not _LEGAL.fullmatch(name):
-        place = given
-        last = place.rpartition(":")[2] if not place.endswith(".toml") else Path(place).stem
+        path = argument
+        last = path.rpartition(":")[2] if not path.endswith(".toml") else Path(path).stem
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", last).strip("_")[:64]
-    agent, origin = await agent_named(place)
+    agent, origin = await agent_named(path)
     return ServedAgent(name, agent, origin=origin)
 
 
 def by_name(agents: Iterable[ServedAgent]) -> dict[str, ServedAgent]:
     """The agents by name. Raises `ConfigError` if there are none, or two with one name."""
-    found: dict[str, ServedAgent] = {}
+    by_agent_name: dict[str, ServedAgent] = {}
     for one in agents:
-        if one.name in found:
+        if one.name in by_agent_name:
             message = f"two agents have the name {one.name}: write NAME=AGENT for one of them"
             raise ConfigError(message)
-        found[one.name] = one
-    if not found:
+        by_agent_name[one.name] = one
+    if not by_agent_name:
         message = "there is no agent to serve: name an agent file"
         raise ConfigError(message)
-    return found
+    return by_agent_name

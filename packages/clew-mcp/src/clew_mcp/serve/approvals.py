@@ -86,11 +86,11 @@ def _answer(schema: Mapping[str, Any], content: Mapping[str, Any]) -> Json:
     if schema.get("type") in _PLAIN:
         return content.get("answer")
     try:
-        found: Json = msgspec.json.decode(_field(content, "answer", str))
+        answer: Json = msgspec.json.decode(_field(content, "answer", str))
     except ValueError as error:
         message = f"the answer is no JSON: {error}"
         raise ConfigError(message) from error
-    return found
+    return answer
 
 
 def request_key(each: PendingApproval) -> str:
@@ -103,16 +103,16 @@ def input_requests(waiting: Sequence[PendingApproval]) -> dict[str, types.Elicit
     return {request_key(each): types.ElicitRequest(params=approval_form(each)) for each in waiting}
 
 
-async def apply_response(store: Store, each: PendingApproval, said: types.ElicitResult) -> bool:
+async def apply_response(store: Store, each: PendingApproval, response: types.ElicitResult) -> bool:
     """Record the answer to a form as the ruling on its call; False if the form was dismissed.
 
     The ruling covers only the arguments shown. Raises `ConfigError` if the answer does not match
     the form, or the call has a different ruling already.
     """
-    if said.action == "cancel":
+    if response.action == "cancel":
         return False
-    content: Mapping[str, Any] = said.content or {}
-    allow, args, answer = said.action == "accept", None, None
+    content: Mapping[str, Any] = response.content or {}
+    allow, args, answer = response.action == "accept", None, None
     if allow and each.tool == ASK_PERSON:
         args = {**each.args, "answer": _field(content, "answer", str)}
     elif allow and each.asks is not None:
@@ -137,9 +137,9 @@ async def apply_responses(
 ) -> None:
     """Apply the responses for calls that are still held; ignore others."""
     for each in waiting:
-        said = responses.get(request_key(each))
-        if isinstance(said, types.ElicitResult):
-            await apply_response(store, each, said)
+        response = responses.get(request_key(each))
+        if isinstance(response, types.ElicitResult):
+            await apply_response(store, each, response)
 
 
 def _field(content: Mapping[str, Any], name: str, kind: type[Any]) -> Any:

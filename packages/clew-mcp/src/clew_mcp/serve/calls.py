@@ -87,9 +87,9 @@ class CallHandler:
         self._waiting[key] = run_id
         while len(self._waiting) > _KEPT:
             self._waiting.popitem(last=False)
-        found = await wait_for_result(ctx, run_id)
+        result = await wait_for_result(ctx, run_id)
         self._waiting.pop(key, None)  # kept if the client is gone: a cancellation may follow
-        return found
+        return result
 
     async def _cancel(self, ctx: Context) -> None:
         request = (ctx.params or {}).get("requestId")
@@ -109,9 +109,9 @@ def _parse_question(runs: ClientRuns, params: types.CallToolRequestParams) -> st
     """The question of a call. Raises `MCPError` for an unknown tool, `ConfigError` for the rest."""
     if params.name not in runs.agents:
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-    given = dict(params.arguments or {})
-    question = given.pop("question", None)
-    if not isinstance(question, str) or given:
+    arguments = dict(params.arguments or {})
+    question = arguments.pop("question", None)
+    if not isinstance(question, str) or arguments:
         message = "give one argument, the text `question`"
         raise ConfigError(message)
     if len(question) > runs.longest:
@@ -151,7 +151,7 @@ async def wait_for_result(
         state = await state_of(runs, run_id)
         if state.status == "working" or state.record.stop is None:
             if trouble and not patient:
-                return failure_result(run_id, trouble, runs.place)
+                return failure_result(run_id, trouble, runs.store_location)
         elif state.status != "input_required":
             return await _result(runs, state.record)
         elif asked := await _ask(ctx, state.waiting, run_id, task=patient):
@@ -165,8 +165,8 @@ async def wait_for_result(
 
 async def _result(runs: ClientRuns, record: Trajectory) -> types.CallToolResult:
     _, served = await runs.find(record.run_id)
-    found = await result_of(served.agent, record.run_id, store=runs.store)
-    return result_of_run(record, found, runs.place)
+    result = await result_of(served.agent, record.run_id, store=runs.store)
+    return result_of_run(record, result, runs.store_location)
 
 
 async def _ask(
@@ -187,12 +187,12 @@ async def _ask(
         if task:
             asked = asked.model_copy(update={"meta": {RELATED: {"taskId": run_id}}})
         try:
-            said = await ctx.session.send_request(
+            response = await ctx.session.send_request(
                 types.ElicitRequest(params=asked),
                 types.ElicitResult,
                 metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
             )
-            ruled = await apply_response(ctx.lifespan_context.store, each, said) or ruled
+            ruled = await apply_response(ctx.lifespan_context.store, each, response) or ruled
         except (MCPError, ConfigError):  # the client cannot, or someone else ruled first
             return False
     return ruled

@@ -48,14 +48,14 @@ class HttpAddress:
         check_fields(self)
 
     @classmethod
-    def parse(cls, given: str) -> "HttpAddress":
+    def parse(cls, address: str) -> "HttpAddress":
         """Read `HOST:PORT`, `:PORT`, `HOST` or `[::1]:PORT`. Raises `ConfigError`."""
-        host, colon, port = given.rpartition(":")
+        host, colon, port = address.rpartition(":")
         if not colon or "]" in port:
-            host, port = given, "8765"
+            host, port = address, "8765"
         host = host.strip("[]") or "127.0.0.1"
         if not port.isdecimal() or int(port) > 65_535:
-            message = f"{given!r} is no address: write HOST:PORT, such as 127.0.0.1:8765"
+            message = f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:8765"
             raise ConfigError(message)
         return cls(host, int(port))
 
@@ -103,8 +103,8 @@ class BearerToken:
 
     def fits(self, header: str) -> bool:
         """Whether a header's value is this token, compared in constant time."""
-        scheme, _, given = header.partition(" ")
-        same = hmac.compare_digest(given.strip().encode(), self.value.encode())
+        scheme, _, token = header.partition(" ")
+        same = hmac.compare_digest(token.strip().encode(), self.value.encode())
         return scheme.lower() == "bearer" and same
 
 

@@ -22,7 +22,7 @@ _URI: Final = re.compile(r"clew://runs/([^/?#]+)(/markdown)?")
 _JSON: Final = "application/json"
 _MARKDOWN: Final = "text/markdown"
 _PAGE: Final = 50
-_SHOWN: Final = 80  # characters of a question, in a listing
+_MAX_QUESTION_CHARS: Final = 80  # characters of a question, in a listing
 _NOT_FOUND: Final = -32002  # an unknown resource, before 2026-07-28
 
 
@@ -31,9 +31,9 @@ async def list_resources(
 ) -> types.ListResourcesResult:
     """The runs that clients began, last written first."""
     cursor = (params.cursor if params is not None else "") or ""
-    found, more = await ctx.lifespan_context.page_after(cursor, _PAGE)
+    infos, more = await ctx.lifespan_context.page_after(cursor, _PAGE)
     return types.ListResourcesResult(
-        resources=[_resource(info) for info in found],
+        resources=[_resource(info) for info in infos],
         next_cursor=more or None,
         ttl_ms=0,
         cache_scope="private",
@@ -42,7 +42,7 @@ async def list_resources(
 
 def _resource(info: RunInfo) -> types.Resource:
     begun = summary(info)
-    goal = one_line(begun.started.goal, _SHOWN) if begun is not None else ""
+    goal = one_line(begun.started.goal, _MAX_QUESTION_CHARS) if begun is not None else ""
     return types.Resource(
         uri=f"clew://runs/{info.run_id}",
         name=info.run_id,
@@ -80,18 +80,18 @@ async def read_resource(
     ctx: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
     """A record. Only runs that clients began are found."""
-    found = _URI.fullmatch(params.uri)
+    match = _URI.fullmatch(params.uri)
     try:
-        if found is None:
+        if match is None:
             message = f"there is no resource {params.uri[:200]}"
             raise ConfigError(message)
-        record, _ = await ctx.lifespan_context.find(found[1])
+        record, _ = await ctx.lifespan_context.find(match[1])
     except ConfigError as error:
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         code = types.INVALID_PARAMS if modern else _NOT_FOUND
         raise MCPError(code, str(error), {"uri": params.uri}) from error
-    document = markdown(record) if found[2] else msgspec.json.encode(as_json(record)).decode()
-    mime = _MARKDOWN if found[2] else _JSON
+    document = markdown(record) if match[2] else msgspec.json.encode(as_json(record)).decode()
+    mime = _MARKDOWN if match[2] else _JSON
     content = types.TextResourceContents(uri=params.uri, mime_type=mime, text=document)
     return types.ReadResourceResult(contents=[content], ttl_ms=0, cache_scope="private")
 
@@ -131,8 +131,8 @@ def _step(step: Step) -> Iterator[str]:
         yield _quoted(step.thought.text)
     for call in step.all_calls:
         yield f"**{call.key}** {call.action.name}\n\n{_fenced(_compact(call.args))}"
-        if (said := _outcome(call)) is not None:
-            yield _fenced(said)
+        if (outcome := _outcome(call)) is not None:
+            yield _fenced(outcome)
 
 
 def _outcome(call: Call) -> str | None:
@@ -155,7 +155,7 @@ def _fenced(words: str) -> str:
 
 def _escaped(words: str) -> str:
     """Text with images and HTML escaped, which a viewer might fetch unasked."""
-    return re.sub(r"!(?=\[)|<(?=[a-zA-Z/!?])", lambda found: f"\\{found[0]}", words)
+    return re.sub(r"!(?=\[)|<(?=[a-zA-Z/!?])", lambda match: f"\\{match[0]}", words)
 
 
 def _quoted(words: str) -> str:

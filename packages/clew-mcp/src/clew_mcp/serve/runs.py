@@ -40,7 +40,7 @@ class ClientRuns:
     agents: Mapping[str, ServedAgent]
     queue: str = QUEUE
     longest: int = LONGEST
-    place: str = ""
+    store_location: str = ""
     """The value of `--store` for commands shown to a person; empty for the default store."""
     _trouble: dict[str, str] = field(default_factory=dict[str, str])
     _news: anyio.Event = field(default_factory=anyio.Event)
@@ -127,23 +127,23 @@ class ClientRuns:
         """Whether the run's inbox has an unread message, such as a ruling."""
         return bool(await self.store.inbox(run_id))
 
-    async def page_after(self, after: str, most: int) -> tuple[list[RunInfo], str]:
-        """A page of the queue's runs, last written first: at most `most`, after the run `after`.
+    async def page_after(self, after: str, limit: int) -> tuple[list[RunInfo], str]:
+        """A page of the queue's runs, last written first: at most `limit`, after the run `after`.
 
         Also returns the `after` of the next page; empty if this is the last.
         """
-        found: list[RunInfo] = []
+        infos: list[RunInfo] = []
         last: RunInfo | None = None
         passed = not after
         while page := await self.store.runs(_PAGE, last):
             for info in page:
                 if passed and queue_of(info) == self.queue and tool_of(info) in self.agents:
-                    if len(found) == most:
-                        return found, found[-1].run_id
-                    found.append(info)
+                    if len(infos) == limit:
+                        return infos, infos[-1].run_id
+                    infos.append(info)
                 passed = passed or info.run_id == after
             last = page[-1]
-        return found, ""
+        return infos, ""
 
 
 def tool_of(info: RunInfo) -> str:

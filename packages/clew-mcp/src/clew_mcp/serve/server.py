@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from clew import Agent, Trajectory
 from clew.concurrency.tasks import one_error
-from clew.stores import Where, default_place, store_at
+from clew.stores import Where, default_location, store_at
 from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
 from clew.workers.agents import KnownAgents
 from clew.workers.config import ignore_event
@@ -47,15 +47,15 @@ class _Server(Server[ClientRuns]):
         *,
         protocol_version: str | None = None,
     ) -> types.ServerCapabilities:
-        found = super().get_capabilities(
+        capabilities = super().get_capabilities(
             notification_options,
             experimental_capabilities,
             extensions,
             protocol_version=protocol_version,
         )
         if protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return found.model_copy(
-                update={"extensions": {**(found.extensions or {}), EXTENSION: {}}}
+            return capabilities.model_copy(
+                update={"extensions": {**(capabilities.extensions or {}), EXTENSION: {}}}
             )
         tasks = types.ServerTasksCapability(
             list=types.TasksListCapability(),
@@ -64,7 +64,7 @@ class _Server(Server[ClientRuns]):
                 tools=types.TasksToolsCapability(call=types.TasksCallCapability())
             ),
         )
-        return found.model_copy(update={"tasks": tasks})
+        return capabilities.model_copy(update={"tasks": tasks})
 
 
 def server(
@@ -126,11 +126,11 @@ class _Worker:
     @asynccontextmanager
     async def lifespan(self, _: Server[ClientRuns]) -> AsyncGenerator[ClientRuns]:
         """Execute the queue while the server is served; at the end each run finishes its step."""
-        place = str(self.store) if isinstance(self.store, str | Path) else ""
-        if place == str(default_place()):  # a command that is shown need not name it
-            place = ""
+        store_location = str(self.store) if isinstance(self.store, str | Path) else ""
+        if store_location == str(default_location()):  # a command that is shown need not name it
+            store_location = ""
         async with store_at(self.store) as store:
-            runs = ClientRuns(store, self.agents, self.queue, self.longest, place)
+            runs = ClientRuns(store, self.agents, self.queue, self.longest, store_location)
             leaving = self.leaving or anyio.Event()
 
             def on_event(event: WorkerEvent) -> None:
@@ -178,7 +178,7 @@ async def _list_tools(
 
 async def _result(ctx: ServerRequestContext[ClientRuns], run_id: str) -> types.CallToolResult:
     """Wait for a task's result, however long it takes."""
-    found = await wait_for_result(ctx, run_id, patient=True)
-    if not isinstance(found, types.CallToolResult):
+    result = await wait_for_result(ctx, run_id, patient=True)
+    if not isinstance(result, types.CallToolResult):
         raise MCPError(types.INTERNAL_ERROR, "the run asks in a form that this request has not")
-    return found
+    return result

@@ -41,9 +41,9 @@ class _Lines:
             buffer += chunk
             if b"\n" not in chunk and len(buffer) <= _LONGEST:
                 continue
-            *whole, rest = bytes(buffer).split(b"\n")
+            *complete, rest = bytes(buffer).split(b"\n")
             buffer = bytearray(rest if len(rest) <= _LONGEST else b"")
-            for line in whole:
+            for line in complete:
                 if line.strip():
                     yield line.decode("utf-8", "replace")
         if buffer.strip() and not self._leaving.is_set():
@@ -51,11 +51,11 @@ class _Lines:
 
     async def _chunk(self) -> bytes:
         """The next bytes; empty at the end of stdin, and when `leaving` is set."""
-        found = b""
+        chunk = b""
 
         async def read() -> None:
-            nonlocal found
-            found = await anyio.to_thread.run_sync(
+            nonlocal chunk
+            chunk = await anyio.to_thread.run_sync(
                 partial(os.read, 0, _CHUNK), abandon_on_cancel=True
             )
             group.cancel_scope.cancel()
@@ -64,4 +64,4 @@ class _Lines:
             group.start_soon(read)
             await self._leaving.wait()
             group.cancel_scope.cancel()
-        return found
+        return chunk

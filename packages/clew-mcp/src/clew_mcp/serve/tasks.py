@@ -90,16 +90,20 @@ async def state_of(runs: ClientRuns, run_id: str) -> TaskState:
         return TaskState(record, "working", runs.trouble(run_id) or _progress_message(record))
     if record.stop.status == "held":
         waiting = await pending_in(runs.store, record)
-        return TaskState(record, "input_required", held_text(run_id, waiting, runs.place), waiting)
-    found = await result_of(served.agent, run_id, store=runs.store)
+        return TaskState(
+            record, "input_required", held_text(run_id, waiting, runs.store_location), waiting
+        )
+    result = await result_of(served.agent, run_id, store=runs.store)
     message = record.stop.reason or record.stop.status
-    return TaskState(record, "completed", message, result=result_of_run(record, found, runs.place))
+    return TaskState(
+        record, "completed", message, result=result_of_run(record, result, runs.store_location)
+    )
 
 
 def declares_tasks(ctx: Context) -> bool:
     """Whether the client of this request declares the extension."""
-    said = ctx.session.client_capabilities
-    extensions = (said.extensions if said is not None else None) or {}
+    capabilities = ctx.session.client_capabilities
+    extensions = (capabilities.extensions if capabilities is not None else None) or {}
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and EXTENSION in extensions
 
 
@@ -118,9 +122,9 @@ class Tasks:
         """`tasks/result` (2025-11-25): wait until the task ends, and ask about held calls."""
         _core_only(ctx, "tasks/result")
         await self._state(ctx, params.task_id)
-        found = await self._wait(ctx, params.task_id)
+        result = await self._wait(ctx, params.task_id)
         related = {RELATED: {"taskId": params.task_id}}
-        return {**_as_json(found), "_meta": related}
+        return {**_as_json(result), "_meta": related}
 
     async def cancel(self, ctx: Context, params: TaskParams) -> dict[str, Any]:
         """`tasks/cancel`: ask the run to stop; the request is on disk when this returns."""
@@ -150,8 +154,8 @@ class Tasks:
         """`tasks/list` (2025-11-25): the runs that clients began, last written first."""
         _core_only(ctx, "tasks/list")
         runs = ctx.lifespan_context
-        found, more = await runs.page_after(params.cursor or "", _PAGE)
-        listed: dict[str, Any] = {"tasks": [await _listed_task(runs, info) for info in found]}
+        infos, more = await runs.page_after(params.cursor or "", _PAGE)
+        listed: dict[str, Any] = {"tasks": [await _listed_task(runs, info) for info in infos]}
         if more:
             listed["nextCursor"] = more
         return listed

@@ -87,11 +87,11 @@ def counts(ballots: Iterable[Ballot]) -> list[Count]:
     by_form: dict[str, list[Ballot]] = {}
     for each in candidates(ballots):
         by_form.setdefault(each.form, []).append(each)
-    found = [
+    tallies = [
         Count(group[0].answer, tuple(each.run for each in group), group[0].form)
         for group in by_form.values()
     ]
-    return sorted(found, key=lambda count: (-len(count.runs), count.runs[0]))
+    return sorted(tallies, key=lambda count: (-len(count.runs), count.runs[0]))
 
 
 def declined(ballots: Iterable[Ballot], k: int) -> str | None:
@@ -99,18 +99,18 @@ def declined(ballots: Iterable[Ballot], k: int) -> str | None:
     ended = sorted(ballots, key=lambda each: each.run)
     if len(ended) != k or any(each.status != "declined" for each in ended):
         return None
-    said = (each.answer for each in ended if isinstance(each.answer, str))
-    return next(filter(str.strip, said), f"All {k} runs declined.")
+    answers = (each.answer for each in ended if isinstance(each.answer, str))
+    return next(filter(str.strip, answers), f"All {k} runs declined.")
 
 
 def certain(ballots: Iterable[Ballot], k: int) -> bool:
     """Whether no other answer can still win."""
     ended = list(ballots)
-    found = counts(each for each in ended if each.status == "answered")
-    if not found:
+    tallies = counts(each for each in ended if each.status == "answered")
+    if not tallies:
         return False
-    second = len(found[1].runs) if len(found) > 1 else 0
-    return len(found[0].runs) > second + k - len(ended)
+    second = len(tallies[1].runs) if len(tallies) > 1 else 0
+    return len(tallies[0].runs) > second + k - len(ended)
 
 
 def decide(ballots: Sequence[Ballot], k: int, choice: VerifierChoice | None = None) -> Decision:
@@ -118,23 +118,23 @@ def decide(ballots: Sequence[Ballot], k: int, choice: VerifierChoice | None = No
 
     On a tie, the answer of the run with the lowest number is taken.
     """
-    found = counts(ballots)
-    if not found:
+    tallies = counts(ballots)
+    if not tallies:
         return Decision("none", words=f"None of {k} runs gave an answer: {_others(ballots)}.")
-    first, rest = found[0], tuple(found)
+    first, rest = tallies[0], tuple(tallies)
     number, votes = first.runs[0], len(first.runs)
     if votes == k:
         words = "The one run gave this answer." if k == 1 else f"All {k} runs gave the same answer."
         return Decision("agreement", number, rest, words)
     chosen = {each.run for each in candidates(ballots)}
     choice_text = _choice_text(choice, chosen)
-    if choice is not None and choice.run in chosen and len(found) > 1:
+    if choice is not None and choice.run in chosen and len(tallies) > 1:
         return Decision("verifier", choice.run, rest, choice_text)
     words = f"{choice_text}{votes} of {k} runs gave this answer"
     if others := _others(each for each in ballots if each.run not in chosen):
         words += f" ({others})"
-    if len(found) > 1 and len(found[1].runs) == votes:
-        tied = sum(len(count.runs) == votes for count in found)
+    if len(tallies) > 1 and len(tallies[1].runs) == votes:
+        tied = sum(len(count.runs) == votes for count in tallies)
         words += f", as many as each of {tied - 1} other(s): that of the lowest run is taken"
         return Decision("tie", number, rest, f"{words}.")
     return Decision("majority", number, rest, f"{words}.")

@@ -179,8 +179,8 @@ def _object(**properties: Json) -> dict[str, Json]:
 
 def vote_settings(record: Trajectory) -> Mapping[str, Json]:
     """The settings of a vote, from its record. Raises `ConfigError` for any other record."""
-    setting = record.started.setting
-    if setting.model != NAME:
+    spec = record.started.spec
+    if spec.model != NAME:
         message = f"run {record.run_id} is no vote: give the vote an id of its own"
         raise ConfigError(message)
-    return setting.params
+    return spec.params

@@ -88,8 +88,8 @@ async def vote(
     """
     planned = plan(agent, k, verifier, limits)
     run_id = run_id or new_run_id()
-    async with store_at(store) as place, at_work(place, run_id):
-        runs = VoteRuns(planned.agent, k, verifier is not None, place, watch, origin or {}, notes)
+    async with store_at(store) as opened, at_work(opened, run_id):
+        runs = VoteRuns(planned.agent, k, verifier is not None, opened, watch, origin or {}, notes)
         return await _vote(planned, goal, runs, run_id, listener)
 
 
@@ -105,12 +105,12 @@ class VotePlan:
     def params(self) -> dict[str, Json]:
         """The settings that the vote's record keeps."""
         verifier = self.verifier
-        named = verifier.setting.fingerprint if is_agent(verifier) else stable_name(verifier)
+        named = verifier.spec.fingerprint if is_agent(verifier) else stable_name(verifier)
         return {
             "k": self.k,
             "verifier": named,
             "payers": _payers(self.k, verifier),
-            "agent": run_agent(self.agent, 1).setting.fingerprint,
+            "agent": run_agent(self.agent, 1).spec.fingerprint,
         }
 
     def own(self, runs: VoteRuns) -> Agent:
@@ -140,13 +140,13 @@ def plan(
             'vote and act on its answer, or declare effect="read" if it changes nothing'
         )
         raise ConfigError(message)
-    whole = agent.limits if limits is None else limits
+    total = agent.limits if limits is None else limits
     payers = _payers(k, verifier)
     if is_agent(verifier):
         verifier = verifier.replace(
-            limits=_verifier_limits(verifier, share(whole, k, payers, verifier))
+            limits=_verifier_limits(verifier, share(total, k, payers, verifier))
         )
-    return VotePlan(with_limits(agent, share(whole, k, payers, agent)), k, verifier)
+    return VotePlan(with_limits(agent, share(total, k, payers, agent)), k, verifier)
 
 
 def _payers(k: int, verifier: Verifier | None) -> int:
@@ -154,26 +154,26 @@ def _payers(k: int, verifier: Verifier | None) -> int:
     return k + is_agent(verifier)
 
 
-def share(whole: Limits, k: int, payers: int, agent: Agent) -> Limits:
+def share(total: Limits, k: int, payers: int, agent: Agent) -> Limits:
     """One run's share: tokens, cost and calls are divided; steps and time are not.
 
     Where the price of the model or of a sub-agent is not known, only a limit on cost that somebody
     set is divided.
     """
     below = tool_grants(agent.tools).values()
-    priced = agent.engine.model.info.priced and all(most.cost is not None for most in below)
-    cost = whole.most_cost if priced else whole.cost
-    calls = {"tool_calls": whole.tool_calls}
-    calls |= {f"calls_per_tool[{name}]": most for name, most in whole.calls_per_tool.items()}
-    for name, number in (*calls.items(), ("tokens", whole.tokens)):
+    priced = agent.engine.model.info.priced and all(limit.cost is not None for limit in below)
+    cost = total.max_cost if priced else total.cost
+    calls = {"tool_calls": total.tool_calls}
+    calls |= {f"calls_per_tool[{name}]": limit for name, limit in total.calls_per_tool.items()}
+    for name, number in (*calls.items(), ("tokens", total.tokens)):
         if number < (heads := payers if name == "tokens" else k):
             message = f"limit {name} is {number}, too few for {heads} runs: raise it, or lower k"
             raise ConfigError(message)
     return replace(
-        whole,
-        tool_calls=whole.tool_calls // k,
-        calls_per_tool={name: most // k for name, most in whole.calls_per_tool.items()},
-        tokens=whole.tokens // payers,
+        total,
+        tool_calls=total.tool_calls // k,
+        calls_per_tool={name: limit // k for name, limit in total.calls_per_tool.items()},
+        tokens=total.tokens // payers,
         cost=None if cost is None else cost / payers,
     )
 
@@ -200,7 +200,7 @@ def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> 
 
 def _agent_of(agent: Agent, record: Trajectory, of: Trajectory | None) -> Agent:
     if of is None:
-        params, tools = vote_settings(record), record.started.setting.tools
+        params, tools = vote_settings(record), record.started.spec.tools
         return vote_agent(
             agent, params["k"], params, _nothing, _nothing if VERIFY in tools else None
         )
@@ -260,14 +260,14 @@ async def _open_vote(
         raise ConfigError(message)
     journal = await take_up(own, run_id, store, listener=listener)
     if (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
-        await journal.record(Changed(own.setting))  # a repeated call means: continue
+        await journal.record(Changed(own.spec))  # a repeated call means: continue
     return journal
 
 
 async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Vote[A_co]:
     """The state of a vote, read from its records; nothing is continued."""
-    async with store_at(store) as place:
-        return await _read(agent, await load(place, run_id), place)
+    async with store_at(store) as opened:
+        return await _read(agent, await load(opened, run_id), opened)
 
 
 async def _read(agent: Agent, trajectory: Trajectory, store: Store) -> Vote:
@@ -296,9 +296,9 @@ async def _read(agent: Agent, trajectory: Trajectory, store: Store) -> Vote:
         names = ("evidence", "cited", "references", "audit", "note")
         base = replace(base, **{name: getattr(chosen, name) for name in names})
     steps = sum(each.steps for each in runs)
-    whole = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)
+    total = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)
     choice = choice_in(texts[VERIFY])
-    return Vote(whole, decision.how, decision.words, decision.run, decision.counts, runs, choice)
+    return Vote(total, decision.how, decision.words, decision.run, decision.counts, runs, choice)
 
 
 def _result(agent: Agent, trajectory: Trajectory, runs: tuple[Ballot, ...]) -> Result:

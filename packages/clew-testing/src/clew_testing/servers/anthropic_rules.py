@@ -52,11 +52,12 @@ class Refused(Exception):  # noqa: N818 - the server's answer, not a fault of th
     """The request is refused with status 400."""
 
 
-def check(body: Any, *, bound: bool = True, most: int = 128_000, signed: bool = True) -> None:
+def check(body: Any, *, bound: bool = True, max_tokens: int = 128_000, signed: bool = True) -> None:
     """Raise `Refused` for a body that the API would refuse.
 
-    With `bound`, thinking must stand behind what it stood behind when it was thought; `most` is how
-    many tokens the model can write. Without `signed` (a service of others) no thinking is checked.
+    With `bound`, thinking must stand behind what it stood behind when it was thought; `max_tokens`
+    is how many tokens the model can write. Without `signed` (a service of others) no thinking is
+    checked.
     """
     if (known := object_of(body)) is None:
         raise Refused("The request body is not valid JSON.")
@@ -68,10 +69,10 @@ def check(body: Any, *, bound: bool = True, most: int = 128_000, signed: bool = 
     tokens = known["max_tokens"]
     if not isinstance(tokens, int) or tokens < 1:
         raise Refused("max_tokens: Input should be greater than or equal to 1")
-    if tokens > most:
+    if tokens > max_tokens:
         raise Refused(
-            f"max_tokens: {tokens} > {most}, which is the maximum allowed number of output tokens "
-            f"for {known['model']}"
+            f"max_tokens: {tokens} > {max_tokens}, which is the maximum allowed number of output "
+            f"tokens for {known['model']}"
         )
     _check_tools(known)
     _check_rest(known)
@@ -104,8 +105,8 @@ class Signer:
 
     def past(self, role: str, block: Block) -> None:
         """Go on behind a block; a key without a value is as good as none."""
-        said = {key: value for key, value in block.items() if value is not None}
-        self._before.update(_canonical([role, said]))
+        fields = {key: value for key, value in block.items() if value is not None}
+        self._before.update(_canonical([role, fields]))
 
     def sign(self, text: str) -> str:
         """The signature of thinking at this place."""
@@ -129,8 +130,8 @@ def _unmarked(value: Any) -> Any:
 def _check_tools(body: dict[str, Any]) -> None:
     tools = array_of(body.get("tools")) or []
     names: list[Any] = []
-    for place, tool in enumerate(tools):
-        where = f"tools.{place}.custom"
+    for index, tool in enumerate(tools):
+        where = f"tools.{index}.custom"
         known = object_of(tool) or {}
         if odd := sorted(known.keys() - _TOOL):
             raise Refused(f"{where}.{odd[0]}: Extra inputs are not permitted")
@@ -231,15 +232,15 @@ def _check_messages(body: dict[str, Any]) -> None:
     messages = array_of(body["messages"])
     if not messages:
         raise Refused("messages: at least one message is required")
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         known = object_of(message) or {}
         if known.get("role") not in _BLOCKS:
-            raise Refused(f"messages.{place}.role: Input should be 'user' or 'assistant'")
+            raise Refused(f"messages.{index}.role: Input should be 'user' or 'assistant'")
         if odd := sorted(known.keys() - {"role", "content"}):
-            raise Refused(f"messages.{place}.{odd[0]}: Extra inputs are not permitted")
+            raise Refused(f"messages.{index}.{odd[0]}: Extra inputs are not permitted")
         content = known.get("content")
         if not content or not isinstance(content, (str, list)):
-            raise Refused(f"messages.{place}: all messages must have non-empty content")
+            raise Refused(f"messages.{index}: all messages must have non-empty content")
     conversation = turns(body)
     if conversation[0][0] != "user":
         raise Refused('messages: first message must use the "user" role')
@@ -248,9 +249,9 @@ def _check_messages(body: dict[str, Any]) -> None:
             "This model does not support assistant message prefill. The conversation must end with "
             "a user message."
         )
-    for place, (role, blocks) in enumerate(conversation):
+    for index, (role, blocks) in enumerate(conversation):
         for number, block in enumerate(blocks):
-            _check_block(role, block, f"messages.{place}.content.{number}")
+            _check_block(role, block, f"messages.{index}.content.{number}")
     _check_pairs(conversation)
     used = {block["type"] for _, blocks in conversation for block in blocks}
     if used & {"tool_use", "tool_result"} and not body.get("tools"):
@@ -260,8 +261,8 @@ def _check_messages(body: dict[str, Any]) -> None:
 def _system(body: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     system: Any = body.get("system") or []
     blocks: list[Any] = [{"type": "text", "text": system}] if isinstance(system, str) else system
-    for place, block in enumerate(blocks):
-        yield f"system.{place}", block
+    for index, block in enumerate(blocks):
+        yield f"system.{index}", block
 
 
 def _check_block(role: str, block: Any, where: str) -> None:
@@ -309,27 +310,27 @@ def _check_pairs(conversation: list[tuple[str, list[Block]]]) -> None:
     """Each call has its result at the beginning of the next turn, once."""
     seen: set[str] = set()
     waiting: list[str] = []
-    for place, (role, blocks) in enumerate(conversation):
+    for index, (role, blocks) in enumerate(conversation):
         results = [block.get("tool_use_id") for block in blocks if block["type"] == "tool_result"]
         for id_ in results:
             if id_ not in waiting:
                 raise Refused(
-                    f"messages.{place}: unexpected `tool_use_id` found in `tool_result` blocks: "
+                    f"messages.{index}: unexpected `tool_use_id` found in `tool_result` blocks: "
                     f"{id_}. Each `tool_result` block must have a corresponding `tool_use` block "
                     "in the previous message."
                 )
         if len(set(results)) < len(results):
-            raise Refused(f"messages.{place}: each tool_use must have a single result.")
+            raise Refused(f"messages.{index}: each tool_use must have a single result.")
         first = [block.get("tool_use_id") for block in blocks[: len(waiting)]]
         if role == "user" and (missing := [id_ for id_ in waiting if id_ not in first]):
             raise Refused(
-                f"messages.{place - 1}: `tool_use` ids were found without `tool_result` blocks "
+                f"messages.{index - 1}: `tool_use` ids were found without `tool_result` blocks "
                 f"immediately after: {', '.join(missing)}. Each `tool_use` block must have a "
                 "corresponding `tool_result` block in the next message."
             )
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
         if len(seen | {*waiting}) < len(seen) + len(waiting):
-            raise Refused(f"messages.{place}: `tool_use` ids must be unique")
+            raise Refused(f"messages.{index}: `tool_use` ids must be unique")
         seen.update(waiting)
 
 
@@ -349,17 +350,17 @@ def _check_signatures(body: dict[str, Any], *, bound: bool) -> None:
     """What was thought comes back as it was, and where it was."""
     signer = Signer(body)
     conversation = turns(body)
-    for place, (role, blocks) in enumerate(conversation):
+    for index, (role, blocks) in enumerate(conversation):
         for number, block in enumerate(blocks):
             kind = block["type"]
             if kind in _THINKING:
                 key = "signature" if kind == "thinking" else "data"
                 right = signer.sign(str(block.get("thinking", "")))
-                given = str(block.get(key, ""))
-                where = f"messages.{place}.content.{number}: Invalid `{key}` in `{kind}` block"
-                if given[:24] != right[:24] or len(given) != len(right):
+                signature = str(block.get(key, ""))
+                where = f"messages.{index}.content.{number}: Invalid `{key}` in `{kind}` block"
+                if signature[:24] != right[:24] or len(signature) != len(right):
                     raise Refused(where)
-                if bound and given != right:
+                if bound and signature != right:
                     raise Refused(
                         f"{where}. The block is bound to a different conversation. Remove the "
                         "block, or set `thinking.block_binding.prefix_mismatch_behavior` to "

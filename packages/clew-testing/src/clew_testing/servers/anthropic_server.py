@@ -87,11 +87,11 @@ class AnthropicServer(HttpServer):
         key: str = "",
         models: Sequence[str] = (),
         bound: bool = True,
-        most: int = 128_000,
+        max_tokens: int = 128_000,
         piece: int = 0,
     ) -> None:
         super().__init__(
-            AnthropicService(Messages(key, models, bound, most), models), script, piece=piece
+            AnthropicService(Messages(key, models, bound, max_tokens), models), script, piece=piece
         )
 
 
@@ -129,12 +129,12 @@ class Messages:
     key: str = ""
     models: Sequence[str] = ()
     bound: bool = True
-    most: int = 128_000
+    max_tokens: int = 128_000
     count: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def check(self, body: Any) -> None:
         """Raise `Refused` for a body that is not taken."""
-        check(body, bound=self.bound, most=self.most)
+        check(body, bound=self.bound, max_tokens=self.max_tokens)
 
     def refuse(self, seen: ReceivedRequest) -> Fail | Send | None:
         bearer = seen.headers.get("authorization", "").removeprefix("Bearer ")
@@ -239,8 +239,14 @@ def _stream_pieces(block: Block) -> tuple[Block, list[dict[str, Any]]]:
             deltas.append({"type": "signature_delta", "signature": block["signature"]})
             return block | {"thinking": "", "signature": ""}, deltas
         case "tool_use":
-            given = block["input"]
-            text = given if isinstance(given, str) else json.dumps(given) if given else ""
+            arguments = block["input"]
+            text = (
+                arguments
+                if isinstance(arguments, str)
+                else json.dumps(arguments)
+                if arguments
+                else ""
+            )
             deltas = [
                 {"type": "input_json_delta", "partial_json": piece} for piece in ["", *pieces(text)]
             ]

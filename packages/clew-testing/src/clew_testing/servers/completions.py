@@ -32,9 +32,9 @@ class Completions:
         return bool(seen.body.get("stream"))
 
     def full_body(self, say: Say, seen: ReceivedRequest) -> bytes:
-        whole = _frame(say, seen.body) | {"choices": [_choice(say.text or "", _reason(say))]}
+        complete = _frame(say, seen.body) | {"choices": [_choice(say.text or "", _reason(say))]}
         usage = {} if say.usage == {} else {"usage": chat_usage(say, seen.body["prompt"])}
-        return to_json(whole | usage)
+        return to_json(complete | usage)
 
     def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
         frame = _frame(say, seen.body)
@@ -59,9 +59,11 @@ def check(body: Any, also: frozenset[str] = frozenset()) -> None:
         raise Refused("you must provide a model parameter", "model")
     if not isinstance(known.get("prompt"), str) or not known["prompt"]:
         raise Refused("you must provide a prompt", "prompt")
-    most = known.get("max_tokens", 16)
-    if not isinstance(most, int) or most < 1:
-        raise Refused(f"Invalid 'max_tokens': {most!r}. Expected an integer >= 1.", "max_tokens")
+    max_tokens = known.get("max_tokens", 16)
+    if not isinstance(max_tokens, int) or max_tokens < 1:
+        raise Refused(
+            f"Invalid 'max_tokens': {max_tokens!r}. Expected an integer >= 1.", "max_tokens"
+        )
     stop: Any = known.get("stop", "")
     if not isinstance(stop, str) and not 1 <= len(stop) <= 4:
         raise Refused("Invalid 'stop': expected an array of 1 to 4 strings.", "stop")

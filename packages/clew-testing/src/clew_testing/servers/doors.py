@@ -89,7 +89,7 @@ def mistral_ids(body: dict[str, Any]) -> None:
             raise Refused(f"Tool call id was {id_} but must be a-z, A-Z, 0-9, with a length of 9.")
 
 
-def mistral_said(body: dict[str, Any]) -> None:
+def mistral_rules(body: dict[str, Any]) -> None:
     """An assistant's message says or calls something (mistral-common)."""
     for message in body["messages"]:
         if message["role"] == "assistant" and not (
@@ -109,9 +109,9 @@ def mistral_error(message: str) -> Any:
 
 def _thinking(demand: Callable[[int], str]) -> Rule:
     def rule(body: dict[str, Any]) -> None:
-        for place, message in enumerate(body["messages"]):
+        for index, message in enumerate(body["messages"]):
             if message.get("tool_calls") and not message.get("reasoning_content"):
-                raise Refused(demand(place))
+                raise Refused(demand(index))
 
     return rule
 
@@ -122,9 +122,9 @@ deepseek_thinks: Final = _thinking(
 """DeepSeek's thinking mode: claurst#121, opencode#25356, crush#2754; "" is refused too."""
 
 kimi_thinks: Final = _thinking(
-    lambda place: (
+    lambda index: (
         "thinking is enabled but reasoning_content is missing in assistant tool call message at "
-        f"index {place}"
+        f"index {index}"
     )
 )
 """Kimi's: kimi-agent-sdk#169, QwenPaw#433, pi#3636."""
@@ -132,10 +132,10 @@ kimi_thinks: Final = _thinking(
 
 def without_thinking(body: dict[str, Any]) -> None:
     """The older dialect: what a model thought must not come back (software-agent-sdk#1464)."""
-    for place, message in enumerate(body["messages"]):
+    for index, message in enumerate(body["messages"]):
         if "reasoning_content" in message:
             raise Refused(
-                f"messages[{place}].reasoning_content is not allowed in the input: remove it"
+                f"messages[{index}].reasoning_content is not allowed in the input: remove it"
             )
 
 
@@ -162,8 +162,8 @@ def gemini_signed(body: dict[str, Any]) -> None:
     openai-python#2758, gemini-cli#28579.
     """
     messages: list[Message] = body["messages"]
-    spoken = [place for place, one in enumerate(messages) if one["role"] == "user"]
-    for place, message in enumerate(messages[spoken[-1] if spoken else 0 :]):
+    spoken = [user_turns for user_turns, one in enumerate(messages) if one["role"] == "user"]
+    for index, message in enumerate(messages[spoken[-1] if spoken else 0 :]):
         calls: list[Message] = message.get("tool_calls") or []
         if not calls:
             continue
@@ -174,7 +174,7 @@ def gemini_signed(body: dict[str, Any]) -> None:
                 "Function call is missing a thought_signature in functionCall parts. This is "
                 "required for tools to work correctly, and missing thought_signature may lead to "
                 f"degraded model performance. Additional data, function call `default_api:{name}` "
-                f", position {place}."
+                f", position {index}."
             )
 
 
@@ -202,8 +202,8 @@ def mistral_template(body: dict[str, Any]) -> None:
 
 def gemma_template(body: dict[str, Any]) -> None:
     """Gemma's template counts every message: llama.cpp#21879, sdialog#122, llama_index#11731."""
-    for place, message in enumerate(_behind_system(body)):
-        if (message["role"] == "user") != (place % 2 == 0):
+    for index, message in enumerate(_behind_system(body)):
+        if (message["role"] == "user") != (index % 2 == 0):
             raise Refused("Conversation roles must alternate user/assistant/user/assistant/...")
 
 
@@ -355,17 +355,17 @@ def _keywords(schema: Any) -> Iterator[str]:
 
 
 def _patterns(body: dict[str, Any]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    patterns: list[tuple[str, str]] = []
     for name, schema in _schemas(body):
         texts = re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', json.dumps(schema))
-        found += [(name, json.loads(text)) for text in texts]
-    return found
+        patterns += [(name, json.loads(text)) for text in texts]
+    return patterns
 
 
 DOORS: Final = {
     door.name: door
     for door in (
-        Door("mistral", (mistral_roles, mistral_ids, mistral_said), error=mistral_error),
+        Door("mistral", (mistral_roles, mistral_ids, mistral_rules), error=mistral_error),
         Door("openrouter to mistral", (mistral_roles, mistral_ids), error=openrouter_error),
         Door("deepseek", (deepseek_thinks,)),
         Door("mimo", (deepseek_thinks,), error=mimo_error),
@@ -478,7 +478,7 @@ class _Unsigned(Messages):
         return None
 
     def check(self, body: Any) -> None:
-        check_messages(body, most=self.most, signed=False)
+        check_messages(body, max_tokens=self.max_tokens, signed=False)
 
     def _signed(self, blocks: list[Message], seen: ReceivedRequest) -> list[Message]:
         signed = super()._signed(blocks, seen)

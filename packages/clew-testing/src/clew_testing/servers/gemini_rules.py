@@ -93,8 +93,8 @@ def check(body: Any, model: str) -> None:
     _check_config(_object(known.get("generationConfig", {}), "generation_config"), names, model)
     if "systemInstruction" in known:
         _check_content(known["systemInstruction"], "system_instruction", model)
-    for place, content in enumerate(contents):
-        _check_content(content, f"contents[{place}]", model)
+    for index, content in enumerate(contents):
+        _check_content(content, f"contents[{index}]", model)
     _check_turns(contents)
     if not OLDER.match(model):
         _check_signed(contents)
@@ -122,13 +122,13 @@ def _known_keys(value: Mapping[str, Any], known: frozenset[str], where: str) -> 
 def _check_tools(body: Mapping[str, Any]) -> list[str]:
     """The names of the functions declared."""
     names: list[str] = []
-    for place, tool in enumerate(_array(body.get("tools"))):
-        known = _object(tool, f"tools[{place}]")
+    for index, tool in enumerate(_array(body.get("tools"))):
+        known = _object(tool, f"tools[{index}]")
         _known_keys(
             known, frozenset({"functionDeclarations", "googleSearch", "codeExecution"}), "tools"
         )
         for number, declared in enumerate(_array(known.get("functionDeclarations"))):
-            names.append(_check_declared(declared, f"tools[{place}].[{number}]"))
+            names.append(_check_declared(declared, f"tools[{index}].[{number}]"))
             if names[-1] in names[:-1]:
                 raise Refused(f"Duplicate function declaration found: {names[-1]}")
     if "toolConfig" in body:
@@ -180,7 +180,7 @@ def _check_config(config: Mapping[str, Any], names: Sequence[str], model: str) -
 
 def _unsupported_keyword(schema: Any) -> str:
     """A keyword in a schema that no reply can be held to, or ""."""
-    found: list[str] = []
+    keywords: list[str] = []
     waiting: list[Any] = [schema]
     while waiting:
         one: Any = waiting.pop()
@@ -188,12 +188,12 @@ def _unsupported_keyword(schema: Any) -> str:
             waiting += _array(one)
         elif isinstance(one, dict):
             known = cast("dict[str, Any]", one)
-            found += sorted(known.keys() & _UNHELD)
+            keywords += sorted(known.keys() & _UNHELD)
             if "$ref" in known:
-                found += [key for key in known if not key.startswith("$")]
+                keywords += [key for key in known if not key.startswith("$")]
             named: dict[str, Any] = known.get("properties", {})
             waiting += [*named.values(), *(known[key] for key in known if key != "properties")]
-    return found[0] if found else ""
+    return keywords[0] if keywords else ""
 
 
 def _check_content(content: Any, where: str, model: str) -> None:
@@ -294,8 +294,8 @@ def _check_signed(contents: Sequence[Mapping[str, Any]]) -> None:
 
     A turn begins with what a person says; notes beside function responses begin none.
     """
-    for place in range(len(contents) - 1, -1, -1):
-        content = contents[place]
+    for index in range(len(contents) - 1, -1, -1):
+        content = contents[index]
         if content.get("role", "user") == "user":
             if not _all(content, "functionResponse"):
                 return
@@ -307,5 +307,5 @@ def _check_signed(contents: Sequence[Mapping[str, Any]]) -> None:
                 "Function call is missing a thought_signature in functionCall parts. This is "
                 "required for tools to work correctly, and missing thought_signature may lead to "
                 "degraded model performance. Additional data, function call "
-                f"`default_api:{name}`, position {place}."
+                f"`default_api:{name}`, position {index}."
             )

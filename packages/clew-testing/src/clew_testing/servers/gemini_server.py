@@ -118,14 +118,14 @@ class GenerateContent:
     def refuse(self, seen: ReceivedRequest) -> Fail | None:
         service = self.service
         if service.key and seen.headers.get("x-goog-api-key") != service.key:
-            said = "API key not valid. Please pass a valid API key."
-            return Fail(400, said, "API_KEY_INVALID")
+            message = "API key not valid. Please pass a valid API key."
+            return Fail(400, message, "API_KEY_INVALID")
         if service.models and self.model not in service.models:
-            said = (
+            message = (
                 f"models/{self.model} is not found for API version v1, or is not supported for "
                 f"{self.method}. Call ListModels to see the list of available models."
             )
-            return Fail(404, said)
+            return Fail(404, message)
         if self.streams(seen) and seen.query.get("alt") != "sse":
             return Fail(400, "this server streams with alt=sse only")
         try:
@@ -191,8 +191,8 @@ def _frame(
 def _thoughts(say: Say, body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What is thought, where it was asked for; and the parts in `more`."""
     config: dict[str, Any] = body.get("generationConfig", {}).get("thinkingConfig", {})
-    shown = say.reasoning and (config.get("includeThoughts") or config.get("include_thoughts"))
-    thought: list[dict[str, Any]] = [{"text": say.reasoning, "thought": True}] if shown else []
+    thoughts = say.reasoning and (config.get("includeThoughts") or config.get("include_thoughts"))
+    thought: list[dict[str, Any]] = [{"text": say.reasoning, "thought": True}] if thoughts else []
     return thought + [dict(part) for part in say.more.get("parts", ())]
 
 
@@ -204,13 +204,13 @@ def _calls(say: Say, body: Mapping[str, Any], model: str, *, ids: bool) -> list[
         "functionCall" in part for content in body["contents"] for part in content["parts"]
     )
     parts: list[dict[str, Any]] = []
-    for place, (name, arguments) in enumerate(say.calls):
+    for index, (name, arguments) in enumerate(say.calls):
         call: dict[str, Any] = {"name": name}
         if arguments is not None:
             call["args"] = json.loads(arguments)
         if ids:
-            call["id"] = f"call_{before + place}"
-        signed = {"thoughtSignature": sign(model, {"functionCall": call})} if not place else {}
+            call["id"] = f"call_{before + index}"
+        signed = {"thoughtSignature": sign(model, {"functionCall": call})} if not index else {}
         if arguments is not None:  # sign by sign as scripted, but on one line
             call["args"] = msgspec.Raw(arguments.replace("\r", " ").replace("\n", " ").encode())
         parts.append({"functionCall": call} | signed)

@@ -55,7 +55,7 @@ def _check_tools(body: dict[str, Any]) -> None:
         return
     if not (tools := array_of(body["tools"])):
         raise Refused("Invalid 'tools': empty array. Expected at least one element.", "tools")
-    names = [_check_tool(tool, f"tools[{place}]") for place, tool in enumerate(tools)]
+    names = [_check_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     if len(set(names)) < len(names):
         raise Refused("Invalid 'tools': tool names must be unique.", "tools")
     choice = body.get("tool_choice", "auto")
@@ -91,8 +91,8 @@ def check_name(name: Any, where: str) -> None:
 def _check_schema(schema: Any, name: Any) -> None:
     where = f"Invalid schema for function {name!r}"
     known = object_of(schema) or {}
-    if said := tool_complaint(known):
-        raise Refused(f"{where}: {said}")
+    if problem := tool_complaint(known):
+        raise Refused(f"{where}: {problem}")
     properties: dict[str, Any] = known.get("properties", {})
     for key, inner in properties.items():
         types = (object_of(inner) or {}).get("type", "object")
@@ -128,20 +128,20 @@ def _check_form(form: Any, messages: list[Any]) -> None:
         check_schema_form(object_of(known.get("json_schema")) or {}, where, f"{where}.json_schema")
 
 
-def check_schema_form(form: dict[str, Any], where: str, place: str) -> None:
+def check_schema_form(form: dict[str, Any], where: str, label: str) -> None:
     """The name, and the schema, held to its rules where it is to be strict."""
-    check_name(form.get("name"), f"{place}.name")
+    check_name(form.get("name"), f"{label}.name")
     if (schema := object_of(form.get("schema"))) is None:
-        raise Refused(f"Missing required parameter: '{place}.schema'.", f"{place}.schema")
-    if said := complaint(schema, strict=bool(form.get("strict"))):
-        raise Refused(f"Invalid schema for {where} {form['name']!r}: {said}", where)
+        raise Refused(f"Missing required parameter: '{label}.schema'.", f"{label}.schema")
+    if problem := complaint(schema, strict=bool(form.get("strict"))):
+        raise Refused(f"Invalid schema for {where} {form['name']!r}: {problem}", where)
 
 
 def _check_messages(messages: list[Any]) -> None:
     """Every message by itself, and that each call has its result right behind it, once."""
     waiting: list[str] = []
-    for place, item in enumerate(messages):
-        where = f"messages.[{place}]"
+    for index, item in enumerate(messages):
+        where = f"messages.[{index}]"
         message = object_of(item) or {}
         role = message.get("role")
         if role not in _ROLES:

@@ -46,11 +46,11 @@ def _complaint(schema: dict[str, Any], at: tuple[str, ...], depth: int) -> str:
     inner = {
         **{f"properties.{name}": (each, 1) for name, each in schema.get("properties", {}).items()},
         **{f"$defs.{name}": (each, 0) for name, each in schema.get("$defs", {}).items()},
-        **{f"anyOf.{place}": (each, 0) for place, each in enumerate(schema.get("anyOf", []))},
+        **{f"anyOf.{index}": (each, 0) for index, each in enumerate(schema.get("anyOf", []))},
         **({"items": (schema["items"], 0)} if "items" in schema else {}),
     }
-    found = (_complaint(each, (*at, name), depth + more) for name, (each, more) in inner.items())
-    return next(filter(None, found), "")
+    problems = (_complaint(each, (*at, name), depth + more) for name, (each, more) in inner.items())
+    return next(filter(None, problems), "")
 
 
 def _wrong(schema: dict[str, Any]) -> Iterator[str]:

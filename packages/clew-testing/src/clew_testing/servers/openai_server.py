@@ -117,10 +117,10 @@ def reply(say: Say, body: Mapping[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": say.text, "refusal": say.refusal}
     message |= _more(say)
     if say.calls:
-        message["tool_calls"] = [_call(call, place) for place, call in enumerate(say.calls)]
+        message["tool_calls"] = [_call(call, index) for index, call in enumerate(say.calls)]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(say)}
-    whole = _frame(say, body, "chat.completion") | {"choices": [choice]}
-    return whole if say.usage == {} else whole | {"usage": chat_usage(say, body["messages"])}
+    document = _frame(say, body, "chat.completion") | {"choices": [choice]}
+    return document if say.usage == {} else document | {"usage": chat_usage(say, body["messages"])}
 
 
 def chunks(say: Say, body: Mapping[str, Any]) -> Iterator[bytes]:
@@ -138,14 +138,14 @@ def chunks(say: Say, body: Mapping[str, Any]) -> Iterator[bytes]:
         yield event({"refusal": say.refusal})
     for word in words(say.text or ""):
         yield event({"content": word})
-    for place, call in enumerate(say.calls):
-        whole = _call(call, place)
-        arguments: str | None = whole["function"].pop("arguments", None)
+    for index, call in enumerate(say.calls):
+        complete = _call(call, index)
+        arguments: str | None = complete["function"].pop("arguments", None)
         if arguments is not None:
-            whole["function"]["arguments"] = ""
-        yield event({"tool_calls": [{"index": place, **whole}]})
+            complete["function"]["arguments"] = ""
+        yield event({"tool_calls": [{"index": index, **complete}]})
         for piece in pieces(arguments or ""):
-            yield event({"tool_calls": [{"index": place, "function": {"arguments": piece}}]})
+            yield event({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield event({}, _reason(say))
     options: dict[str, Any] = body.get("stream_options") or {}
     if options.get("include_usage") and say.usage != {}:
@@ -171,7 +171,7 @@ def _frame(say: Say, body: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-scripted", "object": kind, "created": CREATED, "model": model}
 
 
-def _call(call: tuple[str, str | None], place: int) -> dict[str, Any]:
+def _call(call: tuple[str, str | None], index: int) -> dict[str, Any]:
     name, arguments = call
     function = {"name": name} | ({} if arguments is None else {"arguments": arguments})
-    return {"id": f"call_{place}", "type": "function", "function": function}
+    return {"id": f"call_{index}", "type": "function", "function": function}

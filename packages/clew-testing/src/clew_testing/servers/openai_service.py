@@ -64,17 +64,17 @@ class Access:
 
     def refuse(self, seen: ReceivedRequest, check: Callable[[Any], None]) -> Fail | None:
         """The error for a request without the key, against the rules, or for no such model."""
-        given = seen.headers.get("authorization", "").removeprefix("Bearer ")
-        if self.key and given != self.key:
-            return Fail(401, f"Incorrect API key provided: {given}.", "invalid_api_key")
+        key = seen.headers.get("authorization", "").removeprefix("Bearer ")
+        if self.key and key != self.key:
+            return Fail(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
         try:
             check(seen.body)
         except Refused as refused:
             return Fail(400, str(refused), None, refused.param)
         model = seen.body["model"]
         if self.models and model not in self.models:
-            said = f"The model '{model}' does not exist."
-            return Fail(404, said, "model_not_found", "model")
+            message = f"The model '{model}' does not exist."
+            return Fail(404, message, "model_not_found", "model")
         return None
 
 

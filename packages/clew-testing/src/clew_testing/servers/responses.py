@@ -42,9 +42,9 @@ class Responses:
         return to_json(self._response(say, seen.body))
 
     def events(self, say: Say, seen: ReceivedRequest) -> Iterator[bytes]:
-        whole = self._response(say, seen.body)
+        response = self._response(say, seen.body)
         nothing: dict[str, Any] = {"output": [], "usage": None}
-        begun = whole | {"status": "in_progress"} | nothing
+        begun = response | {"status": "in_progress"} | nothing
         numbers = count()
 
         def event(kind: str, **more: Any) -> bytes:
@@ -52,17 +52,17 @@ class Responses:
 
         yield event("response.created", response=begun)
         yield event("response.in_progress", response=begun)
-        for place, item in enumerate(whole["output"]):
+        for index, item in enumerate(response["output"]):
             for kind, more in _growth(item):
                 at = {} if "item" in more else {"item_id": item["id"]}
-                yield event(kind, output_index=place, **at, **more)
-        last = "incomplete" if whole["status"] == "incomplete" else "completed"
-        yield event(f"response.{last}", response=whole)
+                yield event(kind, output_index=index, **at, **more)
+        last = "incomplete" if response["status"] == "incomplete" else "completed"
+        yield event(f"response.{last}", response=response)
 
     def _response(self, say: Say, body: Mapping[str, Any]) -> dict[str, Any]:
         number = next(self._numbers)
         early = _EARLY.get(say.finish or "")
-        whole = {
+        response = {
             "id": f"resp_{number}",
             "object": "response",
             "created_at": CREATED,
@@ -73,11 +73,11 @@ class Responses:
             "output": self._output(say, number, encrypted=ENCRYPTED in (body.get("include") or [])),
         }
         if say.finish == "refusal":
-            whole["status"] = "completed"
-        return whole if say.usage == {} else whole | {"usage": _usage(say, body)}
+            response["status"] = "completed"
+        return response if say.usage == {} else response | {"usage": _usage(say, body)}
 
     def _output(self, say: Say, number: int, *, encrypted: bool) -> list[dict[str, Any]]:
-        calls = [_call(call, f"{number}_{place}") for place, call in enumerate(say.calls)]
+        calls = [_call(call, f"{number}_{index}") for index, call in enumerate(say.calls)]
         refused = say.text if say.finish == "refusal" else say.refusal
         output: list[dict[str, Any]] = []
         if say.reasoning:

@@ -29,7 +29,7 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
 }
 _PREFIX: Final[Mapping[str, str]] = {"message": "msg", "function_call": "fc", "reasoning": "rs"}
 _SEEN: Final = {"input_text": "text", "input_image": "image_url"}
-_SAID: Final = {"output_text": "text", "refusal": "refusal"}
+_TEXT_FIELDS: Final = {"output_text": "text", "refusal": "refusal"}
 _LONGEST: Final = 64
 
 
@@ -56,8 +56,8 @@ def check(body: Any, issued: Mapping[str, Issued]) -> None:
     if not (items := array_of(known.get("input"))):
         raise Refused("Missing required parameter: 'input'.", "input")
     _check_tools(known)
-    for place, item in enumerate(items):
-        _check_item(item, f"input[{place}]")
+    for index, item in enumerate(items):
+        _check_item(item, f"input[{index}]")
     _check_calls(items)
     if known.get("store") is not False:
         raise Refused("This server keeps nothing: send 'store' as false.", "store")
@@ -67,7 +67,7 @@ def check(body: Any, issued: Mapping[str, Issued]) -> None:
 
 def _check_tools(body: dict[str, Any]) -> None:
     tools = array_of(body.get("tools")) or []
-    names = [_check_tool(tool, f"tools[{place}]") for place, tool in enumerate(tools)]
+    names = [_check_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     if len(set(names)) < len(names):
         raise Refused("Invalid 'tools': tool names must be unique.", "tools")
     choice = body.get("tool_choice", "auto")
@@ -87,8 +87,8 @@ def _check_tool(tool: Any, where: str) -> str:
     check_name(known.get("name"), f"{where}.name")
     schema = object_of(known.get("parameters")) or {}
     strict = known.get("strict") is not False
-    if said := tool_complaint(schema) or (strict and complaint(schema, strict=True)):
-        raise Refused(f"Invalid schema for function '{known['name']}': {said}", where)
+    if problem := tool_complaint(schema) or (strict and complaint(schema, strict=True)):
+        raise Refused(f"Invalid schema for function '{known['name']}': {problem}", where)
     return str(known["name"])
 
 
@@ -135,13 +135,13 @@ def _check_message(message: dict[str, Any], where: str) -> None:
         return
     if (blocks := array_of(content)) is None:
         raise Refused(f"Missing required parameter: '{where}.content'.", f"{where}.content")
-    taken = _SAID if role == "assistant" else _SEEN
+    taken = _TEXT_FIELDS if role == "assistant" else _SEEN
     for number, block in enumerate(blocks):
         known = object_of(block) or {}
         kind = known.get("type")
         if not isinstance(known.get(taken.get(str(kind), "")), str):
-            place = f"{where}.content[{number}]"
-            raise Refused(f"Invalid value: '{kind}' in '{place}.type'.", f"{place}.type")
+            label = f"{where}.content[{number}]"
+            raise Refused(f"Invalid value: '{kind}' in '{label}.type'.", f"{label}.type")
 
 
 def _check_calls(items: list[dict[str, Any]]) -> None:
@@ -174,10 +174,10 @@ def _check_calls(items: list[dict[str, Any]]) -> None:
 def _check_issued(items: list[dict[str, Any]], issued: Mapping[str, Issued]) -> None:
     """What a model thought comes back whole and in its place, or not at all."""
     before: set[str] = set()
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         kind, id_ = item.get("type", "message"), item.get("id", "")
         if kind == "reasoning":
-            following = items[place + 1].get("id") if place + 1 < len(items) else None
+            following = items[index + 1].get("id") if index + 1 < len(items) else None
             _check_reasoning(item, issued.get(id_), following)
             before.add(id_)
         elif id_ in issued:

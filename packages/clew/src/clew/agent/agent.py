@@ -25,8 +25,8 @@ from clew.agent.validate import (
     check_prompt,
     check_retrieval,
     check_screens,
-    check_shown,
     check_tools,
+    check_visible,
     fitting,
     guards_among,
 )
@@ -96,14 +96,14 @@ class Agent(Generic[A_co]):
         spec, codec, info = parts.prompt_spec, parts.codec, parts.model.info
         if spec.shape is not None:
             check_function("shape", spec.shape)
-        check_number("tries", self.tries, least=0)
+        check_number("tries", self.tries, minimum=0)
         check_number("seed", self.seed)
         check_cost(self.limits.cost, self.tools, priced=info.priced)
         check_json("fallback", self.fallback)
         check_json("the model's params", dict(info.params))
         if self.context.retrieval is not None:
             check_retrieval(self.context.retrieval, self.tools, codec)
-        check_shown(spec.tools)
+        check_visible(spec.tools)
         with fitting(f"the codec {codec.name}"):
             first = parts.first_prompt
         check_named(self.limits, self.guards, parts.countable)
@@ -113,13 +113,13 @@ class Agent(Generic[A_co]):
             info.validate(first_prompt(codec, replace(spec, tools=more)))
 
     def __repr__(self) -> str:
-        """Its model, its codec and its tools; `setting` has all of it."""
+        """Its model, its codec and its tools; `spec` has all of it."""
         tools = ", ".join(tool.name for tool in self.tools) or "none"
         return f"<Agent {self.parts.model.info.name}, {self.parts.codec.name}, tools: {tools}>"
 
-    def __new__(cls, *args: Any, **given: Any) -> Self:
+    def __new__(cls, *args: Any, **options: Any) -> Self:
         """Raise `ConfigError` for a setting that an agent does not have: the name may be near."""
-        check_names(given, [each.name for each in fields(cls)], modelled=bool(args))
+        check_names(options, [each.name for each in fields(cls)], modelled=bool(args))
         return super().__new__(cls)
 
     @overload
@@ -157,7 +157,7 @@ class Agent(Generic[A_co]):
         return compile_engine(self.parts, self.decode)
 
     @property
-    def setting(self) -> AgentSpec:
+    def spec(self) -> AgentSpec:
         """What the record must contain for a replay, and its fingerprint."""
         return self.engine.spec
 

@@ -23,7 +23,7 @@ from clew.agent.agent import A_co, Agent
 from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
-from clew.agent.result import Result, whole_result
+from clew.agent.result import Result, complete_result
 from clew.agent.runner import drive, start, start_fork, take_up
 from clew.concurrency.portal import twin
 from clew.concurrency.resources import resources
@@ -162,7 +162,7 @@ class OpenRun(Generic[A_co]):
             elif (stop := self.record.stop) is not None and (
                 stop.status == "interrupted" or is_set_aside(stop)
             ):
-                await self._journal.record(Changed(self._agent.setting))
+                await self._journal.record(Changed(self._agent.spec))
             return await drive(self._agent, self._journal)
 
 
@@ -186,19 +186,19 @@ async def open_run(
     new or its agent has changed.
     """
     _check_agent(agent)
-    async with store_at(store) as place, resources():
+    async with store_at(store) as opened, resources():
         if goal is not None:
             run_id = run_id or new_run_id()
-            async with at_work(place, run_id, "refuse"):
+            async with at_work(opened, run_id, "refuse"):
                 journal = await start(
-                    agent, goal, place, run_id=run_id, listener=listener, origin=origin
+                    agent, goal, opened, run_id=run_id, listener=listener, origin=origin
                 )
                 yield OpenRun(agent, journal)
             return
-        async with at_work(place, run_id, "take over" if take_over else "wait"):
-            agent = agent if accept_change else as_begun(agent, await load(place, run_id))
+        async with at_work(opened, run_id, "take over" if take_over else "wait"):
+            agent = agent if accept_change else as_begun(agent, await load(opened, run_id))
             journal = await take_up(
-                agent, run_id, place,
+                agent, run_id, opened,
                 accept_change=accept_change, listener=listener, origin=origin,
             )  # fmt: skip
             yield OpenRun(agent, journal)
@@ -219,12 +219,12 @@ async def open_fork(
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     _check_agent(agent)
-    async with store_at(store) as place, resources():
-        point = find_fork_point(await load(place, run_id), at, observations, say)
+    async with store_at(store) as opened, resources():
+        point = find_fork_point(await load(opened, run_id), at, observations, say)
         new_id = new_id or new_run_id()
-        async with at_work(place, new_id, "refuse"):
+        async with at_work(opened, new_id, "refuse"):
             journal = await start_fork(
-                agent, point, place, new_id, listener=listener, origin=origin
+                agent, point, opened, new_id, listener=listener, origin=origin
             )
             yield OpenRun(agent, journal)
 
@@ -232,12 +232,12 @@ async def open_fork(
 async def result_of(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Result[A_co]:
     """The result of a stopped run, from its record. Raises `ConfigError` if it has not stopped."""
     _check_agent(agent)
-    async with store_at(store) as place:
-        record = await load(place, run_id)
+    async with store_at(store) as opened:
+        record = await load(opened, run_id)
         if record.stop is None:
             message = f"run {run_id} has not stopped: resume it, or wait for its worker"
             raise ConfigError(message)
-        return await whole_result(agent, record, place)
+        return await complete_result(agent, record, opened)
 
 
 async def replay(
@@ -254,8 +254,8 @@ async def replay(
 
 async def read(run_id: str, *, at: int | None = None, store: Where = None) -> Trajectory:
     """A run as recorded, without opening it; with `at` as it stood when that step was complete."""
-    async with store_at(store) as place:
-        record = await load(place, run_id)
+    async with store_at(store) as opened:
+        record = await load(opened, run_id)
     return record if at is None else Trajectory(run_id, find_fork_point(record, at).shared)
 
 
@@ -274,8 +274,10 @@ async def prompt_of(
     """
     if step is not None:
         check_number("step", step)
-    async with store_at(store) as place:
-        return await render_prompt(await load(place, run_id), place, step, codec=codec, shape=shape)
+    async with store_at(store) as opened:
+        return await render_prompt(
+            await load(opened, run_id), opened, step, codec=codec, shape=shape
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,18 +287,18 @@ class Token:
     text: str
 
 
-Shown: TypeAlias = Entry | Token
+StreamItem: TypeAlias = Entry | Token
 
 
 class Stream(Generic[A_co]):
     """The events of a run as they happen; `result` is set when the iteration ends."""
 
-    def __init__(self, shown: AsyncIterator[Shown]) -> None:
-        self._shown = shown
+    def __init__(self, items: AsyncIterator[StreamItem]) -> None:
+        self._items = items
         self.result: Result[A_co] | None = None
 
-    def __aiter__(self) -> AsyncIterator[Shown]:
-        return self._shown
+    def __aiter__(self) -> AsyncIterator[StreamItem]:
+        return self._items
 
 
 class _RunWork(Generic[A_co]):
@@ -307,7 +309,7 @@ class _RunWork(Generic[A_co]):
     """
 
     def __init__(self, work: Callable[[Listener], Coroutine[Any, Any, Result[A_co]]]) -> None:
-        self._send, self._receive = anyio.create_memory_object_stream[Shown](float("inf"))
+        self._send, self._receive = anyio.create_memory_object_stream[StreamItem](float("inf"))
         self._work = work
         self._told = False
         self.events: Stream[A_co] = Stream(self)
@@ -321,7 +323,7 @@ class _RunWork(Generic[A_co]):
     def __aiter__(self) -> "_RunWork[A_co]":
         return self
 
-    async def __anext__(self) -> Shown:
+    async def __anext__(self) -> StreamItem:
         """What is shown next; what ended the run is raised."""
         try:
             return await self._receive.receive()
@@ -345,7 +347,7 @@ class _RunWork(Generic[A_co]):
 class _Forward:
     """A listener that passes everything on."""
 
-    def __init__(self, show: Callable[[Shown], None]) -> None:
+    def __init__(self, show: Callable[[StreamItem], None]) -> None:
         self._show = show
 
     def token(self, text: str) -> None:
@@ -405,28 +407,28 @@ async def batch(
     state = _Batch()
     limiter = anyio.Semaphore(at_once)
 
-    async def one(place: Store, index: int, goal: str) -> None:
-        async with limiter, at_work(place, run_id := new_run_id(), "refuse"):
-            journal = await start(agent, goal, place, run_id=run_id)
+    async def one(opened: Store, index: int, goal: str) -> None:
+        async with limiter, at_work(opened, run_id := new_run_id(), "refuse"):
+            journal = await start(agent, goal, opened, run_id=run_id)
             try:
-                found = await drive(agent, journal)
+                outcome = await drive(agent, journal)
             except ModelError as error:
                 trajectory = journal.trajectory
                 reason, steps = str(error), len(trajectory.steps)
                 failed: Result[Any] = Result(
                     trajectory.run_id, "failed", reason, None, trajectory.usage, steps
                 )
-                found = failed
-        state.results[index] = found
+                outcome = failed
+        state.results[index] = outcome
         state.done += 1
         if on_done is not None:
-            on_done(state.done, len(goals), found)
+            on_done(state.done, len(goals), outcome)
 
-    async with store_at(store) as place, resources():
+    async with store_at(store) as opened, resources():
         with one_error():
             async with anyio.create_task_group() as group:
                 for index, goal in enumerate(goals):
-                    group.start_soon(one, place, index, goal)
+                    group.start_soon(one, opened, index, goal)
     return [state.results[index] for index in range(len(goals))]
 
 

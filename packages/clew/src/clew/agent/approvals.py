@@ -41,14 +41,14 @@ async def pending_approvals(*, store: Where = None) -> tuple[PendingApproval, ..
     A call with a ruling no longer waits, even if its run has not continued yet. A run that cannot
     be read is logged, and does not affect the others.
     """
-    async with store_at(store) as place:
-        found: list[PendingApproval] = []
-        for info in [*await place.runs(status="open"), *await place.runs(status="held")]:
+    async with store_at(store) as opened:
+        approvals: list[PendingApproval] = []
+        for info in [*await opened.runs(status="open"), *await opened.runs(status="held")]:
             try:
-                found += await _held(place, info.run_id)
+                approvals += await _held(opened, info.run_id)
             except StoreError as error:
                 LOG.warning("what waits in run %s is not listed: %s", info.run_id, error)
-        return tuple(sorted(found, key=lambda each: (each.at, each.run_id, each.call)))
+        return tuple(sorted(approvals, key=lambda each: (each.at, each.run_id, each.call)))
 
 
 async def _held(store: Store, run_id: str) -> list[PendingApproval]:
@@ -126,18 +126,18 @@ async def rule(
         if problem := unfit(value):
             message = f"the {what} of a ruling hold {REFUSED.format(problem)}"
             raise ConfigError(message)
-    async with store_at(store) as place:
-        record = await load(place, run_id)
+    async with store_at(store) as opened:
+        record = await load(opened, run_id)
         waiting = record.call(call)
         word = _hidden(Ruling(call, allow, args, why, by, seen or waiting.question, answer=answer))
-        first = await word_on(place, record, waiting)
+        first = await word_on(opened, record, waiting)
         if first is None:
             _check(record, waiting, word)
             body = encode_message(word)
             if allow and args is not None:
-                await _check_args(place, record, waiting, args)
-            await place.post(run_id, body)
-        await _notify_ancestors(place, record, by)
+                await _check_args(opened, record, waiting, args)
+            await opened.post(run_id, body)
+        await _notify_ancestors(opened, record, by)
     if first is not None and _meaning(first) != _meaning(word):
         told = f"{call} of run {run_id} was ruled on already, and the first word counts"
         raise ConfigError(told)
@@ -182,7 +182,7 @@ async def _check_args(store: Store, record: Trajectory, call: Call, args: dict[s
 
     The model would be told of the mistake, and the ruling would be used up.
     """
-    blob = (record.setting or record.started.setting).prompt_blob
+    blob = (record.spec or record.started.spec).prompt_blob
     if not blob:
         return
     try:
@@ -217,9 +217,9 @@ async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
 
     You can also cancel a sub-run alone; its parent then continues without its answer.
     """
-    async with store_at(store) as place:
-        await _cancel(place, run_id, why)
-        await _notify_ancestors(place, await load(place, run_id), "")
+    async with store_at(store) as opened:
+        await _cancel(opened, run_id, why)
+        await _notify_ancestors(opened, await load(opened, run_id), "")
 
 
 async def _cancel(store: Store, run_id: str, why: str) -> None:

@@ -2,8 +2,9 @@
 
 A worker that dies, by `os._exit`, a signal or for want of memory, writes nothing. But it opened the
 run before, and the store counts openings. So what says that a run broke its worker is an opening
-without anything that came of it. After `MOST` of them in a row the run is stopped, with a reason; a
-person who resumes it, rules on it or speaks to it takes that back, and counting begins anew.
+without anything that came of it. After `MAX_FAILURES` of them in a row the run is stopped, with a
+reason; a person who resumes it, rules on it or speaks to it takes that back, and counting begins
+anew.
 """
 
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 from clew.core.events import Attempt, Changed, Charged, Judged, Stop
 from clew.core.trajectory import Trajectory
 
-MOST: Final = 3
+MAX_FAILURES: Final = 3
 """So many openings in a row may come to nothing."""
 
 _IN_SUB_RUNS: Final = 10
@@ -35,7 +36,9 @@ def too_often(trajectory: Trajectory, epoch: int) -> Stop | None:
     """The stop of a run that is open, and that broke its worker too often up to this epoch."""
     count = idle_openings(trajectory, epoch)
     below = any(call.child for call in trajectory.step.pending)
-    if trajectory.stop is not None or count < (MOST * _IN_SUB_RUNS if below else MOST):
+    if trajectory.stop is not None or count < (
+        MAX_FAILURES * _IN_SUB_RUNS if below else MAX_FAILURES
+    ):
         return None
     why = f"{count} workers took it up in a row and broke, or its parts raised, before it got on"
     return Stop("failed", f"set aside: {why}", code="set_aside")

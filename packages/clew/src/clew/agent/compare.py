@@ -58,24 +58,24 @@ def diff(left: Trajectory, right: Trajectory) -> Difference:
             break
         shared += 1
         steps += isinstance(entry.event, Thought)
-    settings = [record.setting or record.started.setting for record in (left, right)]
+    settings = [record.spec or record.started.spec for record in (left, right)]
     return Difference(left, right, shared, steps, changes(*settings), _parting(left, right))
 
 
 def _makers(record: Trajectory) -> list[tuple[str, bytes]]:
     """Who wrote each entry, and its hash: runs begun in one moment may have the same hashes."""
-    maker, found = record.run_id, list[tuple[str, bytes]]()
+    maker, blobs = record.run_id, list[tuple[str, bytes]]()
     for entry in reversed(record.entries):
-        found.append((maker, entry.hash))
+        blobs.append((maker, entry.hash))
         if isinstance(entry.event, Forked):
             maker = entry.event.parent
-    return found[::-1]
+    return blobs[::-1]
 
 
 def _parting(left: Trajectory, right: Trajectory) -> Parting | None:
     for one, other in zip_longest(_facts(left), _facts(right)):
         if one != other:
-            step, what, _ = min(filter(None, (one, other)), key=_place)
+            step, what, _ = min(filter(None, (one, other)), key=_sort_key)
             values = [
                 fact[2] if fact is not None and fact[:2] == (step, what) else None
                 for fact in (one, other)
@@ -84,7 +84,7 @@ def _parting(left: Trajectory, right: Trajectory) -> Parting | None:
     return None
 
 
-def _place(fact: Fact) -> tuple[int, bool]:
+def _sort_key(fact: Fact) -> tuple[int, bool]:
     """What comes first of two that differ; of an end and of what went on, the latter."""
     return fact[0], fact[1] == "stop"
 
@@ -126,25 +126,25 @@ def as_begun(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
     What suits a model, or is installed, may be another than when a run began: it goes on as it
     began.
     """
-    setting = record.setting or record.started.setting
+    spec = record.spec or record.started.spec
     for likened in (_with_ranking, _with_variant):
-        if not (different := changes_to_accept(setting, redact(agent.setting))):
+        if not (different := changes_to_accept(spec, redact(agent.spec))):
             return agent
-        begun = likened(agent, setting)
-        left = changes_to_accept(setting, redact(begun.setting))
+        begun = likened(agent, spec)
+        left = changes_to_accept(spec, redact(begun.spec))
         agent = begun if len(left) < len(different) else agent
     return agent
 
 
-def _with_variant(agent: Agent[A_co], setting: AgentSpec) -> Agent[A_co]:
-    name = setting.parts.get("variant")
+def _with_variant(agent: Agent[A_co], spec: AgentSpec) -> Agent[A_co]:
+    name = spec.parts.get("variant")
     variants = [one for one in agent.parts.instructions.variants if one.name == name]
     forced = [replace(one, match=("*",), below=None, native=None) for one in variants]
     return agent.replace(prompt=agent.parts.instructions.replace(variants=forced))
 
 
-def _with_ranking(agent: Agent[A_co], setting: AgentSpec) -> Agent[A_co]:
-    finder, name = agent.context.retrieval, setting.parts.get("retrieval")
+def _with_ranking(agent: Agent[A_co], spec: AgentSpec) -> Agent[A_co]:
+    finder, name = agent.context.retrieval, spec.parts.get("retrieval")
     if not isinstance(finder, Ranks) or not isinstance(name, str):
         return agent
     return agent.replace(context=agent.context.replace(retrieval=finder.as_recorded(name)))

@@ -28,7 +28,7 @@ from clew.guards.limits import Limits
 from clew.models.completion import complete
 from clew.support.parts import differing, name_of, names_of, stable_name
 from clew.tools.advice import right_form, unknown_tool
-from clew.tools.retrieval.finder import found_names
+from clew.tools.retrieval.finder import matching_names
 from clew.tools.schema import schema_hash
 
 _UNNAMED: Final = (AlreadyDone, WholeCaps)
@@ -64,7 +64,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         unknown=limits.unknown,
         argument_bytes=limits.argument_bytes,
         observation_bytes=limits.observation_bytes,
-        caps_left=parts.whole_caps.left,
+        caps_left=parts.strategy_caps.left,
         render=render,
         complete=completing,
         read=partial(read_reply, model, codec, spec, text_only=agent.answer is str),
@@ -72,7 +72,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         reminders=parts.instructions.reminders,
         find_tools=_finding(parts),
         read_on=tuple(tool.name for tool in parts.recalls),
-        leaves_out=partial(leaves_out, shape=spec.shape, shown=parts.shown),
+        leaves_out=partial(leaves_out, shape=spec.shape, visible_chars=parts.visible_chars),
         omission=_omission(parts),
         shorten=_shortening(parts),
         wants_review=_never if rewinds is None else rewinds.asks,
@@ -89,7 +89,7 @@ def _finding(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[st
     finder = parts.agent.context.retrieval
     if finder is None:
         return None
-    return partial(found_names, finder, parts.prompt_spec, patience=parts.patience)
+    return partial(matching_names, finder, parts.prompt_spec, patience=parts.patience)
 
 
 def _omission(parts: Composition) -> Callable[[Trajectory], Compacted | Rewound | None]:
@@ -128,8 +128,8 @@ def _reviewing(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[
 def agent_spec(parts: Composition) -> AgentSpec:
     """What the record must contain for a replay, and its fingerprint."""
     agent = parts.agent
-    shown = [described(tool, parts.variant) for tool in agent.tools]
-    tools = {t.name: ToolSetting(t.version, t.effect, schema_hash(t)) for t in shown}
+    visible = [described(tool, parts.variant) for tool in agent.tools]
+    tools = {t.name: ToolSetting(t.version, t.effect, schema_hash(t)) for t in visible}
     guards = names_of(parts.guards)
     named: dict[str, Json] = {
         "answer": parts.prompt_spec.answer,
@@ -154,7 +154,7 @@ def agent_spec(parts: Composition) -> AgentSpec:
 def _optional_parts(parts: Composition) -> dict[str, Json]:
     """Parts that are named in the record only where they are not as usual."""
     agent = parts.agent
-    context, prompt_spec, said = agent.context, parts.prompt_spec, parts.instructions
+    context, prompt_spec, instructions = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
     named = {
         "retrieval": name_of(context.retrieval),
@@ -164,8 +164,8 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
         "variant": None if parts.variant is None else parts.variant.name,
         **differing(prompt_spec, PromptSpec, SWITCHES),
         "shape": name_of(prompt_spec.shape),
-        "tail": name_of(said.tail),
-        **differing(said, PROMPT, ("tell_left",)),
+        "tail": name_of(instructions.tail),
+        **differing(instructions, PROMPT, ("tell_left",)),
         **{name: name_of(part) for name, part in long.items()},
     }
     return {name: part for name, part in named.items() if part is not None}

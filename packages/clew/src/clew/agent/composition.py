@@ -8,8 +8,8 @@ from typing import Any, Final, Protocol
 from clew.agent.validate import worked_examples
 from clew.codecs import by_name as codec_by_name
 from clew.context import Context, Instructions, Variant
-from clew.context.call_estimate import CallEstimate, most_answered, opening
-from clew.context.compaction import Compacting, shown_characters
+from clew.context.call_estimate import CallEstimate, max_answer_tokens, opening
+from clew.context.compaction import Compacting, visible_characters
 from clew.context.instructions import instructions
 from clew.context.variants import described, matching
 from clew.context.view import first_prompt
@@ -33,13 +33,13 @@ from clew.core.interfaces import (
 from clew.core.policy import ask_guard
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
-from clew.guards.limits import Limits, at_most
+from clew.guards.limits import Limits, bounds_of
 from clew.guards.no_progress import Stuck
 from clew.models.resolve import resolve
 from clew.support.parts import Patience, names_of
 from clew.tools.finish import answer_schema, finish_tool
 from clew.tools.recall import fitting_recalls
-from clew.tools.schema import compile_schema, shown_problems
+from clew.tools.schema import compile_schema, problems_of_visible
 
 _OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress)
 """Guards that are clew's: they answer at once, and need no watching."""
@@ -110,24 +110,26 @@ class Composition:
     def prompt_spec(self) -> PromptSpec:
         """What the codec may know about the agent."""
         schema, variant = answer_schema(self.agent.answer), self.variant
-        finish, said = finish_tool(schema), self.instructions.settled(variant)
+        finish, instructions = finish_tool(schema), self.instructions.settled(variant)
         exact = self.instructions.examples is not None  # a variant takes as many as there are
-        shown = [described(tool, variant) for tool in self.agent.tools if not tool.hidden]
+        visible = [described(tool, variant) for tool in self.agent.tools if not tool.hidden]
         finder = self.agent.context.retrieval
-        first = {tool.name for tool in shown} if finder is None else finder.always
+        first = {tool.name for tool in visible} if finder is None else finder.always
         return PromptSpec(
-            prompt=said.text,
-            tools=tuple(tool for tool in shown if tool.name in first),
+            prompt=instructions.text,
+            tools=tuple(tool for tool in visible if tool.name in first),
             finish=finish,
             answer=schema,
             known=frozenset(tool.name for tool in (*self.agent.tools, *self.recalls)),
-            thought=bool(said.thought),
-            examples=worked_examples(said.examples or (), (*self.agent.tools, finish), exact=exact),
+            thought=bool(instructions.thought),
+            examples=worked_examples(
+                instructions.examples or (), (*self.agent.tools, finish), exact=exact
+            ),
             shape=None if variant is None else variant.shape,
-            more=(*(tool for tool in shown if tool.name not in first), *self.recalls),
-            shown=self.shown,
+            more=(*(tool for tool in visible if tool.name not in first), *self.recalls),
+            visible_chars=self.visible_chars,
             withhold=self.no_progress is not None and self.no_progress.withhold,
-            **said.switches,
+            **instructions.switches,
         )
 
     @cached_property
@@ -138,12 +140,12 @@ class Composition:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about settings that are rarely wise: many tools, tools that look alike."""
-        return tuple(shown_problems(self.prompt_spec.tools))
+        return tuple(problems_of_visible(self.prompt_spec.tools))
 
     @cached_property
     def bounds(self) -> tuple[AnyBound, ...]:
         """The bounds of the limits and the user's own."""
-        usual = at_most(self.agent.limits, priced=self.model.info.priced)
+        usual = bounds_of(self.agent.limits, priced=self.model.info.priced)
         return (
             *usual,
             *(() if self.agent.limits.no_progress is None else (Stuck(),)),
@@ -160,31 +162,33 @@ class Composition:
     def guards(self) -> tuple[Guard, ...]:
         """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
         stuck = () if self.no_progress is None else (self.no_progress,)
-        usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.whole_caps)
+        usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.strategy_caps)
         return (*self.agent.guards, *self.tool_guards, *stuck, *usual)
 
     @cached_property
     def effectful(self) -> frozenset[str]:
         """The names of its tools with an effect."""
-        found = (it for it in self.agent.tools if isinstance(it, Tool) and it.effect in EFFECTFUL)
-        return frozenset(it.name for it in found)
+        effectful_names = (
+            it for it in self.agent.tools if isinstance(it, Tool) and it.effect in EFFECTFUL
+        )
+        return frozenset(it.name for it in effectful_names)
 
     @cached_property
-    def whole_caps(self) -> WholeCaps:
+    def strategy_caps(self) -> WholeCaps:
         """The guard of what holds over all runs of a strategy."""
         caps = {
-            name: most
+            name: cap
             for tool in self.agent.tools
             if isinstance(tool, AgentTool)
-            for name, most in tool.caps.items()
+            for name, cap in tool.caps.items()
         }
         return WholeCaps(self.effectful, caps)
 
     @cached_property
     def tool_guards(self) -> tuple[Guard, ...]:
         """The guards that tools bring, each of which judges the calls of its tools only."""
-        found = {id(tool.guard): tool.guard for tool in self.agent.tools if tool.guard is not None}
-        return tuple(found.values())
+        guards = {id(tool.guard): tool.guard for tool in self.agent.tools if tool.guard is not None}
+        return tuple(guards.values())
 
     @cached_property
     def named_guards(self) -> tuple[NamedGuard, ...]:
@@ -210,10 +214,10 @@ class Composition:
     def budget(self) -> Budget:
         """What its runs may spend, and what is known beforehand about its model calls."""
         model = self.model
-        most = most_answered(model.info.params)
+        max_tokens = max_answer_tokens(model.info.params)
         prompt_spec = self.prompt_spec
         estimate = CallEstimate(
-            opening(self.first_prompt), most, prompt_spec.shape, prompt_spec.shown
+            opening(self.first_prompt), max_tokens, prompt_spec.shape, prompt_spec.visible_chars
         )
         limits = self.agent.limits
         strategy = model.info.name.partition(":")[0] == STRATEGY
@@ -235,7 +239,9 @@ class Composition:
         )
         if settings is None:
             return None
-        return Compacting(settings, self.window, first, prompt_spec.shape, prompt_spec.shown)
+        return Compacting(
+            settings, self.window, first, prompt_spec.shape, prompt_spec.visible_chars
+        )
 
     @cached_property
     def patience(self) -> Patience:
@@ -262,12 +268,12 @@ class Composition:
     @cached_property
     def recalls(self) -> tuple[Tool, ...]:
         """The tools that read on in what the view leaves out."""
-        return fitting_recalls(self.agent.tools, self.codec, self.shown)
+        return fitting_recalls(self.agent.tools, self.codec, self.visible_chars)
 
     @cached_property
-    def shown(self) -> int | None:
+    def visible_chars(self) -> int | None:
         """How much of one observation is shown, where more of it can be read on."""
-        return None if self.agent.context.compaction is None else shown_characters(self.window)
+        return None if self.agent.context.compaction is None else visible_characters(self.window)
 
     @cached_property
     def validators(self) -> dict[str, Validator]:

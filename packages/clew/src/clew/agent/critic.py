@@ -33,10 +33,10 @@ PROMPT: Final = (
     'Reply with JSON only: {"wrong": true or false, "to": number, "lesson": "…"}'
 )
 
-SHOWN: Final = 400
+MAX_VALUE_CHARS: Final = 400
 """So many characters of each thought, call, result and answer are shown."""
 
-MOST: Final = 16_000
+MAX_RECORD_CHARS: Final = 16_000
 """So many characters of all steps: of longer runs the last steps."""
 
 SECONDS: Final = 3600.0
@@ -55,7 +55,7 @@ _FORM: Final[dict[str, Json]] = {
 }
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _CriticReply(msgspec.Struct, frozen=True):
     """The form of the model's reply."""
 
     wrong: bool
@@ -94,18 +94,18 @@ class Critic:
 
     async def __call__(self, trajectory: Trajectory) -> Review:
         """What the model says of a run."""
-        prompt = self._prompt(shown(trajectory))
+        prompt = self._prompt(record_lines(trajectory))
         try:
             reply = await complete(self.resolved_model, prompt, None, SECONDS, GRACE)
         except ModelError as error:
             return Review(wrong=False, fault=f"it failed: {error}")
         text = reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]
         try:
-            said = msgspec.json.decode(text, type=_Said)
+            critic_reply = msgspec.json.decode(text, type=_CriticReply)
         except (msgspec.DecodeError, UnicodeError):
             fault = "its reply could not be read"
             return Review(wrong=False, usage=reply.usage, fault=fault)
-        return Review(said.wrong, said.to, said.lesson, reply.usage)
+        return Review(critic_reply.wrong, critic_reply.to, critic_reply.lesson, reply.usage)
 
     def _prompt(self, lines: tuple[str, ...]) -> Prompt:
         """The question and steps for the model."""
@@ -113,10 +113,10 @@ class Critic:
         return Prompt(parts, (), reply_schema=_FORM)
 
 
-def shown(trajectory: Trajectory) -> tuple[str, ...]:
+def record_lines(trajectory: Trajectory) -> tuple[str, ...]:
     """The lines that a critic is shown: the question, and the last steps that are in view."""
     lines: list[str] = []
-    left = MOST
+    left = MAX_RECORD_CHARS
     for step in reversed(branch_steps(trajectory)):
         line = _line(step)
         left -= len(line)
@@ -129,14 +129,14 @@ def shown(trajectory: Trajectory) -> tuple[str, ...]:
 def _line(step: Step) -> str:
     """A step in a line of JSON."""
     thought = step.thought
-    said: dict[str, Json] = {
+    fields: dict[str, Json] = {
         "step": step.number,
         "thought": "" if thought is None else _short(thought.text),
         "answer": "" if thought is None else _short(thought.answer or ""),
         "calls": list(_calls(step)),
         "told": [_short(note.text) for note in step.notices if isinstance(note, Note)],
     }
-    return encode({name: value for name, value in said.items() if value}).decode()
+    return encode({name: value for name, value in fields.items() if value}).decode()
 
 
 def _calls(step: Step) -> Iterator[dict[str, Json]]:
@@ -148,4 +148,4 @@ def _calls(step: Step) -> Iterator[dict[str, Json]]:
 
 def _short(text: str) -> str:
     """A text of which so much is shown, without chat tokens."""
-    return cut(without_chat_tokens(text), SHOWN)
+    return cut(without_chat_tokens(text), MAX_VALUE_CHARS)

@@ -58,8 +58,8 @@ def _parsed(
     """The parsed reply; a text that cannot be an answer becomes a fault."""
     if reply.finish == "declined":  # nothing in such a text is a call
         return Parsed(answer=reply.text)
-    found = codec.parse(spec, reply)
-    parsed = of_kind(who, found, Parsed, "what it read (clew.interfaces.Parsed)")
+    read_reply = codec.parse(spec, reply)
+    parsed = of_kind(who, read_reply, Parsed, "what it read (clew.interfaces.Parsed)")
     if not text_only:
         parsed = without_quotes(spec, parsed)
     if any(map(LONG_NUMBER.search, filter(None, (reply.text, *map(_ARGUMENTS, reply.calls))))):

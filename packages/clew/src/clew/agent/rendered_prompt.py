@@ -35,7 +35,7 @@ class RenderedPrompt(msgspec.Struct, frozen=True):
 
     run_id: str
     step: int
-    setting: AgentSpec
+    spec: AgentSpec
     prompt: Prompt
     differs: tuple[str, ...] = ()
     reason: str = ""
@@ -64,26 +64,26 @@ async def render_prompt(
     `ConfigError` where there is no such thought or the record does not say how it was rendered.
     """
     number, trajectory, thought = _before(record, step)
-    setting = trajectory.setting or trajectory.started.setting
-    if not setting.prompt_blob:
+    spec = trajectory.spec or trajectory.started.spec
+    if not spec.prompt_blob:
         message = (
             f"run {record.run_id} was written by a clew that did not keep what prompts are made "
-            "of: only its instructions are there (clew show --json, setting.prompt)"
+            "of: only its instructions are there (clew show --json, spec.prompt)"
         )
         raise ConfigError(message)
-    prompt_spec, name = recorded_prompt_spec(await store.blob(setting.prompt_blob))
+    prompt_spec, name = recorded_prompt_spec(await store.blob(spec.prompt_blob))
     prompt_spec = replace(prompt_spec, shape=shape or SHAPES.get(name))
-    renders = codec or _codec(setting.codec, record.run_id)
-    view = View(renders, prompt_spec, goal_of(trajectory), setting.params)
+    renders = codec or _codec(spec.codec, record.run_id)
+    view = View(renders, prompt_spec, goal_of(trajectory), spec.params)
     calls: Calls = "auto" if trajectory.landing is None else "none"
-    prompt, prints = view.prompt(trajectory, thought.reminders, calls, thought.shown)
+    prompt, prints = view.prompt(trajectory, thought.reminders, calls, thought.visible_tools)
     differs = tuple(
         section
         for section in SECTIONS
         if getattr(prints, section) != getattr(thought.prints, section)
     )
-    reason = _reason(setting, renders, prompt_spec, name) if differs else ""
-    return RenderedPrompt(record.run_id, number, setting, prompt, differs, reason)
+    reason = _reason(spec, renders, prompt_spec, name) if differs else ""
+    return RenderedPrompt(record.run_id, number, spec, prompt, differs, reason)
 
 
 def _before(record: Trajectory, step: int | None) -> tuple[int, Trajectory, Thought]:
@@ -111,10 +111,10 @@ def _codec(recorded: str, run_id: str) -> Codec:
         raise ConfigError(message) from error
 
 
-def _reason(setting: AgentSpec, codec: Codec, prompt_spec: PromptSpec, shape: str) -> str:
+def _reason(spec: AgentSpec, codec: Codec, prompt_spec: PromptSpec, shape: str) -> str:
     """What is known of why a prompt is not what was sent."""
-    if codec.name != setting.codec:
-        return f"it was rendered by {setting.codec}, here it is by {codec.name}"
+    if codec.name != spec.codec:
+        return f"it was rendered by {spec.codec}, here it is by {codec.name}"
     if shape and prompt_spec.shape is None:
         return (
             f"observations were shown as {shape} shapes them, which does not ship with clew: from "

@@ -68,28 +68,30 @@ class WithParser:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The first model's reply, or what the second one read in it."""
         seconds, grace = self.limits.reply_seconds, self.limits.grace
-        said = await complete(self.model, prompt, on_text, seconds, grace)
+        reply = await complete(self.model, prompt, on_text, seconds, grace)
         summary = any(part.text == ASKED for part in prompt.tail)
-        if summary or said.finish not in {"stop", "calls"} or not said.text.strip():
-            return said
-        parsed = self.codec.parse(self.prompt_spec, said)
+        if summary or reply.finish not in {"stop", "calls"} or not reply.text.strip():
+            return reply
+        parsed = self.codec.parse(self.prompt_spec, reply)
         if not self._asks(parsed, prompt.calls):
-            return said
-        read = await complete(self.parser, self._prompt(prompt, said, parsed), None, seconds, grace)
-        usage = said.usage + read.usage
+            return reply
+        read = await complete(
+            self.parser, self._prompt(prompt, reply, parsed), None, seconds, grace
+        )
+        usage = reply.usage + read.usage
         name = self.parser.info.name
         if self._asks(self.codec.parse(self.prompt_spec, read), prompt.calls, read=True):
-            mended = (*said.mended, f"{name} could not read it either")
-            return msgspec.structs.replace(said, usage=usage, mended=mended)
+            mended = (*reply.mended, f"{name} could not read it either")
+            return msgspec.structs.replace(reply, usage=usage, mended=mended)
         return msgspec.structs.replace(
             read,
-            text=read.text or (said.text if read.calls else ""),
+            text=read.text or (reply.text if read.calls else ""),
             usage=usage,
-            model=said.model,
-            undercounted=said.undercounted,
+            model=reply.model,
+            undercounted=reply.undercounted,
             wire=None,
-            reasoning="\n\n".join(filter(None, (said.reasoning, said.text))),
-            mended=(*said.mended, f"read by {name}"),
+            reasoning="\n\n".join(filter(None, (reply.reasoning, reply.text))),
+            mended=(*reply.mended, f"read by {name}"),
         )
 
     def _asks(self, parsed: Parsed, calls: Calls, *, read: bool = False) -> bool:
@@ -99,7 +101,7 @@ class WithParser:
         plain = parsed.answer is not None and not parsed.actions
         return plain and self.codec.native and calls != "none" and not read
 
-    def _prompt(self, prompt: Prompt, said: Reply, parsed: Parsed) -> Prompt:
+    def _prompt(self, prompt: Prompt, reply: Reply, parsed: Parsed) -> Prompt:
         """The message, and what says how a reply is written: the tools, or the instructions."""
         system = (
             ""
@@ -109,7 +111,7 @@ class WithParser:
         wrong = parsed.fault or next((each.fault for each in parsed.actions if each.fault), "")
         lines = [
             f"The format, as the assistant was told it:\n{system}" if system else "",
-            f"The message:\n{said.text}",
+            f"The message:\n{reply.text}",
             f"Why it cannot be read as it is: {wrong}" if wrong else "",
         ]
         user = Part("user", "\n\n".join(filter(None, lines)))

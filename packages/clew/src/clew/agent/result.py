@@ -91,14 +91,14 @@ def _decoded(agent: Agent, answer: Json) -> Any:
         return answer
 
 
-def _note(trajectory: Trajectory, *, found: bool) -> str:
-    """What the model said beside its answer, where it was `found`; what clew noticed of replies."""
+def _note(trajectory: Trajectory, *, answered: bool) -> str:
+    """The text beside the answer, if `answered`, and what clew noticed about the replies."""
     replies = [
         step.thought.reply for step in reversed(trajectory.steps) if step.thought is not None
     ]
-    said = replies[0].note if found and replies else ""
+    note = replies[0].note if answered and replies else ""
     warning = next((reply.warning for reply in replies if reply.warning), "")
-    return "\n".join(filter(None, (said, warning)))
+    return "\n".join(filter(None, (note, warning)))
 
 
 def _audited(agent: Agent, trajectory: Trajectory, answer: Json) -> Any:
@@ -121,8 +121,8 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
     text = stop.answer if isinstance(stop.answer, str) else ""
     names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
     cited = tuple(known[name] for name in names)
-    found = stop.answer is not None and not stop.fallback and stop.status != "declined"
-    answer: Any = _decoded(agent, stop.answer) if found else stop.answer
+    has_answer = stop.answer is not None and not stop.fallback and stop.status != "declined"
+    answer: Any = _decoded(agent, stop.answer) if has_answer else stop.answer
     return Result(
         run_id=trajectory.run_id,
         status=stop.status,
@@ -134,17 +134,17 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
         cited=cited,
         references=tuple(references(cited, trajectory)) if cited else (),
         fallback=stop.fallback,
-        audit=_audited(agent, trajectory, stop.answer) if found else None,
+        audit=_audited(agent, trajectory, stop.answer) if has_answer else None,
         lost=trajectory.total.lost,
         pending_approvals=tuple(pending_here(trajectory)),
-        note=_note(trajectory, found=stop.answer is not None and not stop.fallback),
+        note=_note(trajectory, answered=stop.answer is not None and not stop.fallback),
         links=links_from_outside(stop.answer, trajectory),
     )
 
 
-async def whole_result(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Result[A_co]:
+async def complete_result(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Result[A_co]:
     """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
-    found = result(agent, trajectory)
-    if not found.pending_approvals:
-        return found
-    return replace(found, pending_approvals=await pending_in(store, trajectory))
+    outcome = result(agent, trajectory)
+    if not outcome.pending_approvals:
+        return outcome
+    return replace(outcome, pending_approvals=await pending_in(store, trajectory))

@@ -26,8 +26,8 @@ async def rewind(
     check_text("lesson", lesson)
     check_text("by", by)
     text = one_line(lesson)
-    async with store_at(store) as place:
-        record = await load(place, run_id)
+    async with store_at(store) as opened:
+        record = await load(opened, run_id)
         if not 0 <= to < len(record.steps):
             message = f"run {run_id} has {len(record.steps)} steps: none follows step {to}"
             raise ConfigError(message)
@@ -38,5 +38,5 @@ async def rewind(
             raise ConfigError(
                 f"call {waiting} of run {run_id} is open: rule on it, or resume the run"
             )
-        done = await effects_after(place, record, to)
-        await place.post(run_id, encode_message(Rewound(to, text, by, done)))
+        done = await effects_after(opened, record, to)
+        await opened.post(run_id, encode_message(Rewound(to, text, by, done)))

@@ -3,7 +3,7 @@
 from typing import Final
 
 from clew.agent.agent import A_co, Agent
-from clew.agent.result import Result, whole_result
+from clew.agent.result import Result, complete_result
 from clew.context.compaction import asks_model
 from clew.core.effects import with_those_within
 from clew.core.events import (
@@ -83,7 +83,7 @@ async def start(
     made_of = sealed(run_id, redact(origin)) if origin else {}
     started = Started(
         text_parts(goal),
-        agent.setting,
+        agent.spec,
         SCHEMA,
         agent.seed,
         parent,
@@ -132,7 +132,7 @@ async def take_up(
         )
     if different:
         made_of = sealed(run_id, redact(origin)) if origin else {}
-        events.append(Changed(agent.setting, different, made_of))
+        events.append(Changed(agent.spec, different, made_of))
     if events:
         await journal.record(*events)
     return journal
@@ -157,14 +157,14 @@ async def start_fork(
         check_run_id(run_id)
     trajectory = Trajectory(point.parent, point.shared)
     what = (
-        *changes(trajectory.setting or trajectory.started.setting, agent.setting),
+        *changes(trajectory.spec or trajectory.started.spec, agent.spec),
         *point.changed,
     )
     run_id = run_id or new_run_id()
     made_of = sealed(run_id, redact(origin)) if origin else {}
     done = tuple((await with_those_within(store, point.done)).values())
     first = Forked(
-        point.parent, point.step, agent.setting, what, done, len(point.again), made_of,
+        point.parent, point.step, agent.spec, what, done, len(point.again), made_of,
         call, grant,
     )  # fmt: skip
     return await Journal.fork(
@@ -219,7 +219,7 @@ async def complete(agent: Agent, journal: Journal) -> Trajectory:
 
 async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:
     """As `complete`: what the run came to, with what waits in its sub-runs."""
-    return await whole_result(agent, await complete(agent, journal), journal.store)
+    return await complete_result(agent, await complete(agent, journal), journal.store)
 
 
 async def leave(agent: Agent, journal: Journal) -> None:
@@ -274,7 +274,7 @@ async def refuse_sub_run(store: Store, trajectory: Trajectory) -> None:
 
 def _changes(agent: Agent, trajectory: Trajectory, *, accepted: bool) -> tuple[str, ...]:
     """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
-    old, new = trajectory.setting or trajectory.started.setting, redact(agent.setting)
+    old, new = trajectory.spec or trajectory.started.spec, redact(agent.spec)
     different = changes_to_accept(old, new)
     if different and not accepted:
         message = (

@@ -104,9 +104,9 @@ def delegate(
     return replace(
         delegation_spec(name, description, parameters),
         effect=effect or ("unsafe" if _acts(agent) else "read"),
-        version=f"1+{agent.setting.fingerprint[:16]}",  # another agent is another tool
+        version=f"1+{agent.spec.fingerprint[:16]}",  # another agent is another tool
         run=Delegation(agent, goal or _task, watch, origin or {}),
-        most=_most(agent),
+        grant=_max_grant(agent),
     )
 
 
@@ -124,12 +124,12 @@ def reachable(agent: Agent) -> frozenset[str]:
 
 def with_limits(agent: Agent, limits: Limits) -> Agent:
     """The agent with other limits; of a strategy's, the caps of its runs on tools follow them."""
-    most = limits.calls_per_tool
+    caps = limits.calls_per_tool
     tools = [
-        replace(each, caps={**each.caps, **most}) if isinstance(each, AgentTool) else each
+        replace(each, caps={**each.caps, **caps}) if isinstance(each, AgentTool) else each
         for each in agent.tools
     ]
-    held = most and any(isinstance(each, AgentTool) and each.caps for each in agent.tools)
+    held = caps and any(isinstance(each, AgentTool) and each.caps for each in agent.tools)
     return agent.replace(tools=tools, limits=limits) if held else agent.replace(limits=limits)
 
 
@@ -146,12 +146,12 @@ def _task(args: dict[str, Json]) -> str:
     return str(args["task"])
 
 
-def _most(agent: Agent) -> Grant:
+def _max_grant(agent: Agent) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
     below = tool_grants(agent.tools).values()
-    priced = agent.engine.model.info.priced and all(most.cost is not None for most in below)
-    most = agent.limits.allowance
-    return most if priced else msgspec.structs.replace(most, cost=None)
+    priced = agent.engine.model.info.priced and all(grant.cost is not None for grant in below)
+    grant = agent.limits.allowance
+    return grant if priced else msgspec.structs.replace(grant, cost=None)
 
 
 class Delegation(msgspec.Struct, frozen=True):
@@ -248,7 +248,7 @@ class Delegation(msgspec.Struct, frozen=True):
 def _spending(agent: Agent, trajectory: Trajectory) -> Spending:
     """What it took, with its calls by the caps that were granted."""
     granted = {} if trajectory.grant is None else trajectory.grant.caps
-    calls = {name: agent.parts.whole_caps.made(trajectory.total, name) for name in granted}
+    calls = {name: agent.parts.strategy_caps.made(trajectory.total, name) for name in granted}
     made = {name: number for name, number in calls.items() if number}
     return msgspec.structs.replace(trajectory.total.spending, made=made)
 
@@ -280,25 +280,29 @@ def _outcome(trajectory: Trajectory, *, ok: bool) -> Outcome:
 
 def _result_observation(agent: Agent, trajectory: Trajectory, call: str) -> Observation:
     """The result as the call's observation: an answer, or why there is none."""
-    found = result(agent, trajectory)
-    if found.status in {"answered", "bound"} and not found.fallback and trajectory.stop is not None:
-        known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.evidence}
+    outcome = result(agent, trajectory)
+    if (
+        outcome.status in {"answered", "bound"}
+        and not outcome.fallback
+        and trajectory.stop is not None
+    ):
+        known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in outcome.evidence}
         content = _recited(trajectory.stop.answer, known)
-        if found.status == "bound":
-            content = {"answer": content, "cut_short": found.reason}
-        pieces = found.cited or found.evidence
+        if outcome.status == "bound":
+            content = {"answer": content, "cut_short": outcome.reason}
+        pieces = outcome.cited or outcome.evidence
         evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in pieces)
         return Observation(content=content, evidence=evidence)
-    reason = f" ({found.reason})" if found.reason else ""
-    why = f"the sub-run ended as {found.status}{reason} and gave no answer"
-    if found.status == "declined":
-        known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in found.cited}
-        why = str(_recited(found.answer, known))
-        evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in found.cited)
+    reason = f" ({outcome.reason})" if outcome.reason else ""
+    why = f"the sub-run ended as {outcome.status}{reason} and gave no answer"
+    if outcome.status == "declined":
+        known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in outcome.cited}
+        why = str(_recited(outcome.answer, known))
+        evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in outcome.cited)
         return msgspec.structs.replace(_failed("declined", why, "not_done"), evidence=evidence)
-    if found.fallback and found.answer is not None:
-        why += f"; declared for that case: {encode(found.answer).decode()}"
-    return _failed(_CODES.get(found.status, "tool_error"), why, "not_done")
+    if outcome.fallback and outcome.answer is not None:
+        why += f"; declared for that case: {encode(outcome.answer).decode()}"
+    return _failed(_CODES.get(outcome.status, "tool_error"), why, "not_done")
 
 
 def _renamed(piece: Evidence, doc_id: str) -> Evidence:
@@ -308,7 +312,7 @@ def _renamed(piece: Evidence, doc_id: str) -> Evidence:
 def _recited(value: Json, known: dict[str, str]) -> Json:
     """The answer with its citations under the ids that are unique in the run it is for."""
     if isinstance(value, str):
-        return _CITED.sub(lambda found: f"[{known.get(found[1], found[1])}]", value)
+        return _CITED.sub(lambda match: f"[{known.get(match[1], match[1])}]", value)
     if isinstance(value, dict):
         fields = msgspec.convert(value, dict[str, Any])
         return {name: _recited(each, known) for name, each in fields.items()}

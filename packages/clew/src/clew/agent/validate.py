@@ -72,7 +72,7 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What each kind of function is called with."""
 
-MOST_TOOLS: Final = 40
+MAX_TOOLS: Final = 40
 """So many tools may be shown: no model chooses well among more."""
 
 AT_ONCE: Final = frozenset({"bound", "tail", "shape", "repair", "compactor"})
@@ -99,10 +99,10 @@ def check_screens(screens: Iterable[object]) -> None:
     """
     seen: set[str] = set()
     for screen in screens:
-        found = getattr(screen, "looks_for", "")
-        if found and found in seen:
-            raise ConfigError(f"two screens look for {found}: keep the one that is meant")
-        seen.add(found)
+        looks_for = getattr(screen, "looks_for", "")
+        if looks_for and looks_for in seen:
+            raise ConfigError(f"two screens look for {looks_for}: keep the one that is meant")
+        seen.add(looks_for)
 
 
 class Tools:
@@ -111,18 +111,18 @@ class Tools:
     def __get__(self, agent: object, kind: type) -> tuple[AnyTool, ...]:
         return () if agent is None else agent.__dict__["tools"]
 
-    def __set__(self, agent: object, given: Iterable[AnyTool | Callable[..., Any]]) -> None:
-        tools = _as_tools(given)
+    def __set__(self, agent: object, assigned: Iterable[AnyTool | Callable[..., Any]]) -> None:
+        tools = _as_tools(assigned)
         agent.__dict__["tools"] = tuple(_among(each, tools) for each in tools)
 
 
-def _as_tools(given: object) -> tuple[AnyTool, ...]:
+def _as_tools(tools: object) -> tuple[AnyTool, ...]:
     """The tools, plain functions made into some. Raises `ConfigError` for what can be none."""
-    if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
-        message = f"tools is {short_repr(given)}: give a list of functions and tools"
+    if isinstance(tools, str) or callable(tools) or not isinstance(tools, Iterable):
+        message = f"tools is {short_repr(tools)}: give a list of functions and tools"
         raise ConfigError(message)
     made: list[AnyTool] = []
-    for each in cast("Iterable[object]", given):
+    for each in cast("Iterable[object]", tools):
         if isinstance(each, AnyTool):
             made.append(each)
         elif inspect.isroutine(each):
@@ -146,16 +146,16 @@ def _among(tool: AnyTool, tools: tuple[AnyTool, ...]) -> AnyTool:
     return made
 
 
-def check_names(given: Collection[str], known: Collection[str], *, modelled: bool) -> None:
+def check_names(names: Collection[str], known: Collection[str], *, modelled: bool) -> None:
     """Raise `ConfigError` for settings that an agent does not have, and say which was meant."""
-    for name in given:
+    for name in names:
         if name in known:
             continue
         meant = ELSEWHERE.get(name) or INSIDE.get(name) or nearest(name, known)
         hint = f"say {meant}" if meant else f"there are {', '.join(known)}"
         message = f"an agent has no {name!r}: {hint}"
         raise ConfigError(message)
-    if not modelled and "model" not in given:
+    if not modelled and "model" not in names:
         message = 'an agent needs a model: name one, such as model="offline"'
         raise ConfigError(message)
 
@@ -172,12 +172,12 @@ def fitting(what: str) -> Generator[None]:
         raise ConfigError(message) from error
 
 
-def check_functions(kind: str, given: object) -> None:
+def check_functions(kind: str, functions: object) -> None:
     """Raise `ConfigError` for what is no list of functions of this kind."""
-    if isinstance(given, str) or callable(given) or not isinstance(given, Iterable):
-        message = f"{kind}s is {short_repr(given)}: give a list of functions"
+    if isinstance(functions, str) or callable(functions) or not isinstance(functions, Iterable):
+        message = f"{kind}s is {short_repr(functions)}: give a list of functions"
         raise ConfigError(message)
-    for part in cast("Iterable[object]", given):
+    for part in cast("Iterable[object]", functions):
         check_function(kind, part)
 
 
@@ -190,11 +190,11 @@ def check_function(kind: str, part: object) -> None:
         message = f"{short_repr(part)} is no {kind}: give a function of ({', '.join(ASKED[kind])})"
         raise ConfigError(message)
     name = getattr(part, "__qualname__", None) or type(part).__name__
-    given = ASKED[kind]
+    parameters = ASKED[kind]
     try:
-        inspect.signature(part).bind(*given)
+        inspect.signature(part).bind(*parameters)
     except TypeError as error:
-        message = f"the {kind} {name} is called with ({', '.join(given)}): {error}; mend it"
+        message = f"the {kind} {name} is called with ({', '.join(parameters)}): {error}; mend it"
         raise ConfigError(message) from error
     except ValueError:  # written in C, it does not tell what it takes
         return
@@ -314,14 +314,14 @@ def check_tool_names(what: str, named: Iterable[str], tools: Collection[str]) ->
 def tool_grants(tools: Iterable[AnyTool]) -> dict[str, Grant]:
     """What a sub-run of each agent among the tools may spend at most, by their names."""
     agents = (tool for tool in tools if isinstance(tool, AgentTool))
-    return {tool.name: tool.most for tool in agents if tool.most is not None}
+    return {tool.name: tool.grant for tool in agents if tool.grant is not None}
 
 
-def check_shown(tools: Sequence[ToolSpec]) -> None:
+def check_visible(tools: Sequence[ToolSpec]) -> None:
     """Raise `ConfigError` where more tools are shown than a model chooses well among."""
-    if len(tools) > MOST_TOOLS:
+    if len(tools) > MAX_TOOLS:
         message = (
-            f"{len(tools)} tools are shown and {MOST_TOOLS} are the most: hide or leave out some, "
+            f"{len(tools)} tools are shown and {MAX_TOOLS} are the most: hide or leave out some, "
             "or show them as they are needed (Context(retrieval=…), docs/tools.md)"
         )
         raise ConfigError(message)
@@ -335,7 +335,7 @@ def check_cost(limit: float | None, tools: Sequence[AnyTool], *, priced: bool) -
             "[prices] in an agent file), or limit tokens"
         )
         raise ConfigError(message)
-    unpriced = [name for name, most in tool_grants(tools).items() if most.cost is None]
+    unpriced = [name for name, grant in tool_grants(tools).items() if grant.cost is None]
     if limit is not None and unpriced:
         message = (
             f"a cost limit cannot hold {unpriced[0]}, whose model has no known price: say what it "
@@ -381,7 +381,7 @@ def check_retrieval(retrieval: Finder, tools: Sequence[ToolSpec], codec: Codec) 
 
 
 def worked_examples(
-    given: Sequence[Example] | int, tools: Sequence[ToolSpec], *, exact: bool
+    examples: Sequence[Example] | int, tools: Sequence[ToolSpec], *, exact: bool
 ) -> tuple[Example, ...]:
     """The examples that are shown: the agent's own; or so many of those that ship and fit it, then
     of those made from its tools. With `run_code` those of programs come first.
@@ -389,36 +389,37 @@ def worked_examples(
     `tools` are all of the agent's, `finish` last. Raises `ConfigError` where one does not fit, or
     too few do although an `exact` number was asked for.
     """
-    if isinstance(given, int):
-        return _numbered(given, [tool for tool in tools if not tool.hidden], exact=exact)
-    said = cast("object", given)
-    if isinstance(said, str) or not isinstance(said, Iterable):
-        message = f"examples is {short_repr(given)}: give a number of them, or Examples"
+    if isinstance(examples, int):
+        return _numbered(examples, [tool for tool in tools if not tool.hidden], exact=exact)
+    value = cast("object", examples)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        message = f"examples is {short_repr(examples)}: give a number of them, or Examples"
         raise ConfigError(message)
-    for number, example in enumerate(given, start=1):
+    for number, example in enumerate(examples, start=1):
         if wrong := _misfit(example, tools):
             raise ConfigError(f"example {number} calls {wrong}")
-    return tuple(given)
+    return tuple(examples)
 
 
 def _numbered(count: int, tools: Sequence[ToolSpec], *, exact: bool) -> tuple[Example, ...]:
-    check_number("examples", count, least=0)
+    check_number("examples", count, minimum=0)
     *looked_up, calculated = DEMONSTRATIONS
     programs = _programs(tools)
     last = () if programs else (calculated,)  # it is one call, which shows no program
     offered = (*programs, *looked_up, *tool_examples(tools[:-1]), *last)
-    found = [example for example in offered if not _misfit(example, tools)]
-    if exact and len(found) < count:
+    fitting = [example for example in offered if not _misfit(example, tools)]
+    if exact and len(fitting) < count:
         *others, finish = tools
         has = ", ".join(tool.name for tool in others) or "none"
         kind = "no text" if problems(finish.parameters, {"answer": ""}) else "text"
         message = (
-            f"examples is {count}, and {len(found)} that ship or can be made fit this agent "
+            f"examples is {count}, and {len(fitting)} that ship or can be made fit this agent "
             f"(its tools: {has}; its answer: {kind}): "
-            f"{f'ask for {len(found)}' if found else 'leave them out'}, or give some of your own"
+            f"{f'ask for {len(fitting)}' if fitting else 'leave them out'}, or give some of your "
+            "own"
         )
         raise ConfigError(message)
-    return tuple(found[:count])
+    return tuple(fitting[:count])
 
 
 def _programs(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:

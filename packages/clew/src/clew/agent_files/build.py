@@ -101,12 +101,12 @@ def _with_line(spec: Spec) -> Generator[None]:
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     thinker = make_model(spec) if model is None else model
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
-    found = [tool for _, tools in placed for tool in tools]
+    listed = [tool for _, tools in placed for tool in tools]
     _check_names(placed)
-    found = with_fallbacks(spec, found) if spec.fallbacks else found
+    listed = with_fallbacks(spec, listed) if spec.fallbacks else listed
     fields: dict[str, Any] = {
         "model": thinker,
-        "tools": found,
+        "tools": listed,
         "codec": spec.codec or None,
         "screens": _screens(spec),
         "guards": _guards(spec),
@@ -114,7 +114,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         "checks": [_check(spec, name) for name in spec.checks],
     }
     if spec.retrieval or spec.compaction or spec.rewinds:
-        fields["context"] = context_of(spec, found)
+        fields["context"] = context_of(spec, listed)
     for name, number in msgspec.to_builtins(spec.limits).items():
         with part("limits", name):
             Limits(**{name: number})
@@ -194,8 +194,8 @@ async def with_model(wanted: Spec) -> tuple[Spec, str]:
 def make_model(spec: Spec) -> Model:
     """The model of that name. Raises `ConfigError`."""
     with _with_line(spec):
-        said = spec.params or spec.prices or spec.connection != ModelConnection()
-        settings = model_settings(spec) if said else {}
+        configured = spec.params or spec.prices or spec.connection != ModelConnection()
+        settings = model_settings(spec) if configured else {}
         if spec.model == OFFLINE:
             _check_offline(spec, settings)
         with part("model"):
@@ -220,8 +220,8 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
 def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
     """The tools of these names, each once, in order; those of the documents last."""
     with _with_line(spec):
-        found = [tool for _, tools in _placed(spec, docs) for tool in tools]
-        return with_fallbacks(spec, found)
+        listed = [tool for _, tools in _placed(spec, docs) for tool in tools]
+        return with_fallbacks(spec, listed)
 
 
 def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iterator[Placed]:
@@ -238,18 +238,18 @@ def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iter
                 imported_tools(name, spec.folder) if ":" in name else [shipped(name)]
             )
         yield ("tools", name), tools
-    for place, each in enumerate(spec.programs):
-        with part("programs", place):
+    for index, each in enumerate(spec.programs):
+        with part("programs", index):
             tools = [command_tool(each)]
-        yield ("programs", place), tools
-    for place, function in enumerate(spec.processes):
-        with part("processes", place):
+        yield ("programs", index), tools
+    for index, function in enumerate(spec.processes):
+        with part("processes", index):
             tools = [process_tool_of(function, spec.folder)]
-        yield ("processes", place), tools
-    for place, other in enumerate(spec.agents):
-        with part("agents", place):
+        yield ("processes", index), tools
+    for index, other in enumerate(spec.agents):
+        with part("agents", index):
             tools = [other_agent(other, spec, make_agent)]
-        yield ("agents", place), tools
+        yield ("agents", index), tools
     if spec.memory or spec.mcp or spec.workspace:
         yield from wing_tools(spec, model)
     if docs is not None:
@@ -293,8 +293,8 @@ def shipped(name: str) -> Tool:
         case _ if name == ASK_PERSON:
             return ask_person()
         case _ if (made := find(TOOLS, name)) is not None:
-            found: Tool = made()
-            return found
+            tool: Tool = made()
+            return tool
         case _:
             known = tool_names()
             hint = did_you_mean(name, known, f"there are {', '.join(known)}")
@@ -307,19 +307,19 @@ def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
     if ":" in name:
         return _function(spec, kind, name)
     with part(kind, name):
-        if (found := find(group, name)) is None:
+        if (entry := find(group, name)) is None:
             known = ", ".join(names(group))
             message = f"there is no {kind[:-1]} {name!r}: there are {known}, and module:name"
             raise ConfigError(message)
-    return found
+    return entry
 
 
 def _screens(spec: Spec) -> list[Any]:
     """The screens by name. Raises `AgentPartError`."""
-    found = [_named(spec, "screens", SCREENS, name) for name in spec.screens]
+    screens = [_named(spec, "screens", SCREENS, name) for name in spec.screens]
     with part("screens"):
-        check_screens(found)
-    return found
+        check_screens(screens)
+    return screens
 
 
 def _guards(spec: Spec) -> list[Guard]:
@@ -351,8 +351,8 @@ def _function(spec: Spec, kind: str, name: str) -> Any:
 def _prompt(words: str | PromptTable) -> str | Instructions:
     if isinstance(words, str):
         return words
-    said: dict[str, Any] = msgspec.structs.asdict(words)
-    said["examples"] = said["examples"] and 0  # they are found once the tools are there
-    if not said.pop("variants"):
-        said["variants"] = ()
-    return Instructions(**said)
+    fields: dict[str, Any] = msgspec.structs.asdict(words)
+    fields["examples"] = fields["examples"] and 0  # they are found once the tools are there
+    if not fields.pop("variants"):
+        fields["variants"] = ()
+    return Instructions(**fields)

@@ -33,8 +33,8 @@ def model_settings(spec: Spec, name: str = "") -> dict[str, Any]:
         prices = dict(map(_price, spec.prices.items()))
         settings["prices"] = {one: it for one, it in prices.items() if is_priced_by(model, [one])}
     for way in ("timeout", "patience", "total", "rate", "base_url", "proxy", "headers"):
-        if (said := getattr(reached, way)) is not None:
-            settings[way] = _reached(way, said)
+        if (value := getattr(reached, way)) is not None:
+            settings[way] = _reached(way, value)
     return settings
 
 
@@ -56,20 +56,20 @@ def _provider(model: str) -> str:
     return name.removesuffix("-responses").removesuffix("-completions")
 
 
-def _price(said: tuple[str, PriceTable]) -> tuple[str, Price]:
-    name, each = said
+def _price(entry: tuple[str, PriceTable]) -> tuple[str, Price]:
+    name, each = entry
     with part("prices", name):
         return name, Price(each.input, each.output, each.cached)
 
 
-def _reached(name: str, said: Any) -> Any:
+def _reached(name: str, value: Any) -> Any:
     """One setting of the way to the server. Raises `ConfigError` where it cannot be meant."""
-    if isinstance(said, dict):
-        headers = cast("dict[str, str]", said)
+    if isinstance(value, dict):
+        headers = cast("dict[str, str]", value)
         return {key: _header(key, text) for key, text in headers.items()}
-    filled = _filled(said, "connection", name) if isinstance(said, str) else said
+    filled = _filled(value, "connection", name) if isinstance(value, str) else value
     with part("connection", name):
-        if isinstance(said, str) and _PASSWORD.search(said):
+        if isinstance(value, str) and _PASSWORD.search(value):
             message = f"the password in {name} {RECORDED}, such as http://me:${{PASSWORD}}@host"
             raise ConfigError(message)
         if name == "rate":
@@ -90,9 +90,9 @@ def _header(name: str, text: str) -> str:
 def _filled(text: str, *path: str) -> str:
     """The text with variables of the environment in their places."""
 
-    def value(found: re.Match[str]) -> str:
-        if (known := os.environ.get(found[1])) is None:
-            message = f"{'.'.join(path)} names the variable {found[1]}, which is not set: set it"
+    def value(match: re.Match[str]) -> str:
+        if (known := os.environ.get(match[1])) is None:
+            message = f"{'.'.join(path)} names the variable {match[1]}, which is not set: set it"
             raise ConfigError(message)
         return known
 

@@ -18,38 +18,38 @@ from clew.tools.retrieval import Embed, Retrieval
 def context_of(spec: Spec, tools: Iterable[AnyTool]) -> Context:
     """What a model sees of the tools, and of a long run."""
     context = Context(retrieval=_retrieval(spec, tools), rewinds=_rewinds(spec))
-    if (said := spec.compaction) is None:
+    if (table := spec.compaction) is None:
         return context
     with part("compaction"):
-        return context.replace(compaction=Compaction(**msgspec.structs.asdict(said)))
+        return context.replace(compaction=Compaction(**msgspec.structs.asdict(table)))
 
 
 def _rewinds(spec: Spec) -> Rewinds | None:
     """When a run takes a wrong branch out of its view by itself."""
-    if (said := spec.rewinds) is None:
+    if (table := spec.rewinds) is None:
         return None
-    settings = msgspec.structs.asdict(said)
+    settings = msgspec.structs.asdict(table)
     with part("rewinds", "critic"):
-        settings["critic"] = Critic(model_beside(spec, said.critic)) if said.critic else None
+        settings["critic"] = Critic(model_beside(spec, table.critic)) if table.critic else None
     with part("rewinds"):
         return Rewinds(**settings)
 
 
 def _retrieval(spec: Spec, tools: Iterable[AnyTool]) -> Retrieval | None:
     """How the tools are found that a model is shown, where they are not all shown."""
-    if (said := spec.retrieval) is None:
+    if (table := spec.retrieval) is None:
         return None
     with part("retrieval", "always"):
-        if strange := sorted({*said.always} - {tool.name for tool in tools}):
+        if strange := sorted({*table.always} - {tool.name for tool in tools}):
             message = f"the agent has no tool {strange[0]!r}: add it to tools, or leave it out"
             raise ConfigError(message)
-    embed: Embed | str | None = said.embed or None
-    if ":" in said.embed:
+    embed: Embed | str | None = table.embed or None
+    if ":" in table.embed:
         with part("retrieval", "embed"):
-            embed = imported_function(said.embed, "embedding", spec.folder)
-    settings: dict[str, Any] = {"k": said.k, "most": said.most, "embed": embed}
-    settings["per_server"] = said.per_server
+            embed = imported_function(table.embed, "embedding", spec.folder)
+    settings: dict[str, Any] = {"k": table.k, "max_tools": table.max_tools, "embed": embed}
+    settings["per_server"] = table.per_server
     for name, value in settings.items():
         with part("retrieval", name):
             Retrieval(**{name: value})
-    return Retrieval(always=said.always, **settings)
+    return Retrieval(always=table.always, **settings)

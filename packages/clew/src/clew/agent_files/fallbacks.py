@@ -28,7 +28,9 @@ def knowing_fallbacks(spec: Spec, tools: Mapping[str, AnyTool]) -> dict[str, Any
     They are never called: what the record's agent took for a repetition depends on it.
     """
     both = {
-        name: said for name, said in spec.fallbacks.items() if {name, _table(said).tool} <= {*tools}
+        name: value
+        for name, value in spec.fallbacks.items()
+        if {name, _table(value).tool} <= {*tools}
     }
     spec = msgspec.structs.replace(spec, fallbacks=both)
     return {name: _resolved(spec, tools, name, (), _knowing) for name in tools}
@@ -38,8 +40,8 @@ def _knowing(tool: AnyTool, other: AnyTool, names: Names) -> AnyTool:
     return replace(tool, fallbacks=(Fallback(other, names),))
 
 
-def _table(said: str | FallbackTable) -> FallbackTable:
-    return FallbackTable(tool=said) if isinstance(said, str) else said
+def _table(value: str | FallbackTable) -> FallbackTable:
+    return FallbackTable(tool=value) if isinstance(value, str) else value
 
 
 def _resolved(
@@ -52,14 +54,14 @@ def _resolved(
     """A tool with its fallback, which may have one too."""
     if name not in spec.fallbacks:
         return by_name[name]
-    said = _table(spec.fallbacks[name])
+    table = _table(spec.fallbacks[name])
     with part("fallbacks", name):
-        _known(by_name, said.tool)
-        if said.tool in (*above, name):
-            way = " → ".join((*above, name, said.tool))
-            raise ConfigError(f"{said.tool} would be its own fallback: {way}")
-    other = _resolved(spec, by_name, said.tool, (*above, name), join)
-    names = {here: there or None for here, there in said.arguments.items()}
+        _known(by_name, table.tool)
+        if table.tool in (*above, name):
+            way = " → ".join((*above, name, table.tool))
+            raise ConfigError(f"{table.tool} would be its own fallback: {way}")
+    other = _resolved(spec, by_name, table.tool, (*above, name), join)
+    names = {here: there or None for here, there in table.arguments.items()}
     with part("fallbacks", name):
         return join(by_name[name], other, names)
 

@@ -20,17 +20,17 @@ def without_gone_tools(
     """
     gone = _names(before, usual) - _names(after, usual)
     spec = dict(after)
-    said = tuple(changed)
+    tools = tuple(changed)
     limits, retrieval = _table(spec, "limits"), _table(spec, "retrieval")
-    if (caps := _table(limits, "calls_per_tool")) and not _says(said, "limits.calls_per_tool"):
-        kept = {name: most for name, most in caps.items() if name not in gone}
+    if (caps := _table(limits, "calls_per_tool")) and not _says(tools, "limits.calls_per_tool"):
+        kept = {name: cap for name, cap in caps.items() if name not in gone}
         spec["limits"] = {**limits, "calls_per_tool": kept or None}
-    if (others := _table(spec, "fallbacks")) and not _says(said, "fallbacks"):
+    if (others := _table(spec, "fallbacks")) and not _says(tools, "fallbacks"):
         spec["fallbacks"] = {
             name: other for name, other in others.items() if gone.isdisjoint((name, _tool(other)))
         }
     always: list[str] = list(retrieval.get("always", ()))
-    if always and not _says(said, "retrieval.always"):
+    if always and not _says(tools, "retrieval.always"):
         spec["retrieval"] = {**retrieval, "always": [each for each in always if each not in gone]}
     return spec
 

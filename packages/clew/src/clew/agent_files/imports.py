@@ -29,7 +29,7 @@ def imported(name: str, what: str, folder: str = "") -> Any:
         sys.path.insert(0, here)
         _ADDED.add(os.path.realpath(here))
     try:
-        found = importlib.import_module(module)
+        loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
         if _absent(module, error):
             message = (
@@ -49,12 +49,12 @@ def imported(name: str, what: str, folder: str = "") -> Any:
             "name: give one of the modules another name, or use a process for each agent"
         )
         raise ConfigError(message)
-    if not hasattr(found, attribute):
-        near = nearest(attribute, [one for one in vars(found) if one[0] != "_"])
+    if not hasattr(loaded, attribute):
+        near = nearest(attribute, [one for one in vars(loaded) if one[0] != "_"])
         hint = f"did you mean {module}:{near}?" if near else "write module:name"
         message = f"the {what} {name!r} cannot be imported: {module} has no {attribute!r}; {hint}"
         raise ConfigError(message)
-    return getattr(found, attribute)
+    return getattr(loaded, attribute)
 
 
 def _of_another(module: str, here: str, *, named: bool) -> str:
@@ -93,8 +93,8 @@ def _absent(module: str, error: BaseException) -> bool:
 
 def imported_tools(name: str, folder: str = "") -> list[AnyTool]:
     """A tool, or several in a list or tuple, of the user's own module. Raises `ConfigError`."""
-    found = imported(name, "tool", folder)
-    several = cast("Sequence[object]", found) if isinstance(found, list | tuple) else (found,)
+    part = imported(name, "tool", folder)
+    several = cast("Sequence[object]", part) if isinstance(part, list | tuple) else (part,)
     good = [tool for tool in several if isinstance(tool, AnyTool)]
     if not good or len(good) != len(several):
         message = f"{name} is no Tool, nor a list of them: make it one with @tool"
@@ -104,8 +104,8 @@ def imported_tools(name: str, folder: str = "") -> list[AnyTool]:
 
 def imported_function(name: str, what: str, folder: str = "") -> Any:
     """A function (or another object that can be called). Raises `ConfigError`."""
-    found = imported(name, what, folder)
-    if not callable(found) or isinstance(found, ToolSpec):
-        message = f"the {what} {name!r} is of type {type(found).__name__}: name a function"
+    function = imported(name, what, folder)
+    if not callable(function) or isinstance(function, ToolSpec):
+        message = f"the {what} {name!r} is of type {type(function).__name__}: name a function"
         raise ConfigError(message)
-    return found
+    return function

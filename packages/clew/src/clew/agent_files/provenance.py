@@ -11,9 +11,9 @@ from clew.support.errors import ConfigError
 def origin_of(record: Trajectory) -> dict[str, Json]:
     """The origin that says what a run's agent is made of: the last one; empty where none does."""
     events = (entry.event for entry in record.entries)
-    said = (event.origin for event in events if isinstance(event, Started | Changed | Forked))
-    found = [one for one in said if ORIGIN in one]
-    return found[-1] if found else {}
+    origins = (event.origin for event in events if isinstance(event, Started | Changed | Forked))
+    recorded = [one for one in origins if ORIGIN in one]
+    return recorded[-1] if recorded else {}
 
 
 def spec_of(record: Trajectory) -> Spec | None:
@@ -21,12 +21,12 @@ def spec_of(record: Trajectory) -> Spec | None:
 
     Raises `ConfigError` if it is of another version of clew, or no spec at all.
     """
-    if not (found := origin_of(record)):
+    if not (recorded := origin_of(record)):
         return None
-    if not isinstance(said := found[ORIGIN], dict):
+    if not isinstance(document := recorded[ORIGIN], dict):
         raise ConfigError(f"run {record.run_id} has an origin that describes no agent")
     try:
-        return msgspec.convert(said, Spec)
+        return msgspec.convert(document, Spec)
     except msgspec.ValidationError as error:
         message = f"run {record.run_id} was begun with options this clew does not know: {error}"
         raise ConfigError(message) from error

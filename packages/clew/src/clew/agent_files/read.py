@@ -35,8 +35,8 @@ def described(spec: Spec, path: tuple[str | int, ...]) -> str | None:
         now, text = read_agent_file(spec.file), _text(Path(spec.file))
     except (ConfigError, OSError, UnicodeDecodeError):
         return None
-    said, says = (repr(getattr(one, str(path[0]))) for one in (spec, now))  # nan is no other nan
-    return f"{spec.file}, line {line_of(text, path)}" if said == says else None
+    before, says = (repr(getattr(one, str(path[0]))) for one in (spec, now))  # nan is no other nan
+    return f"{spec.file}, line {line_of(text, path)}" if before == says else None
 
 
 def _text(file: Path) -> str:
@@ -49,20 +49,20 @@ def read_agent_file(path: str | Path) -> Spec:
 
     Relative paths and modules in it are looked up in its folder first.
     """
-    place = Path(path).expanduser().absolute()
-    text, said = read_toml(place, f"the agent file {path}", "`clew init` writes one")
+    file = Path(path).expanduser().absolute()
+    text, document = read_toml(file, f"the agent file {path}", "`clew init` writes one")
     try:
-        if "file" in said:  # is known here, but not for a file to say
+        if "file" in document:  # is known here, but not for a file to say
             raise msgspec.ValidationError("Object contains unknown field `file`")
-        spec = msgspec.convert(said, Spec)
+        spec = msgspec.convert(document, Spec)
     except msgspec.ValidationError as error:
         where, why = misfit(error)
         if free := _FREE.search(str(error)):
-            where = _key_of_kind(said, where, free[1], free[2] or "")
-        message = f"{place}, line {line_of(text, where)}: {why}"
+            where = _key_of_kind(document, where, free[1], free[2] or "")
+        message = f"{file}, line {line_of(text, where)}: {why}"
         raise ConfigError(message, placed=True) from error
-    _check_prices(spec, f"{place}, line {line_of(text, ('prices', *list(spec.prices)[:1]))}")
-    return with_absolute_paths(spec, place, screened="screens" in said)
+    _check_prices(spec, f"{file}, line {line_of(text, ('prices', *list(spec.prices)[:1]))}")
+    return with_absolute_paths(spec, file, screened="screens" in document)
 
 
 def _check_prices(spec: Spec, where: str) -> None:
@@ -77,27 +77,27 @@ def _check_prices(spec: Spec, where: str) -> None:
         raise ConfigError(f"{where}: {error}", placed=True) from error
 
 
-def read_toml(place: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:
+def read_toml(file: Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:
     """The text of a TOML file and what it says; `what` and `advice` are for where there is none.
 
     Raises `ConfigError` with the file and the line.
     """
     try:
-        text = _text(place)
+        text = _text(file)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigError(f"{what} cannot be read ({why}): {advice}") from error
     try:
         return text, tomllib.loads(text)
     except RecursionError as error:
-        raise ConfigError(f"{place} is nested too deeply: no setting needs that") from error
+        raise ConfigError(f"{file} is nested too deeply: no setting needs that") from error
     except tomllib.TOMLDecodeError as error:
         at = _TOLD.search(str(error))
         line = int(at[1]) if at and at[1] else max(1, len(text.splitlines()))
         why = _TOLD.sub("", str(error)).strip()
         if why == "Invalid value":
             why += " (text stands in quotes)"
-        message = f"{place}, line {line}: this is not TOML: {why}"
+        message = f"{file}, line {line}: this is not TOML: {why}"
         raise ConfigError(message, placed=True) from error
 
 
@@ -108,57 +108,57 @@ def with_absolute_paths(spec: Spec, file: Path, *, screened: bool) -> Spec:
     """
     folder = file.parent
 
-    def place(given: str) -> str:
-        return str(folder / Path(given).expanduser()) if given else ""
+    def absolute(path: str) -> str:
+        return str(folder / Path(path).expanduser()) if path else ""
 
-    def inside(said: str | WorkspaceTable) -> str | WorkspaceTable:
-        if isinstance(said, str):
-            return place(said)
-        readable = tuple(map(place, said.readable))
-        return msgspec.structs.replace(said, root=place(said.root), readable=readable)
+    def inside(workspace: str | WorkspaceTable) -> str | WorkspaceTable:
+        if isinstance(workspace, str):
+            return absolute(workspace)
+        readable = tuple(map(absolute, workspace.readable))
+        return msgspec.structs.replace(workspace, root=absolute(workspace.root), readable=readable)
 
     screens = spec.screens if screened else SCREENS
     address = scheme_of(spec.store)
     if has_password(spec.store):
         advice = "leave it out, and set PGPASSWORD or write ~/.pgpass"
         raise ConfigError(f"{file}: store has a password in it: {advice}")
-    store = spec.store if address or spec.store == "memory:" else place(spec.store)
+    store = spec.store if address or spec.store == "memory:" else absolute(spec.store)
     if spec.store.endswith("/") and not address:  # a folder, which no store is
         store += "/"
     programs = tuple(
-        msgspec.structs.replace(each, cwd=place(each.cwd or ".")) for each in spec.programs
+        msgspec.structs.replace(each, cwd=absolute(each.cwd or ".")) for each in spec.programs
     )
-    agents = tuple(msgspec.structs.replace(each, file=place(each.file)) for each in spec.agents)
+    agents = tuple(msgspec.structs.replace(each, file=absolute(each.file)) for each in spec.agents)
     servers = tuple(
         msgspec.structs.replace(
             each,
-            cwd=place(each.cwd or ".") if each.command else each.cwd,
-            roots=tuple(map(place, each.roots)),
+            cwd=absolute(each.cwd or ".") if each.command else each.cwd,
+            roots=tuple(map(absolute, each.roots)),
         )
         for each in spec.mcp
     )
     return msgspec.structs.replace(
         spec,
-        docs=place(spec.docs),
-        memory=place(spec.memory),
+        docs=absolute(spec.docs),
+        memory=absolute(spec.memory),
         workspace=inside(spec.workspace),
         screens=screens,
         store=store,
         programs=programs,
         agents=agents,
         mcp=servers,
-        strategy=_placed(spec.strategy, place),
+        strategy=_placed(spec.strategy, absolute),
         file=str(file),
     )
 
 
 def _placed(
-    said: str | StrategyTable | None, place: Callable[[str], str]
+    value: str | StrategyTable | None, absolute: Callable[[str], str]
 ) -> str | StrategyTable | None:
     """A strategy with the places of its agent files made absolute."""
-    if not isinstance(said, StrategyTable):
-        return said
-    return msgspec.structs.replace(said, **{n: place(file) for n, file in said.files.items()})
+    if not isinstance(value, StrategyTable):
+        return value
+    return msgspec.structs.replace(value, **{n: absolute(file) for n, file in value.files.items()})
 
 
 def explained(error: str) -> str:
@@ -171,12 +171,12 @@ def misfit(error: object, root: Any = Spec) -> tuple[tuple[str | int, ...], str]
 
     `error` is what msgspec says, `root` the type of the whole.
     """
-    said = str(error)
-    at = _AT.search(said)
+    message = str(error)
+    at = _AT.search(message)
     steps = _STEP.findall(at[1].partition("[...]")[0]) if at else []  # it names no free keys
-    path = tuple(key or int(place) for key, place in steps)
+    path = tuple(key or int(index) for key, index in steps)
     name = ".".join(map(str, path))
-    if unknown := _UNKNOWN.search(said):
+    if unknown := _UNKNOWN.search(message):
         known = _fields(root, path)
         tables = _types(_kind(root, path)).items()
         inside = [f"{key}.{unknown[1]}" for key, kind in tables if unknown[1] in _types(kind)]
@@ -184,11 +184,11 @@ def misfit(error: object, root: Any = Spec) -> tuple[tuple[str | int, ...], str]
         hint = f"did you mean {inside[0]}?" if inside else hint
         where = f" in {name}" if name else ""
         return (*path, unknown[1]), f"unknown key {unknown[1]!r}{where}: {hint}"
-    if missing := _MISSING.search(said):
+    if missing := _MISSING.search(message):
         return path, f"{name or 'the file'} lacks {missing[1]!r}: give it"
-    if choice := _CHOICE.search(said):
+    if choice := _CHOICE.search(message):
         return path, f"{name}: {choice[1]!r} is none of {', '.join(_choices(root, path))}"
-    why = _AT.sub("", said).replace("`", "").replace(" | null", "")  # TOML has no null
+    why = _AT.sub("", message).replace("`", "").replace(" | null", "")  # TOML has no null
     return path, f"{name}: {why[:1].lower()}{why[1:]}"
 
 
@@ -235,19 +235,19 @@ _KINDS: Final[Mapping[str, type]] = {
 """The types of values by msgspec's words for them."""
 
 
-def _key_of_kind(whole: Any, path: KeyPath, kind: str, last: str) -> KeyPath:
+def _key_of_kind(document: Any, path: KeyPath, kind: str, last: str) -> KeyPath:
     """The path of the value of this kind in a table with free keys, called `last` if that is said.
 
     `kind` is msgspec's word for what it found.
     """
-    for inner, value in _entries(_at(whole, path)):
+    for inner, value in _entries(_at(document, path)):
         if type(value) is _KINDS.get(kind) and (not last or inner[-1] == last):
             return (*path, *inner)
     return path
 
 
-def _at(whole: Any, path: KeyPath) -> Any:
-    value = whole
+def _at(document: Any, path: KeyPath) -> Any:
+    value = document
     for key in path:
         try:
             value = value[key]

@@ -62,7 +62,7 @@ def stand_ins(
 
     `body` is the blob of what the record's prompts are made of (`AgentSpec.prompt_blob`), and
     `make` makes an agent of what ships with clew. Raises `ConfigError` where the record does not
-    hold what stands in, or its origin does not fit its setting.
+    hold what stands in, or its origin does not fit its spec.
     """
     try:
         return _stand_ins(spec, record, body, make)
@@ -80,15 +80,19 @@ def _stand_ins(
     spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent]
 ) -> tuple[Agent, frozenset[str]]:
     prompt_spec = None if body is None else recorded_prompt_spec(body)[0]
-    setting = record.setting or record.started.setting
-    agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), setting)
+    recorded = record.spec or record.started.spec
+    agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), recorded)
     if (planned := spec.planned) is not None:
-        spec, agent = _whole(spec), recorded_strategy(planned, agent, setting)
-        agent = agent.replace(tries=int(setting.parts["tries"]))
-    found: dict[str, AnyTool] = {tool.name: tool for tool in agent.tools}
-    found |= {tool.name: tool for tool in _agent_tools(spec, setting)}
-    found = {name: tool for name, tool in found.items() if name not in spec.fallbacks}
-    lacking = [name for name in setting.tools if name not in found] if _has_own(spec) else []
+        spec, agent = _complete(spec), recorded_strategy(planned, agent, recorded)
+        agent = agent.replace(tries=int(recorded.parts["tries"]))
+    tools_by_name: dict[str, AnyTool] = {tool.name: tool for tool in agent.tools}
+    tools_by_name |= {tool.name: tool for tool in _agent_tools(spec, recorded)}
+    tools_by_name = {
+        name: tool for name, tool in tools_by_name.items() if name not in spec.fallbacks
+    }
+    lacking = (
+        [name for name in recorded.tools if name not in tools_by_name] if _has_own(spec) else []
+    )
     if lacking and prompt_spec is None:
         message = (
             f"the record of run {record.run_id} does not hold the schema of {lacking[0]}: "
@@ -97,18 +101,20 @@ def _stand_ins(
         raise ConfigError(message)
     if prompt_spec is not None:
         guards = _server_guards(spec)
-        found |= {name: _tool(name, setting, prompt_spec, record, guards) for name in lacking}
-    found = knowing_fallbacks(spec, found)
-    order = [*setting.tools, *found]
-    parts = _parts(spec, setting, agent)
-    bounds = setting.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
+        tools_by_name |= {
+            name: _tool(name, recorded, prompt_spec, record, guards) for name in lacking
+        }
+    tools_by_name = knowing_fallbacks(spec, tools_by_name)
+    order = [*recorded.tools, *tools_by_name]
+    parts = _parts(spec, recorded, agent)
+    bounds = recorded.parts["bounds"][-len(spec.bounds) :] if spec.bounds else ()
     if planned is not None:
-        parts["guards"] = _strategy_guards(spec, setting, agent)
-        bounds = setting.parts["bounds"][len(agent.replace(bounds=()).parts.bounds) :]
+        parts["guards"] = _strategy_guards(spec, recorded, agent)
+        bounds = recorded.parts["bounds"][len(agent.replace(bounds=()).parts.bounds) :]
     apart = {f"tools.{name}" for name in lacking}
     apart |= {"parts.rewinds"} if _has_critic(spec) else set()
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
-    tools = sorted(found.values(), key=lambda tool: order.index(tool.name))
+    tools = sorted(tools_by_name.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
     agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
     caps = spec.limits.limits.calls_per_tool
@@ -128,26 +134,29 @@ class _Parser:
         raise ModelError(f"{self.info.name} is only replayed here")
 
 
-def _with_parser(agent: Agent, setting: AgentSpec) -> Agent:
+def _with_parser(agent: Agent, spec: AgentSpec) -> Agent:
     """The agent with the parser that the record names, whose model is not opened."""
-    name = setting.params.get("parser")
+    name = spec.params.get("parser")
     if not isinstance(name, str) or "parser" in agent.engine.model.info.params:
         return agent
-    return with_parser(agent, _Parser(ModelInfo(name, priced=setting.priced)))
+    return with_parser(agent, _Parser(ModelInfo(name, priced=spec.priced)))
 
 
-def _agent_tools(spec: Spec, setting: AgentSpec) -> Iterator[AnyTool]:
+def _agent_tools(spec: Spec, recorded: AgentSpec) -> Iterator[AnyTool]:
     """The tools that hand on to agents of other files: as the record names them."""
     for each in spec.agents:
-        if (said := setting.tools.get(each.name)) is not None:
+        if (recorded_tool := recorded.tools.get(each.name)) is not None:
             tool = delegation_spec(each.name, each.description)
             yield replace(
-                tool, version=said.version, effect=said.effect, most=_most(setting, each.name)
+                tool,
+                version=recorded_tool.version,
+                effect=recorded_tool.effect,
+                grant=_recorded_grant(recorded, each.name),
             )
 
 
-def _most(setting: AgentSpec, name: str) -> Grant | None:
-    granted = msgspec.convert(setting.parts.get("granted", {}), dict[str, Grant])
+def _recorded_grant(spec: AgentSpec, name: str) -> Grant | None:
+    granted = msgspec.convert(spec.parts.get("granted", {}), dict[str, Grant])
     return granted.get(name)
 
 
@@ -170,7 +179,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
     )  # fmt: skip
 
 
-def _whole(spec: Spec) -> Spec:
+def _complete(spec: Spec) -> Spec:
     """What of the spec holds for a strategy's own record: the rest is its agents'."""
     return spec.replace({
         "guards": (), "retrieval": None, "rewinds": None, "compaction": None,
@@ -189,42 +198,42 @@ def _has_own(spec: Spec) -> bool:
     return bool(own or tables or spec.memory or spec.workspace)
 
 
-def _parts(spec: Spec, setting: AgentSpec, agent: Agent) -> dict[str, Any]:
+def _parts(spec: Spec, recorded_spec: AgentSpec, agent: Agent) -> dict[str, Any]:
     """The parts of an agent, by its fields, that stand in for those of the user's own."""
     parts: dict[str, Any] = {}
-    said = setting.parts
+    recorded_parts = recorded_spec.parts
     if spec.guards:
-        own = [_NamedPart(name) for name in said["guards"][: len(spec.guards)]]
+        own = [_NamedPart(name) for name in recorded_parts["guards"][: len(spec.guards)]]
         parts["guards"] = [*own, *agent.guards]
     if any(":" in name for name in spec.checks):
         shipped = iter(agent.checks)
         parts["checks"] = [
             _NamedPart(recorded) if ":" in name else next(shipped)
-            for name, recorded in zip(spec.checks, said["checks"], strict=True)
+            for name, recorded in zip(spec.checks, recorded_parts["checks"], strict=True)
         ]
     if any(":" in name for name in spec.screens):
-        parts["screens"] = [_NamedPart(name) for name in said["screens"]]
+        parts["screens"] = [_NamedPart(name) for name in recorded_parts["screens"]]
     if spec.answer:
-        parts["answer"] = _answer(said["answer"])
+        parts["answer"] = _answer(recorded_parts["answer"])
     if (finding := spec.retrieval) is not None:
-        found = Retrieval(
+        retrieval = Retrieval(
             k=finding.k,
             always=finding.always,
-            most=finding.most,
+            max_tools=finding.max_tools,
             per_server=finding.per_server,
         )
-        parts["context"] = agent.context.replace(retrieval=found)
+        parts["context"] = agent.context.replace(retrieval=retrieval)
     return parts
 
 
-def _strategy_guards(spec: Spec, setting: AgentSpec, agent: Agent) -> list[Guard]:
+def _strategy_guards(spec: Spec, recorded: AgentSpec, agent: Agent) -> list[Guard]:
     """What a strategy's record names beside the guards that every agent and each tool has.
 
     Which of them there are depends on the tools that the strategy called, as records tell.
     """
     usual = {guard.name for guard in agent.replace(guards=()).engine.guards}
     usual |= {repr(guard) for guard in _server_guards(spec).values()}
-    return [_NamedPart(name) for name in setting.parts["guards"] if name not in usual]
+    return [_NamedPart(name) for name in recorded.parts["guards"] if name not in usual]
 
 
 def _server_guards(spec: Spec) -> dict[str, Guard]:
@@ -234,42 +243,42 @@ def _server_guards(spec: Spec) -> dict[str, Guard]:
 
 def _tool(
     name: str,
-    setting: AgentSpec,
+    recorded_spec: AgentSpec,
     prompt_spec: PromptSpec,
     record: Trajectory,
     guards: Mapping[str, Guard],
 ) -> AnyTool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
-    recorded = setting.tools[name]
-    shown = {tool.name: tool for tool in (*prompt_spec.tools, *prompt_spec.more)}
-    bare = shown.get(name) or ToolSpec(name, name, {"type": "object"}, hidden=True)
+    recorded = recorded_spec.tools[name]
+    specs = {tool.name: tool for tool in (*prompt_spec.tools, *prompt_spec.more)}
+    bare = specs.get(name) or ToolSpec(name, name, {"type": "object"}, hidden=True)
     events = [entry.event for entry in record.entries]
     keys = {call.key for call in record.calls if call.action.name == name}
     tried = [event for event in events if isinstance(event, Attempt) and event.call in keys]
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **vars(bare), "version": recorded.version, "effect": recorded.effect,
         "repair": _repair(name, record, keys),
         "guard": next((one for begin, one in guards.items() if name.startswith(begin)), None),
     }  # fmt: skip
-    if any(one.child for one in tried) or _most(setting, name) is not None:
-        return AgentTool(**said, run=_uncalled, most=_most(setting, name))
+    if any(one.child for one in tried) or _recorded_grant(recorded_spec, name) is not None:
+        return AgentTool(**fields, run=_uncalled, grant=_recorded_grant(recorded_spec, name))
     retry = Retry(_times(record, keys, tried))
-    return Tool(**said, call=_uncalled, retry=retry, probe=_uncalled)
+    return Tool(**fields, call=_uncalled, retry=retry, probe=_uncalled)
 
 
-async def _uncalled(*given: Any) -> Any:
+async def _uncalled(*args: Any) -> Any:
     """Stands where a replay takes what came of a call from the record."""
-    raise ConfigError(f"a tool that only stands in for another was called with {given}")
+    raise ConfigError(f"a tool that only stands in for another was called with {args}")
 
 
 def _times(record: Trajectory, keys: set[str], tried: Sequence[Attempt]) -> int:
     """How often the tool was tried again at most: where it was given up, or as far as it came."""
-    given_up = [
+    attempts = [
         call.attempts[-1].number if call.attempts else 1
         for call in record.calls
         if call.key in keys and _failed_for_good(call.observation)
     ]
-    return min(given_up, default=max((one.number for one in tried), default=1)) - 1
+    return min(attempts, default=max((one.number for one in tried), default=1)) - 1
 
 
 def _failed_for_good(seen: Observation | None) -> bool:
@@ -304,7 +313,7 @@ class _NamedPart:
     def __repr__(self) -> str:
         return self.name
 
-    async def __call__(self, *given: Any) -> None:
+    async def __call__(self, *args: Any) -> None:
         """It says nothing: what it said then stands in the record."""
 
 
@@ -320,8 +329,8 @@ class _Bound:
 
     def __call__(self, trajectory: Trajectory) -> str | None:
         """The reason of the next entry, if that ends or lands the run."""
-        place = len(trajectory)
-        match self.record.entries[place].event if place < len(self.record) else None:
+        position = len(trajectory)
+        match self.record.entries[position].event if position < len(self.record) else None:
             case Landing(bound=bound, detail=detail, code="own"):
                 return f"{bound}: {detail}" if detail else bound
             case Stop(status="bound", detail=detail, code="own"):

@@ -247,7 +247,7 @@ class RetrievalTable(FileTable, frozen=True):
     k: int = 10
     always: tuple[str, ...] = ()
     embed: str = ""
-    most: int = 100
+    max_tools: int = 100
     per_server: int | None = None
 
 
@@ -266,7 +266,7 @@ class RewindsTable(FileTable, frozen=True):
 
     by: tuple[str, ...] = ("repeated", "rejected")
     rejected: int = 2
-    most: int = 3
+    max_rewinds: int = 3
     critic: str = ""
     every: int = 5
 
@@ -321,8 +321,8 @@ class Spec(FileTable, frozen=True):
     @property
     def planned(self) -> StrategyTable | None:
         """The strategy, if there is one."""
-        said = self.strategy
-        return (StrategyTable(said) if said else None) if isinstance(said, str) else said
+        table = self.strategy
+        return (StrategyTable(table) if table else None) if isinstance(table, str) else table
 
     @property
     def examples(self) -> int | None:
@@ -341,10 +341,10 @@ class Spec(FileTable, frozen=True):
         What it says of tools that the copy lists no more is left out, unless `changes` say it.
         Raises `msgspec.ValidationError` for values that do not fit.
         """
-        said: dict[str, Any] = msgspec.to_builtins(self)
+        document: dict[str, Any] = msgspec.to_builtins(self)
         for name, value in changes.items():
-            put(said, name.split("."), value)
-        copy = msgspec.convert(said, Spec)
+            put(document, name.split("."), value)
+        copy = msgspec.convert(document, Spec)
         if not (self.limits.calls_per_tool or self.fallbacks or self.retrieval):
             return copy  # nothing is said of single tools
         before, after = msgspec.to_builtins(self), msgspec.to_builtins(copy)
@@ -356,9 +356,9 @@ def origin(spec: Spec) -> dict[str, Json]:
     return {ORIGIN: msgspec.to_builtins(spec)}
 
 
-def put(said: dict[str, Any], path: Sequence[str | int], value: Json) -> None:
+def put(document: dict[str, Any], path: Sequence[str | int], value: Json) -> None:
     """Set a value inside tables, or take it away with None; what is no table there becomes one."""
-    table = said
+    table = document
     for key in map(str, path[:-1]):
         if key in _AS_TABLES and isinstance(text := table.get(key), str) and text:
             table[key] = _AS_TABLES[key](text)

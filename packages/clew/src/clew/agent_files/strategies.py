@@ -23,32 +23,32 @@ _MAKE = "strategy_agent"
 
 
 def with_strategy(
-    spec: Spec, said: StrategyTable, agent: Agent, make: Callable[[Spec], Agent]
+    spec: Spec, table: StrategyTable, agent: Agent, make: Callable[[Spec], Agent]
 ) -> Agent:
     """The agent that answers by a strategy, with `agent` for the work; `make` makes the others.
 
     Raises `PartError`.
     """
     with part("strategy"):
-        strategy = strategy_named(said.name, spec.folder)
+        strategy = strategy_named(table.name, spec.folder)
         known = inspect.signature(strategy).parameters
-        for name in {**said.settings, **said.others}:
+        for name in {**table.settings, **table.others}:
             if name not in known:
                 has = ", ".join(each for each in known if each in _SETTINGS) or "none"
-                message = f"{said.name} has no setting {name!r}; its settings: {has}"
+                message = f"{table.name} has no setting {name!r}; its settings: {has}"
                 raise ConfigError(message)
-    tested = {name: tool for name, tool in said.others.items() if name not in said.files}
+    tested = {name: tool for name, tool in table.others.items() if name not in table.files}
     with part("strategy"):
-        given: dict[str, Any] = {name: _tool(agent, tool) for name, tool in tested.items()}
+        strategy_tools: dict[str, Any] = {name: _tool(agent, tool) for name, tool in tested.items()}
         agent = agent.replace(tools=[it for it in agent.tools if it.name not in tested.values()])
-        plain = strategy(agent, **said.settings)
+        plain = strategy(agent, **table.settings)
         usual: Mapping[str, Agent] = getattr(plain, "defaults", {})
-    for name, file in said.files.items():
+    for name, file in table.files.items():
         with part("strategy", name):
-            given[name] = _other(inner_spec(name, file, spec), usual.get(name), make)
+            strategy_tools[name] = _other(inner_spec(name, file, spec), usual.get(name), make)
     with part("strategy"):
-        whole = strategy(agent, **said.settings, **given) if given else plain
-        made: Agent = require(STRATEGIES, _MAKE)(whole, agent)
+        planned = strategy(agent, **table.settings, **strategy_tools) if strategy_tools else plain
+        made: Agent = require(STRATEGIES, _MAKE)(planned, agent)
     with part("limits", "calls_per_tool"):
         return _with_caps(made, spec.limits.limits.calls_per_tool)
 
@@ -63,12 +63,12 @@ def _with_caps(made: Agent, caps: Mapping[str, int]) -> Agent:
 
 def _tool(agent: Agent, name: str) -> AnyTool:
     """The agent's tool of that name, which judges its work and is no longer its own."""
-    found = next((tool for tool in agent.tools if tool.name == name), None)
-    if found is None:
+    match = next((tool for tool in agent.tools if tool.name == name), None)
+    if match is None:
         has = ", ".join(tool.name for tool in agent.tools) or "none"
         message = f"{name!r} is no agent file (….toml), and no tool of the agent: those are {has}"
         raise ConfigError(message)
-    return found
+    return match
 
 
 def _other(spec: Spec, usual: Agent | None, make: Callable[[Spec], Agent]) -> Agent:
@@ -88,20 +88,20 @@ def strategy_named(name: str, folder: str) -> Any:
     """What makes the strategy of that name. Raises `ConfigError`."""
     if ":" in name:
         return imported_function(name, "strategy", folder)
-    if name == _MAKE or (found := find(STRATEGIES, name)) is None:
+    if name == _MAKE or (entry := find(STRATEGIES, name)) is None:
         known = ", ".join(each for each in names(STRATEGIES) if each != _MAKE)
         message = f"there is no strategy {name!r}: there are {known}, or write module:name"
         raise ConfigError(message)
-    return found
+    return entry
 
 
 class _Recorded:
     """A strategy that is only replayed: what it decided is in the record."""
 
-    def __init__(self, setting: AgentSpec, limits: Limits) -> None:
+    def __init__(self, spec: AgentSpec, limits: Limits) -> None:
         self.limits = limits
-        self.name = setting.model.partition(":")[2]
-        self.params: Mapping[str, Json] = setting.params
+        self.name = spec.model.partition(":")[2]
+        self.params: Mapping[str, Json] = spec.params
         self.roles: Mapping[str, Any] = {}
 
     def extended_limits(self, limits: Limits) -> Limits:
@@ -110,11 +110,13 @@ class _Recorded:
         return self.limits
 
 
-def recorded_strategy(said: StrategyTable, agent: Agent, setting: AgentSpec) -> Agent:
+def recorded_strategy(table: StrategyTable, agent: Agent, spec: AgentSpec) -> Agent:
     """The agent of a strategy's record for a replay, without its roles; `agent` does the work."""
-    whole = agent.limits
-    if ":" not in said.name:
-        strategy = strategy_named(said.name, "")(agent, **said.settings)
-        whole = strategy.extended_limits(whole) if hasattr(strategy, "extended_limits") else whole
-    made: Agent = require(STRATEGIES, _MAKE)(_Recorded(setting, whole), agent)
+    limits = agent.limits
+    if ":" not in table.name:
+        strategy = strategy_named(table.name, "")(agent, **table.settings)
+        limits = (
+            strategy.extended_limits(limits) if hasattr(strategy, "extended_limits") else limits
+        )
+    made: Agent = require(STRATEGIES, _MAKE)(_Recorded(spec, limits), agent)
     return made

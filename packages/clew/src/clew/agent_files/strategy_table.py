@@ -17,7 +17,10 @@ class StrategyTable(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkn
     trials: int | None = None
     memory: int | None = None
     rounds: int | None = None
-    most: int | None = None
+    max_workers: int | None = None
+    max_steps: int | None = None
+    max_calls: int | None = None
+    max_branches: int | None = None
     replans: int | None = None
     breadth: int | None = None
     depth: int | None = None
@@ -25,7 +28,7 @@ class StrategyTable(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkn
     votes: int | None = None
     by: str | None = None
     enough: float | None = None
-    least: float | None = None
+    min_score: float | None = None
     explore: float | None = None
     asks: bool | None = None
     evaluator: str = ""
@@ -39,17 +42,23 @@ class StrategyTable(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkn
     @property
     def settings(self) -> dict[str, Any]:
         """The numbers and words that are said beside the name."""
-        said = msgspec.structs.asdict(self)
+        fields = msgspec.structs.asdict(self)
         apart = {"name", *self.others}
-        return {name: it for name, it in said.items() if name not in apart and it not in (None, "")}
+        return {
+            name: it for name, it in fields.items() if name not in apart and it not in (None, "")
+        }
 
     @property
     def others(self) -> dict[str, str]:
         """Who else takes part, by field: an agent file, or a tool of the agent."""
         names = ("evaluator", "reflector", "planner", "divider", "scorer", "chooser", "code")
-        return {name: said for name in names if (said := getattr(self, name))}
+        return {name: file_or_tool for name in names if (file_or_tool := getattr(self, name))}
 
     @property
     def files(self) -> dict[str, str]:
         """Those of them that are agent files."""
-        return {name: said for name, said in self.others.items() if said.endswith(".toml")}
+        return {
+            name: file_or_tool
+            for name, file_or_tool in self.others.items()
+            if file_or_tool.endswith(".toml")
+        }

@@ -114,7 +114,7 @@ steps = 15
 # k = 10
 # always = ["calc"]
 # embed = "words"       # by words only; by meaning too with the extra embeddings; or module:name
-# most = 100            # never show more than so many
+# max_tools = 100       # never show more than so many
 # per_server = 4        # of the k, at most so many from one server (the prefix of a tool's name)
 
 # A folder whose files the model may read and change; it runs programs there, in a sandbox.
@@ -145,7 +145,7 @@ steps = 15
 # [rewinds]
 # by = ["repeated", "rejected"]  # calls refused as repetitions; answers that checks rejected,
 # rejected = 2          # so many of them
-# most = 3              # not more often than that
+# max_rewinds = 3       # not more often than that
 # critic = "openai:gpt-4o-mini"  # ask this model too whether the run is on a wrong branch,
 # every = 5             # after so many steps, and where calls repeat themselves
 

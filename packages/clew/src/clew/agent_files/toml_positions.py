@@ -18,7 +18,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
     The last piece may be a value of an array: then it is the line where it is written.
     """
-    known = _places(text)
+    known = _lines_by_path(text)
     for length in range(len(path), 0, -1):
         if (line := known.get(tuple(path[:length]))) is not None:
             rest = path[length:]
@@ -26,9 +26,9 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     return 1
 
 
-def _places(text: str) -> dict[Path, int]:
+def _lines_by_path(text: str) -> dict[Path, int]:
     """The lines of all tables and keys; what stands in a text of several lines is none."""
-    found: dict[Path, int] = {}
+    lines: dict[Path, int] = {}
     counts: dict[Path, int] = {}
     table: Path = ()
     inside = False
@@ -41,17 +41,17 @@ def _places(text: str) -> dict[Path, int]:
         if heading := _TABLE.match(line):
             name = _pieces(heading[2])
             if heading[1]:
-                place = counts[name] = counts.get(name, -1) + 1
-                table = (*name, place)
+                index = counts[name] = counts.get(name, -1) + 1
+                table = (*name, index)
             else:
                 table = _inside(name, counts)
             for length in range(1, len(table) + 1):
-                found.setdefault(table[:length], number)
+                lines.setdefault(table[:length], number)
         elif key := _KEY.match(line):
             pieces = _pieces(key[1])
             for length in range(1, len(pieces) + 1):
-                found.setdefault((*table, *pieces[:length]), number)
-    return found
+                lines.setdefault((*table, *pieces[:length]), number)
+    return lines
 
 
 def _pieces(name: str) -> Path:
@@ -61,8 +61,8 @@ def _pieces(name: str) -> Path:
 def _inside(name: Path, counts: dict[Path, int]) -> Path:
     """A table under an array of tables belongs to its last one."""
     for length in range(len(name), 0, -1):
-        if (place := counts.get(name[:length])) is not None:
-            return (*name[:length], place, *name[length:])
+        if (index := counts.get(name[:length])) is not None:
+            return (*name[:length], index, *name[length:])
     return name
 
 

@@ -26,7 +26,7 @@ from clew.support.wings import MCP, MEMORY, WORKSPACE, require
 from clew.toolbox.program import program
 from clew.tools.process import process_tool
 
-Place: TypeAlias = tuple[str | int, ...]
+TomlPath: TypeAlias = tuple[str | int, ...]
 """A place in a spec, as `part` takes it."""
 
 
@@ -52,8 +52,8 @@ def process_tool_of(each: ProcessTable, folder: str) -> Tool:
         imported_function(each.function, "function", folder)
     except ConfigError as error:
         raise ConfigError(str(error), field="function") from error
-    said = msgspec.structs.asdict(each)
-    return process_tool(said.pop("function"), **{name: it for name, it in said.items() if it})
+    fields = msgspec.structs.asdict(each)
+    return process_tool(fields.pop("function"), **{name: it for name, it in fields.items() if it})
 
 
 def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> AgentTool:
@@ -65,7 +65,7 @@ def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> 
     return delegate(make(inner), name=each.name, description=each.description, origin=origin(inner))
 
 
-def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[AnyTool]]]:
+def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[TomlPath, list[AnyTool]]]:
     """The tools of each MCP server, with its place in the spec; `model` answers its questions.
 
     They are made from what is pinned beside the agent file. Raises `PartError`.
@@ -74,18 +74,18 @@ def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list
         return
     with part("mcp", 0):
         tools_of = require(MCP, "tools")
-    for place, each in enumerate(spec.mcp):  # before any of them is asked for its tools
-        if each.name in {other.name for other in spec.mcp[:place]}:
-            with part("mcp", place):
+    for index, each in enumerate(spec.mcp):  # before any of them is asked for its tools
+        if each.name in {other.name for other in spec.mcp[:index]}:
+            with part("mcp", index):
                 raise ConfigError(f"two MCP servers are called {each.name}: rename one (NAME=…)")
-    for place, each in enumerate(spec.mcp):
-        with part("mcp", place):
+    for index, each in enumerate(spec.mcp):
+        with part("mcp", index):
             _check_only(each.only)
             tools: list[AnyTool] = tools_of(msgspec.to_builtins(each), spec.file, model)
-        yield ("mcp", place), tools
+        yield ("mcp", index), tools
 
 
-def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[AnyTool]]]:
+def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[TomlPath, list[AnyTool]]]:
     """The tools of servers, of a file of memories and of a folder, with their places in the spec.
 
     `model` answers what servers ask. Raises `PartError`.
@@ -96,13 +96,13 @@ def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[Place, list[An
             tools: list[AnyTool] = [*require(MEMORY, "tools")(spec.memory)]
         yield ("memory",), tools
     if spec.workspace:
-        said = spec.workspace
-        table = WorkspaceTable(root=said) if isinstance(said, str) else said
-        given: dict[str, Any] = {k: it for k, it in msgspec.structs.asdict(table).items() if it}
-        given["protected"] = [*table.protected, *_own_files(spec)]
+        workspace = spec.workspace
+        table = WorkspaceTable(root=workspace) if isinstance(workspace, str) else workspace
+        fields: dict[str, Any] = {k: it for k, it in msgspec.structs.asdict(table).items() if it}
+        fields["protected"] = [*table.protected, *_own_files(spec)]
         with part("workspace"):
             _check_only(table.only)
-            tools = [*require(WORKSPACE, "tools")(**given)]
+            tools = [*require(WORKSPACE, "tools")(**fields)]
         yield ("workspace",), tools
 
 
@@ -144,5 +144,5 @@ def _check_circle(name: str, file: str, above: tuple[str, ...]) -> None:
         raise ConfigError(message)
     further = {each.name: each.file for each in inner.agents}
     further |= {} if inner.planned is None else inner.planned.files
-    for other, place in further.items():
-        _check_circle(other, place, (*above, inner.file))
+    for other, position in further.items():
+        _check_circle(other, position, (*above, inner.file))

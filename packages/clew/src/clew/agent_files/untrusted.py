@@ -43,8 +43,8 @@ def refuse_foreign(record: Trajectory, spec: Spec, *of: str, trusted: bool = Fal
 def outside_parts(spec: Spec) -> Iterator[str]:
     """Everything outside of clew that an agent would run, import, read or connect to."""
     for program in spec.programs:
-        place = program.cwd or "the working folder"
-        yield f"program {program.name}: {[*program.argv]} in {place}"
+        folder = program.cwd or "the working folder"
+        yield f"program {program.name}: {[*program.argv]} in {folder}"
     for function in spec.processes:
         yield f"module {function.function} in a process"
     parts = {"answer": (spec.answer,), "tools": spec.named_tools, "screens": spec.screens}
@@ -64,14 +64,14 @@ def outside_parts(spec: Spec) -> Iterator[str]:
         yield f"agent file {each.file}"
     for file in () if spec.planned is None else spec.planned.files.values():
         yield f"agent file {file}"
-    yield from _places(spec)
+    yield from _descriptions(spec)
     yield from _servers(spec)
 
 
-def _places(spec: Spec) -> Iterator[str]:
+def _descriptions(spec: Spec) -> Iterator[str]:
     folder = spec.workspace if isinstance(spec.workspace, str) else spec.workspace.root
     named = {"documents": spec.docs, "memories": spec.memory, "files and programs in": folder}
-    yield from (f"{what} {place}" for what, place in named.items() if place)
+    yield from (f"{what} {value}" for what, value in named.items() if value)
 
 
 def _servers(spec: Spec) -> Iterator[str]:

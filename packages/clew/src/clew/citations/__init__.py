@@ -36,13 +36,13 @@ def citations(text: str, known: Collection[str] = ()) -> list[Citation]:
 
     [sic], [1818] and the text of a link do not count.
     """
-    found: list[Citation] = []
+    listed: list[Citation] = []
     for match in _CITED.finditer(text):
         inner = match["ids"] or match["wide"]
         ids = [name.strip() for name in re.split(r"[,;]", inner)]
         if all(name in known or _LOOKS.fullmatch(name) for name in ids):
-            found += [Citation(name, match.start(), match.end()) for name in ids]
-    return found
+            listed += [Citation(name, match.start(), match.end()) for name in ids]
+    return listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Reference:
     source: str
     score: float
     title: str = ""
-    places: tuple[tuple[int, int], ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
 
     @property
     def named(self) -> str:
@@ -79,13 +79,13 @@ class _SearchResults(msgspec.Struct):
 
 def titles(record: Trajectory) -> dict[str, str]:
     """The titles in search results, by doc_id."""
-    found: dict[str, str] = {}
+    by_id: dict[str, str] = {}
     for call in record.calls:
         with contextlib.suppress(msgspec.ValidationError):  # the result of another kind of tool
             content = call.observation.content if call.observation is not None else None
             for piece in msgspec.convert(content, _SearchResults).results:
-                found.setdefault(piece.doc_id, piece.title)
-    return found
+                by_id.setdefault(piece.doc_id, piece.title)
+    return by_id
 
 
 def references(pieces: Iterable[Evidence], record: Trajectory) -> list[Reference]:

@@ -43,40 +43,40 @@ LISTS: Final = ("tools", "screens", "guards", "bounds", "checks")
 """Keys whose value is several names, which a command line writes between commas."""
 
 
-def options(given: Mapping[str, Json]) -> Spec:
+def options(arguments: Mapping[str, Json]) -> Spec:
     """What the options say, over the agent file that they name; None is an option left out.
 
     Raises `ConfigError` where they or the file do not fit.
     """
-    return changed(option_keys(given), Spec(screens=SCREENS), "an option")
+    return changed(option_keys(arguments), Spec(screens=SCREENS), "an option")
 
 
-def option_keys(given: Mapping[str, Json]) -> dict[str, Json]:
+def option_keys(arguments: Mapping[str, Json]) -> dict[str, Json]:
     """What the options say, by the keys of agent files."""
-    return {KEYS.get(name, name): value for name, value in given.items() if value is not None}
+    return {KEYS.get(name, name): value for name, value in arguments.items() if value is not None}
 
 
-def changed(keys: Mapping[str, Json], before: Spec, said_by: str = "--set") -> Spec:
+def changed(keys: Mapping[str, Json], before: Spec, source: str = "--set") -> Spec:
     """The spec with other values, by the dotted keys of agent files; None takes one away.
 
     The key `agent` names a file whose agent takes the place of it all. Raises `ConfigError`.
     """
-    said = dict(keys)
-    file = said.pop("agent", None)
+    values = dict(keys)
+    file = values.pop("agent", None)
     for name in LISTS:
-        if isinstance(names := said.get(name), str):
-            said[name] = [one.strip() for one in names.split(",") if one.strip()]
+        if isinstance(names := values.get(name), str):
+            values[name] = [one.strip() for one in names.split(",") if one.strip()]
     for name in ("docs", "memory", "workspace", "workspace.root"):
-        if isinstance(place := said.get(name), str) and place:
-            said[name] = str(Path(place).absolute())
-    if lines := cast("list[Json]", said.get("mcp")):
+        if isinstance(path := values.get(name), str) and path:
+            values[name] = str(Path(path).absolute())
+    if lines := cast("list[Json]", values.get("mcp")):
         of_line = require(MCP, "server")
-        said["mcp"] = [of_line(line) if isinstance(line, str) else line for line in lines]
+        values["mcp"] = [of_line(line) if isinstance(line, str) else line for line in lines]
     spec = read_agent_file(file) if file else before
     try:
-        return spec.replace(said)
+        return spec.replace(values)
     except msgspec.ValidationError as error:
-        message = f"{said_by} does not fit an agent: {explained(str(error))}"
+        message = f"{source} does not fit an agent: {explained(str(error))}"
         raise ConfigError(message) from error
 
 
@@ -149,6 +149,6 @@ class ReplayModel:
         raise ModelError(message)
 
 
-def stand_in(setting: AgentSpec) -> ReplayModel:
+def stand_in(spec: AgentSpec) -> ReplayModel:
     """What the record says of its model."""
-    return ReplayModel(ModelInfo(setting.model, setting.params, priced=setting.priced))
+    return ReplayModel(ModelInfo(spec.model, spec.params, priced=spec.priced))

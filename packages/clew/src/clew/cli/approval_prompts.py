@@ -16,7 +16,7 @@ from clew.cli.options import readable
 from clew.cli.render import TextBlock, written
 from clew.cli.safe_text import inert, say
 from clew.cli.screen import console, put
-from clew.cli.store_option import command, place
+from clew.cli.store_option import command, store_location
 from clew.interfaces import Action, Json, Ruling, encode
 from clew.toolbox import ASK_PERSON
 
@@ -32,11 +32,11 @@ def document(each: PendingApproval) -> dict[str, Json]:
 
 def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:
     """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
-    made = written(Action(each.tool, each.args), whole=True)
+    made = written(Action(each.tool, each.args), complete=True)
     form = "" if each.asks is None else encode(each.asks).decode()
     asks = f"\nanswer with JSON of this form: {form}" if form else ""
-    place = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
-    return TextBlock(f"Held {inert(place)}", f"{made}\n{inert(each.why)}{inert(asks)}", "yellow")
+    key = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
+    return TextBlock(f"Held {inert(key)}", f"{made}\n{inert(each.why)}{inert(asks)}", "yellow")
 
 
 def render_approval(
@@ -98,9 +98,9 @@ def decide(each: PendingApproval) -> Ruling | None:
     name = f"{inert(each.call)} {inert(each.tool)}"
     if each.tool == ASK_PERSON:
         say(f"Your answer to {inert(each.call)}, or nothing to decide later:")
-        said = input(PROMPT)
-        args: dict[str, Json] = {**each.args, "answer": said.strip()}
-        return Ruling(each.call, allow=True, args=args) if readable(said, empty=True) else None
+        answer = input(PROMPT)
+        args: dict[str, Json] = {**each.args, "answer": answer.strip()}
+        return Ruling(each.call, allow=True, args=args) if readable(answer, empty=True) else None
     if each.asks is not None:
         return _answered(each)
     while True:
@@ -125,13 +125,13 @@ def _answered(each: PendingApproval) -> Ruling | None:
     """Ask for the answer that a call wants, until it is of that form; "n" refuses the call."""
     while True:
         say(f"Your answer to {inert(each.call)} as JSON, n to refuse, or nothing:")
-        said = input(PROMPT).strip()
-        if not said:
+        typed = input(PROMPT).strip()
+        if not typed:
             return None
-        if said.lower() in {"n", "no"}:
+        if typed.lower() in {"n", "no"}:
             return Ruling(each.call, allow=False, why=input("Why (the model is told): ").strip())
         try:
-            answer = json_answer(said)
+            answer = json_answer(typed)
         except ConfigError as error:
             say(str(error), err=True)
             continue
@@ -153,7 +153,7 @@ def post_ruling(each: PendingApproval, word: Ruling, store: str | None) -> None:
     """Leave the person's word on a held call in its run's inbox."""
     leave = partial(
         rule, each.run_id, each.call, allow=word.allow, args=word.args,
-        answer=word.answer, why=word.why, by=_person(), seen=each.seen, store=place(store),
+        answer=word.answer, why=word.why, by=_person(), seen=each.seen, store=store_location(store),
     )  # fmt: skip
     anyio.run(leave)
 

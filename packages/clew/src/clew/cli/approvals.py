@@ -14,7 +14,7 @@ from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.render import TextBlock
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
-from clew.cli.store_option import command, existing, exists, shown_place
+from clew.cli.store_option import command, existing, exists, redacted_location
 from clew.interfaces import Store
 
 
@@ -39,7 +39,7 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
         say(json_text([document(each) for each, _ in waiting]))
         return ANSWERED
     if not waiting:
-        say(f"nothing waits for a person at {shown_place(store)}")
+        say(f"nothing waits for a person at {redacted_location(store)}")
     out = console()
     for each, hint in waiting:
         for piece in render_approval(each, store):
@@ -85,13 +85,13 @@ def _leave_word(each: PendingApproval, store: str | None) -> bool:
 
 async def _waiting(store: str | None) -> list[tuple[PendingApproval, str]]:
     """What waits, and how its run goes on."""
-    async with existing(store) as found:
-        waiting = await pending_approvals(store=found)
-        return [(each, await _continue_hint(found, each.root, store)) for each in waiting]
+    async with existing(store) as opened:
+        waiting = await pending_approvals(store=opened)
+        return [(each, await _continue_hint(opened, each.root, store)) for each in waiting]
 
 
-async def _continue_hint(found: Store, run_id: str, store: str | None) -> str:
+async def _continue_hint(opened: Store, run_id: str, store: str | None) -> str:
     try:
-        return continue_hint(await read(run_id, store=found), store=store)
+        return continue_hint(await read(run_id, store=opened), store=store)
     except StoreError:  # it must be brought back first
         return command("resume", run_id, store=store)

@@ -16,7 +16,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.safe_text import inert, say
-from clew.cli.store_option import SHOWN, existing, find_run
+from clew.cli.store_option import MAX_LISTED, existing, find_run
 from clew.interfaces import Json, Ruling, Store
 from clew.support.run_ids import LAST
 from clew.toolbox import ASK_PERSON, answered
@@ -111,21 +111,21 @@ class _ResolvedCall:
 
 
 async def _find(run: str, word: RulingOptions, store: str | None) -> _ResolvedCall:
-    async with existing(store) as place:
+    async with existing(store) as opened:
         if run == LAST:
-            run = await _only_run(place)
-        record = await read(await find_run(place, run), store=place)
-        waiting = await pending_in(place, record, await root_of(place, record))
+            run = await _only_run(opened)
+        record = await read(await find_run(opened, run), store=opened)
+        waiting = await pending_in(opened, record, await root_of(opened, record))
         each = _resolve_call(record, waiting, word)
-        of, root = [await read(run_id, store=place) for run_id in (each.run_id, each.root)]
+        of, root = [await read(run_id, store=opened) for run_id in (each.run_id, each.root)]
         return _ResolvedCall(each, _arguments(of.call(each.call), word), root, each not in waiting)
 
 
-async def _only_run(place: Store) -> str:
+async def _only_run(opened: Store) -> str:
     """The run that waits, where only one does: a word must not be on whichever was written last."""
-    roots = list(dict.fromkeys(each.root for each in await pending_approvals(store=place)))
+    roots = list(dict.fromkeys(each.root for each in await pending_approvals(store=opened)))
     if len(roots) > 1:
-        named = ", ".join(roots[:SHOWN]) + (" …" if len(roots) > SHOWN else "")
+        named = ", ".join(roots[:MAX_LISTED]) + (" …" if len(roots) > MAX_LISTED else "")
         message = f"{len(roots)} runs wait ({named}): name one, or see each: `clew approvals -i`"
         raise ConfigError(message)
     return roots[0] if roots else LAST

@@ -55,23 +55,29 @@ async def ask(
     log_dir: str | None,
     votes: int | None,
     verifier: str | None,
-    **given: Json,
+    **arguments: Json,
 ) -> ShownResult:
     """Answer QUESTION, and record every thought, call and observation.
 
     If QUESTION is -, it is read from stdin.
     """
-    spec, wish = options(given), _vote_request(votes, verifier, log_dir)
+    spec, wish = options(arguments), _vote_request(votes, verifier, log_dir)
     made = await (assemble if wish is None else assemble_vote)(spec, screen)
     store = store or made.spec.store or None
-    async with store_at(store) as place:
+    async with store_at(store) as opened_store:
         if wish is not None:
-            return await carry_vote(wish, question, made, new_run_id(), screen, place, store=store)
+            return await carry_vote(
+                wish, question, made, new_run_id(), screen, opened_store, store=store
+            )
         async with open_run(
-            made.agent, question, store=place, listener=screen.listener, origin=origin(made.spec)
+            made.agent,
+            question,
+            store=opened_store,
+            listener=screen.listener,
+            origin=origin(made.spec),
         ) as opened:
             if made.spec.memory:
-                await tell_memories(made.spec.memory, question, opened.run_id, place)
+                await tell_memories(made.spec.memory, question, opened.run_id, opened_store)
             return await carry_on(made, opened, screen, store=store, log_dir=log_dir)
 
 

@@ -37,32 +37,32 @@ def audited(record: Trajectory, threshold: float) -> Audit:
     return audit(offered(record), record, threshold)
 
 
-def document(record: Trajectory, found: Audit) -> dict[str, Json]:
+def document(record: Trajectory, result: Audit) -> dict[str, Json]:
     """The audit as JSON."""
     told: dict[str, Json] = {
         "run_id": record.run_id,
         "status": status(record),
-        "ok": found.ok,
-        **msgspec.to_builtins(found),
-        "problems": list(found.problems),
+        "ok": result.ok,
+        **msgspec.to_builtins(result),
+        "problems": list(result.problems),
     }
     return told
 
 
-def render_audit(record: Trajectory, found: Audit) -> None:
+def render_audit(record: Trajectory, result: Audit) -> None:
     """The claims with their state, what was found where, and the references."""
     out = console()
-    verdict = "supported" if found.ok else "not supported"
+    verdict = "supported" if result.ok else "not supported"
     put(
         out,
         TextBlock("Run", f"{record.run_id} ({status(record)}): the answer is {verdict}", "bold"),
     )
-    for why in found.why:
+    for why in result.why:
         put(out, TextBlock("Answer", inert(why), "red"))
-    for claim in found.claims:
+    for claim in result.claims:
         put(out, _claim(claim))
-    for reference in found.references:
-        weak = " weak" if reference.doc_id in found.weak else ""
+    for reference in result.references:
+        weak = " weak" if reference.doc_id in result.weak else ""
         put(out, TextBlock("Reference", inert(f"{reference}{weak}"), "dim"))
 
 
@@ -73,17 +73,17 @@ def _claim(claim: Audited) -> TextBlock:
 
 
 def _fact(fact: CheckedFact) -> str:
-    said = f"{fact.kind} {fact.text!r}"
-    found = fact.found
-    if found is None:
-        return inert(f"- {said} {fact.why}")
-    places = {
-        "evidence": f"in [{found.doc_id}] at {found.in_source}",
-        "title": f"in the title of [{found.doc_id}]",
-        "source": f"in the source of [{found.doc_id}]",
-        "observation": f"in observation {found.call} at {found.offset}",
-        "calculation": f"from calculation {found.call}",
+    description = f"{fact.kind} {fact.text!r}"
+    source = fact.source
+    if source is None:
+        return inert(f"- {description} {fact.why}")
+    descriptions = {
+        "evidence": f"in [{source.doc_id}] at {source.in_source}",
+        "title": f"in the title of [{source.doc_id}]",
+        "source": f"in the source of [{source.doc_id}]",
+        "observation": f"in observation {source.call} at {source.offset}",
+        "calculation": f"from calculation {source.call}",
         "question": "in the question",
-        "derived": f"computed from [{found.doc_id}] at {found.in_source}",
+        "derived": f"computed from [{source.doc_id}] at {source.in_source}",
     }
-    return inert(f"+ {said} {places[found.where]}")
+    return inert(f"+ {description} {descriptions[source.where]}")

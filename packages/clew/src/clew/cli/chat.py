@@ -44,7 +44,7 @@ class ChatSession:
     """A chat: who answers, where the record lies, and the record itself once there is one."""
 
     made: Assembled
-    place: Store
+    stored_at: Store
     store: str | None
     screen: RunScreen
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -53,7 +53,7 @@ class ChatSession:
     async def open(self, goal: str | None = None, run_id: str = "") -> OpenRun:
         """Begin the record with a question, or go on with an earlier one."""
         opening = open_run(
-            self.made.agent, goal, run_id=run_id, store=self.place,
+            self.made.agent, goal, run_id=run_id, store=self.stored_at,
             listener=self.screen, origin=origin(self.made.spec),
         )  # fmt: skip
         self.opened = await self.stack.enter_async_context(opening)
@@ -79,30 +79,32 @@ def chat(
     store: str | None,
     *,
     trust_origin: bool,
-    **given: Json,
+    **arguments: Json,
 ) -> int:
     """Ask questions and follow-ups in one run. Type /help for the commands."""
     screen = RunScreen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
-        session = runner.run(_open(earlier, store, screen, given, trusted=trust_origin))
+        session = runner.run(_open(earlier, store, screen, arguments, trusted=trust_origin))
         try:
             converse(shell, session, runner)
         finally:
             runner.run(session.close())
-            runner.run(session.place.close())
+            runner.run(session.stored_at.close())
     return ANSWERED
 
 
 async def _open(
-    earlier: str, store: str | None, screen: RunScreen, given: dict[str, Json], *, trusted: bool
+    earlier: str, store: str | None, screen: RunScreen, arguments: dict[str, Json], *, trusted: bool
 ) -> ChatSession:
     run_id = ""
     if earlier:
-        async with existing(store) as place:
-            run_id = await find_run(place, earlier)
-            spec = recorded(await read(run_id, store=place), option_keys(given), trusted=trusted)
+        async with existing(store) as opened:
+            run_id = await find_run(opened, earlier)
+            spec = recorded(
+                await read(run_id, store=opened), option_keys(arguments), trusted=trusted
+            )
     else:
-        spec = options(given)
+        spec = options(arguments)
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
     session = ChatSession(made, open_store(store), store, screen)
@@ -156,9 +158,9 @@ def _obey(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str)
         case ["/clear"]:
             runner.run(session.close())
             say("forgotten: the next question begins a new record")
-        case ["/debug", "on" | "off" as said]:
-            session.screen.debug = shell.debug = said == "on"
-            say(f"debug is {said}")
+        case ["/debug", "on" | "off" as switch]:
+            session.screen.debug = shell.debug = switch == "on"
+            say(f"debug is {switch}")
         case _:
             say(f"{line}: there is no such command\n{HELP}")
 
@@ -183,10 +185,10 @@ async def _turn(session: ChatSession, text: str) -> ShownResult:
     if opened is None:
         opened, text = await session.open(text), ""
     if session.made.spec.memory:
-        await tell_memories(session.made.spec.memory, words, opened.run_id, session.place)
+        await tell_memories(session.made.spec.memory, words, opened.run_id, session.stored_at)
     end = await carry_on(session.made, opened, session.screen, text, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
-        await cancel(opened.run_id, why="a person interrupted", store=session.place)
+        await cancel(opened.run_id, why="a person interrupted", store=session.stored_at)
         end = replace(end, result=await opened.go_on(), error=None)
     return end
 
@@ -197,12 +199,12 @@ def _rule(session: ChatSession, runner: asyncio.Runner) -> bool:
     if opened is None or status(opened.record) != "held":
         return False
     ruled = False
-    for each in runner.run(pending_in(session.place, opened.record)):
+    for each in runner.run(pending_in(session.stored_at, opened.record)):
         if (ruling := _decide(each)) is not None:
             ruled = True
             word = rule(
                 each.run_id, each.call, allow=ruling.allow, args=ruling.args, why=ruling.why,
-                seen=each.seen, store=session.place,
+                seen=each.seen, store=session.stored_at,
             )  # fmt: skip
             runner.run(word)
     return ruled

@@ -26,7 +26,7 @@ from clew.support.run_ids import LAST
 from clew.support.short_text import one_line
 from clew.support.wings import MODELS, names
 
-SHOWN: Final = 60
+MAX_QUESTION_CHARS: Final = 60
 OFFERED: Final = 500
 """So many characters of a question are shown beside its run, and so many of the last runs."""
 
@@ -34,23 +34,23 @@ OFFERED: Final = 500
 def runs(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Runs, the last written first, with their questions; they may be meant by their end too."""
     del parameter
-    found: list[CompletionItem] = []
+    items: list[CompletionItem] = []
     with contextlib.suppress(ClewError, OSError):
         read_env()
-        found = anyio.run(partial(_runs, context.params.get("store")))
-    if LAST.startswith(begun) and found:
-        found.insert(0, CompletionItem(LAST, help="the last of them"))
-    return [item for item in found if item.value.startswith(begun)]
+        items = anyio.run(partial(_runs, context.params.get("store")))
+    if LAST.startswith(begun) and items:
+        items.insert(0, CompletionItem(LAST, help="the last of them"))
+    return [item for item in items if item.value.startswith(begun)]
 
 
 async def _runs(store: str | None) -> list[CompletionItem]:
-    async with existing(store) as place:
-        found: list[CompletionItem] = []
-        for info in await place.runs(OFFERED):
-            if (said := summary(info)) is not None:
-                goal = one_line(inert(said.started.goal), SHOWN)
-                found.append(CompletionItem(info.run_id, help=goal))
-        return found
+    async with existing(store) as opened:
+        items: list[CompletionItem] = []
+        for info in await opened.runs(OFFERED):
+            if (run := summary(info)) is not None:
+                goal = one_line(inert(run.started.goal), MAX_QUESTION_CHARS)
+                items.append(CompletionItem(info.run_id, help=goal))
+        return items
 
 
 def models(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:

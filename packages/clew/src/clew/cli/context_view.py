@@ -22,33 +22,33 @@ def _lines(rows: Sequence[ContextRow]) -> Iterator[str]:
     if not rows:
         yield "No thought yet."
         return
-    most = max(row.prompt for row in rows)
+    max_tokens = max(row.prompt for row in rows)
     yield "step   tokens  cached   # cached, - new"
     for row in rows:
         for event in row.new:
-            yield f"       {_said(event)}"
+            yield f"       {_description(event)}"
         share = f"{row.cached / row.prompt:4.0%}" if row.prompt else "   –"
         tokens = f"{row.prompt:,}" if row.prompt else "not counted"
-        yield f"{row.step:>4}  {tokens:>7}    {share}   {_bar(row, most)}{_cut(row)}".rstrip()
+        yield f"{row.step:>4}  {tokens:>7}    {share}   {_bar(row, max_tokens)}{_cut(row)}".rstrip()
 
 
-def _bar(row: ContextRow, most: int) -> str:
+def _bar(row: ContextRow, max_tokens: int) -> str:
     if not row.prompt:
         return ""
-    whole = max(1, round(WIDTH * row.prompt / most))
-    cached = round(whole * row.cached / row.prompt)
-    return "#" * cached + "-" * (whole - cached)
+    filled = max(1, round(WIDTH * row.prompt / max_tokens))
+    cached = round(filled * row.cached / row.prompt)
+    return "#" * cached + "-" * (filled - cached)
 
 
 def _cut(row: ContextRow) -> str:
     """What is left out of the prompt."""
-    said = [f"steps 1 to {row.upto} left out"] if row.upto else []
-    said += [f"{row.cuts} results in part"] if row.cuts else []
-    said += [f"{row.hidden} steps rewound"] if row.hidden else []
-    return f"  ({', '.join(said)})" if said else ""
+    notes = [f"steps 1 to {row.upto} left out"] if row.upto else []
+    notes += [f"{row.cuts} results in part"] if row.cuts else []
+    notes += [f"{row.hidden} steps rewound"] if row.hidden else []
+    return f"  ({', '.join(notes)})" if notes else ""
 
 
-def _said(event: Compacted | Rewound) -> str:
+def _description(event: Compacted | Rewound) -> str:
     if isinstance(event, Compacted):
         return f"left out: {left_out(event)}"
     by = f" by {event.by}" if event.by else ""

@@ -32,31 +32,31 @@ def diff_runs(left: str, right: str, store: str | None, *, as_json: bool) -> int
 
     LEFT and RIGHT are runs: an id, its beginning or end, or `last`.
     """
-    found = anyio.run(partial(_diff, left, right, store))
+    difference = anyio.run(partial(_diff, left, right, store))
     if as_json:
-        say(json_text(document(found)))
+        say(json_text(document(difference)))
         return ANSWERED
     out = console()
-    for piece in render_difference(found):
+    for piece in render_difference(difference):
         put(out, piece)
-    for label, one, other in table(found):
+    for label, one, other in table(difference):
         out.print(Text.assemble((f"{label:<10}", "bold"), f"{one:<28}{other}".rstrip()))
     return ANSWERED
 
 
 async def _diff(left: str, right: str, store: str | None) -> Difference:
-    async with existing(store) as place:
-        records = [await read(await find_run(place, run), store=place) for run in (left, right)]
+    async with existing(store) as opened:
+        records = [await read(await find_run(opened, run), store=opened) for run in (left, right)]
     return diff(*records)
 
 
-def document(found: Difference) -> dict[str, Json]:
+def document(difference: Difference) -> dict[str, Json]:
     """All of it, for programs."""
-    parting = found.parting
+    parting = difference.parting
     return {
-        "shared_entries": found.shared,
-        "shared_steps": found.steps,
-        "agents_differ_in": found.agents,
+        "shared_entries": difference.shared,
+        "shared_steps": difference.steps,
+        "agents_differ_in": difference.agents,
         "parting": None
         if parting is None
         else {
@@ -65,20 +65,20 @@ def document(found: Difference) -> dict[str, Json]:
             "left": parting.left,
             "right": parting.right,
         },
-        "left": came_to(found.left),
-        "right": came_to(found.right),
+        "left": came_to(difference.left),
+        "right": came_to(difference.right),
     }
 
 
 def came_to(record: Trajectory) -> dict[str, Json]:
     """What a run came to, and what it took, its shared steps included."""
-    setting = record.setting or record.started.setting
+    spec = record.spec or record.started.spec
     return {
         "run_id": record.run_id,
         "status": status(record),
         "answer": record.stop.answer if record.stop is not None else None,
-        "model": setting.model,
-        "codec": setting.codec,
+        "model": spec.model,
+        "codec": spec.codec,
         "steps": len(record.steps),
         "calls": record.total.calls.total(),
         "usage": usage(record.usage),
@@ -86,24 +86,24 @@ def came_to(record: Trajectory) -> dict[str, Json]:
     }
 
 
-def render_difference(found: Difference) -> Iterator[TextBlock]:
+def render_difference(difference: Difference) -> Iterator[TextBlock]:
     """The parting and the answers."""
-    left, right = found.left.run_id, found.right.run_id
-    if found.shared:
-        entries = "1 entry" if found.shared == 1 else f"{found.shared} entries"
-        steps = {0: "no step", 1: "step 1"}.get(found.steps, f"steps 1 to {found.steps}")
+    left, right = difference.left.run_id, difference.right.run_id
+    if difference.shared:
+        entries = "1 entry" if difference.shared == 1 else f"{difference.shared} entries"
+        steps = {0: "no step", 1: "step 1"}.get(difference.steps, f"steps 1 to {difference.steps}")
         yield TextBlock("Shared", f"{entries}, {steps}", "dim")
     else:
         yield TextBlock("Shared", "nothing: neither is a fork of the other", "dim")
-    if found.agents:
-        yield TextBlock("Agents differ in", inert(", ".join(found.agents)), "dim")
-    if (parting := found.parting) is None:
+    if difference.agents:
+        yield TextBlock("Agents differ in", inert(", ".join(difference.agents)), "dim")
+    if (parting := difference.parting) is None:
         yield TextBlock("They part", "nowhere: the same was thought, done and seen", "bold")
     else:
         yield TextBlock("They part", inert(f"in step {parting.step}: {parting.what}"), "bold")
         for run_id, value, style in ((left, parting.left, "red"), (right, parting.right, "green")):
             yield TextBlock(f"  {inert(run_id)}", shorten(_render_value(value)), style)
-    for record, style in ((found.left, "red"), (found.right, "green")):
+    for record, style in ((difference.left, "red"), (difference.right, "green")):
         answer = record.stop.answer if record.stop is not None else None
         yield TextBlock(f"Answer of {inert(record.run_id)}", _render_value(answer), style)
 
@@ -112,10 +112,10 @@ def _render_value(value: Json) -> str:
     return "(none)" if value is None else inert(readable(value))
 
 
-def table(found: Difference) -> Iterator[tuple[str, str, str]]:
+def table(difference: Difference) -> Iterator[tuple[str, str, str]]:
     """What each came to, a line for each figure."""
-    yield "", inert(found.left.run_id), inert(found.right.run_id)
-    left, right = _figures(found.left), _figures(found.right)
+    yield "", inert(difference.left.run_id), inert(difference.right.run_id)
+    left, right = _figures(difference.left), _figures(difference.right)
     for label in ROWS:
         yield label, left[label], right[label]
 

@@ -22,7 +22,7 @@ from clew.cli.errors import ANSWERED, FAILED, Shell
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
-from clew.cli.store_option import exists, place, shown_place
+from clew.cli.store_option import exists, redacted_location, store_location
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
 from clew.support.extras import install, install_package, installed
@@ -53,7 +53,7 @@ class Finding:
     area: str
     name: str
     usable: bool
-    said: str
+    detail: str
 
 
 @click.command("check")
@@ -78,22 +78,24 @@ def _report(findings: list[Finding]) -> None:
     width = max(len(finding.name) for finding in told if finding.area != "store")
     for finding in told:
         mark, style = ("ok", "green") if finding.usable else ("--", "dim")
-        said = Text.assemble(
+        line = Text.assemble(
             (f"{mark}  ", style),
             (f"{finding.area:<8}  {finding.name:<{width}}  ", "bold"),
-            (inert(finding.said), style),
+            (inert(finding.detail), style),
         )
-        out.print(said)
+        out.print(line)
 
 
 def _grouped(findings: list[Finding]) -> Iterator[Finding]:
     """The findings, those with the same word on them in one."""
-    for key, group in itertools.groupby(findings, lambda one: (one.area, one.usable, one.said)):
+    for key, group in itertools.groupby(findings, lambda one: (one.area, one.usable, one.detail)):
         names = [finding.name for finding in group]
-        area, usable, said = key
+        area, usable, detail = key
         if len(names) > 1:
-            said = f"{said}: {', '.join(names)}"
-        yield Finding(area, names[0] if len(names) == 1 else f"{len(names)} {area}s", usable, said)
+            detail = f"{detail}: {', '.join(names)}"
+        yield Finding(
+            area, names[0] if len(names) == 1 else f"{len(names)} {area}s", usable, detail
+        )
 
 
 async def _examine(store: str | None, env_file: str) -> list[Finding]:
@@ -108,7 +110,7 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
         *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
         *sorted(map(_package, PACKAGES), key=lambda package: not package.usable),
         *[await _provider(info) for info in providers],
-        Finding("model", model, usable=True, said=f"used when none is named: {why}"),
+        Finding("model", model, usable=True, detail=f"used when none is named: {why}"),
     ]
 
 
@@ -116,8 +118,8 @@ def _versions() -> list[Finding]:
     here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     parts = ", ".join(f"{name} {_version(name)}" for name in CORE)
     return [
-        Finding("version", "python", usable=True, said=here),
-        Finding("version", "clew", usable=True, said=f"{__version__} ({parts})"),
+        Finding("version", "python", usable=True, detail=here),
+        Finding("version", "clew", usable=True, detail=f"{__version__} ({parts})"),
     ]
 
 
@@ -132,14 +134,14 @@ def _network() -> Iterator[Finding]:
     """What the environment says of connections; an address without the password it may hold."""
     but = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
     for each in environment_proxies():
-        host = each.shown.partition("//")[2] or each.shown
-        said = each.problem or (f"{host}, but not for {but}" if but else host)
+        host = each.redacted.partition("//")[2] or each.redacted
+        detail = each.problem or (f"{host}, but not for {but}" if but else host)
         if each.problem:
-            said = f"{each.variable}: {said}"
-        yield Finding("settings", f"{each.kind} proxy", usable=not each.problem, said=said)
+            detail = f"{each.variable}: {detail}"
+        yield Finding("settings", f"{each.kind} proxy", usable=not each.problem, detail=detail)
     for name in ("CLEW_RATE", "CLEW_TIMEOUT"):
         if value := os.environ.get(name):
-            yield Finding("settings", name, usable=True, said=value)
+            yield Finding("settings", name, usable=True, detail=value)
 
 
 def _version(package: str) -> str:
@@ -153,23 +155,23 @@ async def _store(store: str | None) -> Finding:
     """Whether the store opens, or could be made: nothing is left behind by looking, but
     for the empty tables in a database that has none.
     """
-    name, named = place(store), shown_place(store)
+    name, named = store_location(store), redacted_location(store)
     try:
         if not exists(store):
             _try_to_write_above(name)
-            return Finding("store", named, usable=True, said="is made with the first run")
-        async with store_at(name) as found:
-            count = len(await found.runs())
-            said = "1 run" if count == 1 else f"{count:,} runs"
+            return Finding("store", named, usable=True, detail="is made with the first run")
+        async with store_at(name) as opened:
+            count = len(await opened.runs())
+            detail = "1 run" if count == 1 else f"{count:,} runs"
         if not _writable(name):
-            said += ", which may only be read: change its rights, or name another store"
-            return Finding("store", named, usable=False, said=said)
-        return Finding("store", named, usable=True, said=said)
+            detail += ", which may only be read: change its rights, or name another store"
+            return Finding("store", named, usable=False, detail=detail)
+        return Finding("store", named, usable=True, detail=detail)
     except ClewError as error:
-        return Finding("store", named, usable=False, said=str(error))
+        return Finding("store", named, usable=False, detail=str(error))
     except OSError as error:
-        said = f"cannot be made ({error.strerror}): name another store"
-        return Finding("store", named, usable=False, said=said)
+        detail = f"cannot be made ({error.strerror}): name another store"
+        return Finding("store", named, usable=False, detail=detail)
 
 
 def _writable(name: str) -> bool:
@@ -185,8 +187,8 @@ def _try_to_write_above(name: str) -> None:
 
 def _extra(name: str, modules: tuple[str, ...]) -> Finding:
     missing = [module for module in modules if not installed(module)]
-    said = f"{install(name)} brings {', '.join(missing)}" if missing else "installed"
-    return Finding("extra", name, not missing, said)
+    detail = f"{install(name)} brings {', '.join(missing)}" if missing else "installed"
+    return Finding("extra", name, not missing, detail)
 
 
 def _package(name: str) -> Finding:
@@ -197,20 +199,20 @@ def _package(name: str) -> Finding:
 async def _provider(info: ProviderInfo) -> Finding:
     named = f", from {info.variable}" if info.custom else ""
     if not info.installed:
-        return Finding("provider", info.name, usable=False, said=f"needs the extra {info.extra}")
+        return Finding("provider", info.name, usable=False, detail=f"needs the extra {info.extra}")
     if not info.base_url:
-        said = f"set {info.variable} to its address"
-        return Finding("provider", info.name, usable=False, said=said)
+        hint = f"set {info.variable} to its address"
+        return Finding("provider", info.name, usable=False, detail=hint)
     if (server := info.server) is None:
-        said = f"{info.shown_url!r} is no address of a server: mend {info.variable}"
-        return Finding("provider", info.name, usable=False, said=said)
+        hint = f"{info.public_url!r} is no address of a server: mend {info.variable}"
+        return Finding("provider", info.name, usable=False, detail=hint)
     host, port = server  # never the address whole: it may hold a password
     if info.key:
-        said = f"{info.key} is set" if info.key_set else f"set {info.key}"
-        return Finding("provider", info.name, info.key_set, f"{said} ({host}{named})")
+        hint = f"{info.key} is set" if info.key_set else f"set {info.key}"
+        return Finding("provider", info.name, info.key_set, f"{hint} ({host}{named})")
     listens = await _listens(host, port)
-    said = "a server listens" if listens else "no server listens"
-    return Finding("provider", info.name, listens, f"{said} at {host}:{port}{named}")
+    hint = "a server listens" if listens else "no server listens"
+    return Finding("provider", info.name, listens, f"{hint} at {host}:{port}{named}")
 
 
 async def _listens(host: str, port: int) -> bool:

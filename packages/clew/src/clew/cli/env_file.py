@@ -39,45 +39,45 @@ def read_env() -> str:
     environment does not say already. A line that cannot be read is passed over, and told; so is a
     setting of clew's that is not taken.
     """
-    place = find_dotenv(usecwd=True)
-    if not place:
-        return place
+    path = find_dotenv(usecwd=True)
+    if not path:
+        return path
     try:
-        text = Path(place).read_text("utf-8")
+        text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{place} cannot be read ({error}): mend it or move it away"
+        message = f"{path} cannot be read ({error}): mend it or move it away"
         raise ConfigError(message) from error
-    _tell_broken(place, text)
-    said = dotenv_values(stream=StringIO(text), interpolate=False)
-    taken = _taken(said)
+    _tell_broken(path, text)
+    values = dotenv_values(stream=StringIO(text), interpolate=False)
+    taken = _taken(values)
     for name in taken:
-        os.environ.setdefault(name, said[name] or "")
-    _tell_passed(place, [name for name in said if name not in taken and name not in os.environ])
-    return place
+        os.environ.setdefault(name, values[name] or "")
+    _tell_passed(path, [name for name in values if name not in taken and name not in os.environ])
+    return path
 
 
 def _taken(names: Iterable[str]) -> set[str]:
     """The names of keys that providers of clew have, and of what says how often they are asked."""
-    found = {name for name in names if _KEY.fullmatch(name) or name in _NUMBERS}
-    rest = [name for name in names if name not in found and name.endswith(("KEY", "TOKEN"))]
-    return found | {name for name in rest for info in available({name: "?"}) if info.key == name}
+    taken = {name for name in names if _KEY.fullmatch(name) or name in _NUMBERS}
+    rest = [name for name in names if name not in taken and name.endswith(("KEY", "TOKEN"))]
+    return taken | {name for name in rest for info in available({name: "?"}) if info.key == name}
 
 
-def _tell_passed(place: str, names: Iterable[str]) -> None:
+def _tell_passed(path: str, names: Iterable[str]) -> None:
     """Tell which settings of clew's, and of connections, are not taken from a folder."""
     missed = [name for name in names if _OF_CONNECTIONS.fullmatch(name)]
     if missed:
         LOG.warning(
             "%s: %s not taken: a folder gives keys only; set it in the environment",
-            place, ", ".join(missed),
+            path, ", ".join(missed),
         )  # fmt: skip
 
 
-def _tell_broken(place: str, text: str) -> None:
+def _tell_broken(path: str, text: str) -> None:
     """Tell the lines that say nothing: without their text, which may hold a key."""
     logging.getLogger("dotenv").addHandler(logging.NullHandler())  # which names no file
     for one in parse_stream(StringIO(text)):
         if one.error:
             lost = one.original.string
             line = one.original.line + len(lost) - len(lost.lstrip("\n"))
-            LOG.warning("%s, line %d is passed over: write NAME=value", place, line)
+            LOG.warning("%s, line %d is passed over: write NAME=value", path, line)

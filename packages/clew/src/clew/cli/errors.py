@@ -69,8 +69,8 @@ def _line(error: BaseException) -> str:
     match error:
         case click.UsageError():
             command = error.ctx.command_path if error.ctx is not None else "clew"
-            said = one_line(error.format_message())  # click lists choices on further lines
-            return f"{_ended(said)} Try: {command} --help"
+            message = one_line(error.format_message())  # click lists choices on further lines
+            return f"{_ended(message)} Try: {command} --help"
         case click.ClickException():
             return error.format_message()
         case ClewError():
@@ -78,8 +78,8 @@ def _line(error: BaseException) -> str:
         case KeyboardInterrupt() | click.Abort() | EOFError():
             return "interrupted"
         case OSError() if error.strerror:
-            place = error.filename or "what there is to say cannot be written"
-            return f"{place}: {error.strerror}"
+            path = error.filename or "what there is to say cannot be written"
+            return f"{path}: {error.strerror}"
         case _:
             return f"this should not have happened: {described(error)} (--debug shows where)"
 
@@ -120,9 +120,9 @@ def tolerate_any_text() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
-    for stream, said in ((sys.stdout, REPLACED), (sys.stderr, REPLACED), (sys.stdin, KEPT)):
+    for stream, errors in ((sys.stdout, REPLACED), (sys.stderr, REPLACED), (sys.stdin, KEPT)):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=said)
+            stream.reconfigure(errors=errors)
 
 
 def leave(code: int) -> Never:

@@ -60,11 +60,11 @@ def export(
 
 
 async def _archive(runs: Sequence[str], archive: str, store: str | None) -> Exported:
-    async with existing(store) as place:
-        wanted = [await find_run(place, run) for run in runs]
+    async with existing(store) as opened:
+        wanted = [await find_run(opened, run) for run in runs]
         with progress("exporting") as show:
             to = sys.stdout.buffer if archive == "-" else archive
-            return await export_runs(to, wanted or None, store=place, on_run=show)
+            return await export_runs(to, wanted or None, store=opened, on_run=show)
 
 
 def _report(done: Exported, archive: str) -> int:
@@ -73,8 +73,8 @@ def _report(done: Exported, archive: str) -> int:
         how = ": " if told.run_id in done.runs else " is left out: "
         name = f"{told.run_id}{how}" if told.run_id else ""
         say(inert(f"clew: {name}{told.why}"), err=True)
-    said = f"{count(len(done.runs), 'run')} exported, {size(done.bytes)}"
-    say(said, err=archive == "-")
+    message = f"{count(len(done.runs), 'run')} exported, {size(done.bytes)}"
+    say(message, err=archive == "-")
     return FAILED if done.unreadable else ANSWERED
 
 
@@ -89,5 +89,5 @@ def _send(run: str, endpoint: str, store: str | None, *, content: bool) -> int:
 
 
 async def _read(run: str, store: str | None) -> Trajectory:
-    async with existing(store) as place:
-        return await read(await find_run(place, run), store=place)
+    async with existing(store) as opened:
+        return await read(await find_run(opened, run), store=opened)

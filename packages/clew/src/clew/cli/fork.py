@@ -52,15 +52,16 @@ async def fork(
     made again. The agent is made from the record; --set changes it.
     """
     store = store or agent_store(settings.agent)
-    async with existing(store) as place:
-        run_id = await find_run(place, run)
-        record = await read(run_id, store=place)
+    async with existing(store) as opened_store:
+        run_id = await find_run(opened_store, run)
+        record = await read(run_id, store=opened_store)
         refuse_vote(record, "fork")
-        shared = await read(run_id, at=at, store=place)
+        shared = await read(run_id, at=at, store=opened_store)
         spec = recorded(shared, settings.agent, of=record, trusted=trust_origin)
         made = await assemble(spec, screen)
         async with open_fork(
-            made.agent, run_id, at=at, observations=settings.observations, say=say, store=place,
+            made.agent, run_id, at=at, observations=settings.observations, say=say,
+            store=opened_store,
             listener=screen.listener, origin=origin(made.spec),
         ) as opened:  # fmt: skip
             return await carry_on(made, opened, screen, store=store)

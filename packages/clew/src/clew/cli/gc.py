@@ -37,10 +37,10 @@ class Amount(click.ParamType):  # type: ignore[type-arg]  # generic only since c
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", str(value).strip())
-        if found is None or found[2].lower() not in self.units:
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", str(value).strip())
+        if match is None or match[2].lower() not in self.units:
             self.fail(f"{value!r} is not a number with its unit, as in {self.example}.", param, ctx)
-        return float(found[1]) * self.units[found[2].lower()]
+        return float(match[1]) * self.units[match[2].lower()]
 
 
 @click.command()
@@ -86,13 +86,13 @@ async def _sweep(
     older: float | None, keep_under: float | None, status: tuple[RunState, ...], store: str | None,
     *, dry_run: bool,
 ) -> GcReport:  # fmt: skip
-    async with existing(store) as place:
+    async with existing(store) as opened:
         with progress("forgetting") as show:
             return await sweep(
                 older=older,
                 keep_under=None if keep_under is None else int(keep_under),
                 status=status or None,
-                store=place,
+                store=opened,
                 dry_run=dry_run,
                 on_run=show,
             )

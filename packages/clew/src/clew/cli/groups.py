@@ -75,8 +75,8 @@ class CommandEntry:
             return CommandGroup(self.name, help=self.about, sections=sections, default=self.default)
         name = self.module or self.name
         module = importlib.import_module(name if "." in name else f"clew.cli.{name}")
-        found = (each for each in vars(module).values() if isinstance(each, click.Command))
-        return next(each for each in found if each.name == self.name)
+        commands = (each for each in vars(module).values() if isinstance(each, click.Command))
+        return next(each for each in commands if each.name == self.name)
 
 
 class CommandGroup(click.Group):

@@ -48,13 +48,13 @@ def import_command(file: str, store: str | None, *, as_json: bool) -> int:
 
 
 async def _import(file: str, store: str | None) -> tuple[Imported, bool]:
-    async with store_at(store) as place:
+    async with store_at(store) as opened:
         with progress("importing") as show:
             source = sys.stdin.buffer if file == "-" else file
             done = await import_runs(
-                source, store=place, on_run=lambda number, run_id: show(number, 0, run_id)
+                source, store=opened, on_run=lambda number, run_id: show(number, 0, run_id)
             )
-        return done, await _has_foreign(place, done.runs)
+        return done, await _has_foreign(opened, done.runs)
 
 
 async def _has_foreign(store: Store, runs: Iterable[str]) -> bool:

@@ -37,12 +37,12 @@ def logged(opened: OpenRun, folder: str) -> Generator[None]:
             f"the run's id cannot name a folder: {wrong}; leave --log-dir out, or fork the run"
         )
         raise ConfigError(message)
-    place, record = Path(folder) / opened.run_id, opened.record
+    path, record = Path(folder) / opened.run_id, opened.record
     try:
-        make_folder(place)
+        make_folder(path)
         with (
-            open(place / "trace.jsonl", "w", encoding="utf-8", opener=opener) as trace,
-            open(place / "run.log", "w", encoding="utf-8", opener=opener) as log,
+            open(path / "trace.jsonl", "w", encoding="utf-8", opener=opener) as trace,
+            open(path / "run.log", "w", encoding="utf-8", opener=opener) as log,
         ):
             files = Files(record, trace, log, opened.listener)
             for entry in record.entries:
@@ -52,11 +52,11 @@ def logged(opened: OpenRun, folder: str) -> Generator[None]:
                 yield
             finally:
                 opened.listener = files.beside
-                write_text(place / "chat.md", markdown(record, pieces_with_origin(record)))
+                write_text(path / "chat.md", markdown(record, pieces_with_origin(record)))
                 told = "".join(f"{encode(line).decode()}\n" for line in chat(record))
-                write_text(place / "chat.jsonl", told)
+                write_text(path / "chat.jsonl", told)
     except OSError as error:
-        message = f"the log folder {place} cannot be written ({error.strerror}): name another"
+        message = f"the log folder {path} cannot be written ({error.strerror}): name another"
         raise ConfigError(message) from error
 
 
@@ -95,8 +95,8 @@ class Files:
             self._trace.write(f"{encode(line).decode()}\n")
         time = next(iter(trace_entry(self._record, entry, self._step)))["time"]
         for piece in render_event(entry.event, self._step):
-            said = f"{time} {piece.label}: {one_line(piece.text)}"
-            self._log.write(f"{cut(said, WIDE)}\n")
+            text_line = f"{time} {piece.label}: {one_line(piece.text)}"
+            self._log.write(f"{cut(text_line, WIDE)}\n")
         self._trace.flush()
         self._log.flush()
 

@@ -29,8 +29,8 @@ def _blocks(record: Trajectory, pieces: Iterable[TextBlock]) -> Iterator[str]:
     yield f"Run `{record.run_id}`, {status(record)}."
     step = ""
     for piece in pieces:
-        if (found := _THOUGHT.match(piece.label)) and found[1] != step:
-            step = found[1]
+        if (match := _THOUGHT.match(piece.label)) and match[1] != step:
+            step = match[1]
             yield f"## Step {step}"
         yield _block(piece)
 
@@ -44,5 +44,5 @@ def _block(piece: TextBlock) -> str:
     return f"**{piece.label}**\n\n{ticks}\n{text}\n{ticks}"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\{match[0]}"

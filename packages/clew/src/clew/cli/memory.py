@@ -12,7 +12,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, named
 from clew.cli.safe_text import inert, json_text, say
 from clew.interfaces import Note, Store, encode
-from clew.memory import Memory, MemorySource, SqliteMemory, memory_place, note_of, open_memory
+from clew.memory import Memory, MemorySource, SqliteMemory, memory_path, note_of, open_memory
 from clew.support.short_text import one_line
 
 PERSON: Final = MemorySource(by="person")
@@ -80,23 +80,23 @@ def add(text: str, kind: Any, file: str | None, *, as_json: bool) -> int:
 @DEBUG
 def list_memories(file: str | None, *, history: bool, as_json: bool) -> int:
     """List all memories, the oldest first: id, kind, trust, day, source, text."""
-    if not memory_place(file).exists():
+    if not memory_path(file).exists():
         if as_json:
             say(json_text({"memories": [], "forgotten": []} if history else []))
         else:
-            say(f"nothing is remembered at {inert(str(memory_place(file)))}")
+            say(f"nothing is remembered at {inert(str(memory_path(file)))}")
         return ANSWERED
     memories = _existing(file)
     try:
-        found, gone = memories.list(history=history), memories.tombstones() if history else ()
+        listed, gone = memories.list(history=history), memories.tombstones() if history else ()
     finally:
         memories.close()
     if as_json:
-        told = msgspec.to_builtins(found)
+        told = msgspec.to_builtins(listed)
         forgotten = msgspec.to_builtins(gone)
         say(json_text({"memories": told, "forgotten": forgotten} if history else told))
         return ANSWERED
-    _show(found, "nothing is remembered")
+    _show(listed, "nothing is remembered")
     for stone in gone:
         say(f"{stone.id}  forgotten  {_day(stone.at)}")
     return ANSWERED
@@ -105,24 +105,26 @@ def list_memories(file: str | None, *, history: bool, as_json: bool) -> int:
 @click.command()
 @click.argument("query")
 @click.option(
-    "-n", "--most", default=5, type=click.IntRange(min=1), metavar="N",
+    "-n", "--most", "max_results", default=5, type=click.IntRange(min=1), metavar="N",
     help="Show N memories.  [default: 5]",
 )  # fmt: skip
 @EMBED
 @FILE
 @JSON
 @DEBUG
-def search(query: str, most: int, embed: str | None, file: str | None, *, as_json: bool) -> int:
+def search(
+    query: str, max_results: int, embed: str | None, file: str | None, *, as_json: bool
+) -> int:
     """Search memories for the words of QUERY, the best first."""
     memories = _existing(file, embed)
     try:
-        found = memories.search(query, most)
+        results = memories.search(query, max_results)
     finally:
         memories.close()
     if as_json:
-        say(json_text(msgspec.to_builtins(found)))
+        say(json_text(msgspec.to_builtins(results)))
     else:
-        _show(found, "no memory fits")
+        _show(results, "no memory fits")
     return ANSWERED
 
 
@@ -186,17 +188,17 @@ def notes_for(file: str, words: str) -> tuple[Note, ...]:
 
 def _existing(file: str | None, embed: str | None = None) -> SqliteMemory:
     """The file of memories, where there is one: reading makes none."""
-    place = memory_place(file)
-    if not place.exists():
-        message = f"there are no memories yet at {place}: `clew memory add TEXT` makes the first"
+    path = memory_path(file)
+    if not path.exists():
+        message = f"there are no memories yet at {path}: `clew memory add TEXT` makes the first"
         raise ConfigError(message)
     return open_memory(file, embed=embed)
 
 
-def _show(found: tuple[Memory, ...], none: str) -> None:
-    for memory in found:
+def _show(memories: tuple[Memory, ...], none: str) -> None:
+    for memory in memories:
         say(_line(memory))
-    if not found:
+    if not memories:
         say(none)
 
 

@@ -31,11 +31,11 @@ ANY: Final = "MODEL"
 
 @dataclass(frozen=True)
 class Listed:
-    """A model by the name that `--model` takes; `said` is what is missing, or where it is."""
+    """A model by the name that `--model` takes; `detail` is what is missing, or where it is."""
 
     model: str
     usable: bool
-    said: str
+    detail: str
     price: Price | None = None
 
 
@@ -54,17 +54,17 @@ def models(provider: str, *, download: str | None, as_json: bool) -> int:
     if download is not None:
         _download(download.removeprefix(f"{LOCAL}:"))
         provider = provider or LOCAL
-    found = anyio.run(partial(_list, provider))
+    listed = anyio.run(partial(_list, provider))
     if as_json:
-        say(json_text([msgspec.to_builtins(one) for one in found]))
+        say(json_text([msgspec.to_builtins(one) for one in listed]))
         return ANSWERED
     out = console()
-    width = max(len(one.model) for one in found)
-    for one in found:
+    width = max(len(one.model) for one in listed)
+    for one in listed:
         mark, style = ("ok", "green") if one.usable else ("--", "dim")
-        said = ", ".join(filter(None, (one.said, _cost(one.price))))
+        details = ", ".join(filter(None, (one.detail, _cost(one.price))))
         out.print(
-            Text.assemble((f"{mark}  ", style), (f"{inert(one.model):<{width}}  ", "bold"), said)
+            Text.assemble((f"{mark}  ", style), (f"{inert(one.model):<{width}}  ", "bold"), details)
         )
     return ANSWERED
 
@@ -77,18 +77,22 @@ async def _list(provider: str) -> list[Listed]:
         hint = did_you_mean(provider, known, f"there are {', '.join(infos)}")
         message = f"there is no provider {provider!r}: {hint}"
         raise ConfigError(message)
-    found: dict[str, list[Listed]] = {name: [] for name in infos}
+    by_provider: dict[str, list[Listed]] = {name: [] for name in infos}
 
     async def ask(info: ProviderInfo) -> None:
-        found[info.name] = await _models(info)
+        by_provider[info.name] = await _models(info)
 
     async with anyio.create_task_group() as tasks:
         for name, info in infos.items():
             if not provider or name == asked:
                 tasks.start_soon(ask, info)
-    rules = Listed(OFFLINE, usable=True, said="fixed rules, no language model", price=Price(0, 0))
+    rules = Listed(OFFLINE, usable=True, detail="fixed rules, no language model", price=Price(0, 0))
     here = _local() if asked in {"", LOCAL} else []
-    every = [*([rules] if asked in {"", OFFLINE} else []), *itertools.chain(*found.values()), *here]
+    every = [
+        *([rules] if asked in {"", OFFLINE} else []),
+        *itertools.chain(*by_provider.values()),
+        *here,
+    ]
     return sorted(every, key=lambda one: not one.usable)
 
 
@@ -97,14 +101,16 @@ def _local() -> list[Listed]:
     try:
         local = find(MODELS, LOCAL)
     except ConfigError as error:
-        return [Listed(f"{LOCAL}:FILE.gguf", usable=False, said=str(error), price=Price(0, 0))]
-    found: list[Listed] = []
+        return [Listed(f"{LOCAL}:FILE.gguf", usable=False, detail=str(error), price=Price(0, 0))]
+    listed: list[Listed] = []
     for one in local.offered() if isinstance(local, Downloads) else ():
-        said = "downloaded" if one.here else f"--download {one.name}"
+        detail = "downloaded" if one.here else f"--download {one.name}"
         name = f"{LOCAL}:{one.name}"
-        found.append(Listed(name, one.here, f"{said}, {one.said}", Price(0, 0)))
-    any_file = Listed(f"{LOCAL}:FILE.gguf", usable=False, said="any model file", price=Price(0, 0))
-    return [*found, any_file]
+        listed.append(Listed(name, one.here, f"{detail}, {one.description}", Price(0, 0)))
+    any_file = Listed(
+        f"{LOCAL}:FILE.gguf", usable=False, detail="any model file", price=Price(0, 0)
+    )
+    return [*listed, any_file]
 
 
 def _download(name: str) -> None:
@@ -117,22 +123,22 @@ def _download(name: str) -> None:
 async def _models(info: ProviderInfo) -> list[Listed]:
     """What a provider has, as far as that can be known."""
     names: tuple[str, ...] = ()
-    usable, said = info.usable, ""
+    usable, detail = info.usable, ""
     if not info.installed:
-        said = install(info.extra)
+        detail = install(info.extra)
     elif not info.usable:
-        said = f"set {info.key}"
+        detail = f"set {info.key}"
     else:
         try:
             names = await served(info.name, os.environ)
         except ClewError as error:
-            said = str(error)
+            detail = str(error)
             usable = bool(info.key)
     if not names and info.custom and usable:  # nobody knows whose models those are
-        return [Listed(f"{info.name}:{ANY}", usable, said)]
+        return [Listed(f"{info.name}:{ANY}", usable, detail)]
     if not names:
         names = priced_models(info.name) or (info.model or ANY,)
-    return [Listed(f"{info.name}:{name}", usable, said, price(info.name, name)) for name in names]
+    return [Listed(f"{info.name}:{name}", usable, detail, price(info.name, name)) for name in names]
 
 
 def _cost(of: Price | None) -> str:

@@ -58,14 +58,14 @@ def _word(context: click.Context, parameter: click.Parameter, value: str | None)
     return "" if value is None else readable(value)
 
 
-MOST: Final = 10**12
+MAX_NUMBER: Final = 10**12
 """What a limit may be at most: a record keeps whole numbers of 64 bits."""
 
 
 def _limit(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
     """A number that bounds something."""
-    if value is not None and not 0 < value <= MOST:
-        message = f"{value} is not in the range from 1 to {MOST:,}."
+    if value is not None and not 0 < value <= MAX_NUMBER:
+        message = f"{value} is not in the range from 1 to {MAX_NUMBER:,}."
         raise click.BadParameter(message, context, parameter)
     return value
 
@@ -86,13 +86,15 @@ def _servers(
     return [*value] or None
 
 
-def _place(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def _store_location(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
     """A place; of a password in it nothing is shown, so that what is shown lacks it."""
-    place = named(context, parameter, value)
-    if place and has_password(place):
-        said = "the password in --store is in no command shown here: keep it in PGPASSWORD, "
-        say(f"{said}~/.pgpass or $CLEW_STORE", err=True)
-    return place
+    location = named(context, parameter, value)
+    if location and has_password(location):
+        warning = "the password in --store is in no command shown here: keep it in PGPASSWORD, "
+        say(f"{warning}~/.pgpass or $CLEW_STORE", err=True)
+    return location
 
 
 def _name(flag: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:
@@ -104,7 +106,7 @@ def _file(flag: str, metavar: str, about: str) -> Callable[[F], F]:
     return _name(flag, metavar, about, type=click.Path())
 
 
-def _most(flag: str, about: str) -> Callable[[F], F]:
+def _limit_option(flag: str, about: str) -> Callable[[F], F]:
     return click.option(flag, metavar="N", type=int, callback=_limit, help=about)
 
 
@@ -123,7 +125,7 @@ SAY: Final = click.option(
 )
 STORE: Final = click.option(
     "--store",
-    callback=_place,
+    callback=_store_location,
     metavar="PLACE",
     help="Where runs are stored: an SQLite file or postgresql://….  [default: "
     "$CLEW_STORE, or a file in your data folder]",
@@ -221,11 +223,13 @@ _AGENT: Final = (
         metavar="NAMES",
         help="What checks your words for prompt injection; '' for nothing.  [default: injections]",
     ),
-    _most("--steps", "Limit: steps.  [default: 15]"),
-    _most("--tokens", "Limit: model tokens, in and out."),
+    _limit_option("--steps", "Limit: steps.  [default: 15]"),
+    _limit_option("--tokens", "Limit: model tokens, in and out."),
     _COST,
     _number("--seconds", "S", "Limit: seconds of work."),
-    _most("--window", "Tokens that a prompt and its reply may take.  [default: the model's]"),
+    _limit_option(
+        "--window", "Tokens that a prompt and its reply may take.  [default: the model's]"
+    ),
     _number("--temperature", "T", "Sampling temperature."),
     click.option(
         "--checks",

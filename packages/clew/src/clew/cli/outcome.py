@@ -57,8 +57,8 @@ class ShownResult:
     @property
     def lists_references(self) -> bool:
         """Whether the answer as it is shown ends with the list of what it cites."""
-        found = self.result
-        return self.references and found is not None and isinstance(found.answer, str)
+        result = self.result
+        return self.references and result is not None and isinstance(result.answer, str)
 
     @property
     def status(self) -> str:
@@ -103,7 +103,7 @@ def fork_of(record: Trajectory) -> dict[str, Json] | None:
 def document(end: ShownResult) -> dict[str, Json]:
     """Everything there is to know of the end of a run."""
     record, result = end.record, end.result
-    setting = record.setting
+    spec = record.spec
     named = titles(record)
     return {
         "run_id": record.run_id,
@@ -121,7 +121,7 @@ def document(end: ShownResult) -> dict[str, Json]:
         "steps": end.steps,
         "usage": usage(end.used),
         "lost": usage(end.lost),
-        "model": setting.model if setting is not None else "",
+        "model": spec.model if spec is not None else "",
         "model_chosen": end.why,
         "pending_approvals": [approval_document(each) for each in pending(end)],
         "vote": None if end.vote is None else vote_document(end.vote),
@@ -155,8 +155,8 @@ def tell_end(out: Console, end: ShownResult) -> None:
     if result is not None and result.answer is not None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
-        said = f"\n({result.note})" if result.note and not result.fallback else ""
-        put(out, TextBlock(label, inert(text_or_json(end.answer) + said), "bold"))
+        note = f"\n({result.note})" if result.note and not result.fallback else ""
+        put(out, TextBlock(label, inert(text_or_json(end.answer) + note), "bold"))
         if result.fallback:
             put(out, TextBlock("Note", "this answer was declared beforehand, not found", "yellow"))
     if result is not None and result.note and (result.answer is None or result.fallback):
@@ -190,7 +190,7 @@ def outside(end: ShownResult) -> Iterator[TextBlock]:
         where = "stands in nothing that was read"
         if link.call:
             tool = end.record.call(link.call).action.name
-            where = f"{'was' if link.whole else 'its host was'} read in what {tool} returned"
+            where = f"{'was' if link.complete else 'its host was'} read in what {tool} returned"
             where = f"{where} ({link.call})"
         kind = "Image" if link.image else "Link"
         yield TextBlock(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
@@ -203,8 +203,8 @@ def voted(end: ShownResult) -> Iterator[TextBlock]:
     if end.vote.words:
         yield TextBlock("Vote", inert(end.vote.words))
     for run in end.vote.runs:
-        said = f"{_answer_line(run)} · {run.status} · run {run.run_id}"
-        yield TextBlock(f"Run {run.run}", said, "dim")
+        line = f"{_answer_line(run)} · {run.status} · run {run.run_id}"
+        yield TextBlock(f"Run {run.run}", line, "dim")
 
 
 def _answer_line(run: Any) -> str:
@@ -296,8 +296,8 @@ def _lost(used: Usage) -> str:
 def entry_document(entry: Entry) -> dict[str, Json]:
     """An entry as JSON: its place and time around the event's own fields."""
     event = msgspec.to_builtins(entry.event)
-    place = {"seq": entry.seq, "at": entry.at, "epoch": entry.epoch}
-    return {**place, **event, "chain": entry.hash.hex()}
+    position = {"seq": entry.seq, "at": entry.at, "epoch": entry.epoch}
+    return {**position, **event, "chain": entry.hash.hex()}
 
 
 def run_command(work: Callable[..., Awaitable[ShownResult]]) -> Callable[..., int]:
@@ -307,9 +307,9 @@ def run_command(work: Callable[..., Awaitable[ShownResult]]) -> Callable[..., in
     """
 
     @wraps(work)
-    def command(*, as_json: bool, quiet: bool, **given: Any) -> int:
+    def command(*, as_json: bool, quiet: bool, **arguments: Any) -> int:
         with watching(as_json=as_json, quiet=quiet) as screen:
-            end = anyio.run(partial(work, screen, **given))
+            end = anyio.run(partial(work, screen, **arguments))
         return finish(end, as_json=as_json)
 
     return JSON(QUIET(DEBUG(command)))

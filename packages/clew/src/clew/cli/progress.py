@@ -35,12 +35,12 @@ def progress(doing: str) -> Generator[Callable[[int, int, str], None]]:
 
     One line on stderr that is written over, and nothing where that is no terminal.
     """
-    shown = sys.stderr.isatty()
+    visible = sys.stderr.isatty()
     drawn = False
 
     def show(done: int, total: int, run_id: str) -> None:
         nonlocal drawn
-        if shown:
+        if visible:
             of = f" of {total:,}" if total else ""
             click.echo(f"\r\x1b[K{doing} {done:,}{of}: {inert(run_id)}", err=True, nl=False)
             drawn = True

@@ -17,11 +17,11 @@ def prompt_text(sent: RenderedPrompt) -> str:
 def _lines(sent: RenderedPrompt) -> Iterator[str]:
     prompt = sent.prompt
     yield f"Prompt of thought {sent.step} in run {sent.run_id}: {sent.verdict}"
-    about = [sent.setting.model, sent.setting.codec, f"calls: {prompt.calls}"]
+    about = [sent.spec.model, sent.spec.codec, f"calls: {prompt.calls}"]
     if prompt.stop:
         about.append(f"stop: {_json(prompt.stop)}")
-    if sent.setting.params:
-        about.append(f"parameters: {_json(sent.setting.params)}")
+    if sent.spec.params:
+        about.append(f"parameters: {_json(sent.spec.params)}")
     yield ", ".join(about)
     yield from _parts("head", prompt.head)
     yield from _parts("steps", prompt.parts)
@@ -36,10 +36,10 @@ def _lines(sent: RenderedPrompt) -> Iterator[str]:
         yield f"\n=== form of the reply ===\n{_json(prompt.reply_schema)}"
 
 
-def _parts(place: str, parts: Iterable[Part]) -> Iterator[str]:
+def _parts(label: str, parts: Iterable[Part]) -> Iterator[str]:
     for part in parts:
         answers = f" {part.name}, answering {part.call_id}" if part.role == "tool" else ""
-        yield f"\n=== {place}: {part.role}{answers} ==="
+        yield f"\n=== {label}: {part.role}{answers} ==="
         if part.text:
             yield part.text
         for call in part.calls:
@@ -63,9 +63,9 @@ def prompt_document(sent: RenderedPrompt) -> dict[str, Json]:
         "exact": not sent.differs,
         "differs": sent.differs,
         "reason": sent.reason,
-        "model": sent.setting.model,
-        "codec": sent.setting.codec,
-        "params": sent.setting.params,
+        "model": sent.spec.model,
+        "codec": sent.spec.codec,
+        "params": sent.spec.params,
         "calls": prompt.calls,
         "stop": prompt.stop,
         "reply_schema": prompt.reply_schema,
@@ -81,14 +81,14 @@ def _part(part: Part) -> dict[str, Json]:
         {"media_type": image.media_type, "blob": image.blob, "text": image.text}
         for image in part.images
     ]
-    said: dict[str, Json] = {
+    fields: dict[str, Json] = {
         "calls": msgspec.to_builtins(part.calls),
         "call_id": part.call_id,
         "name": part.name,
         "wire": msgspec.to_builtins(part.wire),
         "images": images,
     }
-    return {"role": part.role, "text": part.text} | {key: it for key, it in said.items() if it}
+    return {"role": part.role, "text": part.text} | {key: it for key, it in fields.items() if it}
 
 
 def _tool(tool: ToolSpec) -> dict[str, Json]:

@@ -38,7 +38,7 @@ from clew.support.short_text import cut, one_line
 LINES: Final = 12
 CHARACTERS: Final = 1_200
 WIDE: Final = 100
-MOST_TOOLS: Final = 20
+MAX_TOOLS: Final = 20
 """So many tools of an agent are named."""
 
 
@@ -60,18 +60,18 @@ def shorten(text: str) -> str:
     return text if left <= 0 else f"{begin}\n… {left:,} more characters (clew show has all)"
 
 
-def prompt_spec(value: Json, most: int = 200) -> str:
-    """A value as compact JSON on one line, cut to about `most` characters."""
-    return cut(inert(encode(value).decode()), most)
+def prompt_spec(value: Json, max_chars: int = 200) -> str:
+    """A value as compact JSON on one line, cut to about `max_chars` characters."""
+    return cut(inert(encode(value).decode()), max_chars)
 
 
-def written(action: Action, *, whole: bool = False) -> str:
+def written(action: Action, *, complete: bool = False) -> str:
     """A call as a person would write it."""
     if action.fault:
         return f"{inert(action.name)}(?)  {inert(action.fault)}"
-    most = 1 << 30 if whole else 200
+    max_chars = 1 << 30 if complete else 200
     args = ", ".join(
-        f"{inert(name)}={prompt_spec(value, most)}" for name, value in action.args.items()
+        f"{inert(name)}={prompt_spec(value, max_chars)}" for name, value in action.args.items()
     )
     return f"{inert(action.name)}({args})"
 
@@ -85,29 +85,29 @@ def pieces(record: Trajectory) -> Iterator[TextBlock]:
 
 
 def render_event(
-    event: AnyEvent, step: int, *, whole: bool = True, thought_of: Thought | None = None
+    event: AnyEvent, step: int, *, complete: bool = True, thought_of: Thought | None = None
 ) -> Iterator[TextBlock]:
     """What there is to see of an event of step number `step`.
 
-    Unless `whole`, long texts are cut, and what is said elsewhere is left out: the person's own
+    Unless `complete`, long texts are cut, and what is said elsewhere is left out: the person's own
     words, the answer, that it was accepted (`thought_of` is the last thought), the stop.
     """
     match event:
-        case Started() if whole:
+        case Started() if complete:
             yield from started(event)
         case Thought():
-            yield from thought(event, step, whole=whole)
-        case Observation() if whole or not _accepts(event, thought_of):
-            yield from observation(event, whole=whole)
-        case Stop() if whole:
+            yield from thought(event, step, complete=complete)
+        case Observation() if complete or not _accepts(event, thought_of):
+            yield from observation(event, complete=complete)
+        case Stop() if complete:
             yield from stop(event)
         case Judged():
             yield from judged(event)
         case Ruling():
             yield from ruling(event)
         case Attempt() | Suspended():
-            yield from begun(event, whole=whole)
-        case Note() if whole or event.source != "person":
+            yield from begun(event, complete=complete)
+        case Note() if complete or event.source != "person":
             yield from note(event, step)
         case Forked():
             yield from forked(event)
@@ -119,16 +119,16 @@ def render_event(
 
 def _accepts(event: Observation, thought_of: Thought | None) -> bool:
     """Whether an observation says of a thought's answer that it was accepted."""
-    place = int(event.call.rpartition(".")[2]) - 1
-    actions = () if thought_of is None else thought_of.actions[place : place + 1]
+    index = int(event.call.rpartition(".")[2]) - 1
+    actions = () if thought_of is None else thought_of.actions[index : index + 1]
     return event.ok and any(action.name == FINISH for action in actions)
 
 
 def dollars(used: Usage) -> str:
     """What it cost, as far as that is known; what took no tokens cost nothing."""
     if used.cost is None and used.tokens:
-        least = f" (at least ${used.at_least:.4f})" if used.at_least else ""
-        return f"cost unknown{least}"
+        minimum = f" (at least ${used.min_cost:.4f})" if used.min_cost else ""
+        return f"cost unknown{minimum}"
     return f"${used.known_cost:.4f}"
 
 
@@ -153,16 +153,16 @@ def turned(
         case Changed():
             yield TextBlock("Changed", inert(", ".join(event.what)), "yellow")
         case Landing():
-            said = f"{event.bound}: {event.detail}; one last thought"
-            yield TextBlock("Bound", inert(said), "yellow")
+            message = f"{event.bound}: {event.detail}; one last thought"
+            yield TextBlock("Bound", inert(message), "yellow")
         case Compacted():
             yield TextBlock("Left out", inert(left_out(event)), "yellow")
         case Rewound():
             by = f" ({event.by})" if event.by else ""
             yield TextBlock("Rewound", inert(f"to step {event.to}{by}: {event.lesson}"), "yellow")
         case Cancel():
-            said = event.why or "a person wants the run to stop"
-            yield TextBlock("Interrupt", inert(said), "yellow")
+            message = event.why or "a person wants the run to stop"
+            yield TextBlock("Interrupt", inert(message), "yellow")
 
 
 def left_out(event: Compacted) -> str:
@@ -191,46 +191,46 @@ def _done_before(event: Started | Forked | Note) -> Iterator[TextBlock]:
 def started(event: Started) -> Iterator[TextBlock]:
     """The question, and who was to answer it."""
     yield TextBlock("Question", inert(event.goal), "bold")
-    names = [*event.setting.tools]
-    told = ", ".join(names[:MOST_TOOLS]) or "none"
-    if (more := len(names) - MOST_TOOLS) > 0:
+    names = [*event.spec.tools]
+    told = ", ".join(names[:MAX_TOOLS]) or "none"
+    if (more := len(names) - MAX_TOOLS) > 0:
         told += f" and {more:,} more"
-    made_of = f"{event.setting.model}, {event.setting.codec}, tools: "
+    made_of = f"{event.spec.model}, {event.spec.codec}, tools: "
     yield TextBlock("Agent", inert(made_of + told), "dim")
     yield from _done_before(event)
 
 
-def thought(event: Thought, step: int, *, whole: bool) -> Iterator[TextBlock]:
+def thought(event: Thought, step: int, *, complete: bool) -> Iterator[TextBlock]:
     """The thought, its actions, and what was wrong with the reply."""
-    if event.shown:
+    if event.visible_tools:
         yield TextBlock(
-            f"Tools {step}", inert(f"shown from here on: {', '.join(event.shown)}"), "dim"
+            f"Tools {step}", inert(f"shown from here on: {', '.join(event.visible_tools)}"), "dim"
         )
-    if event.text and (event.text != event.answer or whole):
+    if event.text and (event.text != event.answer or complete):
         yield TextBlock(f"Thought {step}", inert(event.text), "cyan")
     for repair in event.repairs:
         yield TextBlock(f"Repair {step}", inert(repair), "dim")
     for index, action in enumerate(event.actions, start=1):
-        if whole or action.name != FINISH:
-            yield TextBlock(f"Action {step}.{index}", written(action, whole=whole), "green")
-    if event.answer is not None and whole and event.answer != event.text:
+        if complete or action.name != FINISH:
+            yield TextBlock(f"Action {step}.{index}", written(action, complete=complete), "green")
+    if event.answer is not None and complete and event.answer != event.text:
         yield TextBlock(f"Answer {step}", inert(event.answer), "bold")
-    if event.reply.note and whole:
+    if event.reply.note and complete:
         yield TextBlock(f"Note {step}", inert(event.reply.note), "dim")
-    if event.reply.warning and whole:  # else it was said once, by the log
+    if event.reply.warning and complete:  # else it was said once, by the log
         yield TextBlock(f"Warning {step}", inert(event.reply.warning), "yellow")
     if event.fault:
         yield TextBlock(f"Fault {step}", inert(event.fault), "red")
 
 
-def observation(event: Observation, *, whole: bool) -> Iterator[TextBlock]:
+def observation(event: Observation, *, complete: bool) -> Iterator[TextBlock]:
     """What came of a call; what is not known of its effect is said."""
-    text = inert(readable(event.content)) if whole else shorten(inert(_preview(event)))
-    crop = not whole and bool(event.evidence)
+    text = inert(readable(event.content)) if complete else shorten(inert(_preview(event)))
+    crop = not complete and bool(event.evidence)
     yield TextBlock(f"Observation {event.call}", text, "" if event.ok else "red", crop)
     if event.outcome == "unknown":
         yield TextBlock(f"Unknown {event.call}", "it may or may not have happened", "yellow")
-    if whole and event.detail:
+    if complete and event.detail:
         yield TextBlock(f"Detail {event.call}", inert(event.detail), "dim")
 
 
@@ -276,45 +276,45 @@ def _under(label: str, text: str, indent: str) -> str:
 
 def judged(event: Judged) -> Iterator[TextBlock]:
     """A guard's word."""
-    said = f"{event.verdict.kind}: {event.verdict.reason}"
+    text = f"{event.verdict.kind}: {event.verdict.reason}"
     if event.by:
-        said += f" ({event.by})"
-    yield TextBlock(f"Verdict {event.call}", inert(said), "yellow")
+        text += f" ({event.by})"
+    yield TextBlock(f"Verdict {event.call}", inert(text), "yellow")
 
 
 def ruling(event: Ruling) -> Iterator[TextBlock]:
     """A person's word on a call."""
-    said = "allowed" if event.allow else "refused"
+    text = "allowed" if event.allow else "refused"
     if event.args is not None:
-        said += f" with {prompt_spec(event.args)}"
+        text += f" with {prompt_spec(event.args)}"
     if event.why:
-        said += f": {event.why}"
+        text += f": {event.why}"
     if event.by:
-        said += f" (by {event.by})"
-    yield TextBlock(f"Ruling {event.call}", inert(said), "yellow")
+        text += f" (by {event.by})"
+    yield TextBlock(f"Ruling {event.call}", inert(text), "yellow")
 
 
-def begun(event: Attempt | Suspended, *, whole: bool) -> Iterator[TextBlock]:
+def begun(event: Attempt | Suspended, *, complete: bool) -> Iterator[TextBlock]:
     """That a call begins, or asks for others."""
     if isinstance(event, Attempt):
-        yield from attempt(event, whole=whole)
+        yield from attempt(event, complete=complete)
         return
     for action in event.actions:
-        yield TextBlock(f"Asked by {event.call}", written(action, whole=whole), "green")
+        yield TextBlock(f"Asked by {event.call}", written(action, complete=complete), "green")
 
 
-def attempt(event: Attempt, *, whole: bool) -> Iterator[TextBlock]:
+def attempt(event: Attempt, *, complete: bool) -> Iterator[TextBlock]:
     """That a call begins; the first one goes without saying."""
     if event.child:
         yield TextBlock(f"Sub-run {event.call}", inert(_sub_run_line(event)), "dim")
     elif event.task:
-        said = f"the server of {event.tool} works on this call; its number there is {event.task}"
-        yield TextBlock(f"Call {event.call}", inert(said), "dim")
-    elif whole or event.number > 1:
-        said = f"attempt {event.number} of {event.tool}"
+        text = f"the server of {event.tool} works on this call; its number there is {event.task}"
+        yield TextBlock(f"Call {event.call}", inert(text), "dim")
+    elif complete or event.number > 1:
+        text = f"attempt {event.number} of {event.tool}"
         if event.after:
-            said += f", after: {event.after}"
-        yield TextBlock(f"Attempt {event.call}", inert(said), "dim")
+            text += f", after: {event.after}"
+        yield TextBlock(f"Attempt {event.call}", inert(text), "dim")
 
 
 def _sub_run_line(event: Attempt) -> str:

@@ -40,15 +40,15 @@ def replay(run: str, settings: SetOptions, store: str | None) -> int:
 
 
 async def _replay(run: str, store: str | None, keys: dict[str, Json]) -> Replayed:
-    async with existing(store or agent_store(keys)) as place:
-        run_id = await find_run(place, run)
-        record = await read(run_id, store=place)
-        agent, apart = await _agent(record, keys, place)
+    async with existing(store or agent_store(keys)) as opened:
+        run_id = await find_run(opened, run)
+        record = await read(run_id, store=opened)
+        agent, apart = await _agent(record, keys, opened)
         if vote_request_of(record) is not None:
             agent = require(VOTES, "agent_of")(agent, record)
         elif served := root(record):
-            agent = require(VOTES, "agent_of")(agent, record, await read(served, store=place))
-        return await replay_record(agent, run_id, store=place, stand_ins=apart)
+            agent = require(VOTES, "agent_of")(agent, record, await read(served, store=opened))
+        return await replay_record(agent, run_id, store=opened, stand_ins=apart)
 
 
 async def _agent(
@@ -59,9 +59,9 @@ async def _agent(
     What a person names now is imported, what the record names is not.
     """
     wanted = recorded(record, keys, harmless=True)
-    setting = record.setting or record.started.setting
-    make = partial(make_agent, model=None if keys.get("model") else stand_in(setting))
+    spec = record.spec or record.started.spec
+    make = partial(make_agent, model=None if keys.get("model") else stand_in(spec))
     if keys.get("agent"):
         return make(wanted), frozenset()
-    blob = setting.prompt_blob
+    blob = spec.prompt_blob
     return stand_ins(wanted, record, await store.blob(blob) if blob else None, make)

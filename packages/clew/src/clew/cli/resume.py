@@ -68,10 +68,10 @@ async def resume(
     gets something new. A run that somebody else began is refused, unless you --trust-origin.
     """
     store = store or agent_store(settings.agent)
-    async with existing(store) as place:
-        run_id = await find_run(place, run)
-        record = await read(run_id, store=place)
-        await refuse_part(record, place, store)
+    async with existing(store) as opened_store:
+        run_id = await find_run(opened_store, run)
+        record = await read(run_id, store=opened_store)
+        await refuse_part(record, opened_store, store)
         votes = vote_request_of(record)
         spec = recorded(record, settings.agent, trusted=trust_origin)
         if votes is not None and (say or log_dir or rewind_to is not None):
@@ -79,13 +79,15 @@ async def resume(
             raise ConfigError(message)
         made = await (assemble if votes is None else assemble_vote)(spec, screen)
         if rewind_to is not None:
-            await rewind(run_id, to=rewind_to, lesson=lesson, store=place)
+            await rewind(run_id, to=rewind_to, lesson=lesson, store=opened_store)
         elif lesson:
             raise ConfigError("--lesson is that of a rewind: say with --rewind-to where to go on")
         if votes is not None:
-            return await carry_vote(votes, record.goal, made, run_id, screen, place, store=store)
+            return await carry_vote(
+                votes, record.goal, made, run_id, screen, opened_store, store=store
+            )
         async with open_run(
-            made.agent, run_id=run_id, store=place, accept_change=accept_change,
+            made.agent, run_id=run_id, store=opened_store, accept_change=accept_change,
             take_over=take_over, listener=screen.listener, origin=origin(made.spec),
         ) as opened:  # fmt: skip
             return await carry_on(made, opened, screen, say, store=store, log_dir=log_dir)

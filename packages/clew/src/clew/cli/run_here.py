@@ -47,7 +47,7 @@ async def on_signals(
     """The result of `work`; `on_signal` is called at each signal. None if it cancelled the work."""
     if sys.platform == "win32":  # its event loop takes no signals; KeyboardInterrupt ends the run
         return await work()
-    found: list[T] = []
+    results: list[T] = []
     errors: list[BaseException] = []
     async with anyio.create_task_group() as group:
 
@@ -59,7 +59,7 @@ async def on_signals(
 
         await group.start(listen)
         try:
-            found.append(await work())
+            results.append(await work())
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException as error:  # noqa: BLE001 - it is raised below, and not in a group
@@ -67,7 +67,7 @@ async def on_signals(
         group.cancel_scope.cancel()
     if errors:
         raise errors[0]
-    return found[0] if found else None
+    return results[0] if results else None
 
 
 async def carry_on(
@@ -87,9 +87,9 @@ async def carry_on(
         with logged(opened, log_dir) if log_dir else nullcontext():
             return await opened.go_on(say)
 
-    found, error, reason = await run_to_end(work, opened.run_id, store)
+    outcome, error, reason = await run_to_end(work, opened.run_id, store)
     return ShownResult(
-        opened.record, found, store=store, why=made.why, reason=reason, error=error,
+        opened.record, outcome, store=store, why=made.why, reason=reason, error=error,
         references=made.spec.references,
     )  # fmt: skip
 

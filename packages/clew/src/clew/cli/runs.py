@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
-from clew.cli.store_option import command, existing, exists, shown_place
+from clew.cli.store_option import command, existing, exists, redacted_location
 from clew.cli.watch import watch
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
 from clew.retention import verify
@@ -28,6 +28,7 @@ GOAL = 60
 @click.option(
     "-n",
     "--most",
+    "max_runs",
     default=20,
     type=click.IntRange(min=0),
     metavar="N",
@@ -40,7 +41,7 @@ GOAL = 60
 @STORE
 @JSON
 @DEBUG
-def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json: bool) -> int:
+def runs(max_runs: int, store: str | None, *, broken: bool, watching: bool, as_json: bool) -> int:
     """List runs, the latest first: id, time, status, entries, question.
 
     With --watch, a table of their status (waiting for a worker, working, held, answered …), kept up
@@ -53,41 +54,41 @@ def runs(most: int, store: str | None, *, broken: bool, watching: bool, as_json:
         message = "--broken and --watch exclude each other: give one of them."
         raise click.UsageError(message)
     if watching:
-        anyio.run(partial(_watch, most, store, as_json=as_json))
+        anyio.run(partial(_watch, max_runs, store, as_json=as_json))
         return ANSWERED
-    listing = partial(_list, most, store, broken=broken)
-    found, lost = anyio.run(listing) if exists(store) else ([], [])
+    listing = partial(_list, max_runs, store, broken=broken)
+    listed, lost = anyio.run(listing) if exists(store) else ([], [])
     code = FAILED if lost else ANSWERED
     if as_json:
-        say(json_text(found))
+        say(json_text(listed))
         return code
     for line in lost:
         say(f"clew: {inert(line)}", err=True)
     if lost:
-        say(f"no run can be listed at {inert(shown_place(store))}: it is damaged", err=True)
+        say(f"no run can be listed at {inert(redacted_location(store))}: it is damaged", err=True)
     else:
-        _show(found, store, broken=broken)
+        _show(listed, store, broken=broken)
     return code
 
 
-def _show(found: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
-    whole = max((len(_part_of(run)) for run in found), default=0)
-    width = max((len(inert(run["run_id"])) for run in found), default=0)
+def _show(listed: list[dict[str, Any]], store: str | None, *, broken: bool) -> None:
+    part_width = max((len(_part_of(run)) for run in listed), default=0)
+    width = max((len(inert(run["run_id"])) for run in listed), default=0)
     if not exists(store):
-        say(f"there is no store at {shown_place(store)}: `clew ask QUESTION` makes one")
-    elif not found:
+        say(f"there is no store at {redacted_location(store)}: `clew ask QUESTION` makes one")
+    elif not listed:
         none = "no run was set aside" if broken else "no runs yet"
-        say(f"{none} at {shown_place(store)}")
+        say(f"{none} at {redacted_location(store)}")
     else:
-        part = (f"{'PART OF':<{max(whole, 7)}}",) if whole else ()
+        part = (f"{'PART OF':<{max(part_width, 7)}}",) if part_width else ()
         head = (f"{'RUN':<{width}}", f"{'WRITTEN':<16}", f"{'STATUS':<11}", "ENTRY", *part)
         say("  ".join((*head, "QUESTION")))
-    for run in found:
+    for run in listed:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["at"] / 1000))
         short = one_line(inert(run["question"]), GOAL)
         of = run["fork_of"]
         cut = inert(f"  (fork of {of['run_id']} after step {of['step']})") if of else ""
-        of_run = f"{_part_of(run):<{max(whole, 7)}}  " if whole else ""
+        of_run = f"{_part_of(run):<{max(part_width, 7)}}  " if part_width else ""
         begun = f"{inert(run['run_id']):<{width}}  {when}  {run['status']:<11} {run['entries']:>5}"
         say(f"{begun}  {of_run}{short}{cut}")
         if broken:
@@ -101,23 +102,23 @@ def _part_of(run: dict[str, Any]) -> str:
     return inert(f"{parent}, call {call}" if parent else call)
 
 
-async def _watch(most: int, store: str | None, *, as_json: bool) -> None:
-    async with existing(store) as found:
-        await unless_interrupted(partial(watch, found, most, as_json=as_json))
+async def _watch(max_runs: int, store: str | None, *, as_json: bool) -> None:
+    async with existing(store) as opened:
+        await unless_interrupted(partial(watch, opened, max_runs, as_json=as_json))
 
 
 async def _list(
-    most: int, store: str | None, *, broken: bool
+    max_runs: int, store: str | None, *, broken: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The runs to show; where there is none, also what of a damaged store is lost."""
-    async with existing(store) as found:
+    async with existing(store) as opened:
         if broken:
-            aside = [info for info in await found.runs(status="failed") if _is_broken(info)]
-            infos = aside[: most if most > 0 else None]
+            aside = [info for info in await opened.runs(status="failed") if _is_broken(info)]
+            infos = aside[: max_runs if max_runs > 0 else None]
         else:
-            infos = await found.runs(max(most, 0))
-        _, lost = ([], []) if infos else await verify(store=found)
-        described = [_described(info, await _fork_of(found, info)) for info in infos]
+            infos = await opened.runs(max(max_runs, 0))
+        _, lost = ([], []) if infos else await verify(store=opened)
+        described = [_described(info, await _fork_of(opened, info)) for info in infos]
         return described, [remark.why for remark in lost]
 
 
@@ -133,21 +134,21 @@ async def _fork_of(store: Store, info: RunInfo) -> dict[str, Json] | None:
 
 
 def _is_broken(info: RunInfo) -> bool:
-    found = summary(info)
-    return found is not None and is_set_aside(found.stop)
+    run = summary(info)
+    return run is not None and is_set_aside(run.stop)
 
 
 def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json]:
     """What the first and last line of a run tell; a line of a newer clew tells nothing."""
-    found = summary(info)
-    stop = None if found is None else found.stop
+    run = summary(info)
+    stop = None if run is None else run.stop
     return {
         "run_id": info.run_id,
         "at": info.last.at,
-        "status": "unreadable" if found is None else "open" if stop is None else stop.status,
+        "status": "unreadable" if run is None else "open" if stop is None else stop.status,
         "reason": "" if stop is None else stop.reason,
         "entries": info.entries,
         "fork_of": fork_of,
-        "parent": "" if fork_of or found is None else found.started.parent,
-        "question": "" if found is None else found.started.goal,
+        "parent": "" if fork_of or run is None else run.started.parent,
+        "question": "" if run is None else run.started.goal,
     }

@@ -28,17 +28,17 @@ _LATIN: Final = re.compile(r"[A-Za-z]")
 
 def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Write to stdout or stderr: the one exit for text, which nothing in it can take for orders."""
-    click.echo(shown(text), err=err, nl=nl)
+    click.echo(printable(text), err=err, nl=nl)
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """The text with characters that act on a terminal, or cannot be seen, as their codes."""
     return _HIDDEN.sub(lambda match: _named(match[0]), text.replace("\r\n", "\n"))
 
 
 def inert(text: str) -> str:
     """The text with what cannot be seen, or imitates Latin letters, shown as its codes."""
-    visible = shown(text)
+    visible = printable(text)
     if visible.isascii():
         return visible
     return _ADDRESS.sub(_address, _WORD.sub(_word, visible))

@@ -14,7 +14,7 @@ from rich.text import Text
 from clew import Agent, Entry, Trajectory
 from clew.cli.errors import debugging
 from clew.cli.render import TextBlock, render_event
-from clew.cli.safe_text import inert, shown
+from clew.cli.safe_text import inert, printable
 from clew.interfaces import Attempt, Stop, Thought
 from clew.models import provider_of
 from clew.toolbox.docs import IndexReport
@@ -40,7 +40,7 @@ class SafeConsole(Console):
             if segment.control:
                 yield segment
             else:
-                yield segment._replace(text=shown(segment.text))
+                yield segment._replace(text=printable(segment.text))
 
     def on_broken_pipe(self) -> None:
         """Called while a `BrokenPipeError` is handled; rich would leave the process."""
@@ -131,7 +131,7 @@ class RunScreen:
         self.doing(_doing(event))
         step = self.trajectory.step.number if self.trajectory is not None else 0
         if not isinstance(event, Stop):  # the end says it
-            for piece in render_event(event, step, whole=self.debug, thought_of=self._thought):
+            for piece in render_event(event, step, complete=self.debug, thought_of=self._thought):
                 self.put(piece)
 
     def progress(self, call: str, text: str) -> None:
@@ -157,8 +157,8 @@ class RunScreen:
         if report == before:
             return
         if self.debug:
-            said = f"{report.files} files, {report.passages} passages"
-            self.put(TextBlock("Documents", said, "dim"))
+            amount = f"{report.files} files, {report.passages} passages"
+            self.put(TextBlock("Documents", amount, "dim"))
             for path, note in report.notes:
                 self.put(TextBlock("Documents", inert(f"{path}: {note}"), "dim"))
         named = report.skipped if self.debug else report.skipped[:SKIPPED]
@@ -218,8 +218,8 @@ def tell_model(model: str, why: str, base_url: str = "") -> None:
     screen = console(stderr=True)
     address = _address(model, base_url)
     if why or (address and screen.is_terminal):
-        said = "; ".join(filter(None, [why, address]))
-        screen.print(f"Model: {model} ({inert(said)})", style="dim")
+        detail = "; ".join(filter(None, [why, address]))
+        screen.print(f"Model: {model} ({inert(detail)})", style="dim")
 
 
 def _address(model: str, base_url: str) -> str:
@@ -228,4 +228,4 @@ def _address(model: str, base_url: str) -> str:
         scheme, mark, rest = base_url.rpartition("://")
         return f"at {scheme}{mark}{rest.rpartition('@')[2]}, by the agent file"
     info = provider_of(model, os.environ)
-    return f"at {info.shown_url}, by {info.variable}" if info is not None and info.custom else ""
+    return f"at {info.public_url}, by {info.variable}" if info is not None and info.custom else ""

@@ -59,14 +59,16 @@ class RecordCommand(click.Command):
 def settings_option(further: str = "") -> Callable[[F], F]:
     """The option `--set`; the command takes what it says as `settings`."""
 
-    def read(context: click.Context, parameter: click.Parameter, said: Sequence[str]) -> SetOptions:
+    def read(
+        context: click.Context, parameter: click.Parameter, words: Sequence[str]
+    ) -> SetOptions:
         del context, parameter
-        found = read_settings(said)
-        if found.observations and not further:
-            call = next(iter(found.observations))
+        options = read_settings(words)
+        if options.observations and not further:
+            call = next(iter(options.observations))
             message = f"--set {OBSERVATION}{call}: another observation makes a fork: use clew fork"
             raise ConfigError(message)
-        return found
+        return options
 
     return click.option(
         "--set", "settings", metavar="KEY=VALUE", multiple=True, callback=read, help=HELP + further
@@ -75,20 +77,20 @@ def settings_option(further: str = "") -> Callable[[F], F]:
 
 def read_settings(settings: Sequence[str]) -> SetOptions:
     """What each `KEY=VALUE` says. Raises `ConfigError` for a key that there is not."""
-    found = SetOptions()
-    for setting in settings:
-        key, equals, text = setting.partition("=")
+    options = SetOptions()
+    for assignment in settings:
+        key, equals, text = assignment.partition("=")
         if not equals:
-            message = f"--set {setting}: write KEY=VALUE"
+            message = f"--set {assignment}: write KEY=VALUE"
             raise ConfigError(message)
         if key.startswith(OBSERVATION):
-            found.observations[key.removeprefix(OBSERVATION)] = _observed(text)
+            options.observations[key.removeprefix(OBSERVATION)] = _observed(text)
             continue
         if key.partition(".")[0] not in FIELDS:
             message = f"--set {key}: there is no such key: {_hint(key)}"
             raise ConfigError(message)
-        found.agent[key] = _value(key, text)
-    return found
+        options.agent[key] = _value(key, text)
+    return options
 
 
 def _hint(key: str) -> str:

@@ -95,19 +95,19 @@ def show(
     if form not in {None, "json"}:
         message = f"a prompt is shown as text or with --json, not with --{form}."
         raise click.UsageError(message)
-    found = anyio.run(partial(_load_prompt, run, step, store))
-    say(json_text(prompt_document(found)) if form == "json" else prompt_text(found))
+    loaded = anyio.run(partial(_load_prompt, run, step, store))
+    say(json_text(prompt_document(loaded)) if form == "json" else prompt_text(loaded))
     return ANSWERED
 
 
 async def _read(run: str, store: str | None) -> Trajectory:
-    async with existing(store) as place:
-        return await read(await find_run(place, run), store=place)
+    async with existing(store) as opened:
+        return await read(await find_run(opened, run), store=opened)
 
 
 async def _load_prompt(run: str, step: int | None, store: str | None) -> RenderedPrompt:
-    async with existing(store) as place:
-        return await prompt_of(await find_run(place, run), step, store=place)
+    async with existing(store) as opened:
+        return await prompt_of(await find_run(opened, run), step, store=opened)
 
 
 def _text(record: Trajectory, further: str) -> None:
@@ -123,14 +123,14 @@ def _text(record: Trajectory, further: str) -> None:
 
 async def _further(run: str, store: str | None) -> tuple[Trajectory, str]:
     """The record and, where it is open, how it is gone on with: through the run that it serves."""
-    async with existing(store) as place:
-        record = await read(await find_run(place, run), store=place)
+    async with existing(store) as opened:
+        record = await read(await find_run(opened, run), store=opened)
         if status(record) != "open":
             return record, ""
         if queue := queue_of(record):
             return record, f"a worker of the queue {inert(queue)} goes on with it: clew worker"
-        root = await root_of(place, record)
-        serves = record if root == record.run_id else await read(root, store=place)
+        root = await root_of(opened, record)
+        serves = record if root == record.run_id else await read(root, store=opened)
         return record, continue_hint(serves, store=store)
 
 

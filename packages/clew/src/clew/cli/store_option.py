@@ -12,7 +12,7 @@ from clew import ConfigError, SqliteStore, StoreError
 from clew.interfaces import Store
 from clew.stores import (
     RunNotFoundError,
-    default_place,
+    default_location,
     scheme_of,
     store_at,
     without_password,
@@ -22,25 +22,25 @@ from clew.support.run_ids import LAST
 
 LOG: Final = logging.getLogger("clew")
 
-SHOWN: Final = 5
+MAX_LISTED: Final = 5
 MANY: Final = 100
 NEAR: Final = 200
 """So many runs that fit are counted, and so many of the last are looked at for one that is near."""
 
 
-def place(store: str | None) -> str:
+def store_location(store: str | None) -> str:
     """The place that `--store`, CLEW_STORE or the platform names."""
-    return str(store or os.environ.get("CLEW_STORE") or default_place())
+    return str(store or os.environ.get("CLEW_STORE") or default_location())
 
 
-def shown_place(store: str | None) -> str:
+def redacted_location(store: str | None) -> str:
     """The same as it may be shown: an address without its password."""
-    return without_password(place(store))
+    return without_password(store_location(store))
 
 
-def shared_place(store: str | None) -> str:
+def shared_location(store: str | None) -> str:
     """The place, where another process finds it too. Raises `ConfigError`."""
-    named = place(store)
+    named = store_location(store)
     if named in {"memory:", ":memory:"}:
         message = (
             f"no other process sees a store in memory: name a file or postgresql://… for {named}"
@@ -55,13 +55,15 @@ def exists(store: str | None) -> bool:
     An address is taken for there: whoever opens it hears whether it is. So does whoever opens a
     file that is lost, while others of its store are there.
     """
-    if scheme_of(place(store)):
+    if scheme_of(store_location(store)):
         return True
     try:
-        path = Path(place(store)).expanduser()
+        path = Path(store_location(store)).expanduser()
         return path.exists() or SqliteStore.was_at(path)
     except OSError as error:
-        message = f"{place(store)} cannot be looked at ({error.strerror}): name another store"
+        message = (
+            f"{store_location(store)} cannot be looked at ({error.strerror}): name another store"
+        )
         raise StoreError(message) from error
 
 
@@ -70,43 +72,44 @@ async def existing(store: str | None) -> AsyncGenerator[Store]:
     """The store at its place, where there is one: reading makes none."""
     if not exists(store):
         message = (
-            f"there are no runs yet at {shown_place(store)}: `clew ask QUESTION` makes the first"
+            f"there are no runs yet at {redacted_location(store)}: `clew ask QUESTION` makes the "
+            "first"
         )
         raise ConfigError(message)
-    async with store_at(store) as found:
-        yield found
+    async with store_at(store) as opened:
+        yield opened
 
 
-async def find_run(store: Store, given: str) -> str:
+async def find_run(store: Store, named: str) -> str:
     """The id a person means: whole, its beginning where only one run has it, or `last`.
 
     Where none begins so: its end.
     """
-    if given == LAST and (newest := await store.runs(1)):
+    if named == LAST and (newest := await store.runs(1)):
         return newest[0].run_id
-    fitting = await store.ids(given, MANY) if given and _is_text(given) else []
-    if given in fitting:
-        return given
-    if given and _is_text(given):
+    fitting = await store.ids(named, MANY) if named and _is_text(named) else []
+    if named in fitting:
+        return named
+    if named and _is_text(named):
         with suppress(RunNotFoundError):
-            await store.inbox(given)  # raises where that run was lost, whichever others fit
+            await store.inbox(named)  # raises where that run was lost, whichever others fit
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        some = ", ".join(fitting[:SHOWN])
+        some = ", ".join(fitting[:MAX_LISTED])
         count = f"{len(fitting)}" if len(fitting) < MANY else f"{MANY} or more"
-        message = f"{given!r} fits {count} runs ({some} …): write more of the id"
+        message = f"{named!r} fits {count} runs ({some} …): write more of the id"
         raise ConfigError(message)
     known = [info.run_id for info in await store.runs(NEAR)]
-    hint = did_you_mean(given, known, "`clew runs` lists them")
-    message = f"there is no run {given!r}: {hint}"
+    hint = did_you_mean(named, known, "`clew runs` lists them")
+    message = f"there is no run {named!r}: {hint}"
     raise ConfigError(message)
 
 
-def _is_text(given: str) -> bool:
+def _is_text(text: str) -> bool:
     """Whether it can be the id of a run: not with bytes that are no UTF-8."""
     try:
-        given.encode()
+        text.encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -17,7 +17,7 @@ from clew.cli.render import TextBlock
 from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import RunScreen, watching
-from clew.cli.store_option import command, shared_place
+from clew.cli.store_option import command, shared_location
 from clew.interfaces import Json, Store
 from clew.stores import store_at, without_password
 
@@ -51,14 +51,14 @@ def submit_command(
     wait: bool,
     as_json: bool,
     quiet: bool,
-    **given: Json,
+    **arguments: Json,
 ) -> int:
     """Create a run for QUESTION, and leave it to the workers of the queue.
 
     If QUESTION is -, it is read from stdin. With --wait the exit codes are those of `clew ask`;
     Ctrl-C then ends only the waiting.
     """
-    wanted = options(given)
+    wanted = options(arguments)
     with watching(as_json=as_json, quiet=quiet) as screen:
         end = anyio.run(partial(_submit, question, wanted, queue, screen, store=store, wait=wait))
     if isinstance(end, ShownResult):
@@ -72,18 +72,18 @@ async def _submit(
 ) -> ShownResult | str:
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
-    async with store_at(shared_place(store)) as place:
+    async with store_at(shared_location(store)) as opened:
         run_id = await submit(
-            made.agent, question, store=place, queue=queue, origin=origin(made.spec)
+            made.agent, question, store=opened, queue=queue, origin=origin(made.spec)
         )
         if not wait:
             return run_id
         screen.put(TextBlock("Submitted", f"{run_id}, to the queue {queue}", "dim"))
-        return await _wait(made, run_id, queue, place, screen, store=store)
+        return await _wait(made, run_id, queue, opened, screen, store=store)
 
 
 async def _wait(
-    made: Assembled, run_id: str, queue: str, place: Store, screen: RunScreen, *, store: str | None
+    made: Assembled, run_id: str, queue: str, opened: Store, screen: RunScreen, *, store: str | None
 ) -> ShownResult:
     """Follow the run to its end, which is the worker's doing."""
     record = screen.trajectory = Trajectory(run_id)
@@ -99,16 +99,16 @@ async def _wait(
     async def watch() -> bool:
         async with anyio.create_task_group() as group:
             group.start_soon(remind)
-            async for entry in follow(run_id, store=place):
+            async for entry in follow(run_id, store=opened):
                 record.add(entry)
                 screen.entry(entry)
             group.cancel_scope.cancel()
         return True
 
     if await unless_interrupted(watch):
-        found = await result_of(made.agent, run_id, store=place)
+        result = await result_of(made.agent, run_id, store=opened)
         return ShownResult(
-            record, found, store=store, why=made.why, references=made.spec.references
+            record, result, store=store, why=made.why, references=made.spec.references
         )
     left = KeyboardInterrupt()
     left.add_note(f"the run goes on without you: {command('show', run_id, store=store)}")

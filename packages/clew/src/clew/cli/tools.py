@@ -27,20 +27,20 @@ from clew.toolbox.docs import Library
 @MCP
 @JSON
 @DEBUG
-def list_tools(*, as_json: bool, **given: Json) -> int:
+def list_tools(*, as_json: bool, **arguments: Json) -> int:
     """List tools: the effect of each, its arguments, and what it is for.
 
     --docs FOLDER adds `docs` and `docs_read`; name the others in --tools.
     """
-    wanted = options(given) if any(given.values()) else Spec(tools=_usable())
+    wanted = options(arguments) if any(arguments.values()) else Spec(tools=_usable())
     listed = DOCS in wanted.named_tools
     # No folder is read to list its tools.
-    found = make_tools(wanted, Library(Path.cwd()) if listed else None)
+    tools = make_tools(wanted, Library(Path.cwd()) if listed else None)
     if as_json:
-        say(json_text([described(tool) for tool in found]))
+        say(json_text([described(tool) for tool in tools]))
         return ANSWERED
     out = console()
-    for tool in found:
+    for tool in tools:
         put(out, TextBlock(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
         out.print(f"  {inert(tool.description)}")
     return ANSWERED
@@ -76,8 +76,8 @@ def signature(tool: ToolSpec) -> str:
     """The arguments by name and type; those that may be left out in brackets."""
     properties = cast("dict[str, dict[str, Json]]", tool.parameters.get("properties", {}))
     required = cast("list[str]", tool.parameters.get("required", []))
-    shown: list[str] = []
+    params: list[str] = []
     for name, schema in properties.items():
         text = f"{name}: {schema.get('type', 'any')}"
-        shown.append(text if name in required else f"[{text}]")
-    return inert(", ".join(shown))
+        params.append(text if name in required else f"[{text}]")
+    return inert(", ".join(params))

@@ -50,43 +50,43 @@ def verify(runs: tuple[str, ...], expect: str, store: str | None, *, as_json: bo
     if expect and len(runs) != 1:
         message = "--expect is the hash of one run: name that run"
         raise ConfigError(message)
-    found, lost = anyio.run(partial(_verify, runs, expect, store))
+    verified, lost = anyio.run(partial(_verify, runs, expect, store))
     if as_json:
-        told = [{**msgspec.to_builtins(one), "ok": one.ok} for one in found]
+        told = [{**msgspec.to_builtins(one), "ok": one.ok} for one in verified]
         say(json_text({"runs": told, "lost": [one.why for one in lost]}))
     else:
-        for line in _lines(found, lost):
+        for line in _lines(verified, lost):
             say(inert(line))
-    return ANSWERED if not lost and all(one.ok for one in found) else FAILED
+    return ANSWERED if not lost and all(one.ok for one in verified) else FAILED
 
 
 async def _verify(
     runs: Sequence[str], expect: str, store: str | None
 ) -> tuple[list[Verification], list[Remark]]:
-    async with existing(store) as place:
-        wanted = [await _find_run(place, run) for run in runs]
+    async with existing(store) as opened:
+        wanted = [await _find_run(opened, run) for run in runs]
         with progress("verifying") as show:
-            return await check(wanted or None, store=place, expect=expect, on_run=show)
+            return await check(wanted or None, store=opened, expect=expect, on_run=show)
 
 
-async def _find_run(store: Store, given: str) -> str:
+async def _find_run(store: Store, named: str) -> str:
     """The run a person means, also one that is too damaged to be listed."""
     try:
-        return await find_run(store, given)
+        return await find_run(store, named)
     except (ConfigError, StoreDamagedError):
-        if given in await run_ids(store):
-            return given
+        if named in await run_ids(store):
+            return named
         raise
 
 
-def _lines(found: Sequence[Verification], lost: Sequence[Remark]) -> list[str]:
-    lines = [_line(one) for one in found] + [f"lost   {one.why}" for one in lost]
-    newer = sum(one.newer for one in found)
-    wrong = sum(not one.ok for one in found) - newer
-    said = f"{count(len(found), 'run')} verified"
+def _lines(verified: Sequence[Verification], lost: Sequence[Remark]) -> list[str]:
+    lines = [_line(one) for one in verified] + [f"lost   {one.why}" for one in lost]
+    newer = sum(one.newer for one in verified)
+    wrong = sum(not one.ok for one in verified) - newer
+    line = f"{count(len(verified), 'run')} verified"
     counts = {"wrong": wrong, "of a newer clew": newer, "lost": len(lost)}
     told = [f"{number:,} {what}" for what, number in counts.items() if number]
-    return [*lines, ", ".join([said, *told]) if told else f"{said}: all is well"]
+    return [*lines, ", ".join([line, *told]) if told else f"{line}: all is well"]
 
 
 def _line(one: Verification) -> str:
@@ -95,10 +95,10 @@ def _line(one: Verification) -> str:
     if one.wrong:
         good = f" (good up to entry {one.entries})" if one.entries else ""
         return f"wrong  {one.run_id}  {one.wrong}{good}"
-    said = f"{one.run_id}  {count(one.entries, 'entry').replace('entrys', 'entries')}"
-    said += f", ends with {one.hash}"
+    line = f"{one.run_id}  {count(one.entries, 'entry').replace('entrys', 'entries')}"
+    line += f", ends with {one.hash}"
     if one.expected == 0:
-        return f"wrong  {said}, and never had the expected hash: its end was cut off or changed"
+        return f"wrong  {line}, and never had the expected hash: its end was cut off or changed"
     if one.expected is not None and one.expected < one.entries:
-        said += f"; had the expected hash at entry {one.expected}, and went on"
-    return f"ok     {said}"
+        line += f"; had the expected hash at entry {one.expected}, and went on"
+    return f"ok     {line}"

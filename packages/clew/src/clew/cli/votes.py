@@ -36,11 +36,11 @@ def vote_request_of(record: Trajectory) -> VoteRequest | None:
 
     Raises `ConfigError` where they are none.
     """
-    said = record.started.origin.get(VOTES)
-    if said is None or record.started.parent:
+    request = record.started.origin.get(VOTES)
+    if request is None or record.started.parent:
         return None
     try:
-        return msgspec.convert(said, VoteRequest)
+        return msgspec.convert(request, VoteRequest)
     except msgspec.ValidationError as error:
         message = f"run {record.run_id} says that it is a vote, and not of what: {error}"
         raise ConfigError(message) from error
@@ -52,9 +52,9 @@ def root(record: Trajectory) -> str:
     return "" if apart else record.started.parent.rpartition(":")[0]
 
 
-async def refuse_part(record: Trajectory, place: Store, store: str | None) -> None:
+async def refuse_part(record: Trajectory, opened: Store, store: str | None) -> None:
     """Raise `ConfigError` for a run that is continued only through its root."""
-    if (served := await root_of(place, record)) != record.run_id:
+    if (served := await root_of(opened, record)) != record.run_id:
         again = command("resume", served, store=store)
         message = f"run {record.run_id} serves run {served} and goes on with it: {again}"
         raise ConfigError(message)
@@ -88,7 +88,7 @@ class VoteListener:
             case Observation() if not self._screen.debug:
                 return
             case _:
-                for piece in render_event(event, self._step, whole=self._screen.debug):
+                for piece in render_event(event, self._step, complete=self._screen.debug):
                     self._screen.put(piece)
 
 
@@ -106,10 +106,10 @@ class VoteRunListener:
 
     def entry(self, entry: Entry) -> None:
         """An entry of the run."""
-        event, whole = entry.event, self._screen.debug
+        event, complete = entry.event, self._screen.debug
         if isinstance(event, Thought):
             self._step, self._thought = self._step + 1, event
-        for piece in render_event(event, self._step, whole=whole, thought_of=self._thought):
+        for piece in render_event(event, self._step, complete=complete, thought_of=self._thought):
             self._screen.put(TextBlock(f"{self._name} · {piece.label}", piece.text, piece.style))
 
 
@@ -125,17 +125,17 @@ async def carry_vote(
     made: Assembled,
     run_id: str,
     screen: RunScreen,
-    place: Store,
+    opened: Store,
     *,
     store: str | None,
 ) -> ShownResult:
     """Start or continue a vote in the foreground."""
-    work = partial(_go, wish, question, made, run_id, screen, place)
+    work = partial(_go, wish, question, made, run_id, screen, opened)
     done, error, reason = await run_to_end(work, run_id, store)
     try:
-        record = await read(run_id, store=place)
+        record = await read(run_id, store=opened)
         stands = done or await wings.require(wings.VOTES, "vote_status")(
-            made.agent, run_id, store=place
+            made.agent, run_id, store=opened
         )
     except StoreError:
         if error is None:
@@ -147,7 +147,7 @@ async def carry_vote(
 
 
 async def _go(
-    wish: VoteRequest, question: str, made: Assembled, run_id: str, screen: RunScreen, place: Store
+    wish: VoteRequest, question: str, made: Assembled, run_id: str, screen: RunScreen, opened: Store
 ) -> Any:
     await read_all(made.docs, screen)
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
@@ -161,7 +161,7 @@ async def _go(
         question,
         wish.k,
         verifier=verifying(make_model(verifier)) if wish.verifier else None,
-        store=place,
+        store=opened,
         run_id=run_id,
         listener=VoteListener(screen),
         watch=partial(VoteRunListener, screen),

@@ -24,9 +24,9 @@ GOAL: Final = 60
 STYLES: Final = {"working": "bold", "held": "yellow", "answered": "green", "failed": "red"}
 
 
-async def watch(store: Store, most: int, *, as_json: bool) -> None:
+async def watch(store: Store, max_runs: int, *, as_json: bool) -> None:
     """Show how runs stand until cancelled: a table on a terminal, else a line for each change."""
-    out, watched = console(), Monitor(store, most)
+    out, watched = console(), Monitor(store, max_runs)
     if as_json or not out.is_terminal or out.is_dumb_terminal:
         await _lines(watched, as_json=as_json)
         return

@@ -13,7 +13,7 @@ from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.progress import of_many
 from clew.cli.safe_text import inert, json_text, say
-from clew.cli.store_option import shared_place
+from clew.cli.store_option import shared_location
 from clew.cli.worker_signals import finish_on_signals
 from clew.support.short_text import one_line
 from clew.support.wings import WORKERS, names
@@ -81,8 +81,8 @@ def worker(
         raise click.UsageError(message)
     if name is not None:
         options["name"] = name
-    place = shared_place(store or store_of(agents))
-    config = WorkerConfig(store=place, agents=agents, only=only, **options)
+    location = shared_location(store or store_of(agents))
+    config = WorkerConfig(store=location, agents=agents, only=only, **options)
     printer = EventPrinter(as_json=as_json)
     with of_many():
         return anyio.run(_work, config, printer)

@@ -35,8 +35,8 @@ async def finish_on_signals(
             return
         leaving.set()
         if working:
-            said = f"clew: leaving when {len(working)} run(s) have ended their step"
-            say(f"{said}; Ctrl-C breaks them off", err=True)
+            message = f"clew: leaving when {len(working)} run(s) have ended their step"
+            say(f"{message}; Ctrl-C breaks them off", err=True)
 
     async def finished() -> bool:
         await work(leaving)

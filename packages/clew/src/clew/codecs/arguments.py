@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.codecs.json_repair import JsonPrefix, UnreadableError, first_value, whole_value
+from clew.codecs.json_repair import JsonPrefix, UnreadableError, complete_value, first_value
 from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, RUN_CODE, Json
 from clew.core.interfaces import Parameters, ToolSpec
@@ -60,8 +60,8 @@ def visible_tools(prompt_spec: PromptSpec) -> tuple[ToolSpec, ...]:
 
 def tool_named(prompt_spec: PromptSpec, name: str) -> ToolSpec | None:
     """The declared tool of exactly that name, whether it was shown yet or not."""
-    found = next((tool for tool in visible_tools(prompt_spec) if tool.name == name), None)
-    return prompt_spec.later.get(name) if found is None else found
+    match = next((tool for tool in visible_tools(prompt_spec) if tool.name == name), None)
+    return prompt_spec.later.get(name) if match is None else match
 
 
 def may_act(prompt_spec: PromptSpec, name: str) -> bool:
@@ -95,8 +95,8 @@ def _bare(name: str) -> str:
 
 def fields(parameters: Parameters) -> dict[str, Parameters]:
     """The declared parameters of a schema, by name."""
-    found = parameters.get("properties", {})
-    return {name: each for name, each in found.items() if isinstance(each, dict)}
+    properties = parameters.get("properties", {})
+    return {name: each for name, each in properties.items() if isinstance(each, dict)}
 
 
 def required(parameters: Parameters) -> list[str]:
@@ -116,10 +116,10 @@ def types(schema: Parameters) -> frozenset[str]:
     if kind is not None:
         return frozenset({kind} if isinstance(kind, str) else kind)
     values: Iterable[Json] = [schema["const"]] if "const" in schema else schema.get("enum", ())
-    found = {_TYPES[type(value)] for value in values}
+    value_types = {_TYPES[type(value)] for value in values}
     for choice in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        found |= types(choice)
-    return frozenset(found)
+        value_types |= types(choice)
+    return frozenset(value_types)
 
 
 def typed(text: str, schema: Parameters) -> Json:
@@ -135,7 +135,7 @@ def typed(text: str, schema: Parameters) -> Json:
     if allowed and allowed <= {"array", "object"}:
         return _value_alone(text) if text[:1] in {"{", "["} else text
     try:
-        value = whole_value(text)
+        value = complete_value(text)
     except UnreadableError:
         return text
     kind = _TYPES[type(value)]
@@ -147,10 +147,10 @@ def typed(text: str, schema: Parameters) -> Json:
 
 def _value_alone(text: str) -> Json:
     """The JSON that a text is, mended if need be. Raises `UnreadableError`."""
-    found = first_value(text)
-    if text[found.end :].strip():
+    prefix = first_value(text)
+    if text[prefix.end :].strip():
         raise UnreadableError("there is text behind the JSON value")
-    return found.value
+    return prefix.value
 
 
 def bare(tool: ToolSpec | None, text: str) -> dict[str, Json]:
@@ -190,16 +190,16 @@ def object_args(tool: ToolSpec | None, text: str) -> tuple[dict[str, Json], Json
     key = _FIRST_KEY.match(text)
     meant = tool is not None and (only is None or (key is not None and key[1] in names))
     try:
-        found = first_value(text)
+        prefix = first_value(text)
     except UnreadableError:
         if meant:
             raise
         return None
     takes = types(names.get(only, {})) if only is not None else {"string"}
-    foreign = not found.value.keys() <= names.keys()
-    if foreign and (found.repairs or not takes or "object" in takes) and only is not None:
+    foreign = not prefix.value.keys() <= names.keys()
+    if foreign and (prefix.repairs or not takes or "object" in takes) and only is not None:
         return None
-    return found.value, found
+    return prefix.value, prefix
 
 
 def _short(text: str) -> str:
@@ -213,12 +213,12 @@ def example(tool: ToolSpec) -> dict[str, Json]:
     """
     if tool.examples:
         return tool.examples[0]
-    names, whole = fields(tool.parameters), tool.parameters
-    told = {name: _sample(name, names.get(name, {})) for name in required(whole)}
-    if whole.keys() <= _OUTER and all(_is_plain(names.get(name)) for name in told):
+    names, schema = fields(tool.parameters), tool.parameters
+    told = {name: _sample(name, names.get(name, {})) for name in required(schema)}
+    if schema.keys() <= _OUTER and all(_is_plain(names.get(name)) for name in told):
         return told
-    found = right_form(whole, told)
-    return msgspec.convert(found, dict[str, Json]) if isinstance(found, dict) else told
+    form = right_form(schema, told)
+    return msgspec.convert(form, dict[str, Json]) if isinstance(form, dict) else told
 
 
 def _sample(name: str, schema: Parameters) -> Json:
@@ -234,6 +234,6 @@ def _is_plain(schema: Json) -> bool:
     """Whether a schema asks for no more than a type, or for one of several such."""
     if not isinstance(schema, dict):
         return True
-    said = msgspec.convert(schema, dict[str, Any])
-    ways = (*said.get("anyOf", ()), *said.get("oneOf", ()))
-    return said.keys() <= _PLAIN and all(map(_is_plain, ways))
+    document = msgspec.convert(schema, dict[str, Any])
+    ways = (*document.get("anyOf", ()), *document.get("oneOf", ()))
+    return document.keys() <= _PLAIN and all(map(_is_plain, ways))

@@ -22,7 +22,7 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 
 from clew.codecs.arguments import fields, matched, object_args, tool_named, typed
-from clew.codecs.json_repair import JsonPrefix, UnreadableError, first_value, whole_value
+from clew.codecs.json_repair import JsonPrefix, UnreadableError, complete_value, first_value
 from clew.codecs.tool_names import QUALIFIED, distinct
 from clew.core.codec import PromptSpec
 from clew.core.events import FINISH, Json
@@ -30,7 +30,7 @@ from clew.support.json_arguments import unfit
 from clew.support.lazy_regex import Lazy
 from clew.support.surrogates import HALF
 
-MOST: Final = 64
+MAX_CALLS: Final = 64
 """Calls that are read in one reply."""
 
 _PYTHON_CHARS: Final = 20_000
@@ -159,8 +159,8 @@ def as_declared(prompt_spec: PromptSpec, written: str) -> str:
     """The name of the tool that is meant, where only case, separators or a prefix differ."""
     ahead = next(filter(written.startswith, QUALIFIED), "")
     for name in (written, written.removeprefix(ahead)):
-        if declared(prompt_spec, found := matched(prompt_spec, name)[0]):
-            return found
+        if declared(prompt_spec, matched_name := matched(prompt_spec, name)[0]):
+            return matched_name
     return written
 
 
@@ -174,18 +174,18 @@ def calls_at(
     """
     calls: list[WrittenCall] = []
     marks = _Marks()
-    while len(calls) < MOST:
+    while len(calls) < MAX_CALLS:
         if (between := _BETWEEN.match(text, at)) is not None:
             at = between.end()
             marks.take(between[0])
-        found = next(
+        written_call = next(
             filter(None, (read(prompt_spec, text, at, marked=marked) for read in _READERS)), None
         )
-        if found is None:
+        if written_call is None:
             break
-        marks.take(found.marks)
-        calls += found.calls
-        at = found.end
+        marks.take(written_call.marks)
+        calls += written_call.calls
+        at = written_call.end
     if why := marks.open:
         calls = [each if each.open else msgspec.structs.replace(each, open=why) for each in calls]
     return calls, at
@@ -215,8 +215,8 @@ class _Marks(msgspec.Struct):
     def _take(self, mark: str) -> None:
         if mark.startswith("`"):
             pair, closes = "the fence", not mark.strip("`") and "the fence" in self.opened
-        elif (found := _pair(mark)) is not None:
-            pair, closes = found
+        elif (inner := _pair(mark)) is not None:
+            pair, closes = inner
         else:
             return
         if not closes:
@@ -289,10 +289,10 @@ def _tagged(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> Par
     name = as_declared(prompt_spec, opening["name"])
     if text.startswith("{", start):
         try:
-            found = first_value(text[start:])
+            text_prefix = first_value(text[start:])
         except UnreadableError as error:
             return ParsedCalls([WrittenCall(name, problem=str(error))], len(text))
-        call, end = _with_value(name, found), start + found.end
+        call, end = _with_value(name, text_prefix), start + text_prefix.end
     elif _parameter(prefix).match(text, start) is not None:
         call, end = _with_parameters(prompt_spec, name, prefix, text, start)
     else:
@@ -320,24 +320,24 @@ def _with_parameters(
     A value ends at the first tag of such a call, which must be the one that closes it. Behind `=`
     values stand on lines of their own, or all of them do not.
     """
-    given: list[tuple[str, str]] = []
+    params: list[tuple[str, str]] = []
     lines: set[tuple[bool, bool]] = set()
-    whole = True
+    ended = True
     while (opened := _parameter(prefix).match(text, at)) is not None:
         token = _structure(prefix).search(text, opened.end())
         end = len(text) if token is None else token.start()
         value = text[opened.end() : end]
         closed = token is not None and token[0] == f"</{prefix}{opened['kind']}>"
-        whole = whole and closed
+        ended = ended and closed
         if opened["style"] == "=":
             edges = value.startswith("\n"), value.endswith("\n") and len(value) > 1
             lines.add(edges)
             value = value[1:-1] if all(edges) else value
-        given.append((opened["name"], value))
+        params.append((opened["name"], value))
         at = _skip(text, token.end() if token is not None and closed else end)
-    call = _with_texts(prompt_spec, name, given)
+    call = _with_texts(prompt_spec, name, params)
     uneven = _UNEVEN if len(lines) > 1 or lines & {(True, False), (False, True)} else ""
-    return msgspec.structs.replace(call, open=uneven if whole else _UNCLOSED), at
+    return msgspec.structs.replace(call, open=uneven if ended else _UNCLOSED), at
 
 
 def _named_inside(
@@ -370,30 +370,30 @@ def _own_tag(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> Pa
 
 def _children(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
     """Tags that stand one behind the other from `at` on, with what is in them, and their end."""
-    found: list[tuple[str, str]] = []
+    children: list[tuple[str, str]] = []
     while (child := _CHILD.match(text, at)) is not None:
         end = text.find(f"</{child[1]}>", child.end())
         if end < 0:
             break
-        found.append((child[1], text[child.end() : end]))
+        children.append((child[1], text[child.end() : end]))
         at = end + len(child[1]) + 3
-    return found, at
+    return children, at
 
 
 def _skip(text: str, at: int) -> int:
     """Where the next sign stands that is no space."""
-    found = _SPACE.match(text, at)
-    return at if found is None else found.end()
+    space = _SPACE.match(text, at)
+    return at if space is None else space.end()
 
 
 def _with_texts(
-    prompt_spec: PromptSpec, name: str, given: Sequence[tuple[str, str]]
+    prompt_spec: PromptSpec, name: str, params: Sequence[tuple[str, str]]
 ) -> WrittenCall:
     """A call with its arguments as texts: each a value of its parameter's type."""
     tool = tool_named(prompt_spec, name)
     schemas = fields(tool.parameters) if tool is not None else {}
     args: dict[str, Json] = {}
-    for key, text in given:
+    for key, text in params:
         if key in args:
             return WrittenCall(name, problem=f"the parameter {key!r} is given twice")
         try:
@@ -414,26 +414,26 @@ def _object(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> Par
     if rest.startswith("{{"):
         rest, starts = _undoubled(rest)
     try:
-        found = first_value(rest)
+        prefix = first_value(rest)
     except UnreadableError as error:
         meant = _OBJECT.match(rest)
         if meant is None:
             return None
         name = as_declared(prompt_spec, meant["name"])
         return ParsedCalls([WrittenCall(name, problem=str(error))], len(text))
-    calls = _in_value(prompt_spec, found.value)
+    calls = _in_value(prompt_spec, prefix.value)
     if calls is None:
         return None
-    new, old = starts[bisect_right(starts, (found.end, len(text))) - 1]
-    half = _HALF if HALF in found.repairs else ""
+    new, old = starts[bisect_right(starts, (prefix.end, len(text))) - 1]
+    half = _HALF if HALF in prefix.repairs else ""
     calls = [msgspec.structs.replace(call, open=half) for call in calls]
-    return ParsedCalls(calls, at + old + found.end - new)
+    return ParsedCalls(calls, at + old + prefix.end - new)
 
 
-def _with_value(name: str, found: JsonPrefix) -> WrittenCall:
+def _with_value(name: str, prefix: JsonPrefix) -> WrittenCall:
     """A call with an object of arguments."""
-    half = _HALF if HALF in found.repairs else ""
-    return WrittenCall(name, cast("dict[str, Json]", found.value), open=half)
+    half = _HALF if HALF in prefix.repairs else ""
+    return WrittenCall(name, cast("dict[str, Json]", prefix.value), open=half)
 
 
 def _undoubled(text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -441,18 +441,18 @@ def _undoubled(text: str) -> tuple[str, list[tuple[int, int]]]:
     out: list[str] = []
     starts = [(0, 0)]
     at = length = 0
-    for found in _DOUBLED.finditer(text):
-        if found[0] in {"{{", "}}"}:
-            piece = text[at : found.start() + 1]
+    for match in _DOUBLED.finditer(text):
+        if match[0] in {"{{", "}}"}:
+            piece = text[at : match.start() + 1]
             out.append(piece)
-            length, at = length + len(piece), found.end()
+            length, at = length + len(piece), match.end()
             starts.append((length, at))
     return "".join(out) + text[at:], starts
 
 
 def _in_value(prompt_spec: PromptSpec, value: Json) -> list[WrittenCall] | None:
     """The calls that a value says; None where it is anything else."""
-    found: list[WrittenCall] = []
+    calls: list[WrittenCall] = []
     for each in msgspec.convert(value, list[Any]) if isinstance(value, list) else [value]:
         inner = (
             _in_object(prompt_spec, cast("dict[str, Json]", each))
@@ -461,40 +461,44 @@ def _in_value(prompt_spec: PromptSpec, value: Json) -> list[WrittenCall] | None:
         )
         if inner is None:
             return None
-        found += inner
-    return found or None
+        calls += inner
+    return calls or None
 
 
-def _in_object(prompt_spec: PromptSpec, said: dict[str, Json]) -> list[WrittenCall] | None:
+def _in_object(prompt_spec: PromptSpec, document: dict[str, Json]) -> list[WrittenCall] | None:
     for key in _OUTER:
-        if isinstance(said.get(key), (dict, list)) and said.keys() <= {key, *_BESIDE, "content"}:
-            return _in_value(prompt_spec, said[key])
-    if len(said) == 1:
-        [(name, args)] = said.items()
+        if isinstance(document.get(key), (dict, list)) and document.keys() <= {
+            key,
+            *_BESIDE,
+            "content",
+        }:
+            return _in_value(prompt_spec, document[key])
+    if len(document) == 1:
+        [(name, args)] = document.items()
         if declared(prompt_spec, name) and isinstance(args, dict):
             own = cast("dict[str, Json]", args)
             return None if _is_data(prompt_spec, name, own) else [WrittenCall(name, own)]
-    key = next((key for key in _NAMES if isinstance(said.get(key), str)), "")
-    name = str(said.get(key, ""))
-    given = next((each for each in _ARGS if each in said), "")
-    rest = said.keys() - {key, given} - _BESIDE
-    if not name or (given and rest):
+    key = next((key for key in _NAMES if isinstance(document.get(key), str)), "")
+    name = str(document.get(key, ""))
+    args_key = next((each for each in _ARGS if each in document), "")
+    rest = document.keys() - {key, args_key} - _BESIDE
+    if not name or (args_key and rest):
         return None
-    if not given:
+    if not args_key:
         tool = tool_named(prompt_spec, name)
-        own = {each: said[each] for each in rest}
+        own = {each: document[each] for each in rest}
         if tool is None or not own or not own.keys() <= fields(tool.parameters).keys():
             return None
         return [WrittenCall(name, own)]
-    return _with_args(prompt_spec, as_declared(prompt_spec, name), said[given])
+    return _with_args(prompt_spec, as_declared(prompt_spec, name), document[args_key])
 
 
-def _is_data(prompt_spec: PromptSpec, name: str, given: dict[str, Json]) -> bool:
+def _is_data(prompt_spec: PromptSpec, name: str, args: dict[str, Json]) -> bool:
     """Whether a word that names a tool too stands over keys of which none is a parameter's."""
     tool = tool_named(prompt_spec, name)
-    if tool is None or not given or distinct(prompt_spec, name):
+    if tool is None or not args or distinct(prompt_spec, name):
         return False
-    return given.keys().isdisjoint(fields(tool.parameters))
+    return args.keys().isdisjoint(fields(tool.parameters))
 
 
 def _with_args(prompt_spec: PromptSpec, name: str, value: Json) -> list[WrittenCall] | None:
@@ -509,13 +513,13 @@ def _with_args(prompt_spec: PromptSpec, name: str, value: Json) -> list[WrittenC
 def _with_text(prompt_spec: PromptSpec, name: str, text: str) -> WrittenCall:
     """A call with its arguments as the text of an object."""
     try:
-        given = object_args(tool_named(prompt_spec, name), text)
+        args = object_args(tool_named(prompt_spec, name), text)
     except UnreadableError as error:
         return WrittenCall(name, problem=str(error))
     return (
         WrittenCall(name, problem="its arguments are no object")
-        if given is None
-        else WrittenCall(name, given[0])
+        if args is None
+        else WrittenCall(name, args[0])
     )
 
 
@@ -524,10 +528,10 @@ def _with_text(prompt_spec: PromptSpec, name: str, text: str) -> WrittenCall:
 
 def _named(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> ParsedCalls | None:
     """`NAME{…}`, with marks, a fence or nothing between the two; or `NAME<arg_key>…`."""
-    found = _NAMED.match(text, at)
-    if found is None:
+    match = _NAMED.match(text, at)
+    if match is None:
         return None
-    name, start = as_declared(prompt_spec, found["name"]), found.end()
+    name, start = as_declared(prompt_spec, match["name"]), match.end()
     if not (marked or declared(prompt_spec, name)):
         return None
     if text.startswith("<", start):
@@ -542,23 +546,23 @@ def _named(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> Pars
             call, end = _with_value(name, value), start + value.end
     except UnreadableError as error:
         return ParsedCalls([WrittenCall(name, problem=str(error))], len(text))
-    return ParsedCalls([call], end, found["marks"])
+    return ParsedCalls([call], end, match["marks"])
 
 
 def _with_keys(prompt_spec: PromptSpec, name: str, text: str, at: int) -> ParsedCalls:
     """`<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>`, once for each parameter."""
-    given: list[tuple[str, str]] = []
+    params: list[tuple[str, str]] = []
     while (key := _KEY.match(text, at)) is not None:
         token = _ARG.search(text, key.end())
         end = len(text) if token is None else token.start()
-        given.append((key[1], text[key.end() : end]))
+        params.append((key[1], text[key.end() : end]))
         if token is None or token[0] != "</arg_value>":
-            call = _with_texts(prompt_spec, name, given)
+            call = _with_texts(prompt_spec, name, params)
             return ParsedCalls([msgspec.structs.replace(call, open=_UNCLOSED)], end)
         at = token.end()
-    call, end = _with_texts(prompt_spec, name, given), _skip(text, at)
-    whole = given and text.startswith("</tool_call>", end)
-    return ParsedCalls([msgspec.structs.replace(call, open="" if whole else _UNCLOSED)], end)
+    call, end = _with_texts(prompt_spec, name, params), _skip(text, at)
+    complete = params and text.startswith("</tool_call>", end)
+    return ParsedCalls([msgspec.structs.replace(call, open="" if complete else _UNCLOSED)], end)
 
 
 def _between_tokens(text: str, at: int, quote: str) -> tuple[dict[str, Json], int]:
@@ -583,7 +587,7 @@ def _between_tokens(text: str, at: int, quote: str) -> tuple[dict[str, Json], in
         at = piece.end()
         depth += (word in "{[") - (word in "}]")
         if not depth:
-            return cast("dict[str, Json]", whole_value("".join(out))), at
+            return cast("dict[str, Json]", complete_value("".join(out))), at
     raise UnreadableError("the arguments end before they are closed")
 
 
@@ -605,26 +609,26 @@ def _python(prompt_spec: PromptSpec, text: str, at: int, *, marked: bool) -> Par
         if value.keywords:
             return None
         calls = value.args
-    found: list[WrittenCall] = []
+    written_calls: list[WrittenCall] = []
     for call in calls:
         if (read := _python_call(prompt_spec, call)) is None:
             return None
         if not (marked or declared(prompt_spec, read.name)):
             return None
-        found.append(read)
-    return ParsedCalls(found, end) if found else None
+        written_calls.append(read)
+    return ParsedCalls(written_calls, end) if written_calls else None
 
 
 def _expression_end(text: str, at: int) -> int | None:
     """Where the brackets that an expression opens are all closed."""
     depth = 0
-    for found in _LITERAL.finditer(text[at : at + _PYTHON_CHARS]):
-        if found[0] in "([{":
+    for match in _LITERAL.finditer(text[at : at + _PYTHON_CHARS]):
+        if match[0] in "([{":
             depth += 1
-        elif found[0] in ")]}":
+        elif match[0] in ")]}":
             depth -= 1
             if depth <= 0:
-                return at + found.end()
+                return at + match.end()
     return None
 
 
@@ -637,17 +641,17 @@ def _python_call(prompt_spec: PromptSpec, call: ast.expr) -> WrittenCall | None:
     order = list(fields(tool.parameters)) if tool is not None else []
     if len(call.args) > len(order):
         return WrittenCall(name, problem="its arguments have no names") if order else None
-    given = [
+    pairs = [
         *zip(order, call.args, strict=False),
         *((it.arg or "", it.value) for it in call.keywords),
     ]
-    if twice := next((key for at, (key, _) in enumerate(given) if key in dict(given[:at])), ""):
+    if twice := next((key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at])), ""):
         return WrittenCall(name, problem=f"the parameter {twice!r} is given twice")
     try:
-        args = {key: ast.literal_eval(value) for key, value in given}
+        args = {key: ast.literal_eval(value) for key, value in pairs}
         if unfit(args) or any(_repeats_a_key(node) for node in ast.walk(call)):
             raise ValueError(name)
-        return WrittenCall(name, cast("dict[str, Json]", whole_value(_json(args))))
+        return WrittenCall(name, cast("dict[str, Json]", complete_value(_json(args))))
     except (ValueError, TypeError, UnreadableError, RecursionError):
         return WrittenCall(name, problem="its arguments are no plain values")
 

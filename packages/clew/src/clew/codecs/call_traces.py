@@ -81,7 +81,7 @@ _FENCE_OPEN: Final = Lazy(rf"`{{3,}}(?:{'|'.join(sorted(MEANT))})\b(?:(?!```)[\s
 _OBJECT_BEHIND: Final = Lazy(r"(?!\()(?:(?!`{3})[^\w?{}=]|=>|`{3,}\w{0,10}){0,24}\{")
 _BRACES: Final = Lazy(r"\"(?:[^\"\\]|\\.)*+\"|[{}]", re.DOTALL)
 _SET_OFF: Final = Lazy(r"(?:^|\s)[^\w\s\"'(\[{<,]{0,4}\Z")
-_PLACE: Final = Lazy(r"[:=]\s*[\"']?(?:\.\.\.|<[\w -]{1,40}>)")
+_PLACEHOLDER: Final = Lazy(r"[:=]\s*[\"']?(?:\.\.\.|<[\w -]{1,40}>)")
 _LONGEST: Final = 4_000
 """So many characters of an object behind a name are looked at."""
 _CLOSED_TAG: Final = Lazy(r"(?:\s[^<>\n]{0,120})?/>")
@@ -127,13 +127,13 @@ def trace(prompt_spec: PromptSpec, text: str) -> str:
     for start, (name, end) in seen.named.words.items():
         if seen.calls(name, start, end):
             return name
-    return seen.whole(text)
+    return seen.without_traces(text)
 
 
 def only_call(prompt_spec: PromptSpec, text: str) -> str:
     """The tool of which the text, or what it announces, is nothing but a call; "" for any other."""
     text = readable(text)
-    return _Text(prompt_spec, without_code(text)).whole(text)
+    return _Text(prompt_spec, without_code(text)).without_traces(text)
 
 
 def _blank(text: str, code: re.Match[str]) -> str:
@@ -160,7 +160,7 @@ class _Text:
         self.text = text
         self.named = named(prompt_spec, text)
 
-    def whole(self, text: str) -> str:
+    def without_traces(self, text: str) -> str:
         """The tool of which all of the text, code too, is a call, or what it announces is one."""
         name, _ = called(self.prompt_spec, named(self.prompt_spec, text), 0, len(text))
         if name:
@@ -219,7 +219,7 @@ class _Text:
         if at > start + _LONGEST:
             return False
         name, _ = called(self.prompt_spec, self.named, start, at)
-        return bool(name) and _PLACE.search(self.text[start:at]) is None
+        return bool(name) and _PLACEHOLDER.search(self.text[start:at]) is None
 
     def _alone(self, name: str, before: str, after: str) -> bool:
         """`<NAME/>`, and `[NAME]` on its line or behind a sentence."""
@@ -296,4 +296,4 @@ class _Text:
 
     @cached_property
     def _closers(self) -> frozenset[str]:
-        return frozenset(found[1].lower() for found in _CLOSERS.finditer(self.text))
+        return frozenset(match[1].lower() for match in _CLOSERS.finditer(self.text))

@@ -63,11 +63,11 @@ def read_call(prompt_spec: PromptSpec, text: str) -> tuple[Action, list[str]]:
     closing = "]" if opening[0] == "[" else ")"
     if closing == ")":
         repairs.append("round brackets read as a call")
-    if (given := object_args(tool, rest)) is not None:
-        args, found = given
-        after = rest[found.end :].lstrip()
-        repairs += found.repairs
-        if acts and HALF in found.repairs:
+    if (parsed := object_args(tool, rest)) is not None:
+        args, repaired = parsed
+        after = rest[repaired.end :].lstrip()
+        repairs += repaired.repairs
+        if acts and HALF in repaired.repairs:
             raise UnreadableError("a string holds half a character")
         if after.startswith(closing):
             return Action(name, args), repairs + _trailing(after[1:], name, acts=acts)
@@ -142,9 +142,9 @@ def _trailing(text: str, name: str, *, acts: bool) -> list[str]:
 def _unquoted(text: str) -> str:
     """The text of a call in program notation, without its quotes."""
     if text[:1] in {'"', "'"}:
-        found = first_value(text)
-        if found.end == len(text) and isinstance(found.value, str):
-            return found.value
+        prefix = first_value(text)
+        if prefix.end == len(text) and isinstance(prefix.value, str):
+            return prefix.value
     return text
 
 

@@ -26,7 +26,7 @@ from clew.codecs.functions import (
     written,
 )
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.json_repair import UnreadableError, whole_value
+from clew.codecs.json_repair import UnreadableError, complete_value
 from clew.codecs.own_literals import is_answer, is_labelled, is_text
 from clew.codecs.stop_filter import INVENTED, Labels
 from clew.codecs.stream_end import StreamEnd
@@ -88,28 +88,28 @@ class Pieces(msgspec.Struct):
         elif not self.fence and _OBSERVATION.match(line):
             self.over, self.dropped = True, INVENTED
         elif self.answer is not None:
-            found = _FENCE.fullmatch(line)
-            if found is not None:  # an answer may show code: labels within that are none
-                self.fence = "" if self.fence else found[1]
+            fence = _FENCE.fullmatch(line)
+            if fence is not None:  # an answer may show code: labels within that are none
+                self.fence = "" if self.fence else fence[1]
             self.answer.append(line)
-        elif (found := _FENCE.fullmatch(line)) is not None:
-            self.fence, self.language, self.coded = found[1], found[2], True
-        elif (found := _ANSWER.match(line)) is not None:
-            self.answer = [line[found.end() :]]
+        elif (fence := _FENCE.fullmatch(line)) is not None:
+            self.fence, self.language, self.coded = fence[1], fence[2], True
+        elif (fence := _ANSWER.match(line)) is not None:
+            self.answer = [line[fence.end() :]]
         else:
             self.prose.append(line)
 
     def _code(self, line: str) -> None:
-        found = _FENCE.fullmatch(line)
-        if found is not None and not found[2] and len(found[1]) >= len(self.fence):
+        fence = _FENCE.fullmatch(line)
+        if fence is not None and not fence[2] and len(fence[1]) >= len(self.fence):
             self.fence, self.over = "", True
-        elif line.startswith(_NEXT_LABELS) and self._is_whole():
+        elif line.startswith(_NEXT_LABELS) and self._is_complete():
             self.over, self.dropped = True, _AFTER
             self.code = ["\n".join(self.code).rstrip()]
         else:
             self.code.append(line)
 
-    def _is_whole(self) -> bool:
+    def _is_complete(self) -> bool:
         """Whether the code so far is a program, which is looked at a few times only."""
         self.tries += 1
         return self.tries <= _TRIES and is_program("\n".join(self.code))
@@ -153,25 +153,25 @@ class Code(TextCodec):
         ends = [f"{literal('Answer: ')} {answer}"]
         if calls != "none" and (code := _code_rule(grammar, prompt_spec)):
             ends.append(f"{literal('```python' + chr(10))} {code} {_END}")
-        said = f'{literal(_LABEL)} {grammar.prose(grammar.thought_chars)} "\\n" '
-        return grammar.text((said if prompt_spec.thought else "") + either(ends))
+        thought_rule = f'{literal(_LABEL)} {grammar.prose(grammar.thought_chars)} "\\n" '
+        return grammar.text((thought_rule if prompt_spec.thought else "") + either(ends))
 
     def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take the first block, or the answer; the text before it is the thought."""
         return aloud(prompt_spec, reply, self._parse)
 
     def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
-        found = _pieces(reply.text)
-        thought = _prose(found)
+        parsed_pieces = _pieces(reply.text)
+        thought = _prose(parsed_pieces)
         try:
-            if why := prompt_texts.cut_short(reply, whole=bool(found.dropped)):
+            if why := prompt_texts.cut_short(reply, complete=bool(parsed_pieces.dropped)):
                 raise UnreadableError(why)
-            if found.coded or found.answer is not None:
+            if parsed_pieces.coded or parsed_pieces.answer is not None:
                 check_thought(thought)
-            return _read(prompt_spec, reply, found, thought)
+            return _read(prompt_spec, reply, parsed_pieces, thought)
         except UnreadableError as error:
-            shown = f"```python\n{_usual(prompt_spec)}\n```"
-            return Parsed(text=thought, fault=prompt_texts.fault(error, shown))
+            block = f"```python\n{_usual(prompt_spec)}\n```"
+            return Parsed(text=thought, fault=prompt_texts.fault(error, block))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything up to the end of the block, or an invented observation."""
@@ -184,8 +184,8 @@ class Code(TextCodec):
                     end.passed(len(piece))
                     continue
                 before, line = line, line + piece
-                if shown := _shown(pieces, before, piece):
-                    show(shown)
+                if visible := _visible(pieces, before, piece):
+                    show(visible)
                 line = "" if line.endswith("\n") else line
                 _settle(pieces, end)
             return end.ended
@@ -203,42 +203,42 @@ class Code(TextCodec):
         )
 
     def _turn(self, prompt_spec: PromptSpec, thought: str, action: Action) -> str:
-        said = _thought_line(thought)
+        thought_line = _thought_line(thought)
         if action.name == FINISH and action.args.keys() == {"answer"}:
             answer: Json = action.args["answer"]
             plain = f"Answer: {answer if isinstance(answer, str) else encode(answer).decode()}"
             parsed = self.parse(prompt_spec, Reply(plain))
             if parsed.actions == (Action(FINISH, action.args),) and not parsed.repairs:
-                return said + plain
-        return said + _block(_program(action))
+                return thought_line + plain
+        return thought_line + _block(_program(action))
 
 
 def _pieces(text: str) -> Pieces:
-    found = Pieces()
+    pieces = Pieces()
     for line in text.replace("\r\n", "\n").split("\n"):
-        found.take(line)
-    return found
+        pieces.take(line)
+    return pieces
 
 
-def _prose(found: Pieces) -> str:
-    text = "\n".join(found.prose).strip()
+def _prose(pieces: Pieces) -> str:
+    text = "\n".join(pieces.prose).strip()
     label = _THOUGHT.match(text)
     return text if label is None else text[label.end() :].strip()
 
 
-def _settle(found: Pieces, end: StreamEnd) -> None:
+def _settle(pieces: Pieces, end: StreamEnd) -> None:
     """Tell the stream's end of what has come, once all that counts has.
 
     Prose is what begins the reply and no label announces.
     """
-    if found.over:
-        text = "\n".join(found.prose).strip()
+    if pieces.over:
+        text = "\n".join(pieces.prose).strip()
         end.prose = bool(text) and _THOUGHT.match(text) is None
-    if found.dropped == INVENTED:
+    if pieces.dropped == INVENTED:
         end.invented()
 
 
-def _shown(pieces: Pieces, before: str, piece: str) -> str:
+def _visible(pieces: Pieces, before: str, piece: str) -> str:
     """What can be shown of a stream with a further piece, with what was held back of its line."""
     if pieces.over:
         return ""
@@ -334,15 +334,17 @@ def _finish_text(prompt_spec: PromptSpec) -> str:
     return f"Answer: JSON of the schema {encode(prompt_spec.answer).decode()}"
 
 
-def _read(prompt_spec: PromptSpec, reply: Reply, found: Pieces, thought: str) -> Parsed:
+def _read(prompt_spec: PromptSpec, reply: Reply, pieces: Pieces, thought: str) -> Parsed:
     """The action of a reply. Raises `UnreadableError`."""
-    repairs = [found.dropped] if found.dropped else []
-    if found.answer is not None:
+    repairs = [pieces.dropped] if pieces.dropped else []
+    if pieces.answer is not None:
         return Parsed(
-            thought, (_answered(prompt_spec, "\n".join(found.answer).strip()),), repairs=(*repairs,)
+            thought,
+            (_answered(prompt_spec, "\n".join(pieces.answer).strip()),),
+            repairs=(*repairs,),
         )
-    code = "\n".join(found.code) if found.coded else None
-    if code is not None and found.fence:
+    code = "\n".join(pieces.code) if pieces.coded else None
+    if code is not None and pieces.fence:
         repairs.append(_UNCLOSED)
     if code is None:
         code, thought, how = _unfenced(prompt_spec, reply, thought)
@@ -350,15 +352,15 @@ def _read(prompt_spec: PromptSpec, reply: Reply, found: Pieces, thought: str) ->
     if code is None:
         if not thought:
             raise UnreadableError(_EMPTY)
-        if prompt_spec.answers_text and not found.dropped:
+        if prompt_spec.answers_text and not pieces.dropped:
             return Parsed(answer=thought)
         return Parsed(actions=(_answered(prompt_spec, thought),), repairs=(*repairs,))
     if not code.strip():
         raise UnreadableError("the block is empty")
-    if found.fence and not found.over and (name := _acting(prompt_spec, code)):
+    if pieces.fence and not pieces.over and (name := _acting(prompt_spec, code)):
         raise UnreadableError(f"the block is never closed, and {name} changes things")
-    made = _in_fence(prompt_spec, code, found.language) if found.coded else None
-    if made is not None and (name := trace(prompt_spec, "\n".join(found.prose))):
+    made = _in_fence(prompt_spec, code, pieces.language) if pieces.coded else None
+    if made is not None and (name := trace(prompt_spec, "\n".join(pieces.prose))):
         raise UnreadableError(f"a call of {name} stands before the block and cannot be read")
     if made is not None:
         return Parsed(thought, (made,), repairs=(*repairs, _FENCED))
@@ -382,7 +384,7 @@ def _in_fence(prompt_spec: PromptSpec, code: str, language: str) -> Action | Non
         return None
     if not prompt_spec.answers_text:
         try:
-            value = whole_value(code.strip())
+            value = complete_value(code.strip())
         except UnreadableError:
             return None
         return Action(FINISH, {"answer": value})
@@ -424,7 +426,7 @@ def _made(prompt_spec: PromptSpec, code: str) -> Action:
 def _answered(prompt_spec: PromptSpec, text: str) -> Action:
     if not text:
         raise UnreadableError("nothing stands behind Answer:")
-    return Action(FINISH, {"answer": text if prompt_spec.answers_text else whole_value(text)})
+    return Action(FINISH, {"answer": text if prompt_spec.answers_text else complete_value(text)})
 
 
 def _unfenced(prompt_spec: PromptSpec, reply: Reply, text: str) -> tuple[str | None, str, str]:
@@ -435,7 +437,7 @@ def _unfenced(prompt_spec: PromptSpec, reply: Reply, text: str) -> tuple[str | N
     if not runs_code(prompt_spec):
         return None, text, ""
     for call in reply.calls[:1]:
-        return _coded(whole_value(call.arguments or "{}")), text, "program taken from a call"
+        return _coded(complete_value(call.arguments or "{}")), text, "program taken from a call"
     for tag in _TAGS:
         before, opened, rest = text.partition(f"<{tag}>")
         if opened:
@@ -445,22 +447,22 @@ def _unfenced(prompt_spec: PromptSpec, reply: Reply, text: str) -> tuple[str | N
             return inside.strip("\n"), before.strip(), "tags around the program"
     if text.startswith("{"):
         try:
-            code = _coded(whole_value(text))
+            code = _coded(complete_value(text))
         except UnreadableError:
             code = None
         return (None, text, "") if code is None else (code, "", "program in an object")
     lines = text.split("\n")
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if (label := _CODE.match(line)) is not None:
-            found = _pieces("\n".join(["```", line[label.end() :], *lines[place + 1 :]]))
-            thought = "\n".join(lines[:place]).strip()
+            pieces = _pieces("\n".join(["```", line[label.end() :], *lines[index + 1 :]]))
+            thought = "\n".join(lines[:index]).strip()
             if (
-                found.fence
-                and not found.over
-                and (name := _acting(prompt_spec, "\n".join(found.code)))
+                pieces.fence
+                and not pieces.over
+                and (name := _acting(prompt_spec, "\n".join(pieces.code)))
             ):
                 raise UnreadableError(f"the program is never closed, and {name} changes things")
-            return "\n".join(found.code).strip("\n"), thought, "no fence around the program"
+            return "\n".join(pieces.code).strip("\n"), thought, "no fence around the program"
     return None, text, ""
 
 
@@ -468,9 +470,9 @@ def _coded(value: Any) -> str | None:
     """The program in the arguments of a call, or in the call as an object."""
     if not isinstance(value, dict):
         return None
-    given = cast("dict[str, Any]", value)
+    fields = cast("dict[str, Any]", value)
     for name in ("code", "arguments", "args", "input", "parameters"):
-        inner = given.get(name)
+        inner = fields.get(name)
         if isinstance(inner, str) and name == "code":
             return inner
         if isinstance(inner, dict):

@@ -65,9 +65,12 @@ class Shape:
         """Whether a line of its own closes the command."""
         return len(self.names) > 0 and self.between[-1].startswith("\n")
 
-    def on_lines_of_its_own(self, place: int) -> bool:
+    def on_lines_of_its_own(self, position: int) -> bool:
         """Whether the value at this place may have several lines."""
-        return self.between[place].endswith("\n") and self.between[place + 1][:1] in {"", "\n"}
+        return self.between[position].endswith("\n") and self.between[position + 1][:1] in {
+            "",
+            "\n",
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +128,11 @@ def _words(line: str, *, opens: bool) -> str:
 
 def match_opening(command: Command, text: str, at: int) -> re.Match[str] | None:
     """What opens this command on the line that begins at `at`, if anything."""
-    found = shaped(command.form).opening.match(text, at)
-    fits = found is not None and (
-        not command.begins or text.startswith(command.begins, found.end())
+    match = shaped(command.form).opening.match(text, at)
+    fits = match is not None and (
+        not command.begins or text.startswith(command.begins, match.end())
     )
-    return found if fits else None
+    return match if fits else None
 
 
 def end_of_command(command: Command, opened: re.Match[str], text: str) -> int:
@@ -140,9 +143,9 @@ def end_of_command(command: Command, opened: re.Match[str], text: str) -> int:
     shape = shaped(command.form)
     if not shape.closed:
         return opened.start()
-    if (found := shape.closing[-1].search(text, opened.end() - 1)) is None:
+    if (match := shape.closing[-1].search(text, opened.end() - 1)) is None:
         raise UnreadableError(_open(command))
-    return found.end()
+    return match.end()
 
 
 def read(
@@ -157,13 +160,13 @@ def read(
     if (opened := match_opening(command, text, at)) is None:
         return None
     reading = _CommandReader(command, text, opened.end())
-    for place, name in enumerate(shape.names):
+    for index, name in enumerate(shape.names):
         schema = schemas.get(name, {"type": "string"})
-        if shape.on_lines_of_its_own(place):
-            reading.lines(place, name, schema)
-        elif opened.re.groups and not place:
+        if shape.on_lines_of_its_own(index):
+            reading.lines(index, name, schema)
+        elif opened.re.groups and not index:
             reading.bracketed(opened["open"], name, schema)
-        elif not reading.inline(place, name, schema):
+        elif not reading.inline(index, name, schema):
             return None
     return ParsedCommand(reading.values, reading.at, tuple(reading.repairs))
 
@@ -184,47 +187,47 @@ class _CommandReader:
     committed: bool = False
     """More than a line has been looked through: it is this command or none."""
 
-    def inline(self, place: int, name: str, schema: Parameters) -> bool:
+    def inline(self, index: int, name: str, schema: Parameters) -> bool:
         """A value within its line; False where what should follow does not."""
         shape = shaped(self.command.form)
         newline = self.text.find("\n", self.at)
         stop = end = len(self.text) if newline < 0 else newline
-        if (follows := shape.between[place + 1]).startswith("\n"):
-            found = shape.closing[place].match(self.text, stop)
+        if (follows := shape.between[index + 1]).startswith("\n"):
+            match = shape.closing[index].match(self.text, stop)
         elif follows:
             stop = self.text.find(follows.partition("\n")[0], self.at, end)
-            found = shape.closing[place].match(self.text, stop) if stop >= 0 else None
+            match = shape.closing[index].match(self.text, stop) if stop >= 0 else None
         else:
-            found = None
-        if follows and found is None:
+            match = None
+        if follows and match is None:
             if self.committed:
                 raise UnreadableError(_open(self.command))
             return False
         self.values[name] = typed(self.text[self.at : stop].strip(), schema)
-        self.at = end if found is None else found.end()
+        self.at = end if match is None else match.end()
         return True
 
-    def lines(self, place: int, name: str, schema: Parameters) -> None:
+    def lines(self, index: int, name: str, schema: Parameters) -> None:
         """A value on lines of its own."""
         shape = shaped(self.command.form)
         self.committed = True
-        if not shape.between[place + 1]:
+        if not shape.between[index + 1]:
             self._rest(name, schema)
-        elif (found := shape.closing[place].search(self.text, self.at - 1)) is None:
+        elif (match := shape.closing[index].search(self.text, self.at - 1)) is None:
             raise UnreadableError(_open(self.command))
         else:
-            self.values[name] = typed(self.text[self.at : found.start()], schema)
-            self.at = found.end()
+            self.values[name] = typed(self.text[self.at : match.start()], schema)
+            self.at = match.end()
 
     def _rest(self, name: str, schema: Parameters) -> None:
         """All that is left of the reply, or one JSON value where the schema wants one."""
         rest = self.text[self.at :]
         allowed = types(schema)
         if allowed and allowed <= {"array", "object"} and rest.lstrip()[:1] in {"{", "["}:
-            found = first_value(rest)
-            self.values[name] = found.value
-            self.repairs += found.repairs
-            self.at += found.end
+            prefix = first_value(rest)
+            self.values[name] = prefix.value
+            self.repairs += prefix.repairs
+            self.at += prefix.end
         else:
             self.values[name] = typed(rest.rstrip(), schema)
             self.at = len(self.text)
@@ -236,8 +239,8 @@ class _CommandReader:
         end = self.at + self._inner(opened[-1])
         value = self.text[self.at : end]
         same = shape.between[0].endswith(opened)
-        if same and (found := shape.closing[0].match(self.text, end)) is not None:
-            self.at = found.end()
+        if same and (match := shape.closing[0].match(self.text, end)) is not None:
+            self.at = match.end()
         elif shape.between[1].strip(")]") or self.text[end:].partition("\n")[0].strip(_CLOSED):
             raise UnreadableError(f"the brackets for {self.command.tool} are not those of its form")
         else:
@@ -251,9 +254,9 @@ class _CommandReader:
         for outer, text in ((1, f"{opening}{rest}"), (0, rest)):
             if text.lstrip()[:1] in {"[", "{"}:
                 with suppress(UnreadableError):
-                    found = first_value(text)
-                    after = rest[found.end - 2 * outer :].lstrip()
-                    if not found.repairs and after.startswith(closer):
+                    prefix = first_value(text)
+                    after = rest[prefix.end - 2 * outer :].lstrip()
+                    if not prefix.repairs and after.startswith(closer):
                         return len(rest) - len(after)
         if (end := balanced(rest, opening, closer)) is None:
             raise UnreadableError(_open(self.command))
@@ -284,6 +287,8 @@ def stands_twice(command: Command, rest: str) -> bool:
 def filled(command: Command, values: Mapping[str, Json]) -> str:
     """The form with these values."""
     shape = shaped(command.form)
-    said = (v if isinstance(v := values[name], str) else encode(v).decode() for name in shape.names)
-    pieces = (text + value for text, value in zip(shape.between, (*said, ""), strict=True))
+    texts = (
+        v if isinstance(v := values[name], str) else encode(v).decode() for name in shape.names
+    )
+    pieces = (text + value for text, value in zip(shape.between, (*texts, ""), strict=True))
     return "".join(pieces)

@@ -118,7 +118,7 @@ class Commands(TextCodec):
         invented = len(counted) < len(reply.text)
         text = counted.replace("\r\n", "\n")
         try:
-            if why := prompt_texts.cut_short(reply, whole=invented):
+            if why := prompt_texts.cut_short(reply, complete=invented):
                 raise UnreadableError(why)
             parsed = self._read(prompt_spec, text)
         except UnreadableError as error:
@@ -139,8 +139,8 @@ class Commands(TextCodec):
         question, observation = self.question.lower(), self.observation.lower()
         return Labels(((question, "question"), (observation, "observation")))
 
-    def _starts(self, text: str, *, whole: bool) -> Iterator[_Start]:
-        """The lines that may begin a command, in order; with `whole` none inside another."""
+    def _starts(self, text: str, *, complete: bool) -> Iterator[_Start]:
+        """The lines that may begin a command, in order; with `complete` none inside another."""
         at = 0
         while at < len(text):
             newline = text.find("\n", at)
@@ -148,25 +148,25 @@ class Commands(TextCodec):
                 at += 1
                 continue
             fitting = [
-                (one, found) for one in self.commands if (found := match_opening(one, text, at))
+                (one, match) for one in self.commands if (match := match_opening(one, text, at))
             ]
             if fitting or _PLAIN.match(text, at):
                 yield _Start(at, tuple(one for one, _ in fitting))
-            if fitting and whole:
+            if fitting and complete:
                 newline = text.find("\n", end_of_command(*fitting[0], text))
             at = len(text) if newline < 0 else newline + 1
 
     def _read(self, prompt_spec: PromptSpec, text: str) -> Parsed:
         """The command that counts, and the thought before it. Raises `UnreadableError`."""
-        starts = self._starts(text, whole=self.counts == "last")
+        starts = self._starts(text, complete=self.counts == "last")
         earlier: list[str] = []
         if self.counts == "last":
             every = list(starts)
             starts = iter(every[-1:])
             earlier = ["earlier commands kept as thought"] if every[1:] else []
         for start in starts:
-            if (found := self._at(prompt_spec, text, start)) is not None:
-                return self._parse_call(prompt_spec, text, start, found, earlier)
+            if (call := self._at(prompt_spec, text, start)) is not None:
+                return self._parse_call(prompt_spec, text, start, call, earlier)
         if not text.strip():
             raise UnreadableError("the reply was empty")
         raise UnreadableError("no line of the reply begins a command")
@@ -176,10 +176,12 @@ class Commands(TextCodec):
         for command in start.commands:
             tool = tool_named(prompt_spec, command.tool)
             schemas = fields(tool.parameters) if tool is not None else {}
-            if (found := read(command, schemas, text, start.at)) is not None:
+            if (call_read := read(command, schemas, text, start.at)) is not None:
                 if may_act(prompt_spec, command.tool):
-                    _check_whole(command, schemas, text[found.end :])
-                return _ReadCall(Action(command.tool, found.values), found.end, found.repairs)
+                    _check_complete(command, schemas, text[call_read.end :])
+                return _ReadCall(
+                    Action(command.tool, call_read.values), call_read.end, call_read.repairs
+                )
         if start.commands or (plain := _PLAIN.match(text, start.at)) is None:
             return None
         value = first_value(text[plain.end() :])
@@ -192,28 +194,28 @@ class Commands(TextCodec):
         prompt_spec: PromptSpec,
         text: str,
         start: _Start,
-        found: _ReadCall,
+        call_read: _ReadCall,
         earlier: Sequence[str],
     ) -> Parsed:
         """A call with the thought ahead of it; what stands behind it is dropped."""
-        repairs = [*earlier, *found.repairs]
-        thought, rest = text[: start.at], text[found.end :]
+        repairs = [*earlier, *call_read.repairs]
+        thought, rest = text[: start.at], text[call_read.end :]
         ahead, _, fence = thought.rstrip().rpartition("\n")
         if _FENCE.fullmatch(fence):
             thought = ahead
             repairs.append("code fence removed")
             inside, _, last = text.rstrip().rpartition("\n")
-            if found.end == len(text) and _FENCE.fullmatch(last):
+            if call_read.end == len(text) and _FENCE.fullmatch(last):
                 if (within := self._at(prompt_spec, inside, start)) is None:
                     raise UnreadableError("a fence ends the command before it is complete")
-                found = within
+                call_read = within
         if rest.strip(_OUTER):
             if earlier:
                 raise UnreadableError("of several commands none ends the reply")
             _, _, lines = rest.partition("\n")
-            again = next(self._starts(lines, whole=False), None) is not None
+            again = next(self._starts(lines, complete=False), None) is not None
             repairs.append("second action dropped" if again else TRAILING)
-        return Parsed(thought.strip(), (found.action,), repairs=tuple(dict.fromkeys(repairs)))
+        return Parsed(thought.strip(), (call_read.action,), repairs=tuple(dict.fromkeys(repairs)))
 
     # ------------------------------------------------------------------------------- writing
 
@@ -232,13 +234,13 @@ class Commands(TextCodec):
         return prompt_texts.described(tool, self._heading(tool), examples)
 
     def _turn(self, prompt_spec: PromptSpec, thought: str, action: Action) -> str:
-        said = f"{self._inert(thought)}\n" if thought else ""
-        return said + self._call(prompt_spec, action)
+        thought_line = f"{self._inert(thought)}\n" if thought else ""
+        return thought_line + self._call(prompt_spec, action)
 
     def _inert(self, thought: str) -> str:
         """A thought without lines that would read as a label, a command, or a fence around one."""
         text = self._labels.inert(f"\n{thought}")[1:]
-        marks = {start.at for start in self._starts(text, whole=False)}
+        marks = {start.at for start in self._starts(text, complete=False)}
         last = text.rfind("\n") + 1
         if _FENCE.fullmatch(text, last):
             marks.add(last)
@@ -288,7 +290,7 @@ class Commands(TextCodec):
         return self._call(prompt_spec, Action(tool.name, example(tool)))
 
 
-def _check_whole(command: Command, schemas: Mapping[str, Parameters], rest: str) -> None:
+def _check_complete(command: Command, schemas: Mapping[str, Parameters], rest: str) -> None:
     """Hold an effect to a command that ends where its form says. Raises `UnreadableError`."""
     if not ends(command, schemas):
         raise UnreadableError(

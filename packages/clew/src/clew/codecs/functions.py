@@ -84,11 +84,11 @@ def lone_call(prompt_spec: PromptSpec, code: str) -> Action | None:
             call = ast.parse(code.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return None
-        given = [ast.literal_eval(arg) for arg in call.args]
+        literals = [ast.literal_eval(arg) for arg in call.args]
         named = _keywords(call.keywords)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None
-    return _action(prompt_spec, call.func.id, given, named)
+    return _action(prompt_spec, call.func.id, literals, named)
 
 
 def is_program(code: str) -> bool:
@@ -122,22 +122,22 @@ def runs_code(prompt_spec: PromptSpec) -> bool:
 
 
 def _action(
-    prompt_spec: PromptSpec, name: str, given: list[Any], named: dict[str, Json]
+    prompt_spec: PromptSpec, name: str, literals: list[Any], named: dict[str, Json]
 ) -> Action | None:
     tools = functions((*prompt_spec.tools, *prompt_spec.later.values()))
     hidden = {function_name(one): one for one in prompt_spec.known}
     tool = tools.get(name, prompt_spec.finish if name in FINAL else None)
     if tool is None and name not in hidden and runs_code(prompt_spec):
         return None
-    whole = hidden.get(name, name) if tool is None else tool.name
+    tool_name = hidden.get(name, name) if tool is None else tool.name
     names = {} if tool is None else parameter_names(tool)
-    if len(given) > len(names):
+    if len(literals) > len(names):
         return None
-    args: dict[str, Json] = dict(zip(names.values(), given, strict=False))
-    said, named = len(named), {names.get(one, one): value for one, value in named.items()}
-    if len(named) < said or args.keys() & named.keys() or not _is_json({**args, **named}):
+    args: dict[str, Json] = dict(zip(names.values(), literals, strict=False))
+    count, named = len(named), {names.get(one, one): value for one, value in named.items()}
+    if len(named) < count or args.keys() & named.keys() or not _is_json({**args, **named}):
         return None
-    return Action(whole, {**args, **named})
+    return Action(tool_name, {**args, **named})
 
 
 def _is_json(value: Any) -> bool:
@@ -158,10 +158,10 @@ def _is_json(value: Any) -> bool:
 def written(action: Action, tool: ToolSpec | None = None) -> str:
     """A call as a program writes it, with the names that the parameters of its tool have there."""
     names = {} if tool is None else {old: new for new, old in parameter_names(tool).items()}
-    given = {names.get(name, name): value for name, value in action.args.items()}
-    if not all(name.isidentifier() and not keyword.iskeyword(name) for name in given):
-        return f"{function_name(action.name)}(**{given!r})"
-    args = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    values = {names.get(name, name): value for name, value in action.args.items()}
+    if not all(name.isidentifier() and not keyword.iskeyword(name) for name in values):
+        return f"{function_name(action.name)}(**{values!r})"
+    args = ", ".join(f"{name}={value!r}" for name, value in values.items())
     return f"{function_name(action.name)}({args})"
 
 

@@ -73,9 +73,9 @@ class Grammar:
             self._rules[name] = body
         return self._names[body]
 
-    def prose(self, most: int, *, without: str = "") -> str:
-        """One to `most` characters on one line, none of `without`, not beginning with a space."""
-        return f"{self.first_char(without)} {self._char(without)}{{0,{most - 1}}}"
+    def prose(self, max_chars: int, *, without: str = "") -> str:
+        """One to `max_chars` characters on a line, none of `without`, no space at the beginning."""
+        return f"{self.first_char(without)} {self._char(without)}{{0,{max_chars - 1}}}"
 
     def answer(self) -> str:
         """A text as the answer: a line and what is indented below it, or a block of code.
@@ -126,8 +126,8 @@ def literal(text: str) -> str:
 
 def either(choices: Iterable[str]) -> str:
     """One of these."""
-    found = list(dict.fromkeys(choices))
-    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+    alternatives = list(dict.fromkeys(choices))
+    return alternatives[0] if len(alternatives) == 1 else f"({' | '.join(alternatives)})"
 
 
 def _escaped(char: str) -> str:
@@ -139,9 +139,9 @@ def _escaped(char: str) -> str:
 class _SchemaRules:
     """A schema as rules, with the definitions of its outermost schema."""
 
-    def __init__(self, grammar: Grammar, whole: Parameters) -> None:
+    def __init__(self, grammar: Grammar, root: Parameters) -> None:
         self._grammar = grammar
-        self._whole = whole
+        self._root = root
 
     def value(self, schema: Any, depth: int) -> str:
         """The expression of a value that meets the schema. Raises `UnboundedError`."""
@@ -151,7 +151,7 @@ class _SchemaRules:
             return self._anything(min(depth, FREE_DEPTH))
         known = cast("Mapping[str, Any]", schema)
         if "$ref" in known:
-            return self.value(resolved(self._whole, known), depth - 1)
+            return self.value(resolved(self._root, known), depth - 1)
         if "const" in known or "enum" in known:
             values = [known["const"]] if "const" in known else known["enum"]
             return either(literal(encode(value).decode()) for value in values)
@@ -186,39 +186,39 @@ class _SchemaRules:
                 return self._anything(min(depth, FREE_DEPTH))
 
     def _one_of(self, schemas: Iterable[Any], depth: int) -> str:
-        found: list[str] = []
+        alternatives: list[str] = []
         for schema in schemas:
             try:
-                found.append(self._grammar.rule(self.value(schema, depth)))
+                alternatives.append(self._grammar.rule(self.value(schema, depth)))
             except UnboundedError:
                 continue
-        if not found:
+        if not alternatives:
             raise UnboundedError
-        return either(found)
+        return either(alternatives)
 
     def _integer(self, schema: Mapping[str, Any]) -> str:
-        least: Any = schema.get("minimum")
-        most: Any = schema.get("maximum")
-        bounded = isinstance(least, int) and isinstance(most, int) and "wide" not in schema
-        if bounded and 0 <= (spread := most - least) < _RANGE:
-            return either(literal(str(least + one)) for one in range(spread + 1))
-        if isinstance(least, int | float) and least >= 1:
+        minimum: Any = schema.get("minimum")
+        maximum: Any = schema.get("maximum")
+        bounded = isinstance(minimum, int) and isinstance(maximum, int) and "wide" not in schema
+        if bounded and 0 <= (spread := maximum - minimum) < _RANGE:
+            return either(literal(str(minimum + one)) for one in range(spread + 1))
+        if isinstance(minimum, int | float) and minimum >= 1:
             return self._grammar.rule("[1-9] [0-9]{0,14}")
-        sign = "" if isinstance(least, int | float) and least >= 0 else '"-"? '
+        sign = "" if isinstance(minimum, int | float) and minimum >= 0 else '"-"? '
         return sign + self._grammar.rule('"0" | [1-9] [0-9]{0,14}')
 
     def _array(self, schema: Mapping[str, Any], depth: int) -> str:
-        least = int(schema.get("minItems", 0))
+        minimum = int(schema.get("minItems", 0))
         if schema.get("maxItems") == 0:
             return '"[]"'
         try:
             item = self._grammar.rule(self.value(schema.get("items", True), depth - 1))
         except UnboundedError:
-            if least:
+            if minimum:
                 raise
             return '"[]"'
         more = _repeated(f'("," {item})', schema, "Items", less=1)
-        return f'"[" {item} {more} "]"' if least else f'"[" ({item} {more})? "]"'
+        return f'"[" {item} {more} "]"' if minimum else f'"[" ({item} {more})? "]"'
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> str:
         properties: Mapping[str, Any] = schema.get("properties") or {}
@@ -241,9 +241,9 @@ class _SchemaRules:
         first, later = '"}"', '"}"'  # the rest behind no pair so far, and behind one
         for pair, needed in reversed(pairs):
             rest = self._grammar.rule(later)
-            given = f"{pair} {rest}"
+            following = f"{pair} {rest}"
             skipped_first, skipped_later = first, later
-            first, later = given, f'"," {given}'
+            first, later = following, f'"," {following}'
             if not needed:
                 first = either([self._grammar.rule(first), self._grammar.rule(skipped_first)])
                 later = either([self._grammar.rule(later), self._grammar.rule(skipped_later)])
@@ -269,8 +269,8 @@ class _SchemaRules:
 
 def _repeated(item: str, schema: Mapping[str, Any], unit: str, less: int = 0) -> str:
     """As many as `minLength` and `maxLength` (or `minItems` and `maxItems`) say, `less` one."""
-    least = max(0, min(int(schema.get(f"min{unit}", 0)) - less, _REPEATED))
-    most = int(schema.get(f"max{unit}", _REPEATED + 1)) - less
-    if most > _REPEATED:
-        return f"{item}{{{least},{least}}} {item}*" if least else f"{item}*"
-    return f"{item}{{{least},{max(least, most)}}}"
+    minimum = max(0, min(int(schema.get(f"min{unit}", 0)) - less, _REPEATED))
+    maximum = int(schema.get(f"max{unit}", _REPEATED + 1)) - less
+    if maximum > _REPEATED:
+        return f"{item}{{{minimum},{minimum}}} {item}*" if minimum else f"{item}*"
+    return f"{item}{{{minimum},{max(minimum, maximum)}}}"

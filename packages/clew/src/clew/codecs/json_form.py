@@ -37,7 +37,7 @@ def _branch(
         inner: dict[str, Json] = tool.parameters.get(key, {})
         for name, schema in inner.items():
             definitions[f"{tool.name}.{name}"] = moved.schema(schema)
-    if moved.whole:
+    if moved.refers_to_root:
         definitions[tool.name] = args
     bound = {} if longest is None else {"maxLength": longest}
     thought: Parameters = {"thought": {"type": "string", **bound}} if prompt_spec.thought else {}
@@ -53,11 +53,11 @@ def _branch(
 
 class _Moved(msgspec.Struct):
     """Moves schemas from a tool's own parameters into the reply's, where references look from
-    farther out. `whole` tells that one of them means the parameters themselves.
+    farther out. `refers_to_root` tells that one of them means the parameters themselves.
     """
 
     tool: str
-    whole: bool = False
+    refers_to_root: bool = False
 
     def schema(self, value: Json) -> Json:
         """A schema with its references mended."""
@@ -80,5 +80,5 @@ class _Moved(msgspec.Struct):
                 return f"#/$defs/{self.tool}.{to.removeprefix(f'#/{key}/')}"
         if not to.startswith("#"):
             return to
-        self.whole = True
+        self.refers_to_root = True
         return f"#/$defs/{self.tool}{to.removeprefix('#')}"

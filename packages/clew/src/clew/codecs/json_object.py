@@ -55,8 +55,8 @@ class JsonObject:
 
     def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""
-        said = prompt_texts.thought_in_form(prompt_spec)
-        thought = f'"thought": "{said}", ' if prompt_spec.thought else ""
+        thought_text = prompt_texts.thought_in_form(prompt_spec)
+        thought = f'"thought": "{thought_text}", ' if prompt_spec.thought else ""
         rules = (
             "You work in steps. Each of your replies is one step: one JSON object and nothing "
             "else, in this very form:\n\n"
@@ -101,19 +101,19 @@ class JsonObject:
         prose, repairs = _prose(reply.text[:line])
         thought = prose
         try:
-            found = _object(reply, start, line)
-            said, thought = _thought(found.value, prose)
-            if why := prompt_texts.cut_short(reply, whole=True):
+            prefix = _object(reply, start, line)
+            fields, thought = _thought(prefix.value, prose)
+            if why := prompt_texts.cut_short(reply, complete=True):
                 raise UnreadableError(why)
             check_thought(prose)
-            action, mended = _action(prompt_spec, found.value)
+            action, mended = _action(prompt_spec, prefix.value)
             if may_act(prompt_spec, action.name):
-                _check_closed(reply.text, start or 0, (start or 0) + found.end)
+                _check_closed(reply.text, start or 0, (start or 0) + prefix.end)
         except UnreadableError as error:
             return Parsed(text=thought, fault=prompt_texts.fault(error, _example(prompt_spec)))
         repairs += _fence(reply.text[line:start])
-        repairs += [*found.repairs, *said, *mended]
-        repairs += _trailing_text(reply.text[(start or 0) + found.end :])
+        repairs += [*prefix.repairs, *fields, *mended]
+        repairs += _trailing_text(reply.text[(start or 0) + prefix.end :])
         return Parsed(thought, (action,), repairs=tuple(dict.fromkeys(repairs)))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
@@ -131,8 +131,10 @@ def _object(reply: Reply, start: int | None, end: int) -> JsonPrefix:
         if start is not None:
             return first_value(text[start:])
     except UnreadableError as error:
-        raise UnreadableError(prompt_texts.cut_short(reply, whole=False) or str(error)) from error
-    if why := prompt_texts.cut_short(reply, whole=end < len(text)):
+        raise UnreadableError(
+            prompt_texts.cut_short(reply, complete=False) or str(error)
+        ) from error
+    if why := prompt_texts.cut_short(reply, complete=end < len(text)):
         raise UnreadableError(why)
     if not text.strip():
         raise UnreadableError("the reply was empty")
@@ -176,20 +178,20 @@ def _trailing_text(text: str) -> list[str]:
     return ["second action dropped"] if again else [TRAILING]
 
 
-def _thought(said: dict[str, Json], prose: str) -> tuple[list[str], str]:
+def _thought(fields: dict[str, Json], prose: str) -> tuple[list[str], str]:
     """The thought with the prose ahead of it, and what had to be mended."""
-    thought = said.get("thought")
+    thought = fields.get("thought")
     repairs = [] if thought is None or isinstance(thought, str) else ["thought kept as JSON"]
     text = thought if isinstance(thought, str) else encode(thought).decode() if repairs else ""
     return repairs, "\n".join(filter(None, [prose, text.strip()]))
 
 
-def _action(prompt_spec: PromptSpec, said: dict[str, Json]) -> tuple[Action, list[str]]:
+def _action(prompt_spec: PromptSpec, document: dict[str, Json]) -> tuple[Action, list[str]]:
     """The action of an object. Raises `UnreadableError`."""
     repairs: list[str] = []
-    rest = {key: value for key, value in said.items() if key != "thought"}
+    rest = {key: value for key, value in document.items() if key != "thought"}
     called, name = _pop_first(rest, ACTION, repairs)
-    given, value = _pop_first(rest, ARGS, repairs)
+    args_text, value = _pop_first(rest, ARGS, repairs)
     if name is None or (isinstance(name, str) and void(name)):
         return _answered(rest, repairs, ignored=called)
     if not isinstance(name, str):
@@ -203,7 +205,7 @@ def _action(prompt_spec: PromptSpec, said: dict[str, Json]) -> tuple[Action, lis
         name, mended = tool_name(prompt_spec, name)
     tool = tool_named(prompt_spec, name)
     names = fields(tool.parameters) if tool is not None else {}
-    if not given and rest and rest.keys() <= names.keys():
+    if not args_text and rest and rest.keys() <= names.keys():
         return Action(name, rest), [*repairs, *mended, "arguments beside the action read as args"]
     args, read = _args(tool, value)
     return Action(name, args), [*repairs, *mended, *read, *_dropped(rest)]
@@ -223,8 +225,8 @@ def _answered(
     rest: dict[str, Json], repairs: list[str], *, ignored: bool
 ) -> tuple[Action, list[str]]:
     """An answer that stands in the object without an action."""
-    found, answer = _pop_first(rest, ANSWER, repairs)
-    if not found:
+    has_answer, answer = _pop_first(rest, ANSWER, repairs)
+    if not has_answer:
         raise UnreadableError("the object names no action")
     why = "empty action ignored" if ignored else "answer without an action read as finish"
     return Action(FINISH, {"answer": answer}), [*repairs, why, *_dropped(rest)]
@@ -246,9 +248,9 @@ def _args(tool: ToolSpec | None, value: Json) -> tuple[dict[str, Json], list[str
     only = UNKNOWN_KEY if tool is None else text_field(tool.parameters)
     if isinstance(value, str):
         text = value.strip()
-        if (given := object_args(tool, text)) is not None:
-            args, found = given
-            return args, ["args written as text read as JSON", *found.repairs]
+        if (parsed := object_args(tool, text)) is not None:
+            args, repaired = parsed
+            return args, ["args written as text read as JSON", *repaired.repairs]
         return bare(tool, text), [f"bare text read as {only}"]
     if only is None:
         raise UnreadableError("args must be one JSON object with a value for each parameter")
@@ -264,8 +266,8 @@ def _describe_tool(prompt_spec: PromptSpec, tool: ToolSpec) -> str:
 
 
 def _turn(prompt_spec: PromptSpec, thought: str, action: Action) -> str:
-    said = {"thought": thought} if thought else {}
-    return encode({**said, "action": action.name, "args": action.args}).decode()
+    fields = {"thought": thought} if thought else {}
+    return encode({**fields, "action": action.name, "args": action.args}).decode()
 
 
 def _finish_text(prompt_spec: PromptSpec) -> str:

@@ -34,12 +34,12 @@ class JsonPrefix(msgspec.Struct, frozen=True):
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    fields: dict[str, Json] = {}
     for key, value in pairs:
-        if key in found:
+        if key in fields:
             raise UnreadableError(f"the key {json.dumps(key)} is given twice")
-        found[key] = value
-    return found
+        fields[key] = value
+    return fields
 
 
 def _number(text: str) -> float:
@@ -66,8 +66,8 @@ def first_value(text: str) -> JsonPrefix:
     try:
         return _read(text, start)
     except _HalfError:
-        found = first_value(mended_json(text))
-        return JsonPrefix(found.value, found.end, (*found.repairs, HALF))
+        value = first_value(mended_json(text))
+        return JsonPrefix(value.value, value.end, (*value.repairs, HALF))
     except ValueError as strict:
         mended, end, repairs = _mend(text, start)
         if not repairs:
@@ -80,16 +80,16 @@ def first_value(text: str) -> JsonPrefix:
             raise UnreadableError(_complaint(mended, still)) from still
 
 
-def whole_value(text: str) -> Json:
+def complete_value(text: str) -> Json:
     """Read a text that is one JSON value and nothing else, strictly. Raises `UnreadableError`."""
     stripped = text.strip()
     try:
-        found = _read(stripped, 0)
+        prefix = _read(stripped, 0)
     except ValueError as error:
         raise UnreadableError(_complaint(stripped, error)) from error
-    if found.end != len(stripped):
+    if prefix.end != len(stripped):
         raise UnreadableError("there is text behind the JSON value")
-    return found.value
+    return prefix.value
 
 
 def _read(text: str, start: int) -> JsonPrefix:

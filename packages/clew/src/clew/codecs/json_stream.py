@@ -46,11 +46,11 @@ def find_object(text: str) -> tuple[int | None, int]:
     while at < len(text):
         newline = text.find("\n", at)
         end = len(text) if newline < 0 else newline
-        found = decided(text[at : min(end, at + WIDTH)])
-        if isinstance(found, LineLabel):
+        decision = decided(text[at : min(end, at + WIDTH)])
+        if isinstance(decision, LineLabel):
             return None, at
-        if isinstance(found, int):
-            return at + found, at
+        if isinstance(decision, int):
+            return at + decision, at
         at = end + 1
     return None, len(text)
 
@@ -86,38 +86,38 @@ class _ReplyReader(msgspec.Struct):
             return ""
         if self._object is None:
             return self._prose(self._held + piece)
-        shown = self._object.feed(piece)
+        visible = self._object.feed(piece)
         if self._object.ended:
             self.end.passed(self._object.behind)
-        return shown
+        return visible
 
     def _prose(self, text: str) -> str:
         self._held = ""
-        shown: list[str] = []
+        visible: list[str] = []
         at = 0
         while at < len(text):
             newline = text.find("\n", at)
             end = len(text) if newline < 0 else newline + 1
-            found = (
+            decision = (
                 decided(text[at : min(end - (newline >= 0), at + WIDTH)]) if self._fresh else None
             )
-            if found is Undecided.MAYBE and newline < 0:
+            if decision is Undecided.MAYBE and newline < 0:
                 self._held = text[at:]
                 break
-            if isinstance(found, LineLabel):
+            if isinstance(decision, LineLabel):
                 self._invented = True
                 self.end.invented()
                 break
-            if isinstance(found, int):
+            if isinstance(decision, int):
                 self._object = _Object()
-                shown.append(self.feed(text[at + found :]))
+                visible.append(self.feed(text[at + decision :]))
                 break
-            if found is None or not FENCE.fullmatch(text[at : end - 1]):
-                shown.append(text[at:end])
+            if decision is None or not FENCE.fullmatch(text[at : end - 1]):
+                visible.append(text[at:end])
                 self.end.prose = self.end.prose or not text[at:end].isspace()
             self._fresh = newline >= 0
             at = end
-        return "".join(shown)
+        return "".join(visible)
 
 
 _BETWEEN: Final = re.compile(r"[^\"'{}\[\]:,/#]++")
@@ -144,11 +144,11 @@ class _Object(msgspec.Struct):
     _backslash: bool = False
     _hex: str | None = None
     _high: int = 0
-    _shown: list[str] = msgspec.field(default_factory=list[str])
+    _visible: list[str] = msgspec.field(default_factory=list[str])
 
     def feed(self, piece: str) -> str:
         """Take the next piece; return what of the thought it brought."""
-        self._shown.clear()
+        self._visible.clear()
         at = 0
         while at < len(piece) and not self.ended:
             if self._mode in _INSIDE:
@@ -158,7 +158,7 @@ class _Object(msgspec.Struct):
             else:
                 at = self._between(piece, at)
         self.behind = len(piece) - at
-        return "".join(self._shown)
+        return "".join(self._visible)
 
     def _between(self, piece: str, at: int) -> int:
         if (run := _BETWEEN.match(piece, at)) is not None:
@@ -234,6 +234,6 @@ class _Object(msgspec.Struct):
             return
         self._high = 0
         if self._key == "thought":
-            self._shown.append(text)
+            self._visible.append(text)
         elif not self._key:
             self._word = (self._word + text)[:_KEY]

@@ -24,7 +24,7 @@ from clew.codecs.arguments import (
 from clew.codecs.call_spellings import check_thought
 from clew.codecs.calls import TRAILING, check_alone, read_call, tool_name
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.json_repair import UnreadableError, first_value, whole_value
+from clew.codecs.json_repair import UnreadableError, complete_value, first_value
 from clew.codecs.sections import Sections, sections, unfenced
 from clew.codecs.stop_filter import Labels, stream_filter, void
 from clew.codecs.text_codec import TextCodec
@@ -126,8 +126,10 @@ class Labelled(TextCodec):
         for tool in visible_tools(prompt_spec)[:-1] if calls != "none" else ():
             start = literal(f"{words.action}: {tool.name}\n{words.input}: ")
             ends.append(f"{start} {grammar.value(tool.parameters)}")
-        said = f'{literal(f"{words.thought}: ")} {grammar.prose(grammar.thought_chars)} "\\n" '
-        return grammar.text((said if prompt_spec.thought else "") + either(ends))
+        thought_rule = (
+            f'{literal(f"{words.thought}: ")} {grammar.prose(grammar.thought_chars)} "\\n" '
+        )
+        return grammar.text((thought_rule if prompt_spec.thought else "") + either(ends))
 
     def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take the first action or final answer; the text before it is the thought.
@@ -140,50 +142,51 @@ class Labelled(TextCodec):
     def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         return self.read(prompt_spec, reply, sections(self.dialect.labels, reply.text))
 
-    def read(self, prompt_spec: PromptSpec, reply: Reply, found: Sections) -> Parsed:
+    def read(self, prompt_spec: PromptSpec, reply: Reply, parsed_sections: Sections) -> Parsed:
         """The step that a reply holds, once it was taken apart; what cannot be read is a fault."""
         try:
-            return self.step(prompt_spec, reply, found)
+            return self.step(prompt_spec, reply, parsed_sections)
         except UnreadableError as error:
             return Parsed(
-                text=found.thought, fault=prompt_texts.fault(error, self._example(prompt_spec))
+                text=parsed_sections.thought,
+                fault=prompt_texts.fault(error, self._example(prompt_spec)),
             )
 
-    def step(self, prompt_spec: PromptSpec, reply: Reply, found: Sections) -> Parsed:
+    def step(self, prompt_spec: PromptSpec, reply: Reply, parsed_sections: Sections) -> Parsed:
         """The step that a reply holds. Raises `UnreadableError` where it holds none."""
-        if why := prompt_texts.cut_short(reply, whole=found.whole):
+        if why := prompt_texts.cut_short(reply, complete=parsed_sections.complete):
             raise UnreadableError(why)
-        check_thought(found.thought)
-        action, repairs = self._read(prompt_spec, reply, found)
-        check_alone(prompt_spec, action.name, left_over=found.left_over)
-        repairs = list(dict.fromkeys([*found.repairs, *repairs]))
-        return Parsed(found.thought, (action,), repairs=tuple(repairs))
+        check_thought(parsed_sections.thought)
+        action, repairs = self._read(prompt_spec, reply, parsed_sections)
+        check_alone(prompt_spec, action.name, left_over=parsed_sections.left_over)
+        repairs = list(dict.fromkeys([*parsed_sections.repairs, *repairs]))
+        return Parsed(parsed_sections.thought, (action,), repairs=tuple(repairs))
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything before an invented observation or a second step."""
         return stream_filter(self.dialect.labels, show)
 
     def _read(
-        self, prompt_spec: PromptSpec, reply: Reply, found: Sections
+        self, prompt_spec: PromptSpec, reply: Reply, parsed_sections: Sections
     ) -> tuple[Action, list[str]]:
         words = self.dialect
-        if found.early:
+        if parsed_sections.early:
             raise UnreadableError(f"{words.input} stands without its {words.action} ahead of it")
-        if found.action is not None:
-            return _action(prompt_spec, found.action, found.input, words)
-        if found.final is None:
+        if parsed_sections.action is not None:
+            return _action(prompt_spec, parsed_sections.action, parsed_sections.input, words)
+        if parsed_sections.final is None:
             form = f"{words.action}: and {words.input}:, or {words.final}:"
-            raise UnreadableError(prompt_texts.nothing(reply, found, form))
-        if not found.final:
+            raise UnreadableError(prompt_texts.nothing(reply, parsed_sections, form))
+        if not parsed_sections.final:
             raise UnreadableError(f"nothing stands behind {words.final}:")
-        if reply.calls or _acts(prompt_spec, found):
+        if reply.calls or _acts(prompt_spec, parsed_sections):
             raise UnreadableError(
                 f"{words.final}: stands beside an action, and neither counted: give the action "
                 f"alone and wait for its {words.observation}, or the answer alone"
             )
         if prompt_spec.answers_text:
-            return Action(FINISH, {"answer": found.final}), []
-        value, repairs = _answer(prompt_spec, found.final)
+            return Action(FINISH, {"answer": parsed_sections.final}), []
+        value, repairs = _answer(prompt_spec, parsed_sections.final)
         return Action(FINISH, {"answer": value}), repairs
 
     def layout(self) -> prompt_texts.Syntax:
@@ -204,15 +207,16 @@ class Labelled(TextCodec):
 
     def _turn(self, prompt_spec: PromptSpec, thought: str, action: Action) -> str:
         words = self.dialect
-        said = f"{words.thought}: {words.labels.inert(thought)}\n" if thought else ""
+        thought_line = f"{words.thought}: {words.labels.inert(thought)}\n" if thought else ""
         if action.name == FINISH and action.args.keys() == {"answer"}:
             answer: Json = action.args["answer"]
             text = answer if isinstance(answer, str) else encode(answer).decode()
             plain = f"{words.final}: {text}"
             parsed = self.parse(prompt_spec, Reply(plain))
             if parsed.actions == (Action(FINISH, action.args),) and not parsed.repairs:
-                return said + plain
-        return f"{said}{words.action}: {action.name}\n{words.input}: {encode(action.args).decode()}"
+                return thought_line + plain
+        args_text = encode(action.args).decode()
+        return f"{thought_line}{words.action}: {action.name}\n{words.input}: {args_text}"
 
     def _example(self, prompt_spec: PromptSpec) -> str:
         tool = visible_tools(prompt_spec)[0]
@@ -230,30 +234,36 @@ def _describe_tool(tool: ToolSpec) -> str:
     return prompt_texts.described(tool, tool.name, (encode(one).decode() for one in tool.examples))
 
 
-def _acts(prompt_spec: PromptSpec, found: Sections) -> bool:
+def _acts(prompt_spec: PromptSpec, parsed_sections: Sections) -> bool:
     """Whether an action stands within the answer: with an input, or as a call of a known tool."""
-    if found.beside is None:
+    if parsed_sections.beside is None:
         return False
-    name = re.match(r"[\"'*`]*([\w./-]{1,64})[\"'*`]*\s*(?=[\[({]|$)", found.beside, re.MULTILINE)
+    name = re.match(
+        r"[\"'*`]*([\w./-]{1,64})[\"'*`]*\s*(?=[\[({]|$)", parsed_sections.beside, re.MULTILINE
+    )
     named = name is not None and (
         name[1] in prompt_spec.known or tool_named(prompt_spec, name[1]) is not None
     )
-    return named if not found.given else not void(found.beside.partition("\n")[0])
+    return (
+        named
+        if not parsed_sections.has_input
+        else not void(parsed_sections.beside.partition("\n")[0])
+    )
 
 
 def _action(
-    prompt_spec: PromptSpec, text: str, given: str | None, words: Dialect
+    prompt_spec: PromptSpec, text: str, args_text: str | None, words: Dialect
 ) -> tuple[Action, list[str]]:
     """An action from what stands behind its label and behind its input's."""
     first, _, below = text.partition("\n")
     below = below.strip()
     if first.startswith("```"):
         raise UnreadableError("the action is a block of code, and names no tool")
-    if given is None and below[:1] in {"{", "`"}:
+    if args_text is None and below[:1] in {"{", "`"}:
         action, repairs = _action(prompt_spec, first, below, words)
         return action, [f"{words.input} label missing", *repairs]
     name, bracket, _ = first.partition("(") if "(" in first else first.partition("[")
-    if given is None and bracket:
+    if args_text is None and bracket:
         action, repairs = read_call(prompt_spec, text)
         return action, ["call written on the action's line", *repairs]
     name = name.strip(" \t.,;*_`")
@@ -267,23 +277,23 @@ def _action(
         repairs.append(TRAILING)
     if may_act(prompt_spec, name):
         inside = first.partition(bracket)[2].strip("()[] \t") if bracket else ""
-        _check_whole(prompt_spec, name, given, inside or below, words)
-    args, mended = _args(tool_named(prompt_spec, name), given or "", words)
+        _check_complete(prompt_spec, name, args_text, inside or below, words)
+    args, mended = _args(tool_named(prompt_spec, name), args_text or "", words)
     return Action(name, args), repairs + mended
 
 
-def _check_whole(
-    prompt_spec: PromptSpec, name: str, given: str | None, rest: str, words: Dialect
+def _check_complete(
+    prompt_spec: PromptSpec, name: str, args_text: str | None, rest: str, words: Dialect
 ) -> None:
     """Hold an effect to one object of arguments that is closed, with nothing beside it.
 
     Of a text nobody knows whether all of it came. Raises `UnreadableError`.
     """
     tool = tool_named(prompt_spec, name)
-    fence, _, text = (given or "").strip().partition("\n")
+    fence, _, text = (args_text or "").strip().partition("\n")
     fenced = fence.startswith("```")
-    text = text.strip() if fenced else (given or "").strip()
-    if given is not None and void(text) and tool is not None and not fields(tool.parameters):
+    text = text.strip() if fenced else (args_text or "").strip()
+    if args_text is not None and void(text) and tool is not None and not fields(tool.parameters):
         text = ""
     elif text.startswith("{"):
         value = first_value(text)
@@ -304,19 +314,19 @@ def _check_whole(
 
 def _args(tool: ToolSpec | None, text: str, words: Dialect) -> tuple[dict[str, Json], list[str]]:
     text, repairs = unfenced(text)
-    if (given := object_args(tool, text)) is not None:
-        args, found = given
-        return args, [*repairs, *found.repairs, *_trailing(text[found.end :])]
+    if (parsed := object_args(tool, text)) is not None:
+        args, repaired = parsed
+        return args, [*repairs, *repaired.repairs, *_trailing(text[repaired.end :])]
     if void(text):
         if text:
             repairs.append(f"empty {words.input} read as no arguments")
         return bare(tool, ""), repairs
     if text.startswith('"'):
         try:
-            said = whole_value(text)
+            value = complete_value(text)
         except UnreadableError:
-            said = text
-        text = said if isinstance(said, str) else text
+            value = text
+        text = value if isinstance(value, str) else text
     args = bare(tool, text)
     if tool is not None:
         repairs.append(f"bare text read as {text_field(tool.parameters)}")
@@ -327,8 +337,8 @@ def _answer(prompt_spec: PromptSpec, text: str) -> tuple[Json, list[str]]:
     """An answer that is not text: JSON of its schema, or left to validation."""
     text, repairs = unfenced(text)
     if text[:1] in {"{", "["}:
-        found = first_value(text)
-        return found.value, [*repairs, *found.repairs, *_trailing(text[found.end :])]
+        prefix = first_value(text)
+        return prefix.value, [*repairs, *prefix.repairs, *_trailing(text[prefix.end :])]
     return typed(text, prompt_spec.answer), repairs
 
 

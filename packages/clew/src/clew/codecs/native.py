@@ -41,7 +41,7 @@ from clew.support.surrogates import HALF, mended_json
 UNREADABLE: Final = "ERROR: unreadable reply:"
 """How the model is told that a reply counted for nothing."""
 
-_TWO_PLACES: Final = (
+_TEXT_AND_CALLS: Final = (
     "the text holds another call than those that were made: make all calls in the same way"
 )
 
@@ -100,8 +100,8 @@ class Native:
 
     def render(self, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...]:
         """The assistant's message, one result for each call, then what was said since."""
-        said = (_notice(prompt_spec, notice) for notice in step.notices)
-        return (*self._step(step, f"call_{step.number}"), *said)
+        notices = (_notice(prompt_spec, notice) for notice in step.notices)
+        return (*self._step(step, f"call_{step.number}"), *notices)
 
     def _step(self, step: Step, prefix: str) -> list[Part]:
         thought = step.thought
@@ -109,8 +109,8 @@ class Native:
             return []
         if thought.fault:
             told = Part("user", f"{UNREADABLE} {thought.fault}")
-            said = thought.reply.text.strip()
-            return [Part("assistant", said), told] if said else [told]
+            text = thought.reply.text.strip()
+            return [Part("assistant", text), told] if text else [told]
         wire = thought.reply.wire  # whatever was repaired: the provider may demand it back
         if thought.answer is not None:
             return [Part("assistant", thought.answer, wire=wire)]
@@ -156,8 +156,10 @@ class Native:
             )
         )
         call = f'"<tool_call>\\n" {made} "\\n</tool_call>"'
-        said = f'({grammar.prose(grammar.thought_chars, without="<{[`")} "\\n")?'
-        return grammar.text(either([answer, f"{said if prompt_spec.thought else ''} {call}"]))
+        thought_rule = f'({grammar.prose(grammar.thought_chars, without="<{[`")} "\\n")?'
+        return grammar.text(
+            either([answer, f"{thought_rule if prompt_spec.thought else ''} {call}"])
+        )
 
     def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Calls are actions and the text beside them the thought; text alone is the answer."""
@@ -170,14 +172,14 @@ class Native:
             looked = self.spellings and _SIGNS.search(text) is not None
             words = beside_calls(prompt_spec, text, actions) if looked else (text, False)
             if words is None or not all(_stands(block, actions) for block in tagged):
-                return Parsed(text=reply.text, fault=_TWO_PLACES)
+                return Parsed(text=reply.text, fault=_TEXT_AND_CALLS)
             text, again = words
             if tagged or again:
                 repairs.append("the calls stood in the text too: they count once")
             return Parsed(text=text.strip(), actions=actions, repairs=tuple(dict.fromkeys(repairs)))
-        return aloud(prompt_spec, reply, self._said)
+        return aloud(prompt_spec, reply, self._parse_text)
 
-    def _said(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+    def _parse_text(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         called = as_calls(prompt_spec, reply.text) if self.spellings else None
         return called or _text_answer(reply.text, prompt_spec)
 
@@ -272,9 +274,9 @@ def _mended(text: str, kind: Any) -> tuple[Any, list[str]]:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        if (whole := mended_json(text)) == text:
+        if (mended := mended_json(text)) == text:
             raise
-        return _read(whole, kind), [HALF]
+        return _read(mended, kind), [HALF]
 
 
 def _read(text: str, kind: Any) -> Any:
@@ -319,12 +321,12 @@ def _raw_calls(step: Step, prefix: str) -> tuple[RawCall, ...]:
     if len(raw) != len(step.calls):
         raw = tuple(RawCall(call.action.name) for call in step.calls)
     ids = [call.id for call in raw]
-    whole = all(ids) and len(set(ids)) == len(ids)
+    have_ids = all(ids) and len(set(ids)) == len(ids)
     return tuple(
         RawCall(
             call.action.name,
             _arguments(call, was.arguments),
-            was.id if whole else f"{prefix}_{number}",
+            was.id if have_ids else f"{prefix}_{number}",
         )
         for number, (call, was) in enumerate(zip(step.calls, raw, strict=True), start=1)
     )

@@ -24,7 +24,7 @@ WORDS: Final = 3
 """So many words of clew's own in a row are no coincidence."""
 
 _OWN: Final = ("error: unreadable reply:", "that reply could not be read, and nothing was done:")
-_PLACES: Final = frozenset({
+_NOTHING: Final = frozenset({
     "(nothing)", "(nothing that counts)", "(none: answer at once)",
     "(none yet: those that fit are shown below)",
     "the answer", "[the answer]", "<the answer>",
@@ -48,9 +48,9 @@ _OF_THE_RUN: Final = (Note, Compacted, Rewound)
 
 def no_answer(codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory, text: str) -> str:
     """Why a text is no answer of the model's to what was asked; "" where it may be one."""
-    if _place(text) in _PLACES:
+    if _placeholder(text) in _NOTHING:
         return (
-            f"{_place(text)!r} only stands in the place of an answer: write what answers the "
+            f"{_placeholder(text)!r} only stands in the place of an answer: write what answers the "
             "question, or call a tool"
         )
     if _echoes_prompt(codec, prompt_spec, trajectory, text):
@@ -65,7 +65,7 @@ def no_answer(codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory, tex
     return ""
 
 
-def _place(text: str) -> str:
+def _placeholder(text: str) -> str:
     """The text as it would stand in a form."""
     return text.strip(" \n.\"'`*").lower()
 
@@ -76,10 +76,10 @@ def _echoes_prompt(
     """Whether the text is, begins with, or is taken from words of clew's own in the prompt."""
     if text.strip().lower().startswith(_OWN):
         return True
-    said = _bare(text)
-    if len(said.split()) < WORDS or said == NOT_FOUND:
+    bare = _bare(text)
+    if len(bare.split()) < WORDS or bare == NOT_FOUND:
         return False
-    return any(f" {said} " in f" {own} " for own in _own_words(codec, prompt_spec, trajectory))
+    return any(f" {bare} " in f" {own} " for own in _own_words(codec, prompt_spec, trajectory))
 
 
 def _own_words(codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory) -> Iterator[str]:
@@ -110,11 +110,11 @@ def _unfounded(prompt_spec: PromptSpec, trajectory: Trajectory, text: str) -> st
     if _bare(text) == NOT_FOUND:
         return "what was not found"
     for pattern in (_CITED, _TOLD):
-        found = pattern.search(text)
-        if found is not None:
-            words = found[0].lower().removeprefix("the ").removeprefix("my ")
+        match = pattern.search(text)
+        if match is not None:
+            words = match[0].lower().removeprefix("the ").removeprefix("my ")
             if words not in _person_words(trajectory).lower():
-                return found[0]
+                return match[0]
     return None
 
 

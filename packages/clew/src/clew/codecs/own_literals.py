@@ -17,7 +17,7 @@ _PLAIN: Final = frozenset({"text", "txt", "plain", "plaintext", "markdown", "md"
 """Languages of a fence in which nobody writes programs."""
 
 _CODE_MARKS: Final = re.compile(r"[=(){}\[\]`;\\]|^\s*(?:#|@)", re.MULTILINE)
-_SHOWN: Final = frozenset({"print", "str", "repr", "display"})
+_OUTPUT_FUNCTIONS: Final = frozenset({"print", "str", "repr", "display"})
 _OF_LITERALS: Final = (
     ast.Module, ast.Expr, ast.Assign, ast.AnnAssign, ast.Constant, ast.JoinedStr,
     ast.FormattedValue, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.UAdd,
@@ -35,7 +35,7 @@ def only_literals(code: str) -> bool:
         node.id for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }  # fmt: skip
-    if own & _SHOWN:
+    if own & _OUTPUT_FUNCTIONS:
         return False
     shows = any(isinstance(statement, ast.Expr) for statement in tree.body)
     return shows and all(_is_written(node, own) for node in ast.walk(tree))
@@ -82,9 +82,9 @@ def _parsed(code: str) -> ast.Module | None:
 def _is_written(node: ast.AST, own: set[str]) -> bool:
     match node:
         case ast.Name(id=name):
-            return name in own or name in _SHOWN
+            return name in own or name in _OUTPUT_FUNCTIONS
         case ast.Call(func=ast.Name(id=name)):
-            return name in _SHOWN
+            return name in _OUTPUT_FUNCTIONS
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _is_text(left) or _is_text(right)  # texts that are put together
         case ast.Add():

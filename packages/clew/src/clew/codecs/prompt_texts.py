@@ -9,7 +9,7 @@ import msgspec
 
 from clew.codecs.arguments import fields, required, types
 from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
-from clew.codecs.json_repair import UnreadableError, whole_value
+from clew.codecs.json_repair import UnreadableError, complete_value
 from clew.codecs.sections import Sections, before_invented_tail
 from clew.codecs.stop_filter import Labels
 from clew.core.codec import Parsed, PromptSpec
@@ -136,13 +136,13 @@ def one_by_one(steps: Iterable[Step]) -> list[Step]:
     """The steps of an example with one call each, numbered anew."""
     single: list[Step] = []
     for step in steps:
-        for place in range(max(1, len(step.calls))):
-            said = step.thought
-            if said is not None and place:
-                said = msgspec.structs.replace(said, text="")
-            calls = step.calls[place : place + 1]
-            notices = step.notices if place + 1 >= len(step.calls) else ()
-            single.append(Step(len(single) + 1, said, calls, notices))
+        for index in range(max(1, len(step.calls))):
+            thought = step.thought
+            if thought is not None and index:
+                thought = msgspec.structs.replace(thought, text="")
+            calls = step.calls[index : index + 1]
+            notices = step.notices if index + 1 >= len(step.calls) else ()
+            single.append(Step(len(single) + 1, thought, calls, notices))
     return single
 
 
@@ -220,19 +220,19 @@ def render(form: Syntax, prompt_spec: PromptSpec, step: Step) -> tuple[Part, ...
 
 def _turns(form: Syntax, prompt_spec: PromptSpec, step: Step, thought: Thought) -> list[Part]:
     """One turn for each call, for these formats allow one; the thought stands in the first."""
-    said = thought.text.strip() if prompt_spec.thought else ""
+    thought_text = thought.text.strip() if prompt_spec.thought else ""
     parts: list[Part] = []
-    for place, call in enumerate(step.calls):
-        text = form.turn(prompt_spec, step.number, "" if place else said, call.action)
+    for index, call in enumerate(step.calls):
+        text = form.turn(prompt_spec, step.number, "" if index else thought_text, call.action)
         parts.append(Part("assistant", text))
         if (seen := _render_result(form, step.number, call)) is not None:
             images = call.observation.images if call.observation is not None else ()
             parts.append(Part("user", seen, images=images))
     if thought.answer is not None:
         answer = Action(FINISH, {"answer": _answer_value(prompt_spec, thought.answer)})
-        parts.append(Part("assistant", form.turn(prompt_spec, step.number, said, answer)))
-    elif not step.calls and said:
-        parts.append(Part("assistant", form.thought(step.number, said)))
+        parts.append(Part("assistant", form.turn(prompt_spec, step.number, thought_text, answer)))
+    elif not step.calls and thought_text:
+        parts.append(Part("assistant", form.thought(step.number, thought_text)))
     return parts
 
 
@@ -240,7 +240,7 @@ def _answer_value(prompt_spec: PromptSpec, answer: str) -> object:
     if prompt_spec.answers_text:
         return answer
     try:
-        return whole_value(answer)
+        return complete_value(answer)
     except UnreadableError:
         return answer
 
@@ -257,9 +257,9 @@ def _render_result(form: Syntax, number: int, call: Call) -> str | None:
 
 
 def _faulty(form: Syntax, thought: Thought) -> list[Part]:
-    said = cut(before_invented_tail(form.labels, thought.reply.text).strip(), FAULTY_CHARS)
+    text = cut(before_invented_tail(form.labels, thought.reply.text).strip(), FAULTY_CHARS)
     told = Part("user", f"{UNREADABLE} {thought.fault}")
-    return [Part("assistant", said), told] if said else [told]
+    return [Part("assistant", text), told] if text else [told]
 
 
 _NOTES: Final = {
@@ -305,13 +305,13 @@ def as_written(
         or thought is None
     ):
         return parts
-    said = thought.reply.text
-    if not said or len(step.calls) != 1 or parts[0].role != "assistant":
+    text = thought.reply.text
+    if not text or len(step.calls) != 1 or parts[0].role != "assistant":
         return parts
-    read = parse(prompt_spec, Reply(said))
+    read = parse(prompt_spec, Reply(text))
     if read.repairs or read.fault or read.actions != (step.calls[0].action,):
         return parts
-    return (Part("assistant", said), *parts[1:])
+    return (Part("assistant", text), *parts[1:])
 
 
 def tail(notes: Sequence[str], step: int) -> tuple[Part, ...]:
@@ -319,12 +319,12 @@ def tail(notes: Sequence[str], step: int) -> tuple[Part, ...]:
     return (Part("user", "\n".join([f"Step {step}.", *notes])),) if notes else ()
 
 
-def cut_short(reply: Reply, *, whole: bool) -> str:
+def cut_short(reply: Reply, *, complete: bool) -> str:
     """Why a reply cannot count because of how it ended, or "".
 
     A reply that reached its length limit within an invented tail counts.
     """
-    return "" if whole and reply.finish == "length" else incomplete(reply)
+    return "" if complete and reply.finish == "length" else incomplete(reply)
 
 
 def incomplete(reply: Reply) -> str:
@@ -338,11 +338,11 @@ def incomplete(reply: Reply) -> str:
     return CUT.get(reply.finish, "")
 
 
-def nothing(reply: Reply, found: Sections, form: str) -> str:
+def nothing(reply: Reply, parsed_sections: Sections, form: str) -> str:
     """Why a reply without an action cannot be used."""
     if not reply.text.strip():
         return "the reply was empty"
-    if found.whole:
+    if parsed_sections.complete:
         return f"the reply has nothing of the form {form} ahead of an observation it invented"
     return f"the reply has nothing of the form {form}"
 

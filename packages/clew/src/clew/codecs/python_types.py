@@ -26,8 +26,8 @@ _KINDS: Final = {
 class Types:
     """The types of a schema's parts, which may refer to definitions in the whole schema."""
 
-    def __init__(self, whole: Parameters) -> None:
-        self._whole = whole
+    def __init__(self, root: Parameters) -> None:
+        self._root = root
 
     def name(self, schema: Mapping[str, Json]) -> str:
         """A type for an annotation, as far as it can be said in one: `list[str]`, `dict`."""
@@ -39,7 +39,7 @@ class Types:
         return shape if "{" in shape and len(shape) <= _LONGEST else ""
 
     def _type(self, schema: object, depth: int, *, fields: bool) -> str:
-        known = resolved(self._whole, schema)
+        known = resolved(self._root, schema)
         kinds = known.get("type")
         if isinstance(choices := known.get("enum"), list):
             return f"Literal[{', '.join(map(repr, cast('list[object]', choices)))}]"

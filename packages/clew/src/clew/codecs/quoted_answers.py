@@ -39,11 +39,11 @@ def _mended(parsed: Parsed, **parts: Any) -> Parsed:
 
 
 def _finish(prompt_spec: PromptSpec, action: Action) -> Action:
-    said = action.args.get("answer")
-    if action.name != FINISH or action.fault or not isinstance(said, str):
+    answer = action.args.get("answer")
+    if action.name != FINISH or action.fault or not isinstance(answer, str):
         return action
-    bare = _bare(prompt_spec, said)
-    return action if bare == said else Action(FINISH, {**action.args, "answer": bare})
+    bare = _bare(prompt_spec, answer)
+    return action if bare == answer else Action(FINISH, {**action.args, "answer": bare})
 
 
 def _bare(prompt_spec: PromptSpec, text: str) -> str:
@@ -60,11 +60,11 @@ def _bare(prompt_spec: PromptSpec, text: str) -> str:
     return value if fits and not any(_may_be(one, text) for one in choices) else text
 
 
-def _choices(whole: Parameters) -> Iterator[Mapping[str, Any]]:
+def _choices(root: Parameters) -> Iterator[Mapping[str, Any]]:
     """What an answer may be: the schema, or those that it lets one choose from."""
-    found = resolved(whole, whole)
-    several = [*found.get("anyOf", ()), *found.get("oneOf", ())]
-    yield from (resolved(whole, one) for one in several) if several else (found,)
+    schema = resolved(root, root)
+    several = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    yield from (resolved(root, one) for one in several) if several else (schema,)
 
 
 def _may_be(schema: Mapping[str, Any], text: str) -> bool:

@@ -72,21 +72,23 @@ class Paper(TextCodec):
         grammar = Grammar(tokens)
         number = grammar.rule('" " [1-9] [0-9]{0,3} ": "')
         tools = visible_tools(prompt_spec) if calls != "none" else (prompt_spec.finish,)
-        said = f'"Thought" {number} {grammar.prose(grammar.thought_chars)} "\\n" '
+        thought_rule = f'"Thought" {number} {grammar.prose(grammar.thought_chars)} "\\n" '
         made = either(_call_rule(grammar, prompt_spec, tool) for tool in tools)
-        return grammar.text(f'{said if prompt_spec.thought else ""}"Action" {number} {made}')
+        return grammar.text(
+            f'{thought_rule if prompt_spec.thought else ""}"Action" {number} {made}'
+        )
 
     def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
         """Take the first action; the text before it is the thought."""
         return aloud(prompt_spec, reply, self._parse)
 
     def _parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
-        found = sections(LABELS, reply.text)
+        parsed = sections(LABELS, reply.text)
         try:
-            return _read(prompt_spec, reply, found)
+            return _read(prompt_spec, reply, parsed)
         except UnreadableError as error:
             return Parsed(
-                text=found.thought, fault=prompt_texts.fault(error, self._example(prompt_spec))
+                text=parsed.thought, fault=prompt_texts.fault(error, self._example(prompt_spec))
             )
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
@@ -113,21 +115,27 @@ class Paper(TextCodec):
         return f"Action 1: {_call(prompt_spec, Action(tool.name, example(tool)))}"
 
 
-def _read(prompt_spec: PromptSpec, reply: Reply, found: Sections) -> Parsed:
+def _read(prompt_spec: PromptSpec, reply: Reply, parsed_sections: Sections) -> Parsed:
     """The first action and the thought before it. Raises `UnreadableError`."""
-    thought, call, repairs = found.thought, found.action, list(found.repairs)
-    if why := prompt_texts.cut_short(reply, whole=found.whole):
+    thought, call, repairs = (
+        parsed_sections.thought,
+        parsed_sections.action,
+        list(parsed_sections.repairs),
+    )
+    if why := prompt_texts.cut_short(reply, complete=parsed_sections.complete):
         raise UnreadableError(why)
     check_thought(thought)
     if call is None and (unlabelled := bare_call(prompt_spec, thought)) is not None:
         thought, call = unlabelled
         repairs.append("action label missing")
     if call is None:
-        raise UnreadableError(prompt_texts.nothing(reply, found, "Action 1: tool[argument]"))
+        raise UnreadableError(
+            prompt_texts.nothing(reply, parsed_sections, "Action 1: tool[argument]")
+        )
     if call.startswith("```"):
         raise UnreadableError("the action is a block of code, and names no tool")
     action, mended = read_call(prompt_spec, call)
-    check_alone(prompt_spec, action.name, left_over=found.left_over)
+    check_alone(prompt_spec, action.name, left_over=parsed_sections.left_over)
     return Parsed(thought, (action,), repairs=tuple(dict.fromkeys([*repairs, *mended])))
 
 
@@ -171,23 +179,23 @@ def _text_rule(grammar: Grammar) -> str:
 
 
 def _turn(prompt_spec: PromptSpec, number: int, thought: str, action: Action) -> str:
-    said = f"Thought {number}: {LABELS.inert(thought)}\n" if thought else ""
-    return f"{said}Action {number}: {_call(prompt_spec, action)}"
+    thought_line = f"Thought {number}: {LABELS.inert(thought)}\n" if thought else ""
+    return f"{thought_line}Action {number}: {_call(prompt_spec, action)}"
 
 
 def _call(prompt_spec: PromptSpec, action: Action) -> str:
     """A call in the plainest form that reads back as the same call."""
     name = _written(action.name)
-    whole = encode(action.args).decode()
+    args_text = encode(action.args).decode()
     inner = [
         value if isinstance(value, str) else encode(value).decode()
         for value in action.args.values()
     ]
-    for candidate in (inner[0] if len(inner) == 1 else "", whole):
+    for candidate in (inner[0] if len(inner) == 1 else "", args_text):
         text = f"{name}[{candidate}]"
         if _reads_as(prompt_spec, text, action):
             return text
-    return f"{name}[{whole}]"
+    return f"{name}[{args_text}]"
 
 
 def _reads_as(prompt_spec: PromptSpec, text: str, action: Action) -> bool:

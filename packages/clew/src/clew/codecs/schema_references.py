@@ -8,16 +8,16 @@ LONGEST: Final = 4
 """References followed one after the other: they may lead round in a circle."""
 
 
-def resolved(whole: Parameters, schema: object) -> dict[str, Any]:
+def resolved(root: Parameters, schema: object) -> dict[str, Any]:
     """A schema, or the definition in the whole schema that it refers to; empty where none is."""
     known = _dict(schema)
     for _ in range(LONGEST):
         if not isinstance(reference := known.get("$ref"), str):
             break
-        found: object = whole
+        target: object = root
         for step in reference.removeprefix("#").split("/")[1:]:
-            found = _dict(found).get(step.replace("~1", "/").replace("~0", "~"))
-        known = _dict(found)
+            target = _dict(target).get(step.replace("~1", "/").replace("~0", "~"))
+        known = _dict(target)
     return known
 
 

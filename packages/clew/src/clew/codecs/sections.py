@@ -10,17 +10,17 @@ from clew.codecs.stop_filter import INVENTED, Labels, LineLabel, Role, scan, voi
 
 _FENCE: Final = re.compile(r"\s*`{3,}[\w+-]{0,20}\s*")
 
-Place: TypeAlias = Role | Literal["prose"]
+SectionRole: TypeAlias = Role | Literal["prose"]
 """What a piece of a reply is; "prose" is text ahead of all labels."""
 
 
 class Sections(msgspec.Struct, frozen=True):
     """What a reply holds, each text stripped; None where there is no such label.
 
-    `whole` tells that a tail followed, so that what counts cannot have been cut, and `left_over`
+    `complete` tells that a tail followed, so that what counts cannot have been cut, and `left_over`
     that it is no invented observation, but something that the model means. `early` is an input
     that came ahead of its action, `beside` what stands behind the label of an action within the
-    answer, and `given` whether that has an input.
+    answer, and `has_input` whether that has an input.
     """
 
     thought: str = ""
@@ -29,8 +29,8 @@ class Sections(msgspec.Struct, frozen=True):
     final: str | None = None
     early: bool = False
     beside: str | None = None
-    given: bool = False
-    whole: bool = False
+    has_input: bool = False
+    complete: bool = False
     left_over: bool = False
     repairs: tuple[str, ...] = ()
 
@@ -43,22 +43,22 @@ def sections(labels: Labels, text: str, searched: str | None = None) -> Sections
     scanned = scan(labels, text if searched is None else searched)
     marks, beside = _answer_last(scanned.marks)
     pieces, repairs = _unfenced(_pieces(marks, scanned.kept, text))
-    thoughts = [piece for place, piece in pieces if place in {"prose", "thought"} and piece]
-    action = given = final = None
+    thoughts = [piece for role, piece in pieces if role in {"prose", "thought"} and piece]
+    action = action_input = final = None
     early = False
     live = True
-    for place, piece in pieces:
-        if place == "action":
+    for role, piece in pieces:
+        if role == "action":
             live = not void(piece)
             action = piece if live else None
             repairs += [] if live else ["empty action ignored"]
-        elif place == "input" and live:
-            given, early = piece, action is None
-        elif place == "final":
+        elif role == "input" and live:
+            action_input, early = piece, action is None
+        elif role == "final":
             final = piece
     if pieces[0][1] and len(pieces) > 1:
         repairs.append("prose before the action kept as thought")
-    if sum(place == "thought" for place, _ in pieces) > 1:
+    if sum(role == "thought" for role, _ in pieces) > 1:
         repairs.append("several thoughts joined")
     if scanned.dropped:
         repairs.append(scanned.dropped)
@@ -67,13 +67,13 @@ def sections(labels: Labels, text: str, searched: str | None = None) -> Sections
     ]
     return Sections(
         beside=acts[0] if acts else None,
-        given=bool(acts) and any(mark.role == "input" for _, mark in beside),
+        has_input=bool(acts) and any(mark.role == "input" for _, mark in beside),
         thought="\n".join(thoughts),
         action=action,
-        input=given,
+        input=action_input,
         final=final,
         early=early,
-        whole=bool(scanned.dropped),
+        complete=bool(scanned.dropped),
         left_over=scanned.dropped not in {"", INVENTED},
         repairs=tuple(dict.fromkeys(repairs)),
     )
@@ -89,36 +89,36 @@ Marks: TypeAlias = Sequence[tuple[int, LineLabel]]
 
 def _answer_last(marks: Marks) -> tuple[Marks, Marks]:
     """The marks up to that of the answer, which takes all that follows, and those within it."""
-    places = [place for place, (_, mark) in enumerate(marks, 1) if mark.role == "final"]
-    end = places[0] if places else len(marks)
+    indexes = [index for index, (_, mark) in enumerate(marks, 1) if mark.role == "final"]
+    end = indexes[0] if indexes else len(marks)
     return marks[:end], marks[end:]
 
 
-def _pieces(marks: Marks, kept: int, text: str) -> list[tuple[Place, str]]:
+def _pieces(marks: Marks, kept: int, text: str) -> list[tuple[SectionRole, str]]:
     """The reply in order, prose first (it may be empty)."""
     first, *ends = [*(at for at, _ in marks), kept]
-    pieces: list[tuple[Place, str]] = [("prose", text[:first])]
+    pieces: list[tuple[SectionRole, str]] = [("prose", text[:first])]
     for (start, mark), end in zip(marks, ends, strict=True):
         body = text[start + mark.body : end]
-        whole = body.removeprefix(mark.closing)
-        if whole == body:  # emphasis that ends behind the text
-            whole = body.rstrip().removesuffix(mark.closing)
-        pieces.append((mark.role, whole))
-    return [(place, body.replace("\r\n", "\n").strip()) for place, body in pieces]
+        content = body.removeprefix(mark.closing)
+        if content == body:  # emphasis that ends behind the text
+            content = body.rstrip().removesuffix(mark.closing)
+        pieces.append((mark.role, content))
+    return [(role, body.replace("\r\n", "\n").strip()) for role, body in pieces]
 
 
 def _unfenced(
-    pieces: Sequence[tuple[Place, str]],
-) -> tuple[list[tuple[Place, str]], list[str]]:
+    pieces: Sequence[tuple[SectionRole, str]],
+) -> tuple[list[tuple[SectionRole, str]], list[str]]:
     """Take away the code fence around a whole reply, or around its action."""
     out = list(pieces)
     opened = False
-    for number, (place, text) in enumerate(pieces):
-        if place in {"prose", "thought"} and "```" in text:
+    for number, (role, text) in enumerate(pieces):
+        if role in {"prose", "thought"} and "```" in text:
             lines = text.split("\n")
             fences = [at for at, line in enumerate(lines) if _FENCE.fullmatch(line)]
             if len(pieces) == 1 and fences == [0, len(lines) - 1]:
-                return [(place, "\n".join(lines[1:-1]).strip())], ["code fence removed"]
+                return [(role, "\n".join(lines[1:-1]).strip())], ["code fence removed"]
             if len(fences) % 2 and number == 0 and fences[0] == 0:
                 del lines[0]
             elif len(fences) % 2 and fences[-1] == len(lines) - 1:
@@ -126,12 +126,12 @@ def _unfenced(
             else:
                 continue
             opened = True
-            out[number] = (place, "\n".join(lines).strip())
+            out[number] = (role, "\n".join(lines).strip())
     if opened:
-        place, text = out[-1]
+        role, text = out[-1]
         lines = text.split("\n")
         if _FENCE.fullmatch(lines[-1]):
-            out[-1] = (place, "\n".join(lines[:-1]).strip())
+            out[-1] = (role, "\n".join(lines[:-1]).strip())
     return out, ["code fence removed"] if opened else []
 
 

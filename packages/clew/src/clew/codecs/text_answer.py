@@ -14,7 +14,7 @@ import msgspec
 from clew.codecs.arguments import example, fields, may_act, required, tool_named, types
 from clew.codecs.call_spellings import (
     MARK,
-    MOST,
+    MAX_CALLS,
     PIECE,
     TAG,
     WrittenCall,
@@ -24,7 +24,7 @@ from clew.codecs.call_spellings import (
 )
 from clew.codecs.call_traces import CODE, is_example, only_call, trace, without_code
 from clew.codecs.calls import TRAILING
-from clew.codecs.json_repair import UnreadableError, whole_value
+from clew.codecs.json_repair import UnreadableError, complete_value
 from clew.codecs.labelled import DIALECTS, Labelled
 from clew.codecs.schema_references import resolved
 from clew.codecs.sections import Sections, sections
@@ -104,22 +104,22 @@ def beside_calls(
     if _is_answer(prompt_spec, text):
         return text, False
     words, rest, again = list[str](), plain(text), False
-    while len(words) < MOST and (MARK.search(rest) or _MAYBE.search(rest)):
-        if (found := _said(prompt_spec, rest)) is None:
+    while len(words) < MAX_CALLS and (MARK.search(rest) or _MAYBE.search(rest)):
+        if (parsed := _parse_rest(prompt_spec, rest)) is None:
             break
-        if not all(_is_made(call, made, whole=found.marked) for call in found.calls):
+        if not all(_is_made(call, made, complete=parsed.marked) for call in parsed.calls):
             return None
-        if not found.marked and (found.before or found.after):
+        if not parsed.marked and (parsed.before or parsed.after):
             break
-        words.append(found.before)
-        rest, again = found.after, True
+        words.append(parsed.before)
+        rest, again = parsed.after, True
     other = only_call(prompt_spec, rest)
     if other and all(action.name != other for action in made):
         return None
     return ("\n".join(filter(None, [*words, rest])) if again else text), again
 
 
-def _said(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
+def _parse_rest(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
     """The calls that a text makes; None where it only speaks of some, or none can be read."""
     step = msgspec.structs.replace(_taken_apart(text), left_over=False)  # none is made for it
     labelled = _labelled(prompt_spec, text, step)
@@ -128,20 +128,22 @@ def _said(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
         if not {SECOND, TRAILING}.isdisjoint(labelled.repairs) and len(_ACTIONS.findall(text)) > 1:
             calls.append(WrittenCall("", problem=SECOND))
         return _CallsInText(calls, labelled.text, "", marked=True)
-    found = _find(prompt_spec, text)
-    if found is None or not all(call.name for call in found.calls):
+    calls_in_text = _find(prompt_spec, text)
+    if calls_in_text is None or not all(call.name for call in calls_in_text.calls):
         return None
-    known = all(declared(prompt_spec, call.name) for call in found.calls)
-    around = bool(found.before or found.after)
-    spoken_of = not found.marked and (not known or (around and is_example(found.before)))
-    return None if spoken_of else found
+    known = all(declared(prompt_spec, call.name) for call in calls_in_text.calls)
+    around = bool(calls_in_text.before or calls_in_text.after)
+    spoken_of = not calls_in_text.marked and (
+        not known or (around and is_example(calls_in_text.before))
+    )
+    return None if spoken_of else calls_in_text
 
 
-def _is_made(call: WrittenCall, made: Sequence[Action], *, whole: bool) -> bool:
-    """Whether a call is one of those that are made; what is not `whole` may leave out arguments."""
+def _is_made(call: WrittenCall, made: Sequence[Action], *, complete: bool) -> bool:
+    """Whether a call is among those made; one not `complete` may leave out arguments."""
     return any(
         action.name == call.name
-        and (action.args == call.args if whole else {**action.args, **call.args} == action.args)
+        and (action.args == call.args if complete else {**action.args, **call.args} == action.args)
         for action in made
     )
 
@@ -152,54 +154,54 @@ def _fault(prompt_spec: PromptSpec, text: str, problem: str, name: str) -> Parse
 
 def _written(prompt_spec: PromptSpec, text: str) -> Parsed | None:
     """The calls that stand in a text, or why they cannot be made; None where none stand there."""
-    if (found := _find(prompt_spec, text)) is None:
+    if (calls := _find(prompt_spec, text)) is None:
         return None
-    name = found.calls[0].name
-    problem = next(filter(None, (_problem(prompt_spec, call) for call in found.calls)), "")
-    around = found.after or found.before
-    if around and not found.marked and (problem or is_example(found.before)):
+    name = calls.calls[0].name
+    problem = next(filter(None, (_problem(prompt_spec, call) for call in calls.calls)), "")
+    around = calls.after or calls.before
+    if around and not calls.marked and (problem or is_example(calls.before)):
         return None
-    if problem := problem or _doubt(prompt_spec, found):
+    if problem := problem or _doubt(prompt_spec, calls):
         return _fault(prompt_spec, text, problem, name)
-    if around and found.inline:
-        if found.marked or not _only_reads(prompt_spec, found.calls):
+    if around and calls.inline:
+        if calls.marked or not _only_reads(prompt_spec, calls.calls):
             problem = f"a call of {name} stands as text beside other words"
             return _fault(prompt_spec, text, problem, name)
-        dropped = ("text behind the calls dropped",) if found.after else ()
-        return Parsed(found.before, _actions(found), repairs=(READ, *dropped))
-    return _beside(found)
+        dropped = ("text behind the calls dropped",) if calls.after else ()
+        return Parsed(calls.before, _actions(calls), repairs=(READ, *dropped))
+    return _beside(calls)
 
 
-def _beside(found: _CallsInText) -> Parsed:
+def _beside(calls: _CallsInText) -> Parsed:
     """Marked calls, with the words around them as the thought; behind an answer they are none."""
-    if found.after and any(call.name == FINISH for call in found.calls):
+    if calls.after and any(call.name == FINISH for call in calls.calls):
         return Parsed(
-            found.before, _actions(found), repairs=(READ, "text behind the answer dropped")
+            calls.before, _actions(calls), repairs=(READ, "text behind the answer dropped")
         )
-    thought = "\n".join(filter(None, (found.before, found.after)))
-    return Parsed(thought, _actions(found), repairs=(READ,))
+    thought = "\n".join(filter(None, (calls.before, calls.after)))
+    return Parsed(thought, _actions(calls), repairs=(READ,))
 
 
-def _doubt(prompt_spec: PromptSpec, found: _CallsInText) -> str:
+def _doubt(prompt_spec: PromptSpec, calls: _CallsInText) -> str:
     """Why not all of what was written can be known: for an effect, or a piece that is left over.
 
     A reply that a server cut without saying so looks like one that its model did not close.
     """
-    around = f"{found.before}\n{found.after}"
-    piece = MARK.search(found.after) or PIECE.search(around)
+    around = f"{calls.before}\n{calls.after}"
+    piece = MARK.search(calls.after) or PIECE.search(around)
     if piece is not None:
-        return f"beside the call of {found.calls[0].name} stands {piece[0]!r}"
-    for call in found.calls:
-        if call.open and (found.after or may_act(prompt_spec, call.name)):
+        return f"beside the call of {calls.calls[0].name} stands {piece[0]!r}"
+    for call in calls.calls:
+        if call.open and (calls.after or may_act(prompt_spec, call.name)):
             return f"the call of {call.name} is not whole: {call.open}"
-    acting = [call for call in found.calls if may_act(prompt_spec, call.name)]
-    if acting and (found.loose or found.after):
+    acting = [call for call in calls.calls if may_act(prompt_spec, call.name)]
+    if acting and (calls.loose or calls.after):
         return f"something is left over behind the call of {acting[0].name}"
     return ""
 
 
-def _actions(found: _CallsInText) -> tuple[Action, ...]:
-    return tuple(Action(call.name, call.args) for call in found.calls)
+def _actions(calls: _CallsInText) -> tuple[Action, ...]:
+    return tuple(Action(call.name, call.args) for call in calls.calls)
 
 
 def _only_reads(prompt_spec: PromptSpec, calls: Sequence[WrittenCall]) -> bool:
@@ -221,7 +223,7 @@ def _find(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
         prompt_spec, text, 0, marked=first is not None or _MEANT_FENCE.match(text) is not None
     )
     if calls:
-        return _whole(calls, "", text[end:], marked=first is not None)
+        return _is_complete_answer(calls, "", text[end:], marked=first is not None)
     bare = without_code(text)
     for mark in (MARK.search(bare), TAG.search(bare), _MEANT_FENCE.search(bare)):
         if mark is not None:
@@ -232,7 +234,7 @@ def _find(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
             calls, end = calls_at(prompt_spec, text, start, marked=True)
             if calls:
                 aloud = not bare[line : mark.start()].strip()
-                return _whole(calls, before, text[end:], marked=True, aloud=aloud)
+                return _is_complete_answer(calls, before, text[end:], marked=True, aloud=aloud)
             if not before and "tool" in mark[0].lower():
                 return _CallsInText(
                     [WrittenCall("", problem="the call cannot be read")], "", "", marked=True
@@ -242,11 +244,11 @@ def _find(prompt_spec: PromptSpec, text: str) -> _CallsInText | None:
         calls, end = calls_at(prompt_spec, text, start, marked=False)
         before = text[:start].strip("` \n")
         if calls and (not before or not text[end:].strip(_EDGES)):
-            return _whole(calls, before, text[end:], marked=False)
+            return _is_complete_answer(calls, before, text[end:], marked=False)
     return None
 
 
-def _whole(
+def _is_complete_answer(
     calls: list[WrittenCall], before: str, rest: str, *, marked: bool, aloud: bool = True
 ) -> _CallsInText:
     after = rest.strip(_EDGES)
@@ -262,15 +264,17 @@ def _taken_apart(text: str) -> Sections:
     return sections(_LABELS, text, outside)
 
 
-def _labelled(prompt_spec: PromptSpec, text: str, found: Sections) -> Parsed | None:
+def _labelled(prompt_spec: PromptSpec, text: str, parsed_sections: Sections) -> Parsed | None:
     """A step as text formats have it: `Action:` with `Action Input:`, or a call on its line."""
-    if found.action is None or _LABEL.match(found.action.join(("Action:", ""))):
+    if parsed_sections.action is None or _LABEL.match(parsed_sections.action.join(("Action:", ""))):
         return None
-    name = re.match(r"[`\"'*]*([\w./-]{1,64})", found.action)
-    if found.input is None and (name is None or not _called(prompt_spec, name[1], found.action)):
+    name = re.match(r"[`\"'*]*([\w./-]{1,64})", parsed_sections.action)
+    if parsed_sections.input is None and (
+        name is None or not _called(prompt_spec, name[1], parsed_sections.action)
+    ):
         return None
     try:
-        read = Labelled().step(prompt_spec, Reply(text), found)
+        read = Labelled().step(prompt_spec, Reply(text), parsed_sections)
     except UnreadableError as error:
         return _fault(prompt_spec, text, str(error), name[1] if name else "")
     [action] = read.actions
@@ -298,7 +302,7 @@ def _is_answer(prompt_spec: PromptSpec, text: str) -> bool:
     if prompt_spec.answers_text:
         return False
     try:
-        value = whole_value(text)
+        value = complete_value(text)
     except UnreadableError:
         return False
     keys = set(fields(resolved(prompt_spec.answer, prompt_spec.answer)))
@@ -337,10 +341,10 @@ def _teach(prompt_spec: PromptSpec, name: str) -> str:
 
     Where a tool was named that is none, another as an example would look like the right one.
     """
-    shown = [tool.name for tool in prompt_spec.tools] or [FINISH]
-    tool = tool_named(prompt_spec, name or shown[0])
+    names = [tool.name for tool in prompt_spec.tools] or [FINISH]
+    tool = tool_named(prompt_spec, name or names[0])
     how = "" if tool is None else f": {tool.name} with {encode(example(tool)).decode()}"
-    known = "" if declared(prompt_spec, name) else f" The tools are: {', '.join(shown)}."
+    known = "" if declared(prompt_spec, name) else f" The tools are: {', '.join(names)}."
     return (
         f"Call a tool by function calling, not in text{how}.{known} "
         "If it was no call, answer in words that stand alone."

@@ -69,10 +69,10 @@ def aloud(prompt_spec: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
     a fault. An answer stays as it is, with the tags in it. A reply that was cut may be nothing but
     thinking that the chat template opened, so no call of it that can have an effect is made.
     """
-    found = _aloud(prompt_spec, reply, parse)
-    if (why := incomplete(reply)) and any(_acts(prompt_spec, action) for action in found.actions):
-        return Parsed(text=found.text, fault=why)
-    return found
+    parsed = _aloud(prompt_spec, reply, parse)
+    if (why := incomplete(reply)) and any(_acts(prompt_spec, action) for action in parsed.actions):
+        return Parsed(text=parsed.text, fault=why)
+    return parsed
 
 
 def _acts(prompt_spec: PromptSpec, action: Action) -> bool:
@@ -83,42 +83,44 @@ def _acts(prompt_spec: PromptSpec, action: Action) -> bool:
 def _aloud(prompt_spec: PromptSpec, reply: Reply, parse: Parse) -> Parsed:
     thought = list[str]()
     for _ in range(_ROUNDS):
-        found = parse(prompt_spec, reply)
-        last = None if found.answer is not None else _last(prompt_spec, reply.text, found, parse)
+        parsed = parse(prompt_spec, reply)
+        last = None if parsed.answer is not None else _last(prompt_spec, reply.text, parsed, parse)
         if last is None:
-            return _told(found, thought)
+            return _told(parsed, thought)
         if not last.closed:
             return Parsed(text=reply.text.strip(), fault=_NEVER_CLOSED.format(last.tag))
         rest = msgspec.structs.replace(reply, text=reply.text[last.end :].strip())
         if not last.tag or last.start:
             thought.append(reply.text[: last.end].strip())
-        elif (again := parse(prompt_spec, rest)).actions and again.actions == found.actions:
-            return _told(found, thought)
+        elif (again := parse(prompt_spec, rest)).actions and again.actions == parsed.actions:
+            return _told(parsed, thought)
         else:
             thought.append(last.text)
         reply = rest
     return Parsed(text=reply.text.strip(), fault=f"{_NOT_MADE}there is only more thinking")
 
 
-def _told(found: Parsed, thought: list[str]) -> Parsed:
+def _told(parsed: Parsed, thought: list[str]) -> Parsed:
     """What was found behind thinking, with that as the thought."""
-    if not thought or found.answer is not None:
-        return found
-    text = "\n".join(filter(None, [*thought, found.text]))
-    if found.fault:
-        return msgspec.structs.replace(found, text=text, fault=f"{_NOT_MADE}{found.fault}")
-    return msgspec.structs.replace(found, text=text, repairs=(LEFT_OUT, *found.repairs))
+    if not thought or parsed.answer is not None:
+        return parsed
+    text = "\n".join(filter(None, [*thought, parsed.text]))
+    if parsed.fault:
+        return msgspec.structs.replace(parsed, text=text, fault=f"{_NOT_MADE}{parsed.fault}")
+    return msgspec.structs.replace(parsed, text=text, repairs=(LEFT_OUT, *parsed.repairs))
 
 
-def _last(prompt_spec: PromptSpec, text: str, found: Parsed, parse: Parse) -> _ThinkingBlock | None:
+def _last(
+    prompt_spec: PromptSpec, text: str, parsed: Parsed, parse: Parse
+) -> _ThinkingBlock | None:
     """The last stretch of thinking that what was found stands in, or that a reply begins with."""
     blocks = _blocks(text)
-    for block in reversed(blocks if found.actions else ()):
-        if _holds(found.actions, parse(prompt_spec, Reply(block.text)).actions):
+    for block in reversed(blocks if parsed.actions else ()):
+        if _holds(parsed.actions, parse(prompt_spec, Reply(block.text)).actions):
             return block
     first = blocks[0] if blocks else None
     leads = first is not None and first.tag and not text[: first.start].strip()
-    return first if leads and first is not None and (found.actions or first.closed) else None
+    return first if leads and first is not None and (parsed.actions or first.closed) else None
 
 
 def _holds(made: tuple[Action, ...], thought: tuple[Action, ...]) -> bool:

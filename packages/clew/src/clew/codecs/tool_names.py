@@ -100,10 +100,10 @@ def named(prompt_spec: PromptSpec, text: str) -> Named:
         name, end = names.spaced(text, word)
         if name:
             spaced[word.start()] = name, end
-    found = {name for name, _ in (*words.values(), *spaced.values())}
+    with_letters = {name for name, _ in (*words.values(), *spaced.values())}
     schemas = {
         key: schema
-        for name in sorted(found)
+        for name in sorted(with_letters)
         if (tool := tool_named(prompt_spec, name)) is not None
         for key, schema in fields(tool.parameters).items()
     }

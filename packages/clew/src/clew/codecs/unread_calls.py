@@ -78,14 +78,14 @@ _LABEL: Final = Lazy(rf"[^\W\d][\w ]{{0,40}}[{_QUOTES}]{{0,3}}[ \t]*[:=]\s*[{_QU
 _FIRST: Final = Lazy(rf"\{{\s*[{_QUOTES}]?([\w.-]{{1,64}})[{_QUOTES}]?\s*[:=]")
 
 
-def called(prompt_spec: PromptSpec, found: Named, start: int, end: int) -> tuple[str, int]:
+def called(prompt_spec: PromptSpec, name_match: Named, start: int, end: int) -> tuple[str, int]:
     """The tool of which a stretch is nothing but a call, and how far its parts reach.
 
     The tool is "" where something else stands in the stretch, or its parts make no call.
     """
-    if not found.all:
+    if not name_match.all:
         return "", start
-    stretch = _Stretch(prompt_spec, found, end)
+    stretch = _Stretch(prompt_spec, name_match, end)
     reached = stretch.accounted(start)
     return (stretch.tool if reached == end and stretch.meant else ""), reached
 
@@ -96,21 +96,21 @@ class _Bracket(msgspec.Struct):
     sign: str
     behind: bool = False
     named: bool = False
-    given: int = 0
+    values: int = 0
 
 
 class _Stretch:
     """What a stretch is made of, read from its beginning to its end."""
 
-    def __init__(self, prompt_spec: PromptSpec, found: Named, end: int) -> None:
+    def __init__(self, prompt_spec: PromptSpec, name_match: Named, end: int) -> None:
         self.prompt_spec = prompt_spec
-        self.text = found.text
-        self.names = found.all
+        self.text = name_match.text
+        self.names = name_match.all
         self.end = end
         self.tool = ""
-        self._schemas = found.schemas
+        self._schemas = name_match.schemas
         self._named = 0
-        self._given = 0
+        self._values = 0
         self._distinct = False
         self._assigned = False  # `NAME = {…}`, of a name that may be a variable
         self._calling = False  # a word such as `tool` or `call`
@@ -129,15 +129,17 @@ class _Stretch:
         """Whether the parts make a call, and not a word of data or a heading."""
         if not self.tool:
             return False
-        if self._assigned or (self._given and self._sole):
+        if self._assigned or (self._values and self._sole):
             return False
-        if self._given:
+        if self._values:
             loose = not self._labelled and (self._tight or self._headed)
             return self._distinct or self._calling or self._own or loose
         tool = tool_named(self.prompt_spec, self.tool)
-        whole = tool is not None and not required(tool.parameters)
+        needs_no_args = tool is not None and not required(tool.parameters)
         shaped = self._framed or self._empty or self._sole
-        return self._named == 1 and shaped and not self._beside and (whole or self._distinct)
+        return (
+            self._named == 1 and shaped and not self._beside and (needs_no_args or self._distinct)
+        )
 
     def accounted(self, at: int) -> int:
         """How far every word from here on is a part of a call."""
@@ -148,26 +150,26 @@ class _Stretch:
                 return at
             at = reached
         for bracket in self._open:
-            self._own = self._own or (bracket.given > 0 and not bracket.named)
+            self._own = self._own or (bracket.values > 0 and not bracket.named)
         return self.end
 
     def _signs(self, at: int) -> int:
-        found = _SIGNS.match(self.text, at, self.end)
-        if found is None:
+        signs = _SIGNS.match(self.text, at, self.end)
+        if signs is None:
             return 0
-        for sign in found[0]:
+        for sign in signs[0]:
             if sign in "{[(":
                 self._open.append(_Bracket(sign, behind=self._named > 0))
             elif sign in "}])" and self._open:
                 bracket = self._open.pop()
-                self._own = self._own or (bracket.given > 0 and not bracket.named)
-                empty = not bracket.given and not bracket.named and sign == "}"
+                self._own = self._own or (bracket.values > 0 and not bracket.named)
+                empty = not bracket.values and not bracket.named and sign == "}"
                 self._empty = self._empty or (empty and bracket.behind)
-        return found.end()
+        return signs.end()
 
     def _fence(self, at: int) -> int:
-        found = _FENCE.match(self.text, at, self.end)
-        return found.end() if found is not None and found[1].lower() in DATA else 0
+        fence = _FENCE.match(self.text, at, self.end)
+        return fence.end() if fence is not None and fence[1].lower() in DATA else 0
 
     def _entry(self, at: int) -> int:
         """A parameter and its value."""
@@ -187,9 +189,9 @@ class _Stretch:
         return ended
 
     def _give(self) -> None:
-        self._given += 1
+        self._values += 1
         if self._open:
-            self._open[-1].given += 1
+            self._open[-1].values += 1
 
     def _value(self, at: int, key: int, sign: str, kinds: frozenset[str]) -> int:
         """Where a value ends that begins here; 0 where none does."""
@@ -206,23 +208,23 @@ class _Stretch:
             fits = not kinds or ("object" if first == "{" else "array") in kinds
             return self._balanced(at) if fits else 0
         if sign == ">":
-            found = _TO_TAG.match(self.text, at, self.end)
+            match = _TO_TAG.match(self.text, at, self.end)
         elif self._open:
-            found = _MEMBER.match(self.text, at, self.end)
+            match = _MEMBER.match(self.text, at, self.end)
         else:
             alone = _LINE_START.search(self.text[max(0, key - _NEAR) : key]) is not None
-            found = (_LINE if alone else _ONE).match(self.text, at, self.end)
+            match = (_LINE if alone else _ONE).match(self.text, at, self.end)
         return (
-            0 if found is None or (not found[0].strip() and found.end() < self.end) else found.end()
+            0 if match is None or (not match[0].strip() and match.end() < self.end) else match.end()
         )
 
     def _balanced(self, at: int) -> int:
         """Where the bracket that opens here is closed."""
         depth = 0
-        for found in _BRACKETS.finditer(self.text, at):
-            depth += (found[0] in "{[") - (found[0] in "}]")
+        for bracket in _BRACKETS.finditer(self.text, at):
+            depth += (bracket[0] in "{[") - (bracket[0] in "}]")
             if not depth:
-                return min(found.end(), self.end)
+                return min(bracket.end(), self.end)
         return self.end
 
     def _name(self, at: int) -> int:
@@ -253,33 +255,33 @@ class _Stretch:
         if tool is None or key is None or not self._open or not self._distinct:
             return 0
         quoted = _QUOTED.match(self.text, at, self.end)
-        found = (
+        match = (
             quoted or _LITERAL.match(self.text, at, self.end) or _ONE.match(self.text, at, self.end)
         )
-        if found is None:
+        if match is None:
             return 0
         kinds = types(fields(tool.parameters).get(key, {}))
-        number = quoted is None and _LITERAL.fullmatch(found[0]) is not None
+        number = quoted is None and _LITERAL.fullmatch(match[0]) is not None
         self._sole = not kinds or ("string" in kinds) != number
-        return found.end()
+        return match.end()
 
     def _args(self, at: int) -> int:
         """A word for the arguments, with their value where that is no object."""
-        found = _ARGS.match(self.text, at, self.end)
-        if found is None:
+        match = _ARGS.match(self.text, at, self.end)
+        if match is None:
             return 0
-        separated = _SEPARATED.match(self.text, found.end(), self.end)
-        plural = found["word"].lower().startswith("param")
+        separated = _SEPARATED.match(self.text, match.end(), self.end)
+        plural = match["word"].lower().startswith("param")
         if (
             separated is None
             or plural
             or self.text[separated.end() : separated.end() + 1] in "{[\n"
         ):
-            return found.end()
+            return match.end()
         ended = self._value(separated.end(), at, separated["sign"], frozenset({"string"}))
         if ended:
             self._give()
-        return ended or found.end()
+        return ended or match.end()
 
     def _other(self, at: int) -> int:
         """A word that calls or links, a number of a step, or the label of a part."""
@@ -296,8 +298,8 @@ class _Stretch:
 
     def _aside(self, at: int) -> int:
         """A thought, an id or a type, with its value."""
-        found = _BESIDE.match(self.text, at, self.end)
-        separated = None if found is None else _SEPARATED.match(self.text, found.end(), self.end)
+        match = _BESIDE.match(self.text, at, self.end)
+        separated = None if match is None else _SEPARATED.match(self.text, match.end(), self.end)
         if separated is None:
             return 0
         value = _QUOTED.match(self.text, separated.end(), self.end) or _LITERAL.match(
@@ -310,12 +312,12 @@ class _Stretch:
 
     def _label(self, at: int) -> int:
         """A label in any language: behind it stands the name of a tool, or its arguments."""
-        found = _LABEL.match(self.text, at, self.end)
-        if found is None or EXAMPLE.search(found[0]) is not None:
+        match = _LABEL.match(self.text, at, self.end)
+        if match is None or EXAMPLE.search(match[0]) is not None:
             return 0
-        if found.end() in self.names:
+        if match.end() in self.names:
             self._labelled = True
-            return found.end()
-        first = _FIRST.match(self.text, found.end(), self.end)
+            return match.end()
+        first = _FIRST.match(self.text, match.end(), self.end)
         own = first is not None and (first[1] in self._schemas or first.start(1) in self.names)
-        return found.end() if own else 0
+        return match.end() if own else 0

@@ -40,18 +40,18 @@ class WrongBranch(NamedTuple):
 
 def branch_steps(trajectory: Trajectory) -> Sequence[Step]:
     """The steps in view since a person last spoke: no branch began before that."""
-    found: list[Step] = []
+    branch: list[Step] = []
     for step in reversed(trajectory.steps):
         if step.person_spoke:
             break
         if step.number not in trajectory.omitted.hidden:
-            found.append(step)
-    return found[::-1]
+            branch.append(step)
+    return branch[::-1]
 
 
-def quoted_line(text: str, most: int = _QUOTED) -> str:
+def quoted_line(text: str, max_chars: int = _QUOTED) -> str:
     """A text on one line, of so many characters at most, and without chat tokens."""
-    return one_line(without_chat_tokens(text), most)
+    return one_line(without_chat_tokens(text), max_chars)
 
 
 # ------------------------------------------------------------------------------- no progress
@@ -69,8 +69,8 @@ def repeated(trajectory: Trajectory, tries: int) -> WrongBranch | None:
     steps = branch_steps(trajectory)
     rows = [_row(steps, call) for call in calls]
     first = min(step for row in rows for step in row)
-    said = [_said_of(call, row) for call, row in zip(calls, rows, strict=True)]
-    return WrongBranch(first - 1, " ".join([*dict.fromkeys(said), "Try something else."]))
+    descriptions = [_call_with_count(call, row) for call, row in zip(calls, rows, strict=True)]
+    return WrongBranch(first - 1, " ".join([*dict.fromkeys(descriptions), "Try something else."]))
 
 
 def _row(steps: Sequence[Step], refused: Call) -> list[int]:
@@ -94,11 +94,11 @@ def _backwards(steps: Sequence[Step]) -> Iterator[Call]:
     return (call for step in reversed(steps) for call in reversed(step.calls))
 
 
-def _said_of(call: Call, row: Sequence[int]) -> str:
-    return f"{shown_call(call)} gave nothing new in {len(row)} calls."
+def _call_with_count(call: Call, row: Sequence[int]) -> str:
+    return f"{call_line(call)} gave nothing new in {len(row)} calls."
 
 
-def shown_call(call: Call) -> str:
+def call_line(call: Call) -> str:
     """A call as a lesson names it."""
     return quoted_line(f"{call.action.name}({encode(call.args).decode()})")
 
@@ -117,19 +117,19 @@ def rejected(trajectory: Trajectory, tries: int) -> WrongBranch | None:
     none, the first of the answers.
     """
     steps = branch_steps(trajectory) if tries and len(trajectory.rejected) >= tries else ()
-    found = [(step, *pair) for step in steps for pair in _answers(step)]
-    if not found:
+    rejections = [(step, *pair) for step in steps for pair in _answers(step)]
+    if not rejections:
         return None
-    sources = [_source(trajectory, steps, step, answer) for step, answer, _ in found]
+    sources = [_source(trajectory, steps, step, answer) for step, answer, _ in rejections]
     source = min(filter(None, sources), key=_step_of, default=None)
-    first = found[0][0].number if source is None else _step_of(source)
-    answers = _listed(quoted_line(answer, _QUOTED // 2) for _, answer, _ in found)
-    why = _listed(quoted_line(text) for _, _, text in found)
-    said = f"The answer {answers} was rejected: {why}."
+    first = rejections[0][0].number if source is None else _step_of(source)
+    answers = _listed(quoted_line(answer, _QUOTED // 2) for _, answer, _ in rejections)
+    why = _listed(quoted_line(text) for _, _, text in rejections)
+    message = f"The answer {answers} was rejected: {why}."
     if source is None:
-        return WrongBranch(first - 1, said)
-    came = f"It came from {shown_call(source)}. Look elsewhere."
-    return WrongBranch(first - 1, f"{quoted_line(said, LESSON_CHARS - len(came) - 1)} {came}")
+        return WrongBranch(first - 1, message)
+    came = f"It came from {call_line(source)}. Look elsewhere."
+    return WrongBranch(first - 1, f"{quoted_line(message, LESSON_CHARS - len(came) - 1)} {came}")
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -155,7 +155,7 @@ def _source(trajectory: Trajectory, steps: Sequence[Step], last: Step, answer: s
     """The first call before an answer whose result the answer cites, or has most of its words."""
     named = {one.doc_id for one in citations(answer, {one.doc_id for one in trajectory.evidence})}
     new = _words(answer) - _words(trajectory.visible_goal)
-    best, most = None, _HALF
+    best, best_score = None, _HALF
     for step in steps[: steps.index(last)]:
         for call in step.calls:
             if (seen := call.observation) is None or not seen.ok or call.action.name == FINISH:
@@ -163,8 +163,8 @@ def _source(trajectory: Trajectory, steps: Sequence[Step], last: Step, answer: s
             if named & {piece.doc_id for piece in seen.evidence}:
                 return call
             share = _share(new, seen)
-            if share > most or (best is None and share == most):
-                best, most = call, share
+            if share > best_score or (best is None and share == best_score):
+                best, best_score = call, share
     return best
 
 

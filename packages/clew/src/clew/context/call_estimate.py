@@ -25,7 +25,12 @@ CHARACTERS: Final = 4
 IMAGE: Final = 1_000
 """Tokens that an image is expected to take."""
 
-_MOST: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+_OUTPUT_LIMITS: Final = (
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "maxOutputTokens",
+)
 """Parameters that say how many tokens a reply may take."""
 
 
@@ -110,13 +115,13 @@ class CallEstimate(msgspec.Struct, frozen=True):
 
     `opening` are the tokens its first prompt takes without the question, `answer` those that a
     reply may take (None: nobody says). `shape` is what the view does to observations, of which it
-    shows at most `shown` characters.
+    shows at most `visible_chars` characters.
     """
 
     opening: int = 0
     answer: int | None = None
     shape: Shape | None = None
-    shown: int | None = None
+    visible_chars: int | None = None
 
     def next_call(
         self, trajectory: Trajectory, answer: int | None = None, *, later: bool = False
@@ -128,7 +133,7 @@ class CallEstimate(msgspec.Struct, frozen=True):
         """
         sizes = trajectory.folds.get("sizes")
         if not isinstance(sizes, _Sizes) or sizes.shape is not self.shape:
-            seen = VisibleResults(self.shape, self.shown if trajectory.entries else None)
+            seen = VisibleResults(self.shape, self.visible_chars if trajectory.entries else None)
             sizes = trajectory.folds["sizes"] = _Sizes(self.shape, seen)
         last, characters = sizes.next_prompt(trajectory)
         usual = max(ANSWER, last.output)
@@ -138,7 +143,7 @@ class CallEstimate(msgspec.Struct, frozen=True):
         prompt = opening + characters // CHARACTERS + (usual if later else 0)
         answer = usual if answer is None else answer
         cost = last.cost or 0.0
-        if trajectory.setting is not None and (rates := trajectory.setting.rates) is not None:
+        if trajectory.spec is not None and (rates := trajectory.spec.rates) is not None:
             fresh = (prompt - cached) * rates.input
             cost = (fresh + cached * rates.cached + answer * rates.output) / 1_000_000
         return Usage(prompt, answer, cached, cost=cost, estimated=True)
@@ -146,13 +151,15 @@ class CallEstimate(msgspec.Struct, frozen=True):
 
 def opening(first: Prompt) -> int:
     """The tokens of a run's first prompt."""
-    said = sum(len(part.text) for part in first.head)
+    characters = sum(len(part.text) for part in first.head)
     for tool in first.tools:
-        said += len(tool.name) + len(tool.description) + len(encode(tool.parameters))
-    return said // CHARACTERS
+        characters += len(tool.name) + len(tool.description) + len(encode(tool.parameters))
+    return characters // CHARACTERS
 
 
-def most_answered(params: Mapping[str, Json]) -> int | None:
+def max_answer_tokens(params: Mapping[str, Json]) -> int | None:
     """How many tokens a reply may take by the model's parameters, if they say so."""
-    said: list[Any] = [params[name] for name in _MOST if name in params]
-    return next((n for n in said if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
+    limits: list[Any] = [params[name] for name in _OUTPUT_LIMITS if name in params]
+    return next(
+        (n for n in limits if isinstance(n, int) and not isinstance(n, bool) and n > 0), None
+    )

@@ -29,4 +29,4 @@ _OTHER: Final = str.maketrans("<>[]", "‹›⟦⟧")  # no normal form of Unico
 
 def without_chat_tokens(text: str) -> str:
     """The text with other brackets around what is a token of some chat template."""
-    return _TOKEN.sub(lambda found: found[0].translate(_OTHER), text)
+    return _TOKEN.sub(lambda match: match[0].translate(_OTHER), text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from clew.context.draft import CHARACTERS, CompactionPlan, earlier_summary, rest, results
-from clew.core.codec import SHOWN_CHARS, Shape
+from clew.core.codec import VISIBLE_CHARS, Shape
 from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError
@@ -30,7 +30,7 @@ _WORTH: Final = 0.9
 """A draft that leaves more than this of the prompt is not worth a break of the cache."""
 
 _SHARE: Final = 8
-_LEAST_SHOWN: Final = 2_000
+_MIN_VISIBLE: Final = 2_000
 """One observation is shown up to an eighth of the window, or so many characters."""
 
 _SHORT: Final = 1_500
@@ -132,8 +132,8 @@ class Compaction:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what cannot be meant."""
         check_fields(self)
-        given: object = self.by
-        if isinstance(given, str):
+        by: object = self.by
+        if isinstance(by, str):
             raise ConfigError(
                 f"compaction by is one text: give a tuple, ({self.by!r},)", field="by"
             )
@@ -160,26 +160,26 @@ class Compaction:
         return "+".join(one if isinstance(one, str) else stable_name(one) for one in self.by)
 
 
-def shown_characters(window: int | None) -> int:
+def visible_characters(window: int | None) -> int:
     """How much of one observation is shown at most, with a window of so many tokens."""
     if window is None:
-        return SHOWN_CHARS
-    return min(SHOWN_CHARS, max(_LEAST_SHOWN, window * CHARACTERS // _SHARE))
+        return VISIBLE_CHARS
+    return min(VISIBLE_CHARS, max(_MIN_VISIBLE, window * CHARACTERS // _SHARE))
 
 
 @dataclass(frozen=True)
 class Compacting:
     """A compaction for one agent: the settings, the model's window, and what the view does.
 
-    `opening` are the tokens of the first prompt without its question, `shown` the characters that
-    are shown of an observation at most.
+    `opening` are the tokens of the first prompt without its question, `visible_chars` the
+    characters that are shown of an observation at most.
     """
 
     settings: Compaction
     window: int | None
     opening: int
     shape: Shape | None
-    shown: int | None
+    visible_chars: int | None
 
     def due(self, trajectory: Trajectory, call: Usage) -> Compacted | None:
         """What to leave out before a prompt is sent whose call is expected to take so much."""
@@ -226,7 +226,7 @@ class Compacting:
     def _draft(self, trajectory: Trajectory, prompt: int, target: int, keep: int) -> CompactionPlan:
         """A draft, with all left out that the compactors leave out of it."""
         draft = CompactionPlan(
-            trajectory, target, keep, prompt, self.opening, self.shape, self.shown
+            trajectory, target, keep, prompt, self.opening, self.shape, self.visible_chars
         )
         for one in self.settings.by:
             if isinstance(one, str):

@@ -32,8 +32,8 @@ def finished(thought: str, answer: str) -> _ShownStep:
     return _ShownStep(thought, ((Action(FINISH, {"answer": answer}), "the answer was accepted"),))
 
 
-def _search(query: str, *found: dict[str, Json]) -> tuple[Action, Json]:
-    return Action("docs", {"query": query}), {"results": list(found)}
+def _search(query: str, *results: dict[str, Json]) -> tuple[Action, Json]:
+    return Action("docs", {"query": query}), {"results": list(results)}
 
 
 def _nothing(query: str) -> tuple[Action, Json]:
@@ -59,8 +59,8 @@ def _piece(number: int, score: float, path: str, snippet: str) -> dict[str, Json
 
 def _entity(title: str, doc_id: str, paragraph: str) -> tuple[Action, Json]:
     """A `search` of the paper that finds the article."""
-    found: list[Json] = [_article(doc_id, title, paragraph)]
-    return Action("search", {"entity": title}), {"results": found}
+    passages: list[Json] = [_article(doc_id, title, paragraph)]
+    return Action("search", {"entity": title}), {"results": passages}
 
 
 def _no_entity(name: str, similar: str) -> tuple[Action, Json]:
@@ -70,8 +70,8 @@ def _no_entity(name: str, similar: str) -> tuple[Action, Json]:
 
 def _word(word: str, title: str, doc_id: str, sentence: str) -> tuple[Action, Json]:
     """A `lookup` of the paper in the article that was searched last."""
-    found: list[Json] = [_article(doc_id, title, sentence)]
-    return Action("lookup", {"word": word}), {"results": found, "number": 1, "of": 1}
+    passages: list[Json] = [_article(doc_id, title, sentence)]
+    return Action("lookup", {"word": word}), {"results": passages, "number": 1, "of": 1}
 
 
 def _article(doc_id: str, title: str, snippet: str) -> dict[str, Json]:
@@ -96,8 +96,8 @@ def _step(number: int, move: _ShownStep) -> Step:
     thought = Thought(Reply(), Fingerprints("", "", "", ""), move.thought, actions)
     calls = [
         Call(key, action, observation=Observation(key, content))
-        for place, (action, content) in enumerate(move.calls, start=1)
-        for key in [f"{number}.{place}"]
+        for call_number, (action, content) in enumerate(move.calls, start=1)
+        for key in [f"{number}.{call_number}"]
     ]
     return Step(number, thought, tuple(calls))
 
@@ -178,7 +178,7 @@ _MULTI_HOP: Final = example(
     finished("It says 'Ilse Varga was born in Tarvos'.", "Tarvos"),
 )  # fmt: skip
 
-_NOT_FOUND: Final = example(
+_NO_EVIDENCE: Final = example(
     "What does a ticket for the Brannoch ferry cost?",
     acted(
         "I search the ferry and its ticket.",
@@ -333,7 +333,7 @@ _WORD: Final = example(
 )  # fmt: skip
 
 DEMONSTRATIONS: Final = (
-    _DIFFERENCE, _MULTI_HOP, _NOT_FOUND, _LOOKUP, _REPHRASED,
+    _DIFFERENCE, _MULTI_HOP, _NO_EVIDENCE, _LOOKUP, _REPHRASED,
     _BOTH, _ENTITIES, _SIMILAR, _STATEMENT, _ENTITY, _WORD,
     _CALCULATION,
 )  # fmt: skip
@@ -352,13 +352,13 @@ def demonstrations(
     `Agent(examples=count)` takes the first that fit its own tools. Raises `ConfigError` where there
     are not as many.
     """
-    found = [each for each in DEMONSTRATIONS if _used(each) <= {*tools, FINISH}]
-    if not 0 <= count <= len(found):
+    usable = [each for each in DEMONSTRATIONS if _used(each) <= {*tools, FINISH}]
+    if not 0 <= count <= len(usable):
         among = f"with no more tools than {', '.join(tools) or 'none'}"
-        message = f"there are {len(found)} demonstrations {among}, not {count}"
+        message = f"there are {len(usable)} demonstrations {among}, not {count}"
         raise ConfigError(message)
-    return tuple(found[:count])
+    return tuple(usable[:count])
 
 
-def _used(shown: Example) -> set[str]:
-    return {call.action.name for step in shown.steps for call in step.calls}
+def _used(demonstration: Example) -> set[str]:
+    return {call.action.name for step in demonstration.steps for call in step.calls}

@@ -48,10 +48,10 @@ class CompactionPlan:
         prompt: int,
         opening: int,
         shape: Shape | None,
-        shown: int | None,
+        visible_chars: int | None,
     ) -> None:
         self.trajectory, self.target, self.keep = trajectory, target, keep
-        self._seen = VisibleResults(shape, shown)
+        self._seen = VisibleResults(shape, visible_chars)
         self.cuts = dict(trajectory.omitted.cuts)
         self.new_cuts: dict[str, str] = {}
         self.upto = 0
@@ -96,18 +96,18 @@ class CompactionPlan:
         if not self.upto:
             return ""
         lines = [_LEFT_OUT.format(self.upto)]
-        for heading, found in self._kept.items():
-            lines += [heading, *found] if found else []
+        for heading, items in self._kept.items():
+            lines += [heading, *items] if items else []
         return "\n".join(lines)
 
     def salient(self, text: str) -> str:
         """The lines of a text that have most words in common with the goal, in their order."""
         lines = [line.strip() for line in _LINES.findall(text)]
         ranked = sorted(
-            (-len(self._terms & _words(line)), place) for place, line in enumerate(lines)
+            (-len(self._terms & _words(line)), index) for index, line in enumerate(lines)
         )
-        best = sorted(place for found, place in ranked[:_FRAGMENTS] if found)
-        return "\n".join(lines[place] for place in best)
+        best = sorted(index for matches, index in ranked[:_FRAGMENTS] if matches)
+        return "\n".join(lines[index] for index in best)
 
     @cached_property
     def _terms(self) -> frozenset[str]:
@@ -117,9 +117,9 @@ class CompactionPlan:
     def _cited(self) -> frozenset[str]:
         """What thoughts, calls and answers name in brackets."""
         thoughts = [step.thought for step in self.trajectory.steps if step.thought is not None]
-        said = [f"{one.text} {one.answer or ''}" for one in thoughts]
-        said += [encode(action.args).decode() for one in thoughts for action in one.actions]
-        return frozenset(name for text in said for name in _CITED.findall(text))
+        texts = [f"{one.text} {one.answer or ''}" for one in thoughts]
+        texts += [encode(action.args).decode() for one in thoughts for action in one.actions]
+        return frozenset(name for text in texts for name in _CITED.findall(text))
 
     # ------------------------------------------------------------------------------ changing
 
@@ -177,9 +177,11 @@ class CompactionPlan:
     def _size(self, step: Step) -> int:
         """The characters of a step as it is shown."""
         reply = Reply() if step.thought is None else step.thought.reply
-        said = len(reply.text) + sum(len(c.name) + len(c.arguments or "") for c in reply.calls)
+        characters = len(reply.text) + sum(
+            len(c.name) + len(c.arguments or "") for c in reply.calls
+        )
         notes = sum(len(note.text) for note in step.notices if isinstance(note, Note))
-        return said + notes + sum(self._result(*pair) for pair in results(step))
+        return characters + notes + sum(self._result(*pair) for pair in results(step))
 
     def _result(self, call: Call, seen: Observation) -> int:
         """The characters that are shown of a call's result."""

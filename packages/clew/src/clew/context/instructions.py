@@ -84,17 +84,17 @@ class Instructions:
     @property
     def text(self) -> str:
         """The text of the head, without what a variant or `short` changes."""
-        said = "\n".join(filter(None, [self.persona, *(f"- {line}" for line in self.constraints)]))
+        text = "\n".join(filter(None, [self.persona, *(f"- {line}" for line in self.constraints)]))
         return (
-            f"{said}\n\nThe answer should look like this:\n{self.output}" if self.output else said
+            f"{text}\n\nThe answer should look like this:\n{self.output}" if self.output else text
         )
 
     def settled(self, variant: Variant | None) -> Self:
         """The instructions for a model: what they leave open is as its variant has it, or usual."""
         asked: dict[str, Any] = {}
         for name, usual in _OPEN.items():
-            found = (getattr(self, name), getattr(variant, name, None), usual)
-            asked[name] = next((one for one in found if one is not None), None)
+            candidates = (getattr(self, name), getattr(variant, name, None), usual)
+            asked[name] = next((one for one in candidates if one is not None), None)
         if self.verbatim:
             return self.replace(**asked)
         persona, constraints = self.persona, self.constraints

@@ -27,12 +27,12 @@ class ProgramExample(NamedTuple):
     """A worked example, and a call such as its programs make."""
 
     call: Action
-    shown: Example
+    example: Example
 
 
-def _ran(code: str, said: str) -> tuple[Action, Json]:
+def _ran(code: str, printed: str) -> tuple[Action, Json]:
     """A program, and what it printed."""
-    return Action("run_code", {"code": code}), said
+    return Action("run_code", {"code": code}), printed
 
 
 _PASSAGES: Final = example(
@@ -43,13 +43,13 @@ _PASSAGES: Final = example(
             "for dam in ['Orra dam', 'Skarv dam']:\n"
             "    for found in docs(query=dam + ' height')['results']:\n"
             "        print(found['doc_id'], found['snippet'])",
-            said="doc_95310 The Orra dam has a height of 118.5 metres.\n"
+            printed="doc_95310 The Orra dam has a height of 118.5 metres.\n"
             "doc_95877 With its 73.25 metres the Skarv dam was the highest of its day.",
         ),
     ),
     acted(
         "Orra dam: 'a height of 118.5 metres'. Skarv dam: '73.25 metres'. Now I subtract.",
-        _ran("print(118.5 - 73.25)", said="45.25"),
+        _ran("print(118.5 - 73.25)", printed="45.25"),
     ),
     finished(
         "The difference is 45.25.", "The Orra dam is 45.25 metres higher [doc_95310] [doc_95877]."
@@ -64,7 +64,7 @@ _ARTICLES: Final = example(
             "for name in ['Varn Pier', 'Lenne Pier']:\n"
             "    for found in search(entity=name)['results']:\n"
             "        print(found['title'], '-', found['snippet'])",
-            said="Varn Pier - Varn Pier is an iron pier in Brannoch, opened in 1884.\n"
+            printed="Varn Pier - Varn Pier is an iron pier in Brannoch, opened in 1884.\n"
             "Lenne Pier - Lenne Pier is a wooden pier. It was opened in 1861.",
         ),
     ),
@@ -99,7 +99,7 @@ class _LookUpFunction(NamedTuple):
             f"    print({self.function}({self.thing}={self.thing}))"
         )
 
-    def said(self, **values: float) -> str:
+    def printed(self, **values: float) -> str:
         """What that prints."""
         lines = ({self.thing: name, self.what: value} for name, value in values.items())
         return "\n".join(map(str, lines))
@@ -112,10 +112,10 @@ def program_examples(
 
     `tools` are the agent's.
     """
-    if shipped := tuple(one.shown for one in SHIPPED if fits(one.call)):
+    if shipped := tuple(one.example for one in SHIPPED if fits(one.call)):
         return shipped
     look_up = next(filter(None, map(_look_up, tools)), _LookUpFunction("weight", "thing"))
-    return _least(look_up), _summed(look_up)
+    return _smallest(look_up), _summed(look_up)
 
 
 def _look_up(tool: ToolSpec) -> _LookUpFunction | None:
@@ -134,7 +134,7 @@ def _is_text(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "string" and not schema.keys() & {"enum", "const", "pattern"}
 
 
-def _least(look_up: _LookUpFunction) -> Example:
+def _smallest(look_up: _LookUpFunction) -> Example:
     """A comparison: what the loop prints is enough for the answer."""
     what = look_up.what
     return example(
@@ -142,7 +142,8 @@ def _least(look_up: _LookUpFunction) -> Example:
         acted(
             f"Missing: the {what} of each. I ask {look_up.function} for each, in a loop.",
             _ran(
-                look_up.of("bell", "gate", "yoke"), said=look_up.said(bell=64.5, gate=40, yoke=52)
+                look_up.of("bell", "gate", "yoke"),
+                printed=look_up.printed(bell=64.5, gate=40, yoke=52),
             ),
         ),
         finished("Of 64.5, 40 and 52 the least is 40: that is the gate.", "gate"),
@@ -159,13 +160,13 @@ def _summed(look_up: _LookUpFunction) -> Example:
             f"Missing: the {what} of each. I ask {look_up.function} for each, in a loop.",
             _ran(
                 look_up.of("anvil", "bench", "cot"),
-                said=look_up.said(anvil=41.25, bench=17.5, cot=6.75),
+                printed=look_up.printed(anvil=41.25, bench=17.5, cot=6.75),
             ),
         ),
         acted(
             "It printed 41.25 of one anvil, 17.5 of one bench and 6.75 of one cot. Now I multiply "
             "and add.",
-            _ran("print(3 * 41.25 + 2 * 17.5 + 5 * 6.75)", said="192.5"),
+            _ran("print(3 * 41.25 + 2 * 17.5 + 5 * 6.75)", printed="192.5"),
         ),
         finished("It printed 192.5.", "192.5"),
     )

@@ -21,7 +21,7 @@ class _Tool(msgspec.Struct, omit_defaults=True):
     examples: tuple[dict[str, Json], ...] = ()
 
 
-class _Brief(msgspec.Struct, omit_defaults=True):
+class _PromptDocument(msgspec.Struct, omit_defaults=True):
     prompt: str
     tools: tuple[_Tool, ...]
     finish: _Tool
@@ -35,10 +35,10 @@ class _Brief(msgspec.Struct, omit_defaults=True):
     strict_landing: bool = False
     raw_replies: bool | None = None
     withhold: bool = False
-    shown: int | None = None
+    visible_chars: int | None = None
 
 
-_DECODER: Final = msgspec.json.Decoder(_Brief)
+_DECODER: Final = msgspec.json.Decoder(_PromptDocument)
 
 
 def prompt_document(prompt_spec: PromptSpec, shape: str) -> Json:
@@ -46,7 +46,7 @@ def prompt_document(prompt_spec: PromptSpec, shape: str) -> Json:
 
     Raises `ConfigError` where an example holds what JSON cannot carry.
     """
-    document = _Brief(
+    document = _PromptDocument(
         prompt=prompt_spec.prompt,
         tools=tuple(map(_describe, prompt_spec.tools)),
         finish=_describe(prompt_spec.finish),
@@ -56,7 +56,7 @@ def prompt_document(prompt_spec: PromptSpec, shape: str) -> Json:
         examples=prompt_spec.examples,
         shape=shape,
         more=tuple(map(_describe, prompt_spec.more)),
-        shown=prompt_spec.shown,
+        visible_chars=prompt_spec.visible_chars,
         **{name: getattr(prompt_spec, name) for name in SWITCHES},
     )
     try:
@@ -86,7 +86,7 @@ def recorded_prompt_spec(body: bytes) -> tuple[PromptSpec, str]:
         thought=document.thought,
         examples=document.examples,
         more=tuple(map(_tool, document.more)),
-        shown=document.shown,
+        visible_chars=document.visible_chars,
         **{name: getattr(document, name) for name in SWITCHES},
     )
     return prompt_spec, document.shape

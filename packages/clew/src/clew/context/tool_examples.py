@@ -43,8 +43,8 @@ class _LookUpTool(NamedTuple):
 
     def of(self, title: str, more: str) -> Action:
         """Its call for a thing, or for more words about that."""
-        said = title if self.words in _TITLES else f"{title} {more}"
-        return Action(self.tool, {**self.others, self.words: said})
+        description = title if self.words in _TITLES else f"{title} {more}"
+        return Action(self.tool, {**self.others, self.words: description})
 
 
 def tool_examples(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
@@ -52,11 +52,11 @@ def tool_examples(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
     ranked = sorted(
         (tool for tool in tools if tool.effect in _RANK), key=lambda tool: _RANK[tool.effect]
     )
-    found = [able for tool in ranked if (able := _look_up(tool)) is not None]
-    if not found:
+    able_tools = [able for tool in ranked if (able := _look_up(tool)) is not None]
+    if not able_tools:
         return ()
-    first, second = found[0], found[:2][-1]
-    return _compared(first), _found(first, second), _missed(first, second)
+    first, second = able_tools[0], able_tools[:2][-1]
+    return _compared(first), _looked_up(first, second), _missed(first, second)
 
 
 def _look_up(tool: ToolSpec) -> _LookUpTool | None:
@@ -67,12 +67,12 @@ def _look_up(tool: ToolSpec) -> _LookUpTool | None:
     words = next((each for each in (*_WORDS, *_TITLES) if _free(properties.get(each))), "")
     if not words:
         return None
-    shown = tool.examples[0] if tool.examples else {}
+    first_example = tool.examples[0] if tool.examples else {}
     others: dict[str, Json] = {}
     for name in tool.parameters.get("required", ()):
         if name == words:
             continue
-        others[name] = shown.get(name, _sample(properties.get(name, {})))
+        others[name] = first_example.get(name, _sample(properties.get(name, {})))
         if others[name] is None:
             return None
     return _LookUpTool(tool.name, words, others)
@@ -82,8 +82,8 @@ def _free(schema: Any) -> bool:
     """Whether any text fits."""
     if not isinstance(schema, dict):
         return False
-    said = msgspec.convert(schema, dict[str, Any])
-    return said.get("type") == "string" and not said.keys() & _BOUND
+    schema_fields = msgspec.convert(schema, dict[str, Any])
+    return schema_fields.get("type") == "string" and not schema_fields.keys() & _BOUND
 
 
 def _sample(schema: Parameters) -> Json:
@@ -93,7 +93,7 @@ def _sample(schema: Parameters) -> Json:
     return schema.get("const", schema.get("default"))
 
 
-def _found(first: _LookUpTool, second: _LookUpTool) -> Example:
+def _looked_up(first: _LookUpTool, second: _LookUpTool) -> Example:
     """What the first look-up gives is looked up in turn."""
     mill = "The Vellmark mill is a windmill above the village of Aune, built by Oda Brandt."
     miller = "Oda Brandt was a miller. She was born in 1788 in Lund."

@@ -15,10 +15,10 @@ from clew.context.branches import (
     LESSON_CHARS,
     WrongBranch,
     branch_steps,
+    call_line,
     quoted_line,
     rejected,
     repeated,
-    shown_call,
 )
 from clew.context.rewind import CRITIC, OWN, REJECTED, REPEATED
 from clew.core.events import FINISH, AnyEvent, Charged, Rewound, Thought, Usage
@@ -62,28 +62,28 @@ class Rewinds:
     `by` names what it goes by: "repeated" (every call of a step was refused as a repetition), and
     "rejected" (so many answers were `rejected` by the checks, or as many as the agent's `tries`
     allow). A `critic` is asked after each `every` steps, and where calls repeat themselves.
-    All together rewind at most `most` times after each of a person's messages.
+    All together rewind at most `max_rewinds` times after each of a person's messages.
 
     Raises `ConfigError` for what cannot be meant.
     """
 
     by: tuple[str, ...] = ("repeated", "rejected")
     rejected: int = 2
-    most: int = 3
+    max_rewinds: int = 3
     critic: Reviewer | None = None
     every: int = 5
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what cannot be meant."""
-        given: object = self.by
-        if isinstance(given, str):
+        by: object = self.by
+        if isinstance(by, str):
             raise ConfigError(f"rewinds by is one text: give a tuple, ({self.by!r},)", field="by")
         for name in self.by:
             if name not in TRIGGERS:
                 known = ", ".join(TRIGGERS)
                 message = f"rewinds by {name!r} are not known: choose among {known}"
                 raise ConfigError(message, field="by")
-        for name in ("rejected", "most", "every"):
+        for name in ("rejected", "max_rewinds", "every"):
             if type(number := getattr(self, name)) is not int or number < 1:
                 message = f"rewinds {name} is {number!r}: give a whole number over 0"
                 raise ConfigError(message, field=name)
@@ -115,7 +115,7 @@ class Rewinds:
         """As the record names it."""
         critic = "" if self.critic is None else f", {stable_name(self.critic)} every {self.every}"
         by = "+".join(self.by) or "nothing"
-        return f"Rewinds({by}, rejected={self.rejected}, most={self.most}{critic})"
+        return f"Rewinds({by}, rejected={self.rejected}, max_rewinds={self.max_rewinds}{critic})"
 
     def due(self, trajectory: Trajectory, tries: int) -> Rewound | None:
         """The rewind that the record calls for before the next thought."""
@@ -147,13 +147,13 @@ class Rewinds:
         patience = Patience(seconds, grace, "reply_seconds")
         critic = cast("Reviewer", self.critic)  # there is one: `asks` said so
         reply = await ask("the critic", patience, critic, trajectory)
-        found = of_kind("the critic", reply, Review, "a clew.context.Review")
-        lesson = quoted_line(found.lesson, LESSON_CHARS)
-        why = _objection(trajectory, found, lesson)
-        back = Rewound(found.to, lesson, CRITIC) if found.wrong and not why else None
-        came = why or (f"back to step {found.to}" if back else "nothing wrong")
-        said = f"the critic after step {trajectory.step.number}: {came}"
-        charged = Charged(found.usage, "critic", said)
+        review = of_kind("the critic", reply, Review, "a clew.context.Review")
+        lesson = quoted_line(review.lesson, LESSON_CHARS)
+        why = _objection(trajectory, review, lesson)
+        back = Rewound(review.to, lesson, CRITIC) if review.wrong and not why else None
+        came = why or (f"back to step {review.to}" if back else "nothing wrong")
+        subject = f"the critic after step {trajectory.step.number}: {came}"
+        charged = Charged(review.usage, "critic", subject)
         return [charged] if back is None else [charged, back]
 
     def _may(self, trajectory: Trajectory) -> bool:
@@ -163,7 +163,7 @@ class Rewinds:
             return False
         if step.number in trajectory.omitted.hidden:  # it was just made
             return False
-        return len(_own(trajectory)) < self.most
+        return len(_own(trajectory)) < self.max_rewinds
 
 
 def _spoken(trajectory: Trajectory) -> int:
@@ -195,8 +195,8 @@ def _further(trajectory: Trajectory, to: int) -> int:
 def _began(trajectory: Trajectory, to: int) -> str:
     """What a lesson says of what came after an earlier step."""
     calls = [call for call in trajectory.steps[to].calls if call.action.name != FINISH]
-    said = f"with {shown_call(calls[0])}" if calls else f"after step {to}"
-    return f"All that began {said} led nowhere."
+    beginning = f"with {call_line(calls[0])}" if calls else f"after step {to}"
+    return f"All that began {beginning} led nowhere."
 
 
 def _is_review(event: AnyEvent) -> bool:
@@ -220,7 +220,7 @@ def _objection(trajectory: Trajectory, review: Review, lesson: str) -> str:
     if not review.wrong:
         return ""
     steps = branch_steps(trajectory)
-    least, last = (steps[0].number - 1, steps[-1].number)
-    if not least <= review.to < last:
-        return f"it would go back to step {review.to}, and may to {least} to {last - 1}"
+    first, last = (steps[0].number - 1, steps[-1].number)
+    if not first <= review.to < last:
+        return f"it would go back to step {review.to}, and may to {first} to {last - 1}"
     return "" if lesson else "it gave no lesson"

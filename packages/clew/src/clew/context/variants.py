@@ -20,10 +20,10 @@ Wording: TypeAlias = Mapping[str, str] | Callable[[ToolSpec], str]
 """Other descriptions of tools: by name, or as a function of the tool."""
 
 
-def several(name: str, given: object) -> None:
+def several(name: str, values: object) -> None:
     """Raise `ConfigError` where a text stands in the place of a tuple of texts."""
-    if isinstance(given, str):
-        message = f"{name} is one text: give a tuple of them, ({given!r},)"
+    if isinstance(values, str):
+        message = f"{name} is one text: give a tuple of them, ({values!r},)"
         raise ConfigError(message)
 
 
@@ -86,10 +86,10 @@ _SIZE: Final = re.compile(r"(?<![a-z0-9.])e?(?:(\d{1,3}(?:\.\d{1,2})?)b|(\d{2,3}
 
 def billions_in(model: str) -> float | None:
     """How many billion weights a model has, by its name; None where that says nothing."""
-    found = _SIZE.search(model.lower().rpartition("/")[2])
-    if found is None:
+    match = _SIZE.search(model.lower().rpartition("/")[2])
+    if match is None:
         return None
-    return float(found[1]) if found[1] else int(found[2]) / 1_000
+    return float(match[1]) if match[1] else int(match[2]) / 1_000
 
 
 def matching(
@@ -104,8 +104,10 @@ def described(tool: ToolSpec, variant: Variant | None) -> ToolSpec:
     if variant is None or variant.wording is None:
         return tool
     wording = variant.wording
-    said = wording(tool) if callable(wording) else wording.get(tool.name, tool.description)
-    return replace(tool, description=said)
+    wording_of_tool = (
+        wording(tool) if callable(wording) else wording.get(tool.name, tool.description)
+    )
+    return replace(tool, description=wording_of_tool)
 
 
 # ----------------------------------------------------------------------------- what is shown

@@ -77,7 +77,7 @@ class _Rendered:
     characters since that was last said (again). `lost` says that its reply was empty or cut.
     """
 
-    __slots__ = ("hasher", "lost", "notices", "parts", "said", "size")
+    __slots__ = ("hasher", "last_words", "lost", "notices", "parts", "size")
 
     def __init__(
         self,
@@ -93,16 +93,16 @@ class _Rendered:
         self.hasher: Any = (
             hashlib.blake2b(digest_size=8) if before is None else before.hasher.copy()
         )
-        self.said: str = "" if before is None else before.said
+        self.last_words: str = "" if before is None else before.last_words
         self.size: int = 0 if before is None or restated else before.size
         for part in parts:
             self.hasher.update(encode(plain(part)))
             self.size += len(part.text)
-        if step.notices and (said := _visible_words(step)):
-            self.said, self.size = said, 0
+        if step.notices and (words := _visible_words(step)):
+            self.last_words, self.size = words, 0
 
 
-class _Shown:
+class _RenderedTools:
     """The tools as a thought is shown them: those from the start, then more, in their order."""
 
     __slots__ = ("declared", "forms", "names", "print", "prompt_spec")
@@ -137,7 +137,7 @@ class View:
         self._seed = seed
         self._head_print = digest(*map(plain, self._head))
         self._params_print = digest(self._params, codec.stop)
-        self._shown = _Shown(codec, prompt_spec, ())
+        self._rendered_tools = _RenderedTools(codec, prompt_spec, ())
         holds = self._params.get("grammar") is True  # so says a model that is held to one
         self._constrains = codec if holds and isinstance(codec, Constrains) else None
         self._describes = codec if not codec.native and isinstance(codec, Describes) else None
@@ -152,13 +152,15 @@ class View:
         trajectory: Trajectory,
         reminders: Sequence[str],
         calls: Calls,
-        shown: tuple[str, ...] = (),
+        visible_tools: tuple[str, ...] = (),
     ) -> tuple[Prompt, Fingerprints]:
-        """The prompt for the next thought and its fingerprints; `shown` are tools new to it."""
+        """The prompt for the next thought and its fingerprints; `visible_tools` are tools new to
+        it.
+        """
         self._follow(trajectory)
-        last, more = self._rendered[-1], self._described(shown)
-        if (names := (*trajectory.shown, *shown)) != self._shown.names:
-            self._shown = _Shown(self._codec, self.prompt_spec, names)
+        last, more = self._rendered[-1], self._described(visible_tools)
+        if (names := (*trajectory.visible_tools, *visible_tools)) != self._rendered_tools.names:
+            self._rendered_tools = _RenderedTools(self._codec, self.prompt_spec, names)
         number = len(trajectory.steps) + 1
         tail = self._codec.tail(self.prompt_spec, [*self._restated(last), *reminders], number)
         withheld = (
@@ -169,14 +171,14 @@ class View:
         form, grammar, params = self._reply_form(calls, withheld)
         prints = Fingerprints(
             head=self._head_print,
-            tools=self._shown.print,
+            tools=self._rendered_tools.print,
             params=params,
             parts=(_Rendered(last, trajectory.before, more) if more else last).hasher.hexdigest(),
             tail=digest(calls, *map(plain, tail)) if tail or calls != "auto" else "",
         )
         stop = self._codec.stop
         parts = (*self._parts, *more) if more else self._parts
-        tools = self._shown.declared
+        tools = self._rendered_tools.declared
         held = (form, self._seed, grammar)
         return Prompt(self._head, parts, tail, tools, calls, stop, *held), prints
 
@@ -186,19 +188,23 @@ class View:
         """
         if last.size <= RESTATE_CHARS and not (last.lost and self.prompt_spec.repeat_question):
             return []
-        if last.said:
-            return [f"The person's last words again: {_shortened(last.said)}"]
+        if last.last_words:
+            return [f"The person's last words again: {_shortened(last.last_words)}"]
         return [f"The question again: {_shortened(self.goal)}"]
 
-    def _described(self, shown: tuple[str, ...]) -> tuple[Part, ...]:
+    def _described(self, visible_tools: tuple[str, ...]) -> tuple[Part, ...]:
         """What tells a model of these tools, made once; nothing where tools are declared."""
-        if shown not in self._told:
+        if visible_tools not in self._told:
             tools = [
-                self.prompt_spec.later[name] for name in shown if name in self.prompt_spec.later
+                self.prompt_spec.later[name]
+                for name in visible_tools
+                if name in self.prompt_spec.later
             ]
             codec = self._describes if tools else None
-            self._told[shown] = () if codec is None else codec.describe(self.prompt_spec, tools)
-        return self._told[shown]
+            self._told[visible_tools] = (
+                () if codec is None else codec.describe(self.prompt_spec, tools)
+            )
+        return self._told[visible_tools]
 
     def _reply_form(
         self, calls: Calls, withheld: frozenset[str]
@@ -206,15 +212,15 @@ class View:
         """Schema and grammar of the next reply, made once, and the parameters' fingerprint with
         them. Neither has a tool that is `withheld`; what is declared of tools stays the same.
         """
-        forms, prompt_spec = self._shown.forms, self._shown.prompt_spec
+        forms, prompt_spec = self._rendered_tools.forms, self._rendered_tools.prompt_spec
         if (calls, withheld) not in forms:
             left = tuple(tool for tool in prompt_spec.tools if tool.name not in withheld)
             prompt_spec = replace(prompt_spec, tools=left) if withheld else prompt_spec
             form, params = self._codec.reply_schema(prompt_spec, calls), self._params_print
             grammar = self._grammar(prompt_spec, calls)
             if form is not None or grammar:
-                said = [one for one in (form, grammar) if one]
-                params = digest(self._params, self._codec.stop, *said)
+                restrictions = [one for one in (form, grammar) if one]
+                params = digest(self._params, self._codec.stop, *restrictions)
             forms[calls, withheld] = (form, grammar, params)
         return forms[calls, withheld]
 
@@ -259,12 +265,14 @@ class View:
         told: tuple[Part, ...] = ()
         restated: list[str] = []
         if step.thought is not None and before is not None:
-            told = self._described(step.thought.shown)
+            told = self._described(step.thought.visible_tools)
             if step.number not in trajectory.omitted:
                 restated = self._restated(before)
                 notes = [*restated, *step.thought.reminders]
                 told = (*told, *self._codec.tail(self.prompt_spec, notes, step.number))
-        visible = visible_step(step, self.prompt_spec.shape, trajectory, self.prompt_spec.shown)
+        visible = visible_step(
+            step, self.prompt_spec.shape, trajectory, self.prompt_spec.visible_chars
+        )
         seen = self._codec.render(self.prompt_spec, visible)
         return _Rendered(before, step, (*told, *seen), restated=bool(restated))
 
@@ -333,7 +341,7 @@ def next_prompt(
     trajectory: Trajectory,
     reminders: Sequence[str],
     calls: Calls,
-    shown: tuple[str, ...] = (),
+    visible_tools: tuple[str, ...] = (),
 ) -> tuple[Prompt, Fingerprints]:
     """The prompt for the next thought and its fingerprints (`View.prompt`).
 
@@ -342,4 +350,4 @@ def next_prompt(
     view, goal = trajectory.folds.get("view"), goal_of(trajectory)
     if not isinstance(view, View) or view.prompt_spec is not prompt_spec or view.goal != goal:
         view = trajectory.folds["view"] = View(codec, prompt_spec, goal, params, seed)
-    return view.prompt(trajectory, reminders, calls, shown)
+    return view.prompt(trajectory, reminders, calls, visible_tools)

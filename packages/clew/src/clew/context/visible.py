@@ -8,7 +8,7 @@ import msgspec
 
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.own_words import bounded
-from clew.core.codec import SHOWN_CHARS, Shape
+from clew.core.codec import VISIBLE_CHARS, Shape
 from clew.core.done import told_effect
 from clew.core.events import FINISH, Asked, Compacted, Forked, Note, Observation, Rewound, Text
 from clew.core.steps import Notice
@@ -48,30 +48,30 @@ _SUMMARY: Final = "In short (as far to be trusted as the results it is of):"
 class VisibleResults(NamedTuple):
     """How a model sees the results of calls in a run.
 
-    At most `shown` characters of one, with a handle to read on; None: without one, and at most
-    100,000.
+    At most `visible_chars` characters of one, with a handle to read on; None: without one, and at
+    most 100,000.
     """
 
     shape: Shape | None = None
-    shown: int | None = None
+    visible_chars: int | None = None
 
     def text(self, key: str, seen: Observation) -> str:
         """The text of a call's observation."""
         text = seen.text if self.shape is None else shaped_text(self.shape, seen.text)
-        if self.shown is not None:
-            return trimmed(text, self.shown, key, data=not isinstance(seen.content, str))
-        if (left := len(text) - SHOWN_CHARS) <= 0:
+        if self.visible_chars is not None:
+            return trimmed(text, self.visible_chars, key, data=not isinstance(seen.content, str))
+        if (left := len(text) - VISIBLE_CHARS) <= 0:
             return text
         what = f"{left:,} of {len(text):,} characters are left out here: ask for a part of it"
-        return f"{text[: SHOWN_CHARS - _TAIL_CHARS]}\n[… {what} …]\n{text[-_TAIL_CHARS:]}"
+        return f"{text[: VISIBLE_CHARS - _TAIL_CHARS]}\n[… {what} …]\n{text[-_TAIL_CHARS:]}"
 
 
-def leaves_out(trajectory: Trajectory, shape: Shape | None, shown: int | None) -> bool:
+def leaves_out(trajectory: Trajectory, shape: Shape | None, visible_chars: int | None) -> bool:
     """Whether something is left out that could be read on: now, or of the last step."""
     if trajectory.omitted.compactions:
         return True
-    seen = VisibleResults(shape, shown)
-    if shown is None:
+    seen = VisibleResults(shape, visible_chars)
+    if visible_chars is None:
         return False
     results = [(call.key, call.observation) for call in trajectory.step.calls]
     return any(
@@ -87,7 +87,7 @@ def goal_of(trajectory: Trajectory) -> str:
 
 
 def visible_step(
-    step: Step, shape: Shape | None, trajectory: Trajectory, shown: int | None = None
+    step: Step, shape: Shape | None, trajectory: Trajectory, visible_chars: int | None = None
 ) -> Step:
     """The step as a model sees it.
 
@@ -95,7 +95,7 @@ def visible_step(
     what finish was told stays. What came from outside is without chat tokens, and what the model
     wrote is bounded.
     """
-    seen_as = VisibleResults(shape, shown)
+    seen_as = VisibleResults(shape, visible_chars)
     if trajectory.omitted.compactions or trajectory.omitted.rewinds:
         step = _remaining(step, trajectory)
     if step.thought is not None:
@@ -106,13 +106,13 @@ def visible_step(
         if (cut := trajectory.omitted.cuts.get(call.key)) is not None:
             seen = msgspec.structs.replace(seen, content=cut, images=())
             return msgspec.structs.replace(call, observation=_plain(seen))
-        shown = text if finish else seen_as.text(call.key, seen)
+        visible = text if finish else seen_as.text(call.key, seen)
         if seen.trust != "trusted":
-            shown = without_chat_tokens(shown)
-        if shown == text and (finish or shape is None):
+            visible = without_chat_tokens(visible)
+        if visible == text and (finish or shape is None):
             return call
         return msgspec.structs.replace(
-            call, observation=msgspec.structs.replace(seen, content=shown)
+            call, observation=msgspec.structs.replace(seen, content=visible)
         )
 
     calls = tuple(
@@ -131,7 +131,7 @@ def _remaining(step: Step, trajectory: Trajectory) -> Step:
     omitted = trajectory.omitted
     notices = tuple(one for one in step.notices if not isinstance(one, Compacted))
     if not step.number:
-        account = [_whole(one) for one in omitted.compactions[-1:] if one.text]
+        account = [_with_summary(one) for one in omitted.compactions[-1:] if one.text]
         return msgspec.structs.replace(step, notices=(*notices, *account))
     if step.number not in omitted:
         return msgspec.structs.replace(step, notices=notices)
@@ -144,7 +144,7 @@ def _remaining(step: Step, trajectory: Trajectory) -> Step:
     return Step(step.number, notices=tuple(kept))
 
 
-def _whole(less: Compacted) -> Compacted:
+def _with_summary(less: Compacted) -> Compacted:
     """The account of what was left out, with what a model wrote of it."""
     if not less.summary:
         return less
@@ -199,8 +199,9 @@ def _plain_parts(parts: Asked) -> Asked:
     return tuple(Text(without_chat_tokens(part.text)) for part in parts)
 
 
-def trimmed(text: str, most: int, handle: str, *, data: bool = False) -> str:
-    """The text, its long lines that are no prose and a middle beyond `most` characters left out.
+def trimmed(text: str, max_chars: int, handle: str, *, data: bool = False) -> str:
+    """The text, its long lines that are no prose and a middle beyond `max_chars` characters left
+    out.
 
     Of `data` (JSON that a tool gave as such) no line is too long, nor is one that is JSON.
     """
@@ -208,28 +209,28 @@ def trimmed(text: str, most: int, handle: str, *, data: bool = False) -> str:
         return text
     if not data and not all(map(_prose, _LONG_LINE.findall(text))):
         text = _without_long_lines(text, handle)
-    if len(text) <= most:
+    if len(text) <= max_chars:
         return text
-    tail = most // _TAIL
-    head = most - tail
-    left, size = f"{len(text) - most:,}", f"{len(text):,}"
+    tail = max_chars // _TAIL
+    head = max_chars - tail
+    left, size = f"{len(text) - max_chars:,}", f"{len(text):,}"
     how = f'read_more("{handle}", offset={head})'
-    said = f"[… {left} of {size} characters are left out here: {how} …]"
-    return f"{text[:head]}\n{said}\n{text[-tail:]}"
+    marker = f"[… {left} of {size} characters are left out here: {how} …]"
+    return f"{text[:head]}\n{marker}\n{text[-tail:]}"
 
 
 def _without_long_lines(text: str, handle: str) -> str:
-    shown: list[str] = []
-    place = 0
+    visible: list[str] = []
+    position = 0
     for line in text.split("\n"):
         if len(line) > LINE_CHARS and not _prose(line):
-            left, at = len(line) - _BEGINNING, place + _BEGINNING
-            said = f'[… {left:,} characters of this line: read_more("{handle}", offset={at}) …]'
-            shown.append(f"{line[:_BEGINNING]} {said}")
+            left, at = len(line) - _BEGINNING, position + _BEGINNING
+            marker = f'[… {left:,} characters of this line: read_more("{handle}", offset={at}) …]'
+            visible.append(f"{line[:_BEGINNING]} {marker}")
         else:
-            shown.append(line)
-        place += len(line) + 1
-    return "\n".join(shown)
+            visible.append(line)
+        position += len(line) + 1
+    return "\n".join(visible)
 
 
 def _prose(line: str) -> bool:

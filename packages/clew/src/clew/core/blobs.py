@@ -39,18 +39,18 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
         event = _without_state(event, blobs)
         actions = _actions(event.actions, {}, blobs)
         return event, encode(msgspec.structs.replace(event, actions=actions))
-    setting = getattr(event, "setting", None)
-    if isinstance(setting, AgentSpec) and setting.prompt_spec is not None:
-        event = _without_brief(event, setting, blobs)
+    spec = getattr(event, "spec", None)
+    if isinstance(spec, AgentSpec) and spec.prompt_spec is not None:
+        event = _without_prompt_spec(event, spec, blobs)
         return event, encode(event)
     return event, body
 
 
-def _without_brief(event: AnyEvent, setting: AgentSpec, blobs: dict[str, bytes]) -> AnyEvent:
-    """The event with the brief of its setting in a blob, which all runs of one agent share."""
-    digest = put(encode(setting.prompt_spec), blobs)
-    setting = msgspec.structs.replace(setting, prompt_spec=None, prompt_blob=digest)
-    return msgspec.structs.replace(event, setting=setting)
+def _without_prompt_spec(event: AnyEvent, spec: AgentSpec, blobs: dict[str, bytes]) -> AnyEvent:
+    """The event with the prompt spec of its agent in a blob, which all runs of one agent share."""
+    digest = put(encode(spec.prompt_spec), blobs)
+    spec = msgspec.structs.replace(spec, prompt_spec=None, prompt_blob=digest)
+    return msgspec.structs.replace(event, spec=spec)
 
 
 def _without_state(event: Suspended, blobs: dict[str, bytes]) -> Suspended:
@@ -81,10 +81,10 @@ def _thought(event: Thought, blobs: dict[str, bytes]) -> Thought:
     replace = msgspec.structs.replace
     texts: dict[bytes, str] = {}  # blobs of texts by what they say
     calls = list(event.reply.calls)
-    for place, call in enumerate(calls):
+    for index, call in enumerate(calls):
         if call.arguments is not None and len(call.arguments) > BLOB_BYTES:
             digest = put(data := call.arguments.encode(), blobs)
-            calls[place] = replace(call, arguments="", blob=digest)
+            calls[index] = replace(call, arguments="", blob=digest)
             with suppress(ValueError, RecursionError):  # it is no JSON, and was mended or refused
                 texts[encode(msgspec.json.decode(data))] = digest
     actions = _actions(event.actions, texts, blobs)
@@ -92,14 +92,14 @@ def _thought(event: Thought, blobs: dict[str, bytes]) -> Thought:
 
 
 def _actions(
-    given: tuple[Action, ...], texts: dict[bytes, str], blobs: dict[str, bytes]
+    originals: tuple[Action, ...], texts: dict[bytes, str], blobs: dict[str, bytes]
 ) -> tuple[Action, ...]:
     """Actions as they are written, with long arguments in `blobs`, or in one of known `texts`."""
-    actions = list(given)
-    for place, action in enumerate(actions):
+    actions = list(originals)
+    for index, action in enumerate(actions):
         if len(args := encode(action.args)) > BLOB_BYTES:
             digest = texts.get(args) or put(args, blobs)
-            actions[place] = msgspec.structs.replace(action, args={}, blob=digest)
+            actions[index] = msgspec.structs.replace(action, args={}, blob=digest)
     return tuple(actions)
 
 
@@ -117,13 +117,13 @@ def without_blobs(event: Thought | Suspended) -> Thought | Suspended:
 async def with_blobs(store: Store, event: AnyEvent) -> AnyEvent:
     """The event of a line with what lies in blobs put back."""
     if isinstance(event, Observation) and (event.blob or event.images):
-        return await _whole_observation(store, event)
+        return await _restored_observation(store, event)
     if isinstance(event, Suspended):
-        return msgspec.structs.replace(event, actions=await _whole_actions(store, event.actions))
-    return await _whole_thought(store, event) if isinstance(event, Thought) else event
+        return msgspec.structs.replace(event, actions=await _restored_actions(store, event.actions))
+    return await _restored_thought(store, event) if isinstance(event, Thought) else event
 
 
-async def _whole_observation(store: Store, event: Observation) -> Observation:
+async def _restored_observation(store: Store, event: Observation) -> Observation:
     """The observation with what lies in blobs put back."""
     if event.blob:
         content = msgspec.json.decode(await store.blob(event.blob))
@@ -134,26 +134,26 @@ async def _whole_observation(store: Store, event: Observation) -> Observation:
     return msgspec.structs.replace(event, images=tuple(images))
 
 
-async def _whole_thought(store: Store, event: Thought) -> Thought:
+async def _restored_thought(store: Store, event: Thought) -> Thought:
     """The thought with the arguments that lie in blobs put back."""
     replace = msgspec.structs.replace
-    event = replace(event, actions=await _whole_actions(store, event.actions))
-    for place, call in enumerate(event.reply.calls):
+    event = replace(event, actions=await _restored_actions(store, event.actions))
+    for index, call in enumerate(event.reply.calls):
         if call.blob:
             text = (await store.blob(call.blob)).decode()
             calls = list(event.reply.calls)
-            calls[place] = replace(call, arguments=text, blob="")
+            calls[index] = replace(call, arguments=text, blob="")
             event = replace(event, reply=replace(event.reply, calls=tuple(calls)))
     return event
 
 
-async def _whole_actions(store: Store, given: tuple[Action, ...]) -> tuple[Action, ...]:
+async def _restored_actions(store: Store, originals: tuple[Action, ...]) -> tuple[Action, ...]:
     """The actions with the arguments that lie in blobs put back."""
-    if not any(action.blob for action in given):
-        return given
-    actions = list(given)
-    for place, action in enumerate(actions):
+    if not any(action.blob for action in originals):
+        return originals
+    actions = list(originals)
+    for index, action in enumerate(actions):
         if action.blob:
             args = msgspec.json.decode(await store.blob(action.blob), type=dict[str, Any])
-            actions[place] = msgspec.structs.replace(action, args=args, blob="")
+            actions[index] = msgspec.structs.replace(action, args=args, blob="")
     return tuple(actions)

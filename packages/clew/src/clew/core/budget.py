@@ -15,7 +15,7 @@ from clew.core.events import EFFECTFUL, BoundCode, Grant, Thought, Usage
 from clew.core.interfaces import Left, Tool, Tripped
 from clew.core.trajectory import Call, Totals, Trajectory
 
-LEAST: Final = 1.0
+MIN_SECONDS: Final = 1.0
 """The least time in seconds that a call gets, however little is left."""
 
 LANDING_SHARE: Final = 0.25
@@ -52,7 +52,7 @@ class AtMost(msgspec.Struct, frozen=True):
     """A bound: at most so much of what `axis` names, since a person last spoke."""
 
     axis: _Axis | Literal["faults"]
-    most: float
+    maximum: float
 
     def __call__(self, trajectory: Trajectory) -> Tripped | None:
         """What is said once it is used up."""
@@ -62,13 +62,13 @@ class AtMost(msgspec.Struct, frozen=True):
             else getattr(trajectory.spent, self.axis)
         )
         late = self.axis == "seconds" and trajectory.late  # clocks differ; what was cut was late
-        if used < self.most and not late:
+        if used < self.maximum and not late:
             return None
-        return Tripped(self.axis, self.axis, _USED_UP[self.axis].format(used, self.most))
+        return Tripped(self.axis, self.axis, _USED_UP[self.axis].format(used, self.maximum))
 
     def __repr__(self) -> str:
         """As records name it, such as "ToolCalls(most=30)"."""
-        return f"{self.axis.title().replace('_', '')}(most={self.most!r})"
+        return f"{self.axis.title().replace('_', '')}(most={self.maximum!r})"
 
 
 class Allowance(NamedTuple):
@@ -78,7 +78,7 @@ class Allowance(NamedTuple):
     """
 
     axis: Literal["tokens", "cost"]
-    most: float
+    maximum: float
     used: float
     granted: bool
 
@@ -98,7 +98,7 @@ class Allowance(NamedTuple):
     def tripped(self, more: str) -> Tripped:
         """The bound, with how much was used, such as "9,100 of 10,000 used", and more."""
         word = "spent" if self.in_dollars else "used"
-        state = f"{self.text(self.used)} of {self.text(self.most)} {word}{more}"
+        state = f"{self.text(self.used)} of {self.text(self.maximum)} {word}{more}"
         if self.granted:
             return Tripped(_GRANTED[self.axis], "grant", f"{self.axis}: {state}")
         return Tripped(self.axis, self.axis, state)
@@ -110,7 +110,7 @@ class Account(NamedTuple):
     `granted` says that it is of a grant. Where no price is known (`priced`), cost bounds nothing.
     """
 
-    most: Grant
+    grant: Grant
     took: Totals
     reserved: Grant
     granted: bool = False
@@ -118,34 +118,36 @@ class Account(NamedTuple):
 
     def left(self) -> Grant:
         """What may still be spent, at least 0; cost is None if it is not limited."""
-        most, took, reserved = self.most, self.took, self.reserved
+        grant, took, reserved = self.grant, self.took, self.reserved
         cost = None
-        if most.cost is not None:
-            cost = most.cost - took.usage.known_cost - took.lost.known_cost - (reserved.cost or 0.0)
+        if grant.cost is not None:
+            cost = (
+                grant.cost - took.usage.known_cost - took.lost.known_cost - (reserved.cost or 0.0)
+            )
             cost = max(0.0, cost)
-        steps = max(0, most.steps - took.steps - reserved.steps)
-        tool_calls = max(0, most.tool_calls - took.tool_calls - reserved.tool_calls)
-        tokens = max(0, most.tokens - took.tokens - reserved.tokens)
-        seconds = max(0.0, most.seconds - took.seconds)
-        return Grant(steps, tool_calls, tokens, seconds, cost, most.depth)
+        steps = max(0, grant.steps - took.steps - reserved.steps)
+        tool_calls = max(0, grant.tool_calls - took.tool_calls - reserved.tool_calls)
+        tokens = max(0, grant.tokens - took.tokens - reserved.tokens)
+        seconds = max(0.0, grant.seconds - took.seconds)
+        return Grant(steps, tool_calls, tokens, seconds, cost, grant.depth)
 
     def tripped(self, estimate: Usage) -> Allowance | None:
         """What would be exceeded if this much more were spent."""
-        most, took = self.most, self.took
-        if took.tokens + estimate.tokens > most.tokens:
-            return Allowance("tokens", most.tokens, took.tokens, self.granted)
-        if not self.priced or most.cost is None or took.cost + estimate.known_cost <= most.cost:
+        grant, took = self.grant, self.took
+        if took.tokens + estimate.tokens > grant.tokens:
+            return Allowance("tokens", grant.tokens, took.tokens, self.granted)
+        if not self.priced or grant.cost is None or took.cost + estimate.known_cost <= grant.cost:
             return None
-        return Allowance("cost", most.cost, took.cost, self.granted)
+        return Allowance("cost", grant.cost, took.cost, self.granted)
 
     def used_up(self) -> Tripped | None:
         """What is used up of a grant."""
-        left, most = self.left(), self.most
-        if most.cost is not None and left.cost == 0:
-            return Tripped("grant_cost", "grant", f"${most.cost:.4f} granted, and spent")
+        left, grant = self.left(), self.grant
+        if grant.cost is not None and left.cost == 0:
+            return Tripped("grant_cost", "grant", f"${grant.cost:.4f} granted, and spent")
         for axis in AXES[:-1]:
             if getattr(left, axis) <= 0:
-                detail = f"{axis}: {getattr(most, axis):g} granted, and used"
+                detail = f"{axis}: {getattr(grant, axis):g} granted, and used"
                 return Tripped(_GRANTED[axis], "grant", detail)
         return None
 
@@ -169,12 +171,12 @@ class EstimatesCalls(Protocol):
 class Budget(msgspec.Struct, frozen=True):
     """What an agent's runs may take.
 
-    `most` are its limits; without a known price (`priced`) their cost bounds nothing. `landing`
+    `grant` are its limits; without a known price (`priced`) their cost bounds nothing. `landing`
     says whether a reserve is kept for one, and `estimate` what a model call is expected to take.
     A run that `hands_out` ends where too little is left to hand on to another run.
     """
 
-    most: Grant
+    grant: Grant
     estimate: EstimatesCalls
     priced: bool = True
     landing: bool = True
@@ -182,7 +184,7 @@ class Budget(msgspec.Struct, frozen=True):
 
     def standing(self, trajectory: Trajectory) -> "Standing":
         """How a run stands: its grant over the whole run, its limits since a person last spoke."""
-        own = Account(self.most, trajectory.spent, trajectory.reserved, priced=self.priced)
+        own = Account(self.grant, trajectory.spent, trajectory.reserved, priced=self.priced)
         if trajectory.grant is None:
             return Standing(self, trajectory, (own,))
         granted = Account(trajectory.grant, trajectory.total, trajectory.reserved, granted=True)
@@ -202,7 +204,7 @@ class Standing(msgspec.Struct, frozen=True):
         *grants, own = self.accounts
         left = own.left()
         for grant in grants:
-            left = least(left, grant.left())
+            left = smaller_grant(left, grant.left())
         return Left(
             left.steps, left.tool_calls, left.tokens, left.seconds, left.cost or 0.0, left.depth
         )
@@ -214,7 +216,7 @@ class Standing(msgspec.Struct, frozen=True):
             return None
         lost = self.trajectory.spent.lost.tokens
         more = f", {lost:,} tokens of it an estimate of calls nobody saw the end of"
-        excess = passed.text(passed.used - passed.most)
+        excess = passed.text(passed.used - passed.maximum)
         return passed.tripped(f", {excess} over{more if lost else ''}")
 
     @property
@@ -254,8 +256,8 @@ class Standing(msgspec.Struct, frozen=True):
         """
         if self.trajectory.landing is None:
             return max(0.0, self._seconds)
-        whole = min(each.most.seconds for each in self.accounts)
-        return max(self._seconds, LEAST, whole * LANDING_SHARE)
+        seconds = min(each.grant.seconds for each in self.accounts)
+        return max(self._seconds, MIN_SECONDS, seconds * LANDING_SHARE)
 
     def deadline(self, tool: Tool) -> float:
         """Seconds that a call may take, where the run's time may end before.
@@ -266,7 +268,7 @@ class Standing(msgspec.Struct, frozen=True):
         """
         if tool.effect in EFFECTFUL:
             return float(tool.timeout)
-        return min(float(tool.timeout), max(LEAST, round(self._seconds, 2)))
+        return min(float(tool.timeout), max(MIN_SECONDS, round(self._seconds, 2)))
 
     def share(self, among: float) -> Grant:
         """One of so many parts of what the run may still take, for a sub-run.
@@ -290,7 +292,7 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def _seconds(self) -> float:
-        return min(each.most.seconds - each.took.seconds for each in self.accounts)
+        return min(each.grant.seconds - each.took.seconds for each in self.accounts)
 
     @property
     def _next_call(self) -> Usage:
@@ -319,7 +321,7 @@ class Standing(msgspec.Struct, frozen=True):
             return None
         need, more = lacking.of(call), lacking.of(reserve)
         why = f" and the next call needs about {lacking.text(need)}"
-        if need <= lacking.most - lacking.used:
+        if need <= lacking.maximum - lacking.used:
             why += f", beside {lacking.text(more)} for a landing"
         return lacking.tripped(why)
 
@@ -331,7 +333,7 @@ class Standing(msgspec.Struct, frozen=True):
         return None
 
 
-def least(one: Grant, other: Grant) -> Grant:
+def smaller_grant(one: Grant, other: Grant) -> Grant:
     """The smaller of two grants on every axis."""
     return Grant(
         min(one.steps, other.steps),

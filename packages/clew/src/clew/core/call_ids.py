@@ -89,7 +89,7 @@ def _says_nothing(call: Call) -> bool:
     if _KIND.fullmatch(rest):
         return True
     counted = _COUNTER.fullmatch(rest)
-    return counted is not None and int(counted[1]) == call.place - 1
+    return counted is not None and int(counted[1]) == call.position - 1
 
 
 def _did_not_happen(call: Call) -> bool:
@@ -111,4 +111,4 @@ def _step(call: Call) -> int:
 
 
 def _position(call: Call) -> tuple[int, int]:
-    return _step(call), call.place
+    return _step(call), call.position

@@ -27,7 +27,7 @@ Shape: TypeAlias = Callable[[str], str]
 """How a model sees an observation: text to text. Pure, because a replay applies it again."""
 
 
-SHOWN_CHARS: Final = 100_000
+VISIBLE_CHARS: Final = 100_000
 """Of a longer observation a model is shown the beginning and the end; the record has all of it."""
 
 
@@ -39,7 +39,8 @@ class PromptSpec:
     shown later; `known` are all names that may be called, including hidden ones. `answer` is the
     JSON Schema of the answer ({"type": "string"} for text). `thought` says whether the model is
     asked to think aloud. The view applies `shape`, `repeat_question` and `withhold`, and shows at
-    most `shown` characters of an observation, with a handle to read on; None: most of it, without.
+    most `visible_chars` characters of an observation, with a handle to read on; None: most of it,
+    without.
 
     `raw_replies` says whether an earlier reply is shown as the model wrote it, where that reads as
     the same; None leaves it to the format. `strict_landing` asks for nothing in the last thought
@@ -59,7 +60,7 @@ class PromptSpec:
     strict_landing: bool = False
     raw_replies: bool | None = None
     withhold: bool = False
-    shown: int | None = None
+    visible_chars: int | None = None
 
     @cached_property
     def later(self) -> Mapping[str, ToolSpec]:

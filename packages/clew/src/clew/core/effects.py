@@ -19,7 +19,7 @@ async def effects_of(store: Store, record: Trajectory, calls: Iterable[Call]) ->
 
     A call that was made in a run of its own has those of that run, and is none itself.
     """
-    found: dict[str, Done] = {}
+    effects: dict[str, Done] = {}
     for call in calls:
         if not call.changed:
             continue
@@ -27,16 +27,16 @@ async def effects_of(store: Store, record: Trajectory, calls: Iterable[Call]) ->
         if within is None and not (call.child and call.observation is None):  # it was begun
             done = described_effect(record, call)
             within = {done.key: done}
-        found |= within or {}
-    return found
+        effects |= within or {}
+    return effects
 
 
 async def effects_after(store: Store, record: Trajectory, step: int) -> tuple[Done, ...]:
     """The side effects of the steps after a step, without those that the run is held to already."""
     calls = [call for later in record.steps[step:] for call in later.all_calls]
     known = {done.key for done in record.done_elsewhere}
-    found = await effects_of(store, record, calls)
-    return tuple(done for key, done in found.items() if key not in known)
+    effects = await effects_of(store, record, calls)
+    return tuple(done for key, done in effects.items() if key not in known)
 
 
 async def with_those_within(store: Store, listed: Iterable[Done]) -> dict[str, Done]:
@@ -45,7 +45,7 @@ async def with_those_within(store: Store, listed: Iterable[Done]) -> dict[str, D
     Of a run of a role of a strategy only those within it count: the strategy asks for such runs
     again with the same words.
     """
-    found: dict[str, Done] = {}
+    effects: dict[str, Done] = {}
     records: dict[str, Trajectory | None] = {}
     for done in listed:
         run_id, _, key = done.key.rpartition(":")
@@ -55,9 +55,9 @@ async def with_those_within(store: Store, listed: Iterable[Done]) -> dict[str, D
         calls = [] if record is None else [call for call in record.calls if call.key == key]
         within = await _within(store, calls[0]) if calls else None
         if record is None or within is None or not is_strategy(record):
-            found[done.key] = done
-        found |= within or {}
-    return found
+            effects[done.key] = done
+        effects |= within or {}
+    return effects
 
 
 async def _within(store: Store, call: Call) -> dict[str, Done] | None:
@@ -75,5 +75,5 @@ async def _load(store: Store, run_id: str) -> Trajectory | None:
 
 def is_strategy(record: Trajectory) -> bool:
     """Whether the record is that of a strategy: its calls are runs of the roles."""
-    setting = record.setting
-    return setting is not None and setting.model.partition(":")[0] == STRATEGY
+    spec = record.spec
+    return spec is not None and spec.model.partition(":")[0] == STRATEGY

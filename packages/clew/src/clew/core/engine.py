@@ -62,10 +62,10 @@ class Render(Protocol):
         trajectory: Trajectory,
         reminders: Sequence[str],
         calls: Calls,
-        shown: tuple[str, ...] = (),
+        visible_tools: tuple[str, ...] = (),
         /,
     ) -> tuple[Prompt, Fingerprints]:
-        """The prompt and its fingerprints; `shown` names the tools that are new to it."""
+        """The prompt and its fingerprints; `visible_tools` names the tools that are new to it."""
         ...
 
 

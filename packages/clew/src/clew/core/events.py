@@ -104,7 +104,7 @@ class Usage(Value, frozen=True):
 
     `input` counts all prompt tokens: `cached` of them were read from the provider's cache,
     `written` were added to it. `reasoning` is the part of `output` that was hidden reasoning.
-    `estimated` marks figures that the provider did not report. `at_least` is the known part of a
+    `estimated` marks figures that the provider did not report. `min_cost` is the known part of a
     sum whose `cost` is unknown.
     """
 
@@ -115,13 +115,13 @@ class Usage(Value, frozen=True):
     cost: float | None = None
     estimated: bool = False
     written: int = 0
-    at_least: float = 0.0
+    min_cost: float = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum of two usages; what took tokens at an unknown cost makes that of the sum unknown."""
-        cost, at_least = None, self.known_cost + other.known_cost
+        cost, min_cost = None, self.known_cost + other.known_cost
         if not (self.unpriced or other.unpriced) and (self.cost, other.cost) != (None, None):
-            cost, at_least = at_least, 0.0
+            cost, min_cost = min_cost, 0.0
         return Usage(
             input=self.input + other.input,
             output=self.output + other.output,
@@ -130,13 +130,13 @@ class Usage(Value, frozen=True):
             cost=cost,
             estimated=self.estimated or other.estimated,
             written=self.written + other.written,
-            at_least=at_least,
+            min_cost=min_cost,
         )
 
     @property
     def known_cost(self) -> float:
         """The US dollars certainly spent: the cost, or its lower bound."""
-        return self.at_least if self.cost is None else self.cost
+        return self.min_cost if self.cost is None else self.cost
 
     @property
     def unpriced(self) -> bool:
@@ -224,12 +224,12 @@ class Reply(Value, frozen=True):
     @property
     def warning(self) -> str:
         """What a person should know of a prompt that the server probably cut off; else ""."""
-        found = self.undercounted
-        if found is None or not found.cut:
+        problem = self.undercounted
+        if problem is None or not problem.cut:
             return ""
         return (
             f"{self.model or 'the model'} counted {self.usage.input:,} tokens of a prompt of about "
-            f"{found.prompt:,}: its server probably cut the prompt off. Give it a longer context "
+            f"{problem.prompt:,}: its server probably cut the prompt off. Give it a longer context "
             "(Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH), or tell clew how long it is (--window N, "
             "Compaction(window=N)), so that the run is made shorter instead"
         )
@@ -412,7 +412,7 @@ class Started(Event, frozen=True):
     """
 
     question: Asked
-    setting: AgentSpec
+    spec: AgentSpec
     schema: int = 1  # what a record that names none was written with
     seed: int = 0
     parent: str = ""
@@ -434,7 +434,7 @@ class Changed(Event, frozen=True):
     `origin` replaces that in `Started`.
     """
 
-    setting: AgentSpec
+    spec: AgentSpec
     what: tuple[str, ...] = ()
     origin: dict[str, Json] = {}
 
@@ -443,7 +443,7 @@ class Forked(Event, frozen=True):
     """The first own entry of a fork; it shares all entries before with the run `parent`.
 
     `parent` wrote the last shared entry, and `step` is the last step kept. `what` names the
-    changes; `setting` and `origin` are the fork's from here on; `done` lists the side effects after
+    changes; `spec` and `origin` are the fork's from here on; `done` lists the side effects after
     the fork point. The `again` entries that follow complete the step with entries from the record
     or given with the fork. A fork that is a sub-run serves the call `call`, and `grant` is its
     budget: what it spends is counted from here.
@@ -451,7 +451,7 @@ class Forked(Event, frozen=True):
 
     parent: str
     step: int
-    setting: AgentSpec
+    spec: AgentSpec
     what: tuple[str, ...] = ()
     done: tuple[Done, ...] = ()
     again: int = 0
@@ -465,8 +465,8 @@ class Thought(Event, frozen=True):
 
     `answer` is the text of a reply that answers without calling finish; `fault` says why the reply
     could not be read; `repairs` names the codec's repairs. Actions are numbered from 1 by their
-    position. `reminders` are those of its prompt; the tools in `shown` were shown in it for the
-    first time. A `late` one came after the run's time was up.
+    position. `reminders` are those of its prompt; the tools in `visible_tools` were shown in it for
+    the first time. A `late` one came after the run's time was up.
     """
 
     reply: Reply
@@ -477,7 +477,7 @@ class Thought(Event, frozen=True):
     fault: str = ""
     repairs: tuple[str, ...] = ()
     reminders: tuple[str, ...] = ()
-    shown: tuple[str, ...] = ()
+    visible_tools: tuple[str, ...] = ()
     late: bool = False
 
 

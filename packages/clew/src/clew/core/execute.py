@@ -59,16 +59,18 @@ async def perform(engine: Engine, journal: Journal, call: Call) -> None:
     if isinstance(tool, AgentTool) or call.child:
         await run_sub_run(engine, journal, tool, call)
         return
-    whole = journal.with_secrets(call)
+    with_secrets = journal.with_secrets(call)
     unmade = await _unmade(engine, journal, tool, call)
-    if whole is None or unmade is not None:
+    if with_secrets is None or unmade is not None:
         lost = refusal(call, "not_kept", _NOT_KEPT)
         await journal.record(lost if unmade is None else unmade)
         return
-    await _make(engine, journal, tool, call, whole)
+    await _make(engine, journal, tool, call, with_secrets)
 
 
-async def _make(engine: Engine, journal: Journal, tool: Tool, call: Call, whole: Call) -> None:
+async def _make(
+    engine: Engine, journal: Journal, tool: Tool, call: Call, with_secrets: Call
+) -> None:
     """Make the call, repeat it if its effect allows, and record what came of it."""
     number, after = len(call.attempts), ""
     if number:
@@ -82,17 +84,17 @@ async def _make(engine: Engine, journal: Journal, tool: Tool, call: Call, whole:
         task = last.task  # with arguments of which the tool receives others it is another task
     while True:
         number += 1
-        most = engine.budget.standing(journal.trajectory).deadline(tool)
+        deadline = engine.budget.standing(journal.trajectory).deadline(tool)
         attempt = Attempt(
-            call.key, tool.name, call.hash, most, number, after, task=task, received=received
+            call.key, tool.name, call.hash, deadline, number, after, task=task, received=received
         )
         if uncut is not None:
             await uncut.give_way()  # what is cancelled begins nothing
         if uncut is not None or number > 1:
             await journal.record(attempt)
-        came = await _attempt(engine, tool, whole, journal, attempt, uncut)
+        came = await _attempt(engine, tool, with_secrets, journal, attempt, uncut)
         if isinstance(came, Observation):
-            came = await _found(engine, journal, tool, call.key, came)
+            came = await _probed(engine, journal, tool, call.key, came)
         if (
             not isinstance(came, Observation)
             or came.ok
@@ -109,19 +111,19 @@ async def _make(engine: Engine, journal: Journal, tool: Tool, call: Call, whole:
         except anyio.get_cancelled_exc_class():  # it is known how that attempt ended
             await _record(journal, came, uncut)
             raise
-        delay = min(delay * 2, tool.retry.most)
+        delay = min(delay * 2, tool.retry.max_delay)
 
 
-async def _found(
+async def _probed(
     engine: Engine, journal: Journal, tool: Tool, key: str, came: Observation
 ) -> Observation:
     """What the tool's probe says of a call that was late, or else what came of it."""
     if (came.code, came.outcome) != ("timeout", "unknown") or tool.probe is None:
         return came
-    found = await _probe(engine, journal, tool, journal.trajectory.call(key), tool.probe)
-    if found is None or found.outcome == "unknown":  # one that it does not find may come
+    probed = await _probe(engine, journal, tool, journal.trajectory.call(key), tool.probe)
+    if probed is None or probed.outcome == "unknown":  # one that it does not find may come
         return came
-    return found
+    return probed
 
 
 def _held_if_unknown(
@@ -184,9 +186,9 @@ async def _settle(
     if tool.effect != "unsafe" and tool.probe is None:
         return None
     if tool.probe is not None and not _retry_refused(call):
-        found = await _probe(engine, journal, tool, call, tool.probe)
-        if found is None or found.outcome != "unknown":
-            return found
+        probed = await _probe(engine, journal, tool, call, tool.probe)
+        if probed is None or probed.outcome != "unknown":
+            return probed
     if _retry_refused(call):
         return _not_repeated(journal, tool, call)
     text = IN_DOUBT.format(tool=call.attempts[-1].tool)
@@ -199,10 +201,10 @@ def _not_repeated(journal: Journal, tool: Tool, call: Call) -> Observation:
     """The observation of a call in doubt that a person does not want made again."""
     held = "" if call.verdict is None else call.verdict.verdict.reason
     why = "" if call.ruling is None else call.ruling.why
-    said = f"{held}\nA person said: {why}" if why else held
+    message = f"{held}\nA person said: {why}" if why else held
     plain_doubt = held == IN_DOUBT.format(tool=call.attempts[-1].tool)
     trust = "trusted" if plain_doubt else trust_of(tool, journal.trajectory)
-    return failed(tool, call, "unknown", said, "unknown", trust=trust)
+    return failed(tool, call, "unknown", message, "unknown", trust=trust)
 
 
 def _asked(call: Call) -> bool:
@@ -232,11 +234,11 @@ async def _probe(
     await anyio.sleep(min(max(0, left), call.attempts[-1].timeout))  # a clock may be set back
     key, what = f"{journal.run_id}:{call.key}", f"the probe of the tool {tool.name}"
     try:
-        found = await ask(what, engine.patience, probe, copied(call.args), key)
+        probed = await ask(what, engine.patience, probe, copied(call.args), key)
     except Exception as error:  # noqa: BLE001 - whatever a probe raises, the call stays in doubt
         text = IN_DOUBT.format(tool=tool.name)
         return failed(tool, call, "unknown", text, "unknown", traced(error))
-    return None if found is None else observed(engine, journal.trajectory, tool, call, found)
+    return None if probed is None else observed(engine, journal.trajectory, tool, call, probed)
 
 
 async def _attempt(
@@ -246,7 +248,7 @@ async def _attempt(
 
     An effect that has begun is not cut by a cancellation: `uncut` keeps that.
     """
-    trust, most = trust_of(tool, journal.trajectory), attempt.timeout
+    trust, limit = trust_of(tool, journal.trajectory), attempt.timeout
     post = partial(_post_late_result, journal, tool, call)
 
     async def begun(task: str, *, by: str = attempt.tool) -> None:
@@ -273,9 +275,9 @@ async def _attempt(
         return _raised(tool, call, error, trust)
     if hasattr(value, "__await__"):
         heard = partial(_report_late_end, post)
-        ended = await run_with_deadline(value, most, engine.patience.grace, heard, context, uncut)
+        ended = await run_with_deadline(value, limit, engine.patience.grace, heard, context, uncut)
         if ended.late:
-            return _late(tool, call, most, ended, post)
+            return _late(tool, call, limit, ended, post)
         if ended.error is not None:
             if not isinstance(value, InThread) and _is_interrupt(ended.error):
                 raise ended.error
@@ -324,10 +326,10 @@ def _report_late_end(post: Callable[[str], None], ended: TaskResult) -> None:
 
 
 def _late(
-    tool: Tool, call: Call, most: float, ended: TaskResult, post: Callable[[str], None]
+    tool: Tool, call: Call, timeout: float, ended: TaskResult, post: Callable[[str], None]
 ) -> Observation:
-    why = " (all that is left of the run's time)" if most < tool.timeout else ""
-    text = f"{tool.name} did not end in {most:g} s{why}"
+    why = " (all that is left of the run's time)" if timeout < tool.timeout else ""
+    text = f"{tool.name} did not end in {timeout:g} s{why}"
     if ended.left:
         text += ", nor when it was stopped: it was left alone"
     elif not ended.responded:

@@ -148,14 +148,14 @@ def _of(event: AnyEvent) -> str:
 
 def _step(record: Trajectory, at: int) -> Step:
     """The step, if the run can be forked there."""
-    most = len(record.steps)
+    count = len(record.steps)
     why = ""
-    if most and record.step.pending:
+    if count and record.step.pending:
         waiting = ", ".join(call.key for call in record.step.pending)
-        why = f" (step {most} waits for {waiting})"
-        most -= 1
-    if not 0 <= at <= most:
-        message = f"run {record.run_id} cannot be forked at {at}: give 0 to {most}{why}"
+        why = f" (step {count} waits for {waiting})"
+        count -= 1
+    if not 0 <= at <= count:
+        message = f"run {record.run_id} cannot be forked at {at}: give 0 to {count}{why}"
         raise ConfigError(message)
     return record.steps[at - 1] if at else record.before
 

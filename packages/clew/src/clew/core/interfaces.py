@@ -34,8 +34,8 @@ from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.support.structural import Structural
 
-Said = TypeVar("Said")
-Answering: TypeAlias = Awaitable[Said] | Said  # given at once, or once it is awaited
+Answer = TypeVar("Answer")
+Answering: TypeAlias = Awaitable[Answer] | Answer  # given at once, or once it is awaited
 
 # ---------------------------------------------------------------- tools
 
@@ -49,7 +49,7 @@ class Retry:
 
     times: int = 0
     delay: float = 0.5
-    most: float = 8.0
+    max_delay: float = 8.0
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
@@ -144,14 +144,14 @@ class Tool(ToolSpec):
 class AgentTool(ToolSpec):
     """A tool whose calls are made in a sub-run each: `run` takes it to its end, or to a hold.
 
-    A sub-run may spend at most `most`. Its share among those of the same step is as large as the
+    A sub-run may spend at most `grant`. Its share among those of the same step is as large as the
     argument named `weight` says (over 0), else 1. `caps` bound the calls of the whole run that has
     it, in all sub-runs together: of a tool, by its name; `*` of all that have an effect.
     `clew.delegate` makes such a tool of an agent.
     """
 
     run: "Callable[[SubRun], Awaitable[Observation | Verdict]]"
-    most: Grant | None = None
+    grant: Grant | None = None
     weight: str = ""
     caps: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -516,16 +516,16 @@ class Store(Protocol):
         ...
 
     async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+        self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
-        """Runs with an entry of their own, last written first: `most` of them, or all.
+        """Runs with an entry of their own, last written first: `limit` of them, or all.
 
         `after` is the end of the previous page. `status` selects runs whose last line is such a
         stop, or no stop (`open`). A page must not cost more if many runs have stopped.
         """
         ...
 
-    async def ids(self, part: str, most: int = 20) -> list[str]:
+    async def ids(self, part: str, limit: int = 20) -> list[str]:
         """Sorted ids of runs with an entry that begin with a text, else those that end with it."""
         ...
 

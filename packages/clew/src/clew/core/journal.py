@@ -63,8 +63,8 @@ def wall_clock() -> int:
 
 def chain(before: bytes, seq: int, at: int, epoch: int, body: bytes) -> bytes:
     """Hash of a line (BLAKE2b, 16 bytes) over its place, time, epoch, body and the hash before."""
-    place = b"%d %d %d " % (seq, at, epoch)
-    return hashlib.blake2b(before + place + body, digest_size=16).digest()
+    prefix = b"%d %d %d " % (seq, at, epoch)
+    return hashlib.blake2b(before + prefix + body, digest_size=16).digest()
 
 
 async def load(store: Store, run_id: str) -> Trajectory:
@@ -328,14 +328,14 @@ class Journal:
         self.trajectory.add(entry)
         event = entry.event
         if isinstance(event, (Started, Forked)):
-            LOG.info("run %s: begun with %s", self.run_id, event.setting.model)
+            LOG.info("run %s: begun with %s", self.run_id, event.spec.model)
         elif isinstance(event, Attempt) and event.number > 1:
             LOG.warning("run %s: attempt %d of %s", self.run_id, event.number, event.tool)
         elif isinstance(event, Stop):
             LOG.info("run %s: stopped, %s", self.run_id, event.status)
         if self.listener is not None:
-            shown = msgspec.structs.replace(entry, event=decode(encode(event)))  # its own copy
-            self._notify_listener(lambda listener: listener.entry(shown))
+            copied = msgspec.structs.replace(entry, event=decode(encode(event)))  # its own copy
+            self._notify_listener(lambda listener: listener.entry(copied))
 
     def token(self, text: str) -> None:
         """Show a piece of a reply to the listener as it arrives."""
@@ -396,8 +396,8 @@ class Journal:
             event = decode(body)  # what is folded is what will be read, and nobody's but ours
         except Exception as error:
             raise _unrecordable(self.run_id, event, error) from error
-        if isinstance(event, Thought | Suspended) and (given := without_blobs(event)) is not event:
-            event, body = given, encode(given)
+        if isinstance(event, Thought | Suspended) and (stored := without_blobs(event)) is not event:
+            event, body = stored, encode(stored)
         if self._redaction.finds(body):
             event = self._redaction.event(event, len(self.trajectory.steps) + 1)
             body = encode(event)

@@ -92,11 +92,11 @@ async def judge(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None
     for call in calls:
         new = call.again or not (call.begun or call.suspended)
         if new and not call.held and not call.child:
-            given = journal.with_secrets(call) or call
+            with_secrets = journal.with_secrets(call) or call
             if call.action.name in engine.effectful:
-                events = await judged_beside(engine, journal, given)
+                events = await judged_beside(engine, journal, with_secrets)
             else:
-                events = await judge_call(engine, journal.trajectory, given)
+                events = await judge_call(engine, journal.trajectory, with_secrets)
             if events:
                 await journal.record(*events)
 

@@ -89,8 +89,8 @@ def tripped_bound(bounds: Iterable[AnyBound], standing: Standing) -> Tripped | N
         raise broken(f"the bound {stable_name(bound)}", error) from error
     if isinstance(reason, Tripped):  # of clew's own bounds
         return reason
-    said = text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
-    name, _, detail = said.partition(": ")
+    text = text_from(f"the bound {stable_name(bound)}", reason, "a reason or None")
+    name, _, detail = text.partition(": ")
     return Tripped("own", name, detail)
 
 

@@ -51,9 +51,9 @@ def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Ob
     """
     outcome: Outcome = "unknown" if call.begun else "not_done"
     effect: Effect = "unsafe" if call.begun else "read"
-    said = shortened(text)
+    shortened_text = shortened(text)
     return Observation(
-        call.key, error_text("" if code == "unknown_tool" else code, said), ok=False,
+        call.key, error_text("" if code == "unknown_tool" else code, shortened_text), ok=False,
         code=code, outcome=outcome, effect=effect, trust=trust,
     )  # fmt: skip
 
@@ -108,27 +108,31 @@ def observed(
     engine: Engine, trajectory: Trajectory, tool: ToolSpec, call: Call, value: object
 ) -> Observation:
     """A returned value as the call's observation; what JSON or the schema forbids is reported."""
-    given = _returned(tool, value)
-    if wrong := _impossible(given):
+    returned = _returned(tool, value)
+    if wrong := _impossible(returned):
         text = f"{tool.name} returned {wrong}"
         return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
     try:
-        content = plain(given.content)
-        given = _with_plain_evidence(given) if given.evidence else given
-        size = _size(given, content)
+        content = plain(returned.content)
+        returned = _with_plain_evidence(returned) if returned.evidence else returned
+        size = _size(returned, content)
     except Exception as error:  # noqa: BLE001 - asked what it holds, an object may raise anything
         text = f"{tool.name} returned what JSON cannot carry: {message_of(error)}"
         return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
-    if size > (most := engine.observation_bytes):
-        return _truncate(tool, call, content, size, most)
-    validator = engine.result_validators.get(tool.name) if given.ok else None
+    if size > (max_bytes := engine.observation_bytes):
+        return _truncate(tool, call, content, size, max_bytes)
+    validator = engine.result_validators.get(tool.name) if returned.ok else None
     if validator is not None and (problems := validator(content)):
         text = f"{tool.name} returned what it must not: {'; '.join(problems)}"
         return failed(tool, call, "bad_output", text, "done", repr(content))
     observation = msgspec.structs.replace(
-        given, call=call.key, content=content, effect=tool.effect, trust=trust_of(given, trajectory)
+        returned,
+        call=call.key,
+        content=content,
+        effect=tool.effect,
+        trust=trust_of(returned, trajectory),
     )
-    if isinstance(value, Observation) or given.images:  # what a tool says must be readable again
+    if isinstance(value, Observation) or returned.images:  # what a tool says must be readable again
         try:
             decode(encode(observation))
         except Exception as error:  # noqa: BLE001 - each of its fields may be anything
@@ -158,15 +162,15 @@ def replaced(was: Observation, key: str, value: Any) -> Observation:
 
     What is known of the call's effect stays as it is. Raises `ConfigError` where it is none.
     """
-    given = value
-    if not isinstance(given, Observation):
+    replacement = value
+    if not isinstance(replacement, Observation):
         outcome = was.outcome if was.effect in EFFECTFUL else "done"
-        given = Observation(content=value, outcome=outcome)
+        replacement = Observation(content=value, outcome=outcome)
     try:
         observation = msgspec.structs.replace(
-            given,
+            replacement,
             call=key,
-            content=plain(given.content),
+            content=plain(replacement.content),
             effect=was.effect,
             trust="untrusted",
             blob="",
@@ -178,55 +182,55 @@ def replaced(was: Observation, key: str, value: Any) -> Observation:
     return observation
 
 
-def _size(given: Observation, content: Json) -> int:
+def _size(observation: Observation, content: Json) -> int:
     """The bytes of everything that would be kept."""
-    images = sum(len(image.data) + len(image.text) for image in given.images)
-    evidence = len(encode(given.evidence)) if given.evidence else 0
+    images = sum(len(image.data) + len(image.text) for image in observation.images)
+    evidence = len(encode(observation.evidence)) if observation.evidence else 0
     return len(encode(content)) + evidence + images
 
 
-def _truncate(tool: ToolSpec, call: Call, content: Json, size: int, most: int) -> Observation:
+def _truncate(tool: ToolSpec, call: Call, content: Json, size: int, max_bytes: int) -> Observation:
     """The beginning of a content that is too long, with a remark that the rest is missing."""
     head = content if isinstance(content, str) else encode(content).decode()
-    room = max(most - ROOM, 2)
+    room = max(max_bytes - ROOM, 2)
     while (long := len(encode(head))) > room:
         head = head[: max(len(head) * room // long - 1, 0)]
-    said = (
-        f"{tool.name} returned {size:,} bytes, and {most:,} may be kept: only the beginning is "
-        "here, so ask for less"
+    note = (
+        f"{tool.name} returned {size:,} bytes, and {max_bytes:,} may be kept: only the beginning "
+        "is here, so ask for less"
     )
-    cut = failed(tool, call, "bad_output", said, "done")
+    cut = failed(tool, call, "bad_output", note, "done")
     return msgspec.structs.replace(cut, content=f"{cut.text}\n{head}")
 
 
-def _with_plain_evidence(given: Observation) -> Observation:
+def _with_plain_evidence(observation: Observation) -> Observation:
     """The observation with its evidence as plain text and numbers. Raises `ValueError`."""
     try:
-        evidence = msgspec.convert(plain(given.evidence), tuple[Evidence, ...])
+        evidence = msgspec.convert(plain(observation.evidence), tuple[Evidence, ...])
     except msgspec.ValidationError as error:
         message = f"evidence that is none: {error}"
         raise ValueError(message) from error
-    return msgspec.structs.replace(given, evidence=evidence)
+    return msgspec.structs.replace(observation, evidence=evidence)
 
 
 def _returned(tool: ToolSpec, value: Any) -> Observation:
     """The returned value as an observation: itself, or with the value as its content."""
     if isinstance(value, Observation):
-        given = msgspec.structs.replace(value, blob="")
+        fresh = msgspec.structs.replace(value, blob="")
     else:
-        given = Observation(content=value, trust=tool.trust)
-    if not has_pictures(given.content):
-        return given
-    content, images = taken_out(given.content)
-    return msgspec.structs.replace(given, content=content, images=(*given.images, *images))
+        fresh = Observation(content=value, trust=tool.trust)
+    if not has_pictures(fresh.content):
+        return fresh
+    content, images = taken_out(fresh.content)
+    return msgspec.structs.replace(fresh, content=content, images=(*fresh.images, *images))
 
 
-def _impossible(given: Observation) -> str:
+def _impossible(observation: Observation) -> str:
     """What of an observation no record can hold, in one line; or ""."""
-    if given.trust not in get_args(Trust):
-        return f"an observation whose trust is {given.trust!r}: trusted or untrusted"
-    given_images: Any = given.images
-    images = cast("list[Any]", given_images) if isinstance(given_images, tuple) else []
+    if observation.trust not in get_args(Trust):
+        return f"an observation whose trust is {observation.trust!r}: trusted or untrusted"
+    raw_images: Any = observation.images
+    images = cast("list[Any]", raw_images) if isinstance(raw_images, tuple) else []
     for image in images:
         data: Any = getattr(image, "data", b"")
         if not isinstance(data, bytes):
@@ -236,6 +240,6 @@ def _impossible(given: Observation) -> str:
     return ""
 
 
-def trust_of(given: Observation | ToolSpec, trajectory: Trajectory) -> Trust:
+def trust_of(source: Observation | ToolSpec, trajectory: Trajectory) -> Trust:
     """Trusted if the tool says so and its arguments were: nothing untrusted was read before."""
-    return trajectory.trust if given.trust == "trusted" else "untrusted"
+    return trajectory.trust if source.trust == "trusted" else "untrusted"

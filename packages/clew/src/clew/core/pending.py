@@ -65,18 +65,18 @@ async def pending_in(
 ) -> tuple[PendingApproval, ...]:
     """The held calls of the run and all its sub-runs."""
     below = {call.key: call.child for call in trajectory.held if waits_below(call)}
-    found: list[PendingApproval] = []
+    approvals: list[PendingApproval] = []
     for each in pending_here(trajectory, root):
         if (child := below.get(each.call)) is None:
-            found.append(each)
+            approvals.append(each)
             continue
         try:
             record = await load(store, child)
         except RunNotFoundError:  # it is not in this store: taking it up says so
-            found.append(each)
+            approvals.append(each)
         else:
-            found += await pending_in(store, record, root or trajectory.run_id)
-    return tuple(found)
+            approvals += await pending_in(store, record, root or trajectory.run_id)
+    return tuple(approvals)
 
 
 async def ancestors(store: Store, trajectory: Trajectory) -> list[tuple[Trajectory, Call]]:
@@ -84,7 +84,7 @@ async def ancestors(store: Store, trajectory: Trajectory) -> list[tuple[Trajecto
 
     Raises `RunNotFoundError` where one of them is not in the store.
     """
-    found: list[tuple[Trajectory, Call]] = []
+    chain: list[tuple[Trajectory, Call]] = []
     while served := trajectory.parent_call:
         run_id, _, key = served.rpartition(":")
         try:
@@ -92,9 +92,9 @@ async def ancestors(store: Store, trajectory: Trajectory) -> list[tuple[Trajecto
         except RunNotFoundError as error:
             message = f"run {trajectory.run_id} serves call {key} of run {run_id}: {error}"
             raise RunNotFoundError(message) from error
-        found.append((above, above.call(key)))
+        chain.append((above, above.call(key)))
         trajectory = above
-    return found
+    return chain
 
 
 async def interrupt(engine: Engine, journal: Journal, why: str = "") -> None:

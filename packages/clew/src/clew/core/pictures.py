@@ -52,8 +52,8 @@ def _captioned(value: Any, images: list[Image]) -> Any:
     if not has_pictures(value):
         return value
     if isinstance(value, Mapping):
-        whole = cast("dict[Any, Any]", value)
-        return {key: _captioned(inner, images) for key, inner in whole.items()}
+        mapping = cast("dict[Any, Any]", value)
+        return {key: _captioned(inner, images) for key, inner in mapping.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_captioned(inner, images) for inner in cast("list[Any]", value)]
     return {key: _captioned(inner, images) for key, inner in _object_fields(value).items()}

@@ -85,9 +85,11 @@ async def judge_call(engine: Engine, trajectory: Trajectory, call: Call) -> list
         ]
     if call.action.fault:
         return [_teach(engine, call, tool, call.action.fault, trajectory.trust)]
-    most = engine.argument_bytes
-    if (size := len(encode(call.args))) > most:
-        text = f"the arguments have {size:,} bytes, and may have {most:,}: give less, or in parts"
+    max_bytes = engine.argument_bytes
+    if (size := len(encode(call.args))) > max_bytes:
+        text = (
+            f"the arguments have {size:,} bytes, and may have {max_bytes:,}: give less, or in parts"
+        )
         return [refusal(call, "invalid_arguments", text)]
     events: list[AnyEvent] = []
     args = call.args
@@ -169,8 +171,8 @@ async def ask_guard(
 ) -> Verdict | None:
     """Ask a user's own guard, within its deadline; it gets a copy of the arguments."""
     seen = Call(call.key, Action(call.action.name, copied(call.args)))
-    said = await ask(f"the guard {name}", patience, guard, seen, trajectory)
-    return validate_verdict(said, name)
+    answer = await ask(f"the guard {name}", patience, guard, seen, trajectory)
+    return validate_verdict(answer, name)
 
 
 def _holders(trajectory: Trajectory, call: Call) -> frozenset[str]:
@@ -217,13 +219,13 @@ def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict
         return None
     who = f"the {what} {name}"
     try:
-        said = of_kind(who, verdict, Verdict, "a Verdict or None")
-        if said.kind == "amend" and said.args is None:
+        checked = of_kind(who, verdict, Verdict, "a Verdict or None")
+        if checked.kind == "amend" and checked.args is None:
             message = (
                 f"{who} amends a call without saying how: give args; mend it and resume the run"
             )
             raise PartError(message)
-        return msgspec.convert(plain(said), Verdict)
+        return msgspec.convert(plain(checked), Verdict)
     except PartError:
         raise
     except Exception as error:
@@ -247,8 +249,8 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
     events: list[AnyEvent] = []
     held: list[AnyEvent] = []
     for name, screen in engine.screens:
-        said = await ask(f"the screen {name}", engine.patience, screen, text)
-        if (verdict := validate_verdict(said, name, "screen")) is None:
+        reason = await ask(f"the screen {name}", engine.patience, screen, text)
+        if (verdict := validate_verdict(reason, name, "screen")) is None:
             continue
         judged = Judged(key, verdict, by=name)
         match verdict.kind:
@@ -289,6 +291,6 @@ async def judge_answer(engine: Engine, trajectory: Trajectory, value: Json) -> s
 def _teach(engine: Engine, call: Call, tool: ToolSpec, problem: str, trust: Trust) -> Observation:
     """What is wrong with the arguments of a call, and a right form of them."""
     right = engine.advice.right_form(tool, call.args)
-    shown = f" The right form: {right}" if right else ""
-    stop = "" if problem.endswith("?") or not shown else "."
-    return refusal(call, "invalid_arguments", f"{problem}{stop}{shown}", trust)
+    example = f" The right form: {right}" if right else ""
+    stop = "" if problem.endswith("?") or not example else "."
+    return refusal(call, "invalid_arguments", f"{problem}{stop}{example}", trust)

@@ -52,15 +52,15 @@ class Parts(Sequence[Part]):
         return islice(self._shared.parts, self._count)
 
     @overload
-    def __getitem__(self, place: int) -> Part: ...
+    def __getitem__(self, index: int) -> Part: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Part]: ...
+    def __getitem__(self, index: slice) -> Sequence[Part]: ...
 
-    def __getitem__(self, place: int | slice) -> Part | Sequence[Part]:
-        if isinstance(place, slice):
-            return self._shared.parts[: self._count][place]
-        return self._shared.parts[range(self._count)[place]]
+    def __getitem__(self, index: int | slice) -> Part | Sequence[Part]:
+        if isinstance(index, slice):
+            return self._shared.parts[: self._count][index]
+        return self._shared.parts[range(self._count)[index]]
 
     def joined(self, key: str, written: Callable[[Part], bytes]) -> bytes:
         """All of them as bytes, with commas between; `key` names the manner of `written`."""

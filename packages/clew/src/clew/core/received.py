@@ -38,8 +38,8 @@ def handed_hashes(tool: ToolSpec, args: dict[str, Json]) -> list[tuple[str, str]
     """
     others = [pair for each in tool.fallbacks for pair in _reached(each.tool, each.args(args))]
     return [
-        (each.name, received_hash(each, given))
-        for each, given in others
+        (each.name, received_hash(each, received))
+        for each, received in others
         if each.effect in EFFECTFUL
     ]
 
@@ -101,18 +101,18 @@ def _filled(schema: Json, value: Json, root: Json) -> Json:
     if isinstance(value, list):
         items, first = _declared(forms, "items"), _declared(forms, "prefixItems")
         each_of = cast("Sequence[Any]", first) if isinstance(first, list) else ()
-        given = cast("Sequence[Any]", value)
-        told = [*each_of, *[items] * len(given)]
-        found = [_filled(one, each, root) for one, each in zip(told, given, strict=False)]
-        return sorted(found, key=encode) if _declared(forms, "uniqueItems") is True else found
+        received = cast("Sequence[Any]", value)
+        told = [*each_of, *[items] * len(received)]
+        filled = [_filled(one, each, root) for one, each in zip(told, received, strict=False)]
+        return sorted(filled, key=encode) if _declared(forms, "uniqueItems") is True else filled
     if not isinstance(value, dict):
         return _in_one_form(_declared(forms, "format"), value)
     named, others = (
         keywords(_declared(forms, "properties")),
         _declared(forms, "additionalProperties"),
     )
-    said = {name: keywords(one) for name, one in named.items()}
-    defaults = {name: one["default"] for name, one in said.items() if "default" in one}
+    properties = {name: keywords(one) for name, one in named.items()}
+    defaults = {name: one["default"] for name, one in properties.items() if "default" in one}
     known = defaults | cast("dict[str, Json]", value)
     return {name: _filled(named.get(name, others), each, root) for name, each in known.items()}
 
@@ -139,20 +139,24 @@ def _in_one_form(named: Json, value: Json) -> Json:
 
 def _forms(schema: Json, value: Json, root: Json) -> list[dict[str, Json]]:
     """A schema, and of the forms that it allows those that the value may be of."""
-    given = _led_to(schema, root)
-    options = given.get("anyOf", given.get("oneOf"))
+    alternatives = _led_to(schema, root)
+    options = alternatives.get("anyOf", alternatives.get("oneOf"))
     others: Sequence[Any] = cast("Sequence[Any]", options) if isinstance(options, list) else ()
-    return [given, *(one for each in others if _fits(one := _led_to(each, root), value))]
+    return [alternatives, *(one for each in others if _fits(one := _led_to(each, root), value))]
 
 
 def _fits(schema: dict[str, Json], value: Json) -> bool:
     """Whether nothing that names the form of a value, such as a tag, says that it is another."""
     if not isinstance(value, dict):
         return True
-    given = cast("Mapping[str, Any]", value)
-    said = {name: keywords(one) for name, one in keywords(schema.get("properties")).items()}
-    tags = {name: one.get("enum", [one.get("const")]) for name, one in said.items() if _is_tag(one)}
-    return all(given.get(name, options[0]) in options for name, options in tags.items())
+    fields = cast("Mapping[str, Any]", value)
+    properties = {name: keywords(one) for name, one in keywords(schema.get("properties")).items()}
+    tags = {
+        name: one.get("enum", [one.get("const")])
+        for name, one in properties.items()
+        if _is_tag(one)
+    }
+    return all(fields.get(name, options[0]) in options for name, options in tags.items())
 
 
 def _is_tag(schema: dict[str, Json]) -> bool:
@@ -161,14 +165,16 @@ def _is_tag(schema: dict[str, Json]) -> bool:
 
 def _declared(forms: Sequence[dict[str, Json]], keyword: str) -> Json:
     """What is said under a keyword; of several forms, if only one says anything."""
-    found = [one[keyword] for one in forms if keyword in one]
-    return found[0] if len(found) == 1 else None
+    declared = [one[keyword] for one in forms if keyword in one]
+    return declared[0] if len(declared) == 1 else None
 
 
 def _led_to(schema: Json, root: Json) -> dict[str, Json]:
     """The keywords of a schema, or of the one that it refers to."""
-    given = keywords(schema)
-    return keywords(target(given["$ref"], root)) if "$ref" in given else given
+    target_schema = keywords(schema)
+    return (
+        keywords(target(target_schema["$ref"], root)) if "$ref" in target_schema else target_schema
+    )
 
 
 def _one_spelling(value: Any) -> Any:

@@ -88,9 +88,9 @@ def _encoded(secret: str) -> Iterator[str]:
     yield quote_plus(secret)
     for offset, first in ((0, 0), (1, 2), (2, 3)):
         padded = bytes(offset) + raw
-        whole = len(padded) * 8 // 6  # what follows depends on what stands behind the secret
+        size = len(padded) * 8 // 6  # what follows depends on what stands behind the secret
         for coded in (base64.b64encode(padded), base64.urlsafe_b64encode(padded)):
-            yield coded.decode()[first:whole]
+            yield coded.decode()[first:size]
 
 
 def _forms(secrets: Iterable[str]) -> Iterator[str]:
@@ -162,8 +162,8 @@ class Redaction:
             cleaned = [self._clean(item) for item in cast("Iterable[Any]", value)]
             return cleaned if isinstance(value, list) else tuple(cleaned)
         if isinstance(value, dict):
-            said = cast("Mapping[str, Any]", value)
-            return {self._clean(name): self._clean(inner) for name, inner in said.items()}
+            mapping = cast("Mapping[str, Any]", value)
+            return {self._clean(name): self._clean(inner) for name, inner in mapping.items()}
         if isinstance(value, msgspec.Struct):
             fields = {name: self._clean(getattr(value, name)) for name in value.__struct_fields__}
             return msgspec.structs.replace(value, **fields)
@@ -209,7 +209,7 @@ def _withheld(event: AnyEvent, step: int) -> Iterator[tuple[str, dict[str, Json]
     """The arguments that an event gives to calls, by their keys; a thought's are of `step`."""
     match event:
         case Thought(actions=actions):
-            yield from ((f"{step}.{place}", one.args) for place, one in enumerate(actions, 1))
+            yield from ((f"{step}.{index}", one.args) for index, one in enumerate(actions, 1))
         case Ruling(call=key, args=dict(args)):
             yield key, args
         case Judged(call=key, verdict=Verdict(args=dict(args))):

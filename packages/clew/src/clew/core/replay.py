@@ -78,16 +78,16 @@ async def replay(
     `apart` names parts, as `changes` does, that only stand in for those of the record: they are not
     compared. Raises `ReplayError` with step and field of the first divergence.
     """
-    given, setting, passed_over = _prefix(record)
-    differ = changes(setting, engine.spec)
+    prefix, spec, passed_over = _prefix(record)
+    differ = changes(spec, engine.spec)
     if different := [name for name in differ if name not in {"codec", *apart}]:
         message = f"the agent has another {different[0]} than the record"
-        raise ReplayError(0, f"setting.{different[0]}", message)
-    same_codec = setting.codec == engine.spec.codec
-    older = not same_codec and same_format(setting.codec, engine.spec.codec)
+        raise ReplayError(0, f"spec.{different[0]}", message)
+    same_codec = spec.codec == engine.spec.codec
+    older = not same_codec and same_format(spec.codec, engine.spec.codec)
     journal = _Replaying(store, record, same_codec=same_codec, older=older)
     stand_in = _with_recorded_world(engine, journal)
-    for _ in range(given):
+    for _ in range(prefix):
         journal.follow()
     while journal.upcoming is not None:
         before = len(journal.trajectory)
@@ -100,9 +100,9 @@ async def replay(
         if len(journal.trajectory) == before:
             raise journal.diverged("event", "the loop stops here, the record goes on")
     if not same_codec:
-        passed_over.append(f"prompts: rendered by {setting.codec} then")
+        passed_over.append(f"prompts: rendered by {spec.codec} then")
     if journal.read_otherwise:
-        passed_over.append(f"replies: as {setting.codec} read them then")
+        passed_over.append(f"replies: as {spec.codec} read them then")
     if told := journal.reworded:
         passed_over.append(f"words: {len(told)} entries are worded otherwise now ({told[0]} first)")
     return Replayed(journal.trajectory, tuple(passed_over))
@@ -113,15 +113,15 @@ def _prefix(record: Trajectory) -> tuple[int, AgentSpec, list[str]]:
     for entry in reversed(record.entries):
         event = entry.event
         if isinstance(event, Forked):
-            given = entry.seq + event.again
+            length = entry.seq + event.again
             why = f"shared with run {event.parent}, from which this one was forked"
         elif isinstance(event, Changed) and event.what:
-            given = entry.seq
+            length = entry.seq
             why = f"the run went on with another agent then ({', '.join(event.what)})"
         else:
             continue
-        return given, event.setting, [f"entries 1 to {given} were taken as they are: {why}"]
-    return 1, record.started.setting, []
+        return length, event.spec, [f"entries 1 to {length} were taken as they are: {why}"]
+    return 1, record.started.spec, []
 
 
 class _Replaying(Journal):
@@ -144,29 +144,29 @@ class _Replaying(Journal):
     @property
     def upcoming(self) -> Entry | None:
         """The next entry of the record, or None at its end."""
-        place = len(self.trajectory)
-        return self._recorded[place] if place < len(self._recorded) else None
+        index = len(self.trajectory)
+        return self._recorded[index] if index < len(self._recorded) else None
 
     def later(self) -> Iterator[AnyEvent]:
         """The events still to come before the worker of the time was cut off."""
-        recorded, place = self._recorded, len(self.trajectory)
-        rest = map(recorded.__getitem__, range(place, len(recorded)))
-        alive = takewhile(lambda entry: entry.epoch == recorded[place].epoch, rest)
+        recorded, index = self._recorded, len(self.trajectory)
+        rest = map(recorded.__getitem__, range(index, len(recorded)))
+        alive = takewhile(lambda entry: entry.epoch == recorded[index].epoch, rest)
         return map(attrgetter("event"), alive)
 
     def about(self, key: str) -> Iterator[_AboutACall]:
         """What the record still says of a call (`step.index`, or with its run's id before it)."""
-        place = key.rpartition(":")[2]
+        call_key = key.rpartition(":")[2]
         for event in self.later():
-            if isinstance(event, _AboutACall) and event.call == place:
+            if isinstance(event, _AboutACall) and event.call == call_key:
                 yield event
 
     def next_about(self, key: str) -> _AboutACall | None:
         """The next event of a call; raises `LookupError` where it was held in doubt."""
-        found = next(self.about(key), None)
-        if isinstance(found, Judged) and found.verdict.code == "unknown":
+        event = next(self.about(key), None)
+        if isinstance(event, Judged) and event.verdict.code == "unknown":
             raise LookupError(key)
-        return found
+        return event
 
     def follow(self) -> None:
         """Take the next entry as it was; end the worker's life where the record says it ended."""
@@ -257,13 +257,13 @@ class _Replaying(Journal):
             return
         worded = as_worded(old, new, finish=self._is_finish(new))
         if encode(old) == encode(worded):
-            self.reworded.append(self._place(old, new))
+            self.reworded.append(self._position(old, new))
             return
         new = worded
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
         raise self.diverged(field, "the loop derives another value than the record has")
 
-    def _place(self, old: AnyEvent, new: AnyEvent) -> str:
+    def _position(self, old: AnyEvent, new: AnyEvent) -> str:
         """Step and field of the first difference between two events."""
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new))
         return f"step {self._step}, {field}"
@@ -312,8 +312,8 @@ async def _watch(journal: _Replaying) -> None:
 
     On asyncio they seem to where one has ended and its group is yet to be told: so look again.
     """
-    place = -1
-    while place != (place := len(journal.trajectory)):
+    last = -1
+    while last != (last := len(journal.trajectory)):
         await anyio.wait_all_tasks_blocked()
         await anyio.wait_all_tasks_blocked()
     raise journal.diverged("event", "the loop never derives this entry")
@@ -365,38 +365,38 @@ async def _recorded_tools(journal: _Replaying, trajectory: Trajectory) -> Sequen
     _ = trajectory
     await journal.receive()
     entry = journal.upcoming
-    return entry.event.shown if entry and isinstance(entry.event, Thought) else ()
+    return entry.event.visible_tools if entry and isinstance(entry.event, Thought) else ()
 
 
 def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
     """The tool, answering from the record: its observation, or the failure before a retry."""
 
     async def call(_args: dict[str, Json], key: str) -> Observation | Suspended | Verdict:
-        found, made = next(journal.about(key), None), CALL.get()
+        event, made = next(journal.about(key), None), CALL.get()
         tried = journal.trajectory.call(key.rpartition(":")[2]).attempts
         number = tried[-1].number if tried else 1
-        while isinstance(found, Attempt) and found.number == number and made is not None:
-            await made.begun(found.task, by=found.tool)
-            found = next(journal.about(key), None)
-        if isinstance(found, Attempt):
-            return Observation(content=found.after, ok=False, outcome="not_done")
-        if found is None:  # the worker of the time did not live to see it
+        while isinstance(event, Attempt) and event.number == number and made is not None:
+            await made.begun(event.task, by=event.tool)
+            event = next(journal.about(key), None)
+        if isinstance(event, Attempt):
+            return Observation(content=event.after, ok=False, outcome="not_done")
+        if event is None:  # the worker of the time did not live to see it
             await journal.outlive()
             raise LookupError(key)
-        if isinstance(found, Judged) and found.verdict.code == "unknown":
-            why = found.verdict.reason
+        if isinstance(event, Judged) and event.verdict.code == "unknown":
+            why = event.verdict.reason
             return Observation(content=why, ok=False, code="timeout", outcome="unknown")
-        return found.verdict if isinstance(found, Judged) else found
+        return event.verdict if isinstance(event, Judged) else event
 
     async def probe(_args: dict[str, Json], key: str) -> Observation | None:
-        found = journal.next_about(key)
-        return found if isinstance(found, Observation) else None
+        event = journal.next_about(key)
+        return event if isinstance(event, Observation) else None
 
     async def run(asked: SubRun) -> Observation | Verdict:
         ends = (event for event in journal.about(asked.parent) if not isinstance(event, Attempt))
-        while not isinstance(found := next(ends, None), Judged | Observation):  # nor this
+        while not isinstance(ending := next(ends, None), Judged | Observation):  # nor this
             await anyio.sleep_forever()
-        return found.verdict if isinstance(found, Judged) else found
+        return ending.verdict if isinstance(ending, Judged) else ending
 
     if isinstance(tool, AgentTool):
         return replace(tool, run=run, guard=None)
@@ -407,7 +407,7 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
         among=None,
         timeout=1e9,  # a slow replay makes no call late: those that were late are so in the record
         probe=None if tool.probe is None else probe,
-        retry=replace(tool.retry, delay=0.0, most=0.0),
+        retry=replace(tool.retry, delay=0.0, max_delay=0.0),
     )
 
 

@@ -90,10 +90,10 @@ async def _others(journal: Journal) -> list[Done]:
     """
     trajectory = journal.trajectory
     runs = [call for call in trajectory.calls if call.child] if is_strategy(trajectory) else []
-    found = [*(await effects_of(journal.store, trajectory, runs)).values()]
+    effects = [*(await effects_of(journal.store, trajectory, runs)).values()]
     for each in journal.among:
         await _read(each.work, journal.store)
-    return [*found, *(done for each in journal.among for done in _beside(each))]
+    return [*effects, *(done for each in journal.among for done in _beside(each))]
 
 
 async def _read(work: AtWork, store: Store) -> None:
@@ -110,15 +110,15 @@ async def _read(work: AtWork, store: Store) -> None:
 
 def _beside(sibling: Sibling) -> list[Done]:
     """The effects of the other runs, as they stand."""
-    found = dict(sibling.work.before or {})
+    before = dict(sibling.work.before or {})
     for by, trajectory, call, done in sibling.work.begun:
         if call.observation is None and (call.begun or not call.held):
-            found[done.key] = by, done
+            before[done.key] = by, done
         elif call.changed:
-            found[done.key] = by, described_effect(trajectory, call)
+            before[done.key] = by, described_effect(trajectory, call)
         else:
-            found.pop(done.key, None)
-    return [done for by, done in found.values() if by != sibling.key]
+            before.pop(done.key, None)
+    return [done for by, done in before.values() if by != sibling.key]
 
 
 def _stops(event: AnyEvent) -> bool:

@@ -7,17 +7,17 @@ from clew.core.events import AgentSpec, Json
 
 def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
     """The names of what differs between two settings, such as "model" or "tools.search"."""
-    found = [
+    changed = [
         name
         for name in ("model", "codec", "prompt", "params")
         if getattr(old, name) != getattr(new, name)
     ]
     for group in ("tools", "parts"):
         was, now = getattr(old, group), getattr(new, group)
-        found += [
+        changed += [
             f"{group}.{name}" for name in sorted({*was, *now}) if was.get(name) != now.get(name)
         ]
-    return tuple(found)
+    return tuple(changed)
 
 
 def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
@@ -26,9 +26,9 @@ def changes_to_accept(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:
     Another version of the same format is not: clew was updated. It takes nothing back either, so
     alone it is no change of the run.
     """
-    found = changes(old, new)
+    unaccepted = changes(old, new)
     updated = same_format(old.codec, new.codec)
-    return tuple(name for name in found if name != "codec") if updated else found
+    return tuple(name for name in unaccepted if name != "codec") if updated else unaccepted
 
 
 def same_format(one: str, other: str) -> bool:
@@ -47,8 +47,8 @@ def first_difference(old: Json, new: Json, path: str = "") -> str | None:
         pairs = [(at, old.get(name, _GONE), new.get(name, _GONE)) for name, at in names.items()]
     elif kinds == {list} and len(old) == len(new):
         both = enumerate(zip(old, new, strict=True))
-        pairs = [(f"{path}[{place}]", was, now) for place, (was, now) in both]
+        pairs = [(f"{path}[{index}]", was, now) for index, (was, now) in both]
     else:
         return None if old == new else path
-    found = (first_difference(was, now, at) for at, was, now in pairs)
-    return next((at for at in found if at is not None), None)
+    differences = (first_difference(was, now, at) for at, was, now in pairs)
+    return next((at for at in differences if at is not None), None)

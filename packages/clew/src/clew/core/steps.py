@@ -110,7 +110,7 @@ class Call(msgspec.Struct, eq=False, gc=False):
         return f"{asked}@{shows}" if shows else asked
 
     @property
-    def shown_by_guard(self) -> bool:
+    def held_by_tool(self) -> bool:
         """Whether a guard holds the call, which was never made, to show something of its tool."""
         verdict = self.verdict
         return verdict is not None and bool(verdict.verdict.shows) and not self.attempts
@@ -118,15 +118,15 @@ class Call(msgspec.Struct, eq=False, gc=False):
     @property
     def remarks(self) -> list[str]:
         """What the model is told besides the observation: hints, and replaced arguments."""
-        said = [hint.verdict.reason for hint in self.hints]
-        said += [
+        remarks = [hint.verdict.reason for hint in self.hints]
+        remarks += [
             f"{self.action.name}({encode(args).decode()}) was begun before, and may have happened"
             for args, _ in self.doubts
             if not _same(args, self.args)
         ]
         if self.revised is not None and not _same(self.revised, self.action.args):
-            said.append(self.revision)
-        return said
+            remarks.append(self.revision)
+        return remarks
 
     def revise(
         self, args: dict[str, Json] | None, why: str | None = None, *, redacted: bool = False
@@ -138,7 +138,7 @@ class Call(msgspec.Struct, eq=False, gc=False):
             self.revision = f"the arguments were changed to {encode(args).decode()}{by}"
 
     @property
-    def place(self) -> int:
+    def position(self) -> int:
         """Its position in its step, from 1; 0 for a person's message."""
         return int(self.key.partition(".")[2])
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.budget import least, too_little
+from clew.core.budget import smaller_grant, too_little
 from clew.core.engine import Engine
 from clew.core.events import ACTING, EFFECTFUL, AnyEvent, Attempt, Judged, Observation, Verdict
 from clew.core.interfaces import AgentTool, SubRun, ToolSpec
@@ -47,7 +47,7 @@ async def grant_sub_runs(engine: Engine, journal: Journal, calls: Sequence[Call]
     capped = _caps(engine, trajectory, [tool for _, tool in new], weights)
     for (call, tool), weight, caps in zip(new, weights, capped, strict=True):
         share = standing.share(sum(weights) / weight)
-        grant = share if tool.most is None else least(share, tool.most)
+        grant = share if tool.grant is None else smaller_grant(share, tool.grant)
         grant = msgspec.structs.replace(grant, caps=caps)
         if (why := too_little(grant)) is not None:
             events.append(refusal(call, "cap", why))
@@ -86,7 +86,7 @@ def _caps(
     """
     left = engine.caps_left(trajectory, len(trajectory.step.all_calls) + 1)
     parts = [dict[str, int]() for _ in tools]
-    for name, most in left.items():
+    for name, cap in left.items():
         sizes = [
             0.0 if name == ACTING and tool.effect not in EFFECTFUL else weight
             for tool, weight in zip(tools, weights, strict=True)
@@ -94,7 +94,7 @@ def _caps(
         handed, size = 0, 0.0
         for part, each in zip(parts, sizes, strict=True):
             size += each
-            upto = ceil(most * size / (sum(sizes) or 1.0) - _ROUNDING)
+            upto = ceil(cap * size / (sum(sizes) or 1.0) - _ROUNDING)
             part[name], handed = upto - handed, upto
     return parts
 

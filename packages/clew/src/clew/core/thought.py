@@ -73,11 +73,11 @@ async def next_thought(engine: Engine, journal: Journal, standing: Standing) -> 
     """
     trajectory = journal.trajectory
     landing = trajectory.landing is not None
-    said = engine.reminders(trajectory, standing.left)
+    reminders = engine.reminders(trajectory, standing.left)
     new = await _new_tools(engine, trajectory)
     calls: Calls = "none" if landing else "auto"
     try:
-        prompt, prints = engine.render(trajectory, said, calls, new)
+        prompt, prints = engine.render(trajectory, reminders, calls, new)
         hear = None if journal.listener is None else _hearing(engine, journal)
     except PASSED:
         raise
@@ -98,7 +98,7 @@ async def next_thought(engine: Engine, journal: Journal, standing: Standing) -> 
         )
     return Thought(
         reply, prints, parsed.text, parsed.actions, parsed.answer, parsed.fault, parsed.repairs,
-        said, new, late,
+        reminders, new, late,
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ async def _new_tools(engine: Engine, trajectory: Trajectory) -> tuple[str, ...]:
     names = [] if engine.find_tools is None else [*await engine.find_tools(trajectory)]
     if engine.read_on and engine.leaves_out(trajectory):
         names += engine.read_on
-    return tuple(name for name in dict.fromkeys(names) if name not in trajectory.shown)
+    return tuple(name for name in dict.fromkeys(names) if name not in trajectory.visible_tools)
 
 
 def _hearing(engine: Engine, journal: Journal) -> OnText:

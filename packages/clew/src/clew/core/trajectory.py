@@ -69,7 +69,7 @@ class Trajectory:
         """Step 0: what was said before the first thought."""
         self.step = self.before
         """The current step; step 0 before the first thought."""
-        self.setting: AgentSpec | None = None
+        self.spec: AgentSpec | None = None
         self.total = Totals()
         """What the whole run has spent."""
         self.spent = Totals()
@@ -96,7 +96,7 @@ class Trajectory:
         """What screens remarked on the person's last message."""
         self.visible_goal = ""
         """The goal as a model may see it; a placeholder if it was refused."""
-        self.shown: list[str] = []
+        self.visible_tools: list[str] = []
         """The tools shown during the run, in order, without those shown from the start."""
         self.untainted = True
         """Whether nothing untrusted has been observed, in this run or for its goal."""
@@ -286,7 +286,7 @@ class Trajectory:
 
     def _start(self, event: Started) -> None:
         """A new run; effects of earlier runs for its task are told as those of a fork's parent."""
-        self.setting, self.visible_goal = event.setting, event.goal
+        self.spec, self.visible_goal = event.spec, event.goal
         self.grant, self.trust = event.grant, event.trust
         self.untainted = event.trust == "trusted"
         self.pending_input.append(event.goal)
@@ -295,15 +295,15 @@ class Trajectory:
     def _tell(self, done: tuple[Done, ...]) -> None:
         """What other runs did is told, and is not to be repeated unasked."""
         self.done_elsewhere += done
-        if done and self.setting is not None:
-            self.step.notices += (Forked("", 0, self.setting, done=done),)
+        if done and self.spec is not None:
+            self.step.notices += (Forked("", 0, self.spec, done=done),)
 
     def _change(self, event: Changed) -> None:
         """Another agent from here on: a stop for want of an answer is taken back.
 
         So is a landing, and the model is told; but not under the eyes of an answer given in it.
         """
-        self.setting = event.setting
+        self.spec = event.spec
         self.rejected, self.faults_in_row = [], 0
         if self.stop is None:
             goes_on = self.step.answer is None
@@ -317,13 +317,13 @@ class Trajectory:
         if goes_on and self.stop is not None:
             self._go_on()
         for call in self.held:
-            if call.shown_by_guard:  # the guards of the new agent judge the call anew
+            if call.held_by_tool:  # the guards of the new agent judge the call anew
                 call.verdict = None
                 self.stop = None
 
     def _fork(self, event: Forked) -> None:
         """Another run: what was said and landed stands; an interrupt, or a grant's past, not."""
-        self.setting = event.setting
+        self.spec = event.spec
         self.stop = self.cancel = None
         if event.grant is not None:
             self.grant, self.total, self.spent = event.grant, Totals(), Totals()
@@ -393,7 +393,7 @@ class Trajectory:
                     self._by_id.setdefault(raw.id, []).append(call)
         step = Step(number, thought, tuple(calls))
         self._calls.update((call.key, call) for call in calls)
-        self.shown += thought.shown
+        self.visible_tools += thought.visible_tools
         self.steps.append(step)
         self.step, self._reserved = step, {}
         self.trust = "trusted" if self.untainted else "untrusted"

@@ -23,7 +23,7 @@ CLOCK: Final = "clock"
 """The dimension of a time of day, in minutes."""
 FACTOR: Final = "factor"
 """The dimension of twice, half and a third."""
-MOST: Final = 24
+MAX_AMOUNTS: Final = 24
 """So many amounts of a text are reckoned with, the first ones."""
 
 _UNIT: Final = r"(?P<unit>[^\W\d_]{1,20}(?:[²³](?!\w))?)(?!\w)"
@@ -59,30 +59,32 @@ class Quantity:
 
 @lru_cache(maxsize=256)
 def amounts(text: str) -> Sequence[Quantity]:
-    """The amounts of a text in order, the first `MOST` of them; one may be there in two ways."""
+    """The amounts of a text in order, the first `MAX_AMOUNTS` of them; one may be there in two
+    ways.
+    """
     plain = flat(text)
     days = dates(plain)
     taken = [(each.start, each.end) for each in days]
-    found = [amount for each in days for amount in _dated(each)]
+    dated = [amount for each in days for amount in _dated(each)]
     for number in numbers(plain):
         if not any(start <= number.start < end for start, end in taken):
-            found += _counted(number, plain)
+            dated += _counted(number, plain)
             taken.append((number.start, number.end))
     for match in _ONE.finditer(plain):
         unit = _unit(match["unit"])
         if unit and not any(start <= match.start() < end for start, end in taken):
             value = unit.factor / (2 if match["half"] else 1)
-            found.append(Quantity(value, unit.dimension, match.start(), match.end()))
+            dated.append(Quantity(value, unit.dimension, match.start(), match.end()))
     for match in _FACTORS.finditer(plain):
         times = _TIMES[match.lastgroup or ""]
-        found.append(Quantity(times, FACTOR, match.start(), match.end()))
-    found.sort(key=lambda amount: amount.start)
-    return [*found[:MOST], *_compound(found[:MOST], plain)]
+        dated.append(Quantity(times, FACTOR, match.start(), match.end()))
+    dated.sort(key=lambda amount: amount.start)
+    return [*dated[:MAX_AMOUNTS], *_compound(dated[:MAX_AMOUNTS], plain)]
 
 
-def _compound(found: Sequence[Quantity], text: str) -> Iterator[Quantity]:
+def _compound(quantities: Sequence[Quantity], text: str) -> Iterator[Quantity]:
     """An hour and 45 minutes: both together."""
-    for one, other in pairwise(found):
+    for one, other in pairwise(quantities):
         falling = one.dimension == other.dimension == "s" and one.value > other.value
         if falling and _AND.fullmatch(text, one.end, other.start):
             yield Quantity(one.value + other.value, "s", one.start, other.end)

@@ -181,13 +181,13 @@ native | foreign immigrant
 
 
 def _opposites() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    antonyms: dict[str, set[str]] = {}
     for line in _OPPOSED.strip().replace("\n ", " ").splitlines():
         one, _, other = line.partition("|")
         for mine, theirs in ((one, other), (other, one)):
             for word in mine.split():
-                found.setdefault(key(word), set()).update(map(key, theirs.split()))
-    return {word: frozenset(others) for word, others in found.items()}
+                antonyms.setdefault(key(word), set()).update(map(key, theirs.split()))
+    return {word: frozenset(others) for word, others in antonyms.items()}
 
 
 OPPOSITES: Final = _opposites()
@@ -209,12 +209,12 @@ _OF_ONE_KIND: Final = (
 
 
 def _kinds() -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+    kinds: dict[str, tuple[int, int]] = {}
     for number, line in enumerate(_OF_ONE_KIND):
-        for place, group in enumerate(line.split("|")):
+        for index, group in enumerate(line.split("|")):
             for word in group.split():
-                found.setdefault(key(word), (number, place))
-    return found
+                kinds.setdefault(key(word), (number, index))
+    return kinds
 
 
 KINDS: Final = _kinds()

@@ -47,13 +47,13 @@ def displaced(claim: str, passages: Sequence[str]) -> str:
     value of its kind there has such a neighbour, and the rest of the claim speaks for that one.
     """
     mine = _values(claim)
-    around, whole = _Around(claim), _stems(claim)
+    around, all_stems = _Around(claim), _stems(claim)
     for fact in mine:
         near = around(fact, NEAR)
         for passage in passages:
             read = _read(passage)
             there = _recounted(fact, around.counted(fact), read)
-            if there or (near and (there := _rival(fact, mine, near, whole, read))):
+            if there or (near and (there := _rival(fact, mine, near, all_stems, read))):
                 return f"says {fact.text!r} where the passage says {there!r}"
     return ""
 
@@ -68,7 +68,7 @@ def _recounted(fact: Fact, counted: str, read: _Read) -> str:
 
 
 def _rival(
-    fact: Fact, mine: Sequence[Fact], near: frozenset[str], whole: frozenset[str], read: _Read
+    fact: Fact, mine: Sequence[Fact], near: frozenset[str], claim_stems: frozenset[str], read: _Read
 ) -> str:
     own = [value for value in read.values if value.passage.find(fact)]
     if not own or any(value.around & near for value in own):
@@ -82,8 +82,8 @@ def _rival(
         if any(value.sentence == each.sentence for each in own):
             if shared > 1:
                 return value.fact.text
-        elif len(whole & read.stems[value.sentence]) > max(
-            len(whole & read.stems[each.sentence]) for each in own
+        elif len(claim_stems & read.stems[value.sentence]) > max(
+            len(claim_stems & read.stems[each.sentence]) for each in own
         ):
             return value.fact.text
     return ""
@@ -124,13 +124,13 @@ def _clock(fact: Fact) -> bool:
 @lru_cache(maxsize=256)
 def _read(text: str) -> _Read:
     parts = claims(text)
-    found: list[_Value] = []
-    for place, part in enumerate(parts):
+    values: list[_Value] = []
+    for index, part in enumerate(parts):
         around = _Around(part.text)
         for fact in _values(part.text):
             piece = IndexedText(fact.text)
-            found.append(_Value(fact, piece, around(fact, ROUND), around.counted(fact), place))
-    return _Read(found, [_stems(part.text) for part in parts])
+            values.append(_Value(fact, piece, around(fact, ROUND), around.counted(fact), index))
+    return _Read(values, [_stems(part.text) for part in parts])
 
 
 def _values(text: str) -> list[Fact]:
@@ -152,11 +152,11 @@ class _Around:
     """The words of a text, to be asked which stand around a value."""
 
     def __init__(self, text: str) -> None:
-        said = [*_content_words(text)]
+        content_words = [*_content_words(text)]
         self._text = text
-        self._stems = [base for _, base in said]
-        self._begins = [word.start for word, _ in said]
-        self._ends = [word.end for word, _ in said]
+        self._stems = [base for _, base in content_words]
+        self._begins = [word.start for word, _ in content_words]
+        self._ends = [word.end for word, _ in content_words]
 
     def __call__(self, fact: Fact, count: int) -> frozenset[str]:
         """The stems of so many words on each side."""

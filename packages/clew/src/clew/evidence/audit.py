@@ -33,7 +33,7 @@ THRESHOLD: Final = 0.5
 class CheckedFact:
     """A fact of a claim: `text` at `start` in the answer, its normal form, and where it was found.
 
-    `found` is None if nothing that counts supports it; then `why` says more.
+    `source` is None if nothing that counts supports it; then `why` says more.
     """
 
     kind: Kind
@@ -41,7 +41,7 @@ class CheckedFact:
     start: int
     end: int
     normal: str
-    found: FactSource | None = None
+    source: FactSource | None = None
     why: str = ""
 
 
@@ -65,7 +65,7 @@ class Audited:
     @property
     def missing(self) -> tuple[CheckedFact, ...]:
         """The facts without support."""
-        return tuple(fact for fact in self.facts if fact.found is None)
+        return tuple(fact for fact in self.facts if fact.source is None)
 
     @property
     def problem(self) -> str:
@@ -115,7 +115,7 @@ def audit(
     *,
     citations: Citing = "searched",
     scope: Scope = "sentence",
-    least: float = 0.0,
+    min_overlap: float = 0.0,
 ) -> Audit:
     """Hold an answer against the evidence of its record, claim by claim.
 
@@ -127,50 +127,54 @@ def audit(
 
     A claim whose pieces are all found is laid beside the sentence of what it cites that speaks of
     it: a negation, an opposite, exchanged roles or a number that belongs to something else there
-    make it unsupported. With `least` so great a share of a claim's words must stand in what it
-    cites. That the passage really means what the claim says is beyond this all the same.
+    make it unsupported. With `min_overlap` so great a share of a claim's words must stand in what
+    it cites. That the passage really means what the claim says is beyond this all the same.
     """
     record = Record(trajectory)
     text, listed = as_text(answer, record.scores)
     parts = claims(text, record.scores)
-    whole = tuple(dict.fromkeys([*(c.doc_id for part in parts for c in part.cited), *listed]))
+    cited_ids = tuple(dict.fromkeys([*(c.doc_id for part in parts for c in part.cited), *listed]))
     required = citations == "always" or (citations == "searched" and record.searched)
-    judge = _Judge(record, threshold, whole, required=required, least=least)
+    judge = _Judge(record, threshold, cited_ids, required=required, min_overlap=min_overlap)
     done = tuple(
-        judge.claim(part, _reach(parts, place, scope, whole, listed))
-        for place, part in enumerate(parts)
+        judge.claim(part, _reach(parts, index, scope, cited_ids, listed))
+        for index, part in enumerate(parts)
     )
-    weak = tuple(name for name in whole if record.scores.get(name, threshold) < threshold)
+    weak = tuple(name for name in cited_ids if record.scores.get(name, threshold) < threshold)
     return Audit(
         text=text,
         claims=done,
-        references=tuple(_references(record, whole, [c for part in parts for c in part.cited])),
+        references=tuple(_references(record, cited_ids, [c for part in parts for c in part.cited])),
         searched=record.searched,
         threshold=threshold,
         weak=weak,
-        why=_bare(done, whole, required=required),
+        why=_bare(done, cited_ids, required=required),
     )
 
 
 def _reach(
-    parts: Sequence[Claim], place: int, scope: Scope, whole: tuple[str, ...], listed: Sequence[str]
+    parts: Sequence[Claim],
+    index: int,
+    scope: Scope,
+    cited_ids: tuple[str, ...],
+    listed: Sequence[str],
 ) -> tuple[str, ...]:
     """The ids that speak for a claim: its own, else its paragraph's, or all for a heading."""
-    part = parts[place]
+    part = parts[index]
     if own := tuple(dict.fromkeys(c.doc_id for c in part.cited)):
         return own
     if part.heading or listed:
-        return whole
+        return cited_ids
     if scope == "paragraph":
-        for other in (*parts[place + 1 :], *reversed(parts[:place])):
+        for other in (*parts[index + 1 :], *reversed(parts[:index])):
             if other.paragraph == part.paragraph and other.cited:
                 return tuple(dict.fromkeys(c.doc_id for c in other.cited))
     return ()
 
 
-def _bare(done: Sequence[Audited], whole: Sequence[str], *, required: bool) -> tuple[str, ...]:
+def _bare(done: Sequence[Audited], cited_ids: Sequence[str], *, required: bool) -> tuple[str, ...]:
     """An answer that cites nothing must at least say that it has none, or rest on a calculation."""
-    if not required or whole or any(claim.state in {"uncited", "supported"} for claim in done):
+    if not required or cited_ids or any(claim.state in {"uncited", "supported"} for claim in done):
         return ()
     if not done or any(_declines(claim.text) for claim in done):
         return ()
@@ -183,15 +187,15 @@ def _declines(text: str) -> bool:
 
 
 def _references(
-    record: Record, whole: Sequence[str], cited: Sequence[Citation]
+    record: Record, cited_ids: Sequence[str], cited: Sequence[Citation]
 ) -> Iterator[Reference]:
-    places: dict[str, list[tuple[int, int]]] = {}
+    spans_of: dict[str, list[tuple[int, int]]] = {}
     for citation in cited:
-        places.setdefault(citation.doc_id, []).append((citation.start, citation.end))
-    for name in whole:
+        spans_of.setdefault(citation.doc_id, []).append((citation.start, citation.end))
+    for name in cited_ids:
         if (score := record.scores.get(name)) is not None:
             source, title = record.named(name)
-            yield Reference(name, source, score, title, tuple(places.get(name, ())))
+            yield Reference(name, source, score, title, tuple(spans_of.get(name, ())))
 
 
 class _Judge:
@@ -201,17 +205,17 @@ class _Judge:
         self,
         record: Record,
         threshold: float,
-        whole: Sequence[str],
+        cited_ids: Sequence[str],
         *,
         required: bool,
-        least: float,
+        min_overlap: float,
     ) -> None:
         self._record = record
         self._required = required
-        self._least = least
+        self._min_overlap = min_overlap
         self._threshold = threshold
         self._strong = [n for n, score in record.scores.items() if score >= threshold]
-        self._cited = [name for name in whole if record.scores.get(name, -1.0) >= threshold]
+        self._cited = [name for name in cited_ids if record.scores.get(name, -1.0) >= threshold]
 
     def claim(self, part: Claim, cited: tuple[str, ...]) -> Audited:
         """The claim with its facts, each looked up where it may be."""
@@ -228,10 +232,10 @@ class _Judge:
         checked = self._computed(part.text, stated, looked_up, strong)
         if known and not strong and not wrong and all(_elsewhere(fact) for fact in checked):
             wrong += [self._weakness(name) for name in known]
-        if not wrong and strong and all(fact.found is not None for fact in checked):
+        if not wrong and strong and all(fact.source is not None for fact in checked):
             wrong += self._otherwise(_masked(part.text, masked), strong)
         state: State
-        if wrong or (cited and any(fact.found is None for fact in checked)):
+        if wrong or (cited and any(fact.source is None for fact in checked)):
             state = "unsupported"
         elif cited:
             state = "supported" if checked else "not checkable"
@@ -249,28 +253,32 @@ class _Judge:
         strong: Sequence[str],
     ) -> tuple[CheckedFact, ...]:
         """The facts, with what follows by arithmetic from what is cited and what was asked."""
-        found = list(checked)
+        sourced = list(checked)
         used: list[Quantity] = []
-        missing = [place for place, fact in enumerate(checked) if fact.found is None]
-        for place in missing:
-            if (known := self._record.computed(claim, stated[place], strong)) is not None:
-                found[place] = replace(found[place], found=known[0], why="")
+        missing = [index for index, fact in enumerate(checked) if fact.source is None]
+        for index in missing:
+            if (known := self._record.computed(claim, stated[index], strong)) is not None:
+                sourced[index] = replace(sourced[index], source=known[0], why="")
                 used += known[1]
-        for place in missing:
-            if found[place].found is None and _is_one_of(stated[place], used):
-                asked = self._record.in_question(stated[place])
-                found[place] = replace(found[place], found=asked, why="")
-        return tuple(found)
+        for index in missing:
+            if sourced[index].source is None and _is_one_of(stated[index], used):
+                asked = self._record.in_question(stated[index])
+                sourced[index] = replace(sourced[index], source=asked, why="")
+        return tuple(sourced)
 
     def _otherwise(self, claim: str, strong: Sequence[str]) -> list[str]:
         """What the cited passages say otherwise, though all the pieces of the claim are in them."""
         passages = self._record.passages(strong)
         claim = without_answer(claim)
         for differs in (contrast, displaced, overstated, reassigned):
-            if found := differs(claim, passages):
-                return [f"it {found}"]
-        share = overlap(claim, [*passages, *self._record.headings(strong)]) if self._least else 1.0
-        if share < self._least:
+            if difference := differs(claim, passages):
+                return [f"it {difference}"]
+        share = (
+            overlap(claim, [*passages, *self._record.headings(strong)])
+            if self._min_overlap
+            else 1.0
+        )
+        if share < self._min_overlap:
             return [f"only {share:.0%} of its words stand in what it cites"]
         return []
 
@@ -279,9 +287,11 @@ class _Judge:
         return f"[{name}] is weak evidence (score {score:.2f}, under {self._threshold:.2f})"
 
     def _uncited(self, checked: Sequence[CheckedFact]) -> State:
-        if not checked or all(f.found is not None and f.found.where == "question" for f in checked):
+        if not checked or all(
+            f.source is not None and f.source.where == "question" for f in checked
+        ):
             return "not checkable"
-        if all(fact.found is not None for fact in checked):
+        if all(fact.source is not None for fact in checked):
             return "supported"
         return "uncited" if self._required else "not checkable"
 
@@ -293,20 +303,20 @@ class _Judge:
     def _checked(
         self, fact: Fact, offset: int, cited: Sequence[str], strong: Sequence[str], *, heading: bool
     ) -> CheckedFact:
-        found, why = self._look_up(fact, cited, strong, heading=heading)
+        source, why = self._look_up(fact, cited, strong, heading=heading)
         return CheckedFact(
-            fact.kind, fact.text, fact.start + offset, fact.end + offset, normal(fact), found, why
+            fact.kind, fact.text, fact.start + offset, fact.end + offset, normal(fact), source, why
         )
 
     def _look_up(
         self, fact: Fact, cited: Sequence[str], strong: Sequence[str], *, heading: bool
     ) -> tuple[FactSource | None, str]:
         record = self._record
-        if found := record.in_evidence(fact, strong):
-            return found, ""
-        found, doubt = record.in_calculations(fact, self._cited)
-        if found or (found := record.in_observations(fact)):
-            return found, ""
+        if source := record.in_evidence(fact, strong):
+            return source, ""
+        source, doubt = record.in_calculations(fact, self._cited)
+        if source or (source := record.in_observations(fact)):
+            return source, ""
         asked = record.in_question(fact)
         if asked and (not cited or heading or record.in_evidence(fact, self._strong)):
             return asked, ""
@@ -315,15 +325,15 @@ class _Judge:
     def _missing(self, fact: Fact, cited: Sequence[str], strong: Sequence[str]) -> str:
         """Why a fact counts as missing, and where it could be had."""
         weak = [name for name in cited if name in self._record.scores and name not in strong]
-        if found := self._record.in_evidence(fact, weak):
-            score = self._record.scores[found.doc_id]
-            return f"stands only in [{found.doc_id}], which is weak evidence (score {score:.2f})"
+        if source := self._record.in_evidence(fact, weak):
+            score = self._record.scores[source.doc_id]
+            return f"stands only in [{source.doc_id}], which is weak evidence (score {score:.2f})"
         other = self._record.in_evidence(fact, self._strong)
         hint = f"it stands in [{other.doc_id}]: cite that" if other else "in no evidence at all"
         if not cited:
             return f"needs a citation ({hint})" if other else "stands in no evidence"
-        places = ", ".join(f"[{name}]" for name in cited)
-        return f"does not stand in {places}" + (f" ({hint})" if other else "")
+        ids = ", ".join(f"[{name}]" for name in cited)
+        return f"does not stand in {ids}" + (f" ({hint})" if other else "")
 
 
 def _masked(text: str, stretches: Sequence[tuple[int, int]]) -> str:
@@ -342,4 +352,4 @@ def _is_one_of(fact: Fact, used: Sequence[Quantity]) -> bool:
 
 def _elsewhere(fact: CheckedFact) -> bool:
     """Whether a fact rests on nothing that is cited."""
-    return fact.found is None or fact.found.where == "question"
+    return fact.source is None or fact.source.where == "question"

@@ -24,7 +24,7 @@ _ADVICE: Final = (
     "where it is missing or weak; if it cannot be found, say that you cannot answer with the "
     "evidence at hand."
 )
-MOST_TOLD: Final = 8
+MAX_PROBLEMS: Final = 8
 """So many problems are told at once."""
 
 
@@ -32,11 +32,11 @@ MOST_TOLD: Final = 8
 class Grounded:
     """A check that refuses answers which the evidence of their record does not support.
 
-    `threshold`, `citations`, `scope` and `least` are those of `audit`. `entails` is a model of your
-    own, or a function that asks one: whether the cited passages mean the claim, for each cited
-    claim that passes the audit. What a model costs there is not counted in the run's usage. Give
-    the agent a `fallback` such as `CANNOT_ANSWER` for when its tries are used up.
-    Raises `ConfigError` for unknown settings.
+    `threshold`, `citations`, `scope` and `min_overlap` are those of `audit`. `entails` is a model
+    of your own, or a function that asks one: whether the cited passages mean the claim, for each
+    cited claim that passes the audit. What a model costs there is not counted in the run's usage.
+    Give the agent a `fallback` such as `CANNOT_ANSWER` for when its tries are used up. Raises
+    `ConfigError` for unknown settings.
     """
 
     fallback: ClassVar[str] = CANNOT_ANSWER
@@ -44,7 +44,7 @@ class Grounded:
     citations: Citing = "searched"
     scope: Scope = "sentence"
     entails: Entails | Model | None = None
-    least: float = 0.0
+    min_overlap: float = 0.0
 
     def __post_init__(self) -> None:
         """Look at the settings."""
@@ -53,21 +53,23 @@ class Grounded:
             raise ConfigError(
                 f"threshold is {self.threshold}: scores lie between 0 and 1", field="threshold"
             )
-        if not 0 <= self.least <= 1:
-            raise ConfigError(f"least is {self.least}: a share of words lies between 0 and 1")
+        if not 0 <= self.min_overlap <= 1:
+            raise ConfigError(
+                f"min_overlap is {self.min_overlap}: a share of words lies between 0 and 1"
+            )
 
     def __repr__(self) -> str:
         """As the record names it: the same in every process."""
-        said = f"threshold={self.threshold}, citations={self.citations!r}, scope={self.scope!r}"
-        if self.least:
-            said += f", least={self.least}"
+        options = f"threshold={self.threshold}, citations={self.citations!r}, scope={self.scope!r}"
+        if self.min_overlap:
+            options += f", min_overlap={self.min_overlap}"
         if self.entails is None:
-            return f"Grounded({said})"
+            return f"Grounded({options})"
         if isinstance(self.entails, Model):
-            return f"Grounded({said}, entails={self.entails.info.name!r})"
+            return f"Grounded({options}, entails={self.entails.info.name!r})"
         name = getattr(self.entails, "__qualname__", None)
         named = repr(self.entails) if name is None else f"{self.entails.__module__}.{name}"
-        return f"Grounded({said}, entails={named})"
+        return f"Grounded({options}, entails={named})"
 
     def audit(self, answer: Json, trajectory: Trajectory) -> Audit:
         """The deterministic part: the audit with these settings."""
@@ -77,24 +79,24 @@ class Grounded:
             self.threshold,
             citations=self.citations,
             scope=self.scope,
-            least=self.least,
+            min_overlap=self.min_overlap,
         )
 
     async def __call__(self, answer: Json, trajectory: Trajectory) -> str | None:
         """What the evidence does not bear out, and what to do about it; None if nothing."""
-        found = self.audit(answer, trajectory)
+        audited = self.audit(answer, trajectory)
         if self.entails is not None:
-            found = await examined(found, trajectory, entails_of(self.entails))
-        if found.ok:
+            audited = await examined(audited, trajectory, entails_of(self.entails))
+        if audited.ok:
             return None
-        problems = found.problems
-        lines = [f"- {problem}" for problem in problems[:MOST_TOLD]]
-        if len(problems) > MOST_TOLD:
-            lines.append(f"- and {len(problems) - MOST_TOLD} more")
+        problems = audited.problems
+        lines = [f"- {problem}" for problem in problems[:MAX_PROBLEMS]]
+        if len(problems) > MAX_PROBLEMS:
+            lines.append(f"- and {len(problems) - MAX_PROBLEMS} more")
         return "\n".join(["the evidence does not bear this out:", *lines, _ADVICE])
 
 
-async def examined(found: Audit, trajectory: Trajectory, entails: Entails) -> Audit:
+async def examined(audited: Audit, trajectory: Trajectory, entails: Entails) -> Audit:
     """The audit, followed by an entailment model for each cited claim that passes it.
 
     Anything but "entails" makes the claim unsupported.
@@ -102,16 +104,18 @@ async def examined(found: Audit, trajectory: Trajectory, entails: Entails) -> Au
     record = Record(trajectory)
 
     async def ask(claim: Audited) -> Audited:
-        strong = [name for name in claim.cited if record.scores.get(name, -1.0) >= found.threshold]
+        strong = [
+            name for name in claim.cited if record.scores.get(name, -1.0) >= audited.threshold
+        ]
         if not claim.ok or not strong:
             return claim
-        said = await entails(claim.text, record.passages(strong))
-        if said == "entails":
+        verdict = await entails(claim.text, record.passages(strong))
+        if verdict == "entails":
             return claim
-        word = "contradict it" if said == "contradicts" else "do not say it"
+        word = "contradict it" if verdict == "contradicts" else "do not say it"
         return replace(claim, state="unsupported", why=(f"by a model's word the passages {word}",))
 
-    return replace(found, claims=tuple([await ask(claim) for claim in found.claims]))
+    return replace(audited, claims=tuple([await ask(claim) for claim in audited.claims]))
 
 
 ASKED: Final = (
@@ -133,8 +137,8 @@ def entails_of(judge: Entails | Model) -> Entails:
     model = judge
 
     async def ask(claim: str, passages: Sequence[str]) -> Entailment:
-        shown = encode({"passages": list(passages), "claim": claim}).decode()
-        prompt = Prompt((Part("system", ASKED), Part("user", shown)), (), calls="none")
+        document = encode({"passages": list(passages), "claim": claim}).decode()
+        prompt = Prompt((Part("system", ASKED), Part("user", document)), (), calls="none")
         reply = await model.complete(prompt)
         words = reply.text.lower().split(maxsplit=1)
         return _WORDS.get(words[0].strip(".,:;!*_\"'`"), "neither") if words else "neither"

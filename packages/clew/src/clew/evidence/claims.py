@@ -71,28 +71,28 @@ def claims(answer: str, known: Collection[str] = ()) -> list[Claim]:
     their line; otherwise a single line break ends nothing. Linear in the length of the answer.
     """
     cited = citations(answer, known)
-    found: list[Claim] = []
-    paragraph = place = 0
+    done: list[Claim] = []
+    paragraph = index = 0
     for start, end in _sentences(answer, cited):
-        if re.search(r"\n[ \t]*\n", answer[found[-1].end : start] if found else ""):
+        if re.search(r"\n[ \t]*\n", answer[done[-1].end : start] if done else ""):
             paragraph += 1
         inside: list[Citation] = []
-        while place < len(cited) and cited[place].start < end:
-            inside.append(cited[place])
-            place += 1
+        while index < len(cited) and cited[index].start < end:
+            inside.append(cited[index])
+            index += 1
         text = answer[start:end]
         if not any(letter.isalnum() for letter in text):
             continue
         heading = not inside and (
             _HEADING.match(text) is not None or text.rstrip("*_ ").endswith((":", "："))
         )
-        found.append(Claim(text, start, end, tuple(inside), paragraph, heading))
-    return found
+        done.append(Claim(text, start, end, tuple(inside), paragraph, heading))
+    return done
 
 
 def _sentences(text: str, cited: Sequence[Citation]) -> Iterator[tuple[int, int]]:
     """Where the sentences are, without the space around them."""
-    begin, place = 0, 0
+    begin, index = 0, 0
     inside = iter([*((c.start, c.end) for c in cited), (len(text) + 1, len(text) + 1)])
     stretch = next(inside)
     for match in _ENDS.finditer(text):
@@ -102,11 +102,11 @@ def _sentences(text: str, cited: Sequence[Citation]) -> Iterator[tuple[int, int]
             continue
         end = match.end()
         if not match["line"] or not text[begin : match.start()].strip():
-            while place < len(cited) and cited[place].start < end:
-                place += 1
-            while place < len(cited) and _blank(text, end, cited[place].start):
-                end = max(end, cited[place].end)
-                place += 1
+            while index < len(cited) and cited[index].start < end:
+                index += 1
+            while index < len(cited) and _blank(text, end, cited[index].start):
+                end = max(end, cited[index].end)
+                index += 1
         yield from _stripped(text, begin, end)
         begin = end
     yield from _stripped(text, begin, len(text))
@@ -168,8 +168,8 @@ _WORD_AFTER: Final = Lazy(r"\s*(?:\[[^\]]{1,80}\]\s*)*[\s\"'“„«‘(*_]*([^\
 
 def _next(text: str, end: int) -> str:
     """The word that follows, past citations and opening marks; empty where none does."""
-    found = _WORD_AFTER.match(text, end, end + 400)
-    return (found[1] or "") if found else ""
+    next_word = _WORD_AFTER.match(text, end, end + 400)
+    return (next_word[1] or "") if next_word else ""
 
 
 def _line_ends(text: str, match: re.Match[str], begin: int) -> bool:

@@ -39,8 +39,8 @@ def clauses_of(claim: str) -> Sequence[Clause]:
 
 def _parts(sentence: ComparedSentence) -> Iterator[Clause]:
     start = 0
-    places = [match.start() for match in _BREAK.finditer(sentence.text)]
-    for end in (*places, len(sentence.text)):
+    starts = [match.start() for match in _BREAK.finditer(sentence.text)]
+    for end in (*starts, len(sentence.text)):
         inside = [word for word in sentence.words if start <= word.start < end]
         if len(inside) < SHORTEST and end < len(sentence.text):
             continue

@@ -53,7 +53,7 @@ SCOPE: Final = 4
 """A negation reaches so many words."""
 LONGEST: Final = 80
 """Of a sentence so many words are laid beside another's."""
-SHOWN: Final = 120
+MAX_QUOTED_CHARS: Final = 120
 """So many characters of a passage are quoted."""
 
 _DENIES: Final = "denies what the passage says"
@@ -96,7 +96,7 @@ class ComparedSentence:
 
     def denials(self, shared: frozenset[str]) -> int:
         """How many negations reach one of these stems."""
-        return sum(self._reaches(place, shared) for place in self.negations)
+        return sum(self._reaches(index, shared) for index in self.negations)
 
     @property
     def negated(self) -> bool:
@@ -106,24 +106,24 @@ class ComparedSentence:
     @property
     def negations(self) -> Iterator[int]:
         """Where it denies something."""
-        for place, word in enumerate(self.words):
-            after = self.words[place + 1].key if place + 1 < len(self.words) else ""
+        for index, word in enumerate(self.words):
+            after = self.words[index + 1].key if index + 1 < len(self.words) else ""
             short = word.text.lower().endswith(("n't", "n’t"))
             if after not in BOUNDED and (short or word.key in NEGATIVE or word.key in DENYING):
-                yield place
+                yield index
 
-    def ends_denial(self, said: "ComparedSentence") -> bool:
+    def ends_denial(self, claimed: "ComparedSentence") -> bool:
         """Whether what it denies ends in what another says: not … until, not … unless."""
-        places = [place for place, word in enumerate(self.words) if word.key in UNTIL]
-        return any(not said.content.isdisjoint(filter(None, self.stems[at:])) for at in places)
+        indexes = [index for index, word in enumerate(self.words) if word.key in UNTIL]
+        return any(not claimed.content.isdisjoint(filter(None, self.stems[at:])) for at in indexes)
 
-    def _reaches(self, place: int, shared: frozenset[str]) -> bool:
-        passive = place > 0 and self.words[place - 1].key in _BEING
-        if passive and self.words[place].key in DENYING:
-            behind = self.stems[max(0, place - SCOPE) : place]
+    def _reaches(self, index: int, shared: frozenset[str]) -> bool:
+        passive = index > 0 and self.words[index - 1].key in _BEING
+        if passive and self.words[index].key in DENYING:
+            behind = self.stems[max(0, index - SCOPE) : index]
             if not shared.isdisjoint(behind):
                 return True
-        for ahead in range(place + 1, min(len(self.words), place + SCOPE + 1)):
+        for ahead in range(index + 1, min(len(self.words), index + SCOPE + 1)):
             between = self.text[self.words[ahead - 1].end : self.words[ahead].start]
             if not _STOPS.isdisjoint(between) or self.words[ahead].key in BREAKS:
                 return False
@@ -144,21 +144,21 @@ def _sentence(text: str) -> ComparedSentence:
 
 def contrast(claim: str, passages: Sequence[str]) -> str:
     """What the passages say otherwise, with their words; empty where they do not."""
-    said = _sentence(claim)
+    claimed = _sentence(claim)
     beside = [each for passage in passages for each in sentences(passage)]
-    shares = [_share(said, each) for each in beside]
+    shares = [_share(claimed, each) for each in beside]
     best = max(shares, default=0.0)
     if best < ENOUGH:
         return ""
-    found = ""
+    problem = ""
     for share, each in zip(shares, beside, strict=True):
         if share == best:
-            why = next((why for test in _TESTS if (why := test(said, each))), "")
-            why = "" if why == _DENIES and _denied_elsewhere(said, each, beside) else why
+            why = next((why for test in _TESTS if (why := test(claimed, each))), "")
+            why = "" if why == _DENIES and _denied_elsewhere(claimed, each, beside) else why
             if not why:
                 return ""
-            found = found or f"{why}: “{one_line(each.text, SHOWN)}”"
-    return found
+            problem = problem or f"{why}: “{one_line(each.text, MAX_QUOTED_CHARS)}”"
+    return problem
 
 
 def without_answer(claim: str) -> str:
@@ -173,56 +173,56 @@ def overlap(claim: str, passages: Sequence[str]) -> float:
     return len(content & held) / len(content) if content else 1.0
 
 
-def _share(said: ComparedSentence, other: ComparedSentence) -> float:
-    return len(said.content & other.content) / len(said.content) if said.content else 0.0
+def _share(claimed: ComparedSentence, other: ComparedSentence) -> float:
+    return len(claimed.content & other.content) / len(claimed.content) if claimed.content else 0.0
 
 
-def _polarity(said: ComparedSentence, other: ComparedSentence) -> str:
+def _polarity(claimed: ComparedSentence, other: ComparedSentence) -> str:
     """A not or an opposite too many, or too few: two of them undo each other."""
     turned = {
         word.key: sorted(there)
-        for word in said.words
+        for word in claimed.words
         if word.key not in other.keys
-        and (there := OPPOSITES.get(word.key, frozenset()) & other.keys - said.keys)
+        and (there := OPPOSITES.get(word.key, frozenset()) & other.keys - claimed.keys)
         and other.keys.isdisjoint(OPPOSITES[min(there)])
     }
-    reach = said.content & other.content
+    reach = claimed.content & other.content
     reach |= {stem(key) for mine, there in turned.items() for key in (mine, *there)}
-    mine, theirs = said.denials(reach), other.denials(reach)
+    mine, theirs = claimed.denials(reach), other.denials(reach)
     if mine and not theirs and other.negated:
         return ""
     if (mine + theirs + len(turned)) % 2 == 0:
         return ""
-    if not turned and not mine and _names_only(said):
+    if not turned and not mine and _names_only(claimed):
         return ""
     if turned:
         word, opposed = next(iter(turned.items()))
         return f"says {word!r} where the passage says {opposed[0]!r}"
-    if mine < theirs and other.ends_denial(said):
+    if mine < theirs and other.ends_denial(claimed):
         return ""
     return _DENIES if mine > theirs else "says what the passage denies"
 
 
 def _denied_elsewhere(
-    said: ComparedSentence, best: ComparedSentence, beside: Sequence[ComparedSentence]
+    claimed: ComparedSentence, best: ComparedSentence, beside: Sequence[ComparedSentence]
 ) -> bool:
     """Whether another sentence denies something of which the best one does not speak."""
     return any(
         each.negated
-        and len(said.content & each.content) > 1
-        and (said.content & each.content) - best.content
+        and len(claimed.content & each.content) > 1
+        and (claimed.content & each.content) - best.content
         for each in beside
     )
 
 
-def _names_only(said: ComparedSentence) -> bool:
+def _names_only(claimed: ComparedSentence) -> bool:
     """Whether it is a few names without a verb, as an answer to "which?": it asserts no deed."""
-    return len(said.content) <= NAMES and not (said.keys & FUNCTION) - LINKS
+    return len(claimed.content) <= NAMES and not (claimed.keys & FUNCTION) - LINKS
 
 
-def _amount(said: ComparedSentence, other: ComparedSentence) -> str:
+def _amount(claimed: ComparedSentence, other: ComparedSentence) -> str:
     """Only, all and always, where the passage has no only, or an exception, or some."""
-    around = zip([None, *said.words], said.words, [*said.words[1:], None], strict=False)
+    around = zip([None, *claimed.words], claimed.words, [*claimed.words[1:], None], strict=False)
     for before, word, after in around:
         counted = after is not None and (after.text[0].isdigit() or _ruled(after, other))
         if before is not None and before.key in NEGATIVE:
@@ -231,12 +231,12 @@ def _amount(said: ComparedSentence, other: ComparedSentence) -> str:
             return f"says {word.text!r}, which the passage does not"
     sure = {
         word.key
-        for before, word in zip([None, *said.words], said.words, strict=False)
+        for before, word in zip([None, *claimed.words], claimed.words, strict=False)
         if word.key in UNIVERSAL and (before is None or before.key not in IDIOMS)
     }
-    if sure and other.keys & EXCEPT and not said.keys & EXCEPT:
+    if sure and other.keys & EXCEPT and not claimed.keys & EXCEPT:
         return "leaves out the exception"
-    if sure and other.keys & PARTIAL - said.keys and not other.keys & UNIVERSAL:
+    if sure and other.keys & PARTIAL - claimed.keys and not other.keys & UNIVERSAL:
         return f"says {min(sure)!r} where the passage says {min(other.keys & PARTIAL)!r}"
     return ""
 
@@ -246,24 +246,24 @@ def _ruled(after: Word, other: ComparedSentence) -> bool:
     return after.key in CONDITIONS and bool(other.keys & (ALLOWING | UNTIL))
 
 
-def _kind(said: ComparedSentence, other: ComparedSentence) -> str:
+def _kind(claimed: ComparedSentence, other: ComparedSentence) -> str:
     """Another word of one kind: a colour, a weekday, a trade."""
     theirs = {kind: word for word in other.words if (kind := KINDS.get(word.key))}
-    for word in said.words:
+    for word in claimed.words:
         kind = KINDS.get(word.key)
         if kind is None or kind in theirs or stem(word.key) in other.content:
             continue
         for (table, _), there in theirs.items():
-            if table == kind[0] and there.key not in said.keys:
+            if table == kind[0] and there.key not in claimed.keys:
                 if {word.key, there.key} in CONVERSE:
                     continue
                 return f"says {word.text!r} where the passage says {there.text!r}"
     return ""
 
 
-def _roles(said: ComparedSentence, other: ComparedSentence) -> str:
+def _roles(claimed: ComparedSentence, other: ComparedSentence) -> str:
     """Who does it to whom: two names around one verb, in the passage the other way round."""
-    mine, theirs = _acts(said), _acts(other)
+    mine, theirs = _acts(claimed), _acts(other)
     for (first, verb, last), passive in mine.items():
         turned = theirs.get((last, verb, first))
         if turned is not None and (first, verb, last) not in theirs and turned == passive:
@@ -279,46 +279,46 @@ def _acts(sentence: ComparedSentence) -> dict[tuple[str, str, str], bool]:
 
     What an article stands before is no deed: "a smuggler in The Ninth Tide".
     """
-    found: dict[tuple[str, str, str], bool] = {}
+    acts: dict[tuple[str, str, str], bool] = {}
     first, between, passive, before = "", list[str](), False, ""
     for word, base in zip(sentence.words, sentence.stems, strict=True):
         named, before = before in ARTICLES, word.key
         if base and word.capital:
             if first:
-                found.update({(first, verb, word.key): passive for verb in between})
+                acts.update({(first, verb, word.key): passive for verb in between})
             first, between, passive = word.key, [], False
         elif base and not named:
             between.append(base)
         else:
             passive = passive or word.key in {"by", "von", "por", "par", "da"}
-    return found
+    return acts
 
 
-def _exchanged(said: ComparedSentence, other: ComparedSentence) -> str:
+def _exchanged(claimed: ComparedSentence, other: ComparedSentence) -> str:
     """One deed for another in sentences that are otherwise alike."""
-    if _share(said, other) < ALIKE:
+    if _share(claimed, other) < ALIKE:
         return ""
-    mine = [(word, base) for word, base in zip(said.words, said.stems, strict=True) if base]
+    mine = [(word, base) for word, base in zip(claimed.words, claimed.stems, strict=True) if base]
     theirs = [(word, base) for word, base in zip(other.words, other.stems, strict=True) if base]
     steps = SequenceMatcher(
         None, [base for _, base in mine], [base for _, base in theirs], autojunk=False
     ).get_opcodes()
-    for place, (what, i, j, k, m) in enumerate(steps):
-        if what == "replace" and place > 0:
+    for index, (what, i, j, k, m) in enumerate(steps):
+        if what == "replace" and index > 0:
             for word, _ in mine[i:j]:
                 for there, _ in theirs[k:m]:
-                    if _other_deed(word.key, there.key, said, other):
+                    if _other_deed(word.key, there.key, claimed, other):
                         return f"says {word.text!r} where the passage says {there.text!r}"
     return ""
 
 
-def _other_deed(key: str, there: str, said: ComparedSentence, other: ComparedSentence) -> bool:
+def _other_deed(key: str, there: str, claimed: ComparedSentence, other: ComparedSentence) -> bool:
     """Whether both are verbs of different deeds, and neither deed is in the other sentence."""
     mine, theirs = VERBS.get(key), VERBS.get(there)
     if mine is None or theirs is None or mine == theirs:
         return False
     deeds = {VERBS.get(each) for each in other.keys}
-    return mine not in deeds and theirs not in {VERBS.get(each) for each in said.keys}
+    return mine not in deeds and theirs not in {VERBS.get(each) for each in claimed.keys}
 
 
 _TESTS: Final[tuple[Callable[[ComparedSentence, ComparedSentence], str], ...]] = (

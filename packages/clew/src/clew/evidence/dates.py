@@ -113,15 +113,15 @@ def dates(text: str) -> list[Date]:
 
     Where two overlap the longer one counts. Linear in the length of the text.
     """
-    found = [
+    read_dates = [
         date
         for pattern, read in _READERS
         for match in pattern.finditer(text)
         if (date := read(match)) is not None
     ]
-    found.sort(key=lambda date: (date.start, -date.end))
+    read_dates.sort(key=lambda date: (date.start, -date.end))
     kept: list[Date] = []
-    for date in found:
+    for date in read_dates:
         if not kept or date.start >= kept[-1].end:
             kept.append(date)
     return kept

@@ -40,20 +40,20 @@ class StatedValue(NamedTuple):
     """A value that a claim states: what it may lie between, in the base unit of its dimension."""
 
     dimension: str
-    least: Fraction
-    most: Fraction
+    minimum: Fraction
+    maximum: Fraction
 
     def fits(self, value: Fraction, dimension: str) -> bool:
         """Whether a computed value is this one; a bare number may leave its unit out."""
         same = self.dimension in {dimension, "" if dimension in {"year", "s"} else dimension}
-        return same and self.least <= value <= self.most
+        return same and self.minimum <= value <= self.maximum
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
     """A value that was computed, and the amounts of the question that it used."""
 
-    place: tuple[int, int]
+    span: tuple[int, int]
     """Where the first amount of the passage is that it was computed from."""
     asked: tuple[Quantity, ...] = ()
     sure: bool = False
@@ -75,22 +75,22 @@ def derived(claim: str, fact: Fact, passage: str, question: str) -> Derived | No
     wanted = _compound(claim, fact) or _wanted(fact)
     if not wanted:
         return None
-    given, asked = amounts(passage), amounts(question)
+    stated, asked = amounts(passage), amounts(question)
     ends = [sentence.end for sentence in claims(passage)]
     for steps in (_in_one_step, _in_two_steps):
-        for value, dimension, used in steps(given, asked):
+        for value, dimension, used in steps(stated, asked):
             if not any(each.fits(value, dimension) for each in wanted):
                 continue
-            inside = [each for each in used if each in given]
-            outside = tuple(each for each in used if each not in given)
+            inside = [each for each in used if each in stated]
+            outside = tuple(each for each in used if each not in stated)
             circular = any(each.value == value for each in outside)
             if inside and not circular and _together(inside, ends):
-                sure = dimension == CLOCK or _said_later(inside, passage)
+                sure = dimension == CLOCK or _stated_later(inside, passage)
                 return Derived((inside[0].start, inside[0].end), outside, sure)
     return None
 
 
-def _said_later(used: Sequence[Quantity], passage: str) -> bool:
+def _stated_later(used: Sequence[Quantity], passage: str) -> bool:
     """Whether the passage itself reckons from a point in time: "ten years later"."""
     spans = (each for each in used if each.dimension in {"year", "s"})
     pointed = any(each.dimension in {CALENDAR, DAY} for each in used)
@@ -103,8 +103,8 @@ def _together(used: Sequence[Quantity], ends: Sequence[int]) -> bool:
     """Whether amounts stand in one sentence or two that follow; named years may stand anywhere."""
     if all(each.dimension in {CALENDAR, DAY} for each in used):
         return True
-    places = [bisect_right(ends, each.start) for each in used]
-    return max(places) - min(places) <= 1
+    indexes = [bisect_right(ends, each.start) for each in used]
+    return max(indexes) - min(indexes) <= 1
 
 
 def _compound(claim: str, fact: Fact) -> list[StatedValue]:
@@ -122,10 +122,10 @@ def _compound(claim: str, fact: Fact) -> list[StatedValue]:
 def _wanted(fact: Fact) -> list[StatedValue]:
     match fact.value:
         case Number():
-            found = [_around(each, fact.value) for each in fact.value.readings if not each.rare]
+            around = [_around(each, fact.value) for each in fact.value.readings if not each.rare]
             if year := fact.value.year:
-                found.append(StatedValue(CALENDAR, Fraction(year), Fraction(year)))
-            return found
+                around.append(StatedValue(CALENDAR, Fraction(year), Fraction(year)))
+            return around
         case Date() if fact.value.minutes:
             return [StatedValue(CLOCK, Fraction(m), Fraction(m)) for m in fact.value.minutes]
         case Date():
@@ -141,9 +141,9 @@ def _around(reading: NumberReading, number: Number) -> StatedValue:
     share = not reading.unit.dimension and reading.raw.denominator > 1 and reading.raw < 1
     dimension = FACTOR if share else reading.unit.dimension
     half = reading.width / 2
-    whole = not reading.unit.dimension and reading.raw.denominator == 1 and not number.about
-    low = 0 if whole else (half if number.about != "over" else Fraction(0))
-    high = 0 if whole else (half if number.about != "under" else Fraction(0))
+    integral = not reading.unit.dimension and reading.raw.denominator == 1 and not number.about
+    low = 0 if integral else (half if number.about != "over" else Fraction(0))
+    high = 0 if integral else (half if number.about != "under" else Fraction(0))
     if number.about == "over":
         high = reading.width
     if number.about == "under":
@@ -154,11 +154,11 @@ def _around(reading: NumberReading, number: Number) -> StatedValue:
 _Step = tuple[Fraction, str, tuple[Quantity, ...]]
 
 
-def _in_one_step(given: Sequence[Quantity], asked: Sequence[Quantity]) -> Iterator[_Step]:
-    for one, other in permutations(given, 2):
+def _in_one_step(stated: Sequence[Quantity], asked: Sequence[Quantity]) -> Iterator[_Step]:
+    for one, other in permutations(stated, 2):
         if one.start != other.start:
             yield from _pair(one, other)
-    for one, other in product(given, asked):
+    for one, other in product(stated, asked):
         yield from _pair(one, other)
         yield from _pair(other, one)
 
@@ -227,8 +227,8 @@ def _anniversaries(point: Quantity, other: Quantity) -> Iterator[_Step]:
     """The same day so many years later or earlier."""
     day = dt.date.fromordinal(int(point.value))
     for year in (day.year + int(other.value), day.year - int(other.value)):
-        if (found := ordinal_of(year, day.month, day.day)) is not None:
-            yield Fraction(found), DAY, (point, other)
+        if (ordinal := ordinal_of(year, day.month, day.day)) is not None:
+            yield Fraction(ordinal), DAY, (point, other)
 
 
 def _rated(rate: Quantity, other: Quantity) -> Iterator[_Step]:
@@ -242,12 +242,12 @@ def _rated(rate: Quantity, other: Quantity) -> Iterator[_Step]:
         yield other.value / rate.per.factor * rate.value, rate.dimension, used
 
 
-def _in_two_steps(given: Sequence[Quantity], asked: Sequence[Quantity]) -> Iterator[_Step]:
+def _in_two_steps(stated: Sequence[Quantity], asked: Sequence[Quantity]) -> Iterator[_Step]:
     """Many of a sum, a sum of several, each so many times."""
     counts = [each for each in asked if not each.dimension and each.value.denominator == 1]
     counts = counts[:TERMS]
     by_dimension: dict[str, list[Quantity]] = {}
-    for each in given:
+    for each in stated:
         if each.dimension not in _NO_SUM and not each.per:
             by_dimension.setdefault(each.dimension, []).append(each)
     for dimension, known in by_dimension.items():
@@ -273,10 +273,10 @@ def within(claim: str, fact: Fact, passage: str) -> tuple[int, int] | None:
     before = words(claim[: fact.start])
     if not isinstance(fact.value, Number) or not fact.value.bare or not before:
         return None
-    said = fact.value.readings[0].raw
+    raw = fact.value.readings[0].raw
     for match in _RANGE.finditer(flat(passage)):
         named = words(passage[: match.start()])
         alike = named and stem(stem(named[-1].key)) == stem(stem(before[-1].key))
-        if alike and int(match[1]) <= said <= int(match[2]):
+        if alike and int(match[1]) <= raw <= int(match[2]):
             return match.start(), match.end()
     return None

@@ -77,7 +77,7 @@ def facts(text: str, masked: Sequence[Stretch] = ()) -> list[Fact]:
     """
     plain = flat(text)
     taken = sorted(masked)
-    found: list[Fact] = []
+    listed: list[Fact] = []
 
     def take(kind: Kind, values: Sequence[Value]) -> None:
         free: list[Value] = []
@@ -85,7 +85,7 @@ def facts(text: str, masked: Sequence[Stretch] = ()) -> list[Fact]:
             apart = not free or value.start >= free[-1].end
             if apart and not _overlaps(value, taken):
                 free.append(value)
-        found.extend(
+        listed.extend(
             Fact(kind, text[value.start : value.end], value.start, value.end, value)
             for value in free
         )
@@ -99,37 +99,37 @@ def facts(text: str, masked: Sequence[Stretch] = ()) -> list[Fact]:
     take("date", [each for each in figures if each.year])
     take("number", figures)
     take("name", names(text, taken))
-    return sorted(found, key=lambda fact: fact.start)
+    return sorted(listed, key=lambda fact: fact.start)
 
 
 def _overlaps(value: Value, taken: Sequence[Stretch]) -> bool:
-    place = bisect_right(taken, (value.start, 1 << 60)) - 1
-    before = place >= 0 and taken[place][1] > value.start
-    return before or (place + 1 < len(taken) and taken[place + 1][0] < value.end)
+    at = bisect_right(taken, (value.start, 1 << 60)) - 1
+    before = at >= 0 and taken[at][1] > value.start
+    return before or (at + 1 < len(taken) and taken[at + 1][0] < value.end)
 
 
 def _commonplace(number: Number, text: str) -> bool:
     """Said for other reasons than to count, or the number of a list item."""
-    said = text[number.start : number.end]
+    written = text[number.start : number.end]
     if _OF_THE_TWO.match(text, max(0, number.start - 8)):
         return True
     if (
-        re.split(r"\W", said.lower(), maxsplit=1)[0] in COMMONPLACE
-        and "hundred" not in said.lower()
+        re.split(r"\W", written.lower(), maxsplit=1)[0] in COMMONPLACE
+        and "hundred" not in written.lower()
     ):
         return True
     listed = not text[: number.start].strip(" \t#*>-") if number.start < 12 else False
-    return listed and text[number.end : number.end + 1] in {".", ")"} and len(said) <= 3
+    return listed and text[number.end : number.end + 1] in {".", ")"} and len(written) <= 3
 
 
 def links(text: str) -> list[WebAddress]:
     """All addresses of a text, without punctuation that follows them."""
-    found: list[WebAddress] = []
+    addresses: list[WebAddress] = []
     for match in _LINK.finditer(text):
         address = _ended(match[0])
         if key := link_key(address):
-            found.append(WebAddress(match.start(), match.start() + len(address), key))
-    return found
+            addresses.append(WebAddress(match.start(), match.start() + len(address), key))
+    return addresses
 
 
 def _ended(address: str) -> str:
@@ -153,15 +153,15 @@ def link_key(address: str) -> str:
 
 def quotations(text: str) -> list[Quotation]:
     """All stretches in quotation marks that hold a word; inches and apostrophes are none."""
-    found: list[Quotation] = []
+    quoted: list[Quotation] = []
     for match in _QUOTED.finditer(text):
         inner = next(group for group in match.groups() if group is not None)
         pieces = tuple(
             row for piece in _GAP.split(inner) if (row := tuple(w.key for w in words(piece)))
         )
         if any(letter.isalpha() for letter in inner) and pieces:
-            found.append(Quotation(match.start(), match.end(), pieces))
-    return found
+            quoted.append(Quotation(match.start(), match.end(), pieces))
+    return quoted
 
 
 def normal(fact: Fact) -> str:
@@ -181,17 +181,17 @@ def normal(fact: Fact) -> str:
 
 def figure(value: Fraction) -> str:
     """A number as a decimal numeral without an exponent, or as a fraction where it has none."""
-    rest, places = value.denominator, 0
+    rest, decimals = value.denominator, 0
     while rest % 10 == 0:
-        rest, places = rest // 10, places + 1
+        rest, decimals = rest // 10, decimals + 1
     for prime in (2, 5):
         while rest % prime == 0:
-            rest, places = rest // prime, places + 1
+            rest, decimals = rest // prime, decimals + 1
     if rest != 1:
         return f"{value.numerator}/{value.denominator}"
-    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
-    whole, broken = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
-    return ("-" if value < 0 else "") + whole + (f".{broken}" if broken else "")
+    digits = str(abs(value.numerator) * 10**decimals // value.denominator).rjust(decimals + 1, "0")
+    integer, broken = digits[: len(digits) - decimals], digits[len(digits) - decimals :].rstrip("0")
+    return ("-" if value < 0 else "") + integer + (f".{broken}" if broken else "")
 
 
 def numeral(number: Number) -> str:

@@ -42,27 +42,27 @@ class Name:
 
 def names(text: str, masked: Sequence[tuple[int, int]] = ()) -> list[Name]:
     """All names of a text in order, none of them in a masked stretch; linear in its length."""
-    found: list[Name] = []
+    listed: list[Name] = []
     run: list[Word] = []
     spoken = [word for word in words(text) if not _inside(word.start, masked)]
     german = _german(spoken)
-    for place, word in enumerate(spoken):
+    for index, word in enumerate(spoken):
         joined = bool(run) and _joined(text, run[-1], word)
         if run and (not joined or len(run) >= LONGEST):
-            found += _named(text, run, word, german=german)
+            listed += _named(text, run, word, german=german)
             run = []
-        if _capital(word) or (run and word.key in CONNECTING and _goes_on(text, spoken, place)):
+        if _capital(word) or (run and word.key in CONNECTING and _goes_on(text, spoken, index)):
             run.append(word)
         elif run:
-            found += _named(text, run, word, german=german)
+            listed += _named(text, run, word, german=german)
             run = []
-    return [*found, *_named(text, run, None, german=german)] if run else found
+    return [*listed, *_named(text, run, None, german=german)] if run else listed
 
 
 def _inside(start: int, masked: Sequence[tuple[int, int]]) -> bool:
     """Whether a place is in one of the stretches, which are in order."""
-    place = bisect_right(masked, (start, 1 << 60)) - 1
-    return place >= 0 and masked[place][0] <= start < masked[place][1]
+    before = bisect_right(masked, (start, 1 << 60)) - 1
+    return before >= 0 and masked[before][0] <= start < masked[before][1]
 
 
 def _capital(word: Word) -> bool:
@@ -77,16 +77,16 @@ def _joined(text: str, before: Word, word: Word) -> bool:
     return "." not in between or len(before.text) == 1 or before.key in TITLES
 
 
-def _goes_on(text: str, spoken: Sequence[Word], place: int) -> bool:
+def _goes_on(text: str, spoken: Sequence[Word], index: int) -> bool:
     """Whether a capital follows a connecting word, or two of them ("of the")."""
     for ahead in (1, 2):
-        if place + ahead >= len(spoken):
+        if index + ahead >= len(spoken):
             return False
-        if not _joined(text, spoken[place + ahead - 1], spoken[place + ahead]):
+        if not _joined(text, spoken[index + ahead - 1], spoken[index + ahead]):
             return False
-        if _capital(spoken[place + ahead]):
+        if _capital(spoken[index + ahead]):
             return True
-        if spoken[place + ahead].key not in CONNECTING:
+        if spoken[index + ahead].key not in CONNECTING:
             return False
     return False
 

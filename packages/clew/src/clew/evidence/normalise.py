@@ -9,7 +9,7 @@ from clew.evidence.facts import dated, numeral
 from clew.evidence.numbers import numbers
 from clew.evidence.words import flat, words
 
-MOST_ROUNDS: Final = 8
+MAX_ROUNDS: Final = 8
 """A word may fold to one that is read as a number, and so on; nobody writes more of them."""
 
 
@@ -18,7 +18,7 @@ def normalised(text: str) -> str:
 
     "The bridge: 1,200 m." and "bridge 1.2 km" give the same text. It is idempotent.
     """
-    for _ in range(MOST_ROUNDS):  # pragma: no branch - no text is known that needs them all
+    for _ in range(MAX_ROUNDS):  # pragma: no branch - no text is known that needs them all
         once = _once(text)
         if once == text:
             break
@@ -32,16 +32,16 @@ def _once(text: str) -> str:
     values = [(date.start, date.end, dated(date)) for date in dates(plain)]
     taken = [(start, end) for start, end, _ in values]
     for number in numbers(plain):
-        place = bisect_right(taken, (number.start, 1 << 60)) - 1
-        if place < 0 or taken[place][1] <= number.start:
+        before = bisect_right(taken, (number.start, 1 << 60)) - 1
+        if before < 0 or taken[before][1] <= number.start:
             values.append((number.start, number.end, numeral(number)))
     values.sort()
     items = [(start, value, True) for start, _, value in values]
     taken = [(start, end) for start, end, _ in values]
     for word in words(plain):
-        place = bisect_right(taken, (word.start, 1 << 60)) - 1
-        free = place < 0 or taken[place][1] <= word.start
-        overlapped = place + 1 < len(taken) and taken[place + 1][0] < word.end
+        before = bisect_right(taken, (word.start, 1 << 60)) - 1
+        free = before < 0 or taken[before][1] <= word.start
+        overlapped = before + 1 < len(taken) and taken[before + 1][0] < word.end
         if free and not overlapped and word.key and word.key not in ARTICLES:
             items.append((word.start, word.key, word.key[0].isdigit()))
     return _joined([(value, isolated) for _, value, isolated in sorted(items)])

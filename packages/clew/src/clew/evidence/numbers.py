@@ -121,7 +121,7 @@ _SHARE: Final = Lazy(
 
 def numbers(text: str) -> list[Number]:
     """All numbers of a text (made plain by `flat`), in order, each once; linear in its length."""
-    found = [number for match in _NUMBER.finditer(text) if (number := _written(match, text))]
+    listed = [number for match in _NUMBER.finditer(text) if (number := _written(match, text))]
     spelled = [number for match in _SPELLED.finditer(text) for number in _in_words(match, text)]
     ordinal = [
         Number(match.start(), match.end(), (_ordinal(match[0]),))
@@ -131,7 +131,7 @@ def numbers(text: str) -> list[Number]:
     taken = {each.start for each in shares} | {each.end for each in shares}
     others = [
         each
-        for each in (*found, *spelled, *ordinal)
+        for each in (*listed, *spelled, *ordinal)
         if each.start not in taken and each.end not in taken
     ]
     return sorted([*others, *shares], key=lambda number: number.start)
@@ -174,21 +174,21 @@ def _written(match: re.Match[str], text: str) -> Number | None:
 
 def _values(digits: str, sep: str | None, part: str) -> list[tuple[Fraction, Fraction, bool]]:
     """What the digits can mean, with the last written place, and whether that is rare."""
-    whole = Fraction(int(re.sub(r"\D", "", digits)))
+    integer = Fraction(int(re.sub(r"\D", "", digits)))
     if part.startswith("/"):
         below = int(part[1:]) or 1
-        return [(whole / below, Fraction(1, 1000) if below > 1 else Fraction(1), False)]
+        return [(integer / below, Fraction(1, 1000) if below > 1 else Fraction(1), False)]
     if part:
-        return [(whole + _VULGAR[part.strip()], Fraction(1, 12), False)]
+        return [(integer + _VULGAR[part.strip()], Fraction(1, 12), False)]
     marks = re.findall(r"\D", digits)
     last = max(digits.rfind("."), digits.rfind(","))
-    places = len(digits) - last - 1
-    grouped = (whole, Fraction(1), False)
+    decimals = len(digits) - last - 1
+    grouped = (integer, Fraction(1), False)
     if not marks or (sep is None and len(marks) > 1):  # 1234 and 12,34,567
         return [grouped]
     if sep is not None and len(set(marks)) == 1 and (len(marks) > 1 or sep in " '"):
         return [grouped]
-    broken = (_decimal(digits, last), Fraction(1, 10**places), False)
+    broken = (_decimal(digits, last), Fraction(1, 10**decimals), False)
     if sep is None or len(set(marks)) > 1:  # 12.5 and 1,234.56
         return [broken]
     if sep == ".":  # 1.234 is a fraction first, 1,234 a thousand
@@ -197,18 +197,18 @@ def _values(digits: str, sep: str | None, part: str) -> list[tuple[Fraction, Fra
 
 
 def _decimal(digits: str, last: int) -> Fraction:
-    whole, places = re.sub(r"\D", "", digits[:last]), digits[last + 1 :]
-    return Fraction(int(whole + places), 10 ** len(places))
+    integer, decimals = re.sub(r"\D", "", digits[:last]), digits[last + 1 :]
+    return Fraction(int(integer + decimals), 10 ** len(decimals))
 
 
 def _roundness(value: Fraction) -> Fraction:
     """The place of the last digit that is not zero, for an integer; of a 5 there, half the next."""
     if value.denominator != 1 or not value:
         return Fraction(0)
-    whole, place = abs(int(value)), 1
-    while whole % 10 == 0:
-        whole, place = whole // 10, place * 10
-    return Fraction(place * 5 if whole % 10 == 5 and whole > 5 else place)
+    size, step = abs(int(value)), 1
+    while size % 10 == 0:
+        size, step = size // 10, step * 10
+    return Fraction(step * 5 if size % 10 == 5 and size > 5 else step)
 
 
 def _hedge(text: str, start: int) -> About:
@@ -216,10 +216,10 @@ def _hedge(text: str, start: int) -> About:
     before = text[max(0, start - 24) : start]
     if not (match := _BEFORE.search(before)):
         return ""
-    said = match[1]
-    for piece in (said, said.rpartition(" ")[2]):
-        if found := _ABOUT.fullmatch(piece):
-            return "over" if found["over"] else "under" if found["under"] else "about"
+    hedge = match[1]
+    for piece in (hedge, hedge.rpartition(" ")[2]):
+        if about := _ABOUT.fullmatch(piece):
+            return "over" if about["over"] else "under" if about["under"] else "about"
     return ""
 
 
@@ -241,12 +241,12 @@ def _measured(text: str, end: int, money: str) -> tuple[int, list[tuple[int, Uni
     scale, end = _scaled(after, end)
     if scale > 1:
         after, attached = _AFTER.match(text, end), False
-    found, units = _unit(text, after)
+    matched_unit, units = _unit(text, after)
     several = [(scale, unit) for unit in units]
     if times:  # 5m are metres first, 5k thousands
         several.insert(0 if times == 1000 else len(several), (times, PLAIN))
     if several:
-        return found, several, True
+        return matched_unit, several, True
     if after is not None and attached and after["word"][0].isascii() and after["word"].isalpha():
         return -1, [], False
     return end, [(scale, PLAIN)], scale > 1
@@ -266,12 +266,12 @@ def _unit(text: str, after: re.Match[str] | None) -> tuple[int, tuple[Unit, ...]
     following = more[0].split(" ")[1:] if more else []
     for count in range(len(following), 0, -1):
         name = " ".join((word, *following[:count]))
-        if found := WORDS.get(name) or WORDS.get(name.lower()):
-            return after.end() + len(name) - len(word), (found,)
-    if found := SYMBOLS.get(word) or WORDS.get(word) or WORDS.get(word.lower()):
-        if found.dimension == "year" and found.factor < 1:  # months are also so many days
-            return after.end(), (found, Unit("s", found.factor * YEAR))
-        return after.end(), (found,)
+        if unit := WORDS.get(name) or WORDS.get(name.lower()):
+            return after.end() + len(name) - len(word), (unit,)
+    if unit := SYMBOLS.get(word) or WORDS.get(word) or WORDS.get(word.lower()):
+        if unit.dimension == "year" and unit.factor < 1:  # months are also so many days
+            return after.end(), (unit, Unit("s", unit.factor * YEAR))
+        return after.end(), (unit,)
     return after.end(), TWOFOLD.get(word.lower(), ())
 
 
@@ -293,8 +293,8 @@ def _in_words(match: re.Match[str], text: str) -> Iterator[Number]:
     yield Number(match.start(), end, readings, about)
 
 
-def agree(claimed: Number, found: Number) -> bool:
-    """Whether a claim may say `claimed` where a passage says `found`.
+def agree(claimed: Number, source: Number) -> bool:
+    """Whether a claim may say `claimed` where a passage says `source`.
 
     Equal values agree, and so does what is rounded to the last place that the claim writes: behind
     "about" that is its last digit but zeros. A unit may be left out; then little is rounded, and
@@ -304,7 +304,7 @@ def agree(claimed: Number, found: Number) -> bool:
     return any(
         _agree(mine, theirs, claimed.about)
         for mine in claimed.readings
-        for theirs in found.readings
+        for theirs in source.readings
     )
 
 
@@ -314,23 +314,23 @@ def _agree(mine: NumberReading, theirs: NumberReading, about: About) -> bool:
     if not same and (ranked or (mine.unit.dimension and theirs.unit.dimension)):
         return False
     if same:
-        said, real, step, fine = mine.value, theirs.value, mine.width, theirs.width
+        claimed, real, step, fine = mine.value, theirs.value, mine.width, theirs.width
     else:
-        said, real, step, fine = mine.raw, theirs.raw, mine.step, theirs.step
+        claimed, real, step, fine = mine.raw, theirs.raw, mine.step, theirs.step
     if mine.rare or theirs.rare:
-        return said == real and fine == step
-    if said == real:
+        return claimed == real and fine == step
+    if claimed == real:
         return True
-    if same and _converted(mine, theirs) and abs(said - real) <= step / 2:
+    if same and _converted(mine, theirs) and abs(claimed - real) <= step / 2:
         return True
-    if fine > step or (not same and (mine.unit.dimension or step * 10 > abs(said))):
+    if fine > step or (not same and (mine.unit.dimension or step * 10 > abs(claimed))):
         return False
-    if about == "over" and said <= real < said + step:
+    if about == "over" and claimed <= real < claimed + step:
         return True
-    if about == "under" and said - step < real <= said:
+    if about == "under" and claimed - step < real <= claimed:
         return True
     wide = step / 2 + _slack(mine, theirs)
-    return said - wide <= real < said + wide
+    return claimed - wide <= real < claimed + wide
 
 
 def _converted(mine: NumberReading, theirs: NumberReading) -> bool:

@@ -63,42 +63,42 @@ class IndexedText:
         """Its numbers, those inside dates left out."""
         taken = [(date.start, date.end) for date in self._dates]
         starts = [start for start, _ in taken]
-        found: list[Number] = []
+        listed: list[Number] = []
         for number in self.figures:
-            place = bisect_left(starts, number.start + 1) - 1
-            if place < 0 or taken[place][1] <= number.start:
-                found.append(number)
-        return found
+            index = bisect_left(starts, number.start + 1) - 1
+            if index < 0 or taken[index][1] <= number.start:
+                listed.append(number)
+        return listed
 
     @cached_property
     def _figures(self) -> dict[str, list[tuple[Fraction, int]]]:
         """By dimension, and all as `raw`: values in order, each with the place of its number."""
-        found: dict[str, list[tuple[Fraction, int]]] = defaultdict(list)
-        for place, number in enumerate(self.numbers):
+        figures: dict[str, list[tuple[Fraction, int]]] = defaultdict(list)
+        for index, number in enumerate(self.numbers):
             for reading in number.readings:
-                found[reading.unit.dimension].append((reading.value, place))
-                found["raw"].append((reading.raw, place))
-        for values in found.values():
+                figures[reading.unit.dimension].append((reading.value, index))
+                figures["raw"].append((reading.raw, index))
+        for values in figures.values():
             values.sort()
-        return found
+        return figures
 
     @cached_property
     def years(self) -> dict[int, Stretch]:
         """The years that are named, with where each first is."""
-        found: dict[int, Stretch] = {}
+        by_year: dict[int, Stretch] = {}
         for date in self._dates:
             for day in date.readings:
                 if day.year:
-                    found.setdefault(day.year, (date.start, date.end))
+                    by_year.setdefault(day.year, (date.start, date.end))
         for number in self.numbers:
             if number.bare and 100 <= (year := number.readings[0].raw) <= 2100:
-                found.setdefault(int(year), (number.start, number.end))
-        return found
+                by_year.setdefault(int(year), (number.start, number.end))
+        return by_year
 
     @cached_property
     def _days(self) -> dict[Day, Stretch]:
         """Every date and every part of one that it implies."""
-        found: dict[Day, Stretch] = {}
+        by_day: dict[Day, Stretch] = {}
         for date in self._dates:
             for day in date.readings:
                 year, month, number = day
@@ -109,20 +109,20 @@ class IndexedText:
                     Day(0, month, number),
                     Day(0, month),
                 ):
-                    found.setdefault(part, (date.start, date.end))
-        return found
+                    by_day.setdefault(part, (date.start, date.end))
+        return by_day
 
     def _number(self, number: Number) -> Stretch | None:
-        if number.year and (place := self.years.get(number.year)):
-            return place
+        if number.year and (span := self.years.get(number.year)):
+            return span
         for reading in number.readings:
             dimension = reading.unit.dimension
             for table, value, width in (
                 (dimension, reading.value, reading.width),
                 ("" if dimension else "raw", reading.raw, reading.step),
             ):
-                if (place := self._closest_number(number, table, value, width)) is not None:
-                    return place
+                if (span := self._closest_number(number, table, value, width)) is not None:
+                    return span
         return None
 
     def _closest_number(
@@ -131,12 +131,12 @@ class IndexedText:
         """The number that agrees, among those about as large."""
         values = self._figures.get(table, [])
         wide = max(width, abs(value) / 100)
-        for known, place in values[bisect_left(values, (value - wide, -1)) :]:
+        for known, index in values[bisect_left(values, (value - wide, -1)) :]:
             if known > value + wide:
                 return None
-            found = self.numbers[place]
-            if agree(number, found):
-                return found.start, found.end
+            closest = self.numbers[index]
+            if agree(number, closest):
+                return closest.start, closest.end
         return None
 
     def _date(self, date: Date) -> Stretch | None:
@@ -144,16 +144,16 @@ class IndexedText:
             return self._clock(date)
         if not date.readings:
             return self._period(date)
-        found = [place for day in date.readings if (place := self._day(day))]
+        spans = [span for day in date.readings if (span := self._day(day))]
         ambiguous = len({day.year for day in date.readings}) == 1 and date.readings[0].day
-        if not found or (len(found) < len(date.readings) and not ambiguous):
+        if not spans or (len(spans) < len(date.readings) and not ambiguous):
             return None
-        return found[0]
+        return spans[0]
 
     def _day(self, day: Day) -> Stretch | None:
         """As it is written, or its day here and its year elsewhere in the passage."""
-        if (place := self._days.get(day)) is not None:
-            return place
+        if (span := self._days.get(day)) is not None:
+            return span
         if not day.month:
             return self.years.get(day.year)
         for known in self._dates:
@@ -166,8 +166,8 @@ class IndexedText:
     def _month(self, day: Day) -> Stretch | None:
         """A month by its bare name."""
         for name, number in MONTHS.items():
-            if number == day.month and (places := self._places.get(name)):
-                word = self._words[places[0]]
+            if number == day.month and (indexes := self._indexes.get(name)):
+                word = self._words[indexes[0]]
                 return word.start, word.end
         return None
 
@@ -176,7 +176,7 @@ class IndexedText:
             if not known.minutes and (known.first, known.last) == (date.first, date.last):
                 return known.start, known.end
         return next(
-            (place for year, place in self.years.items() if date.first <= year <= date.last), None
+            (span for year, span in self.years.items() if date.first <= year <= date.last), None
         )
 
     def _clock(self, date: Date) -> Stretch | None:
@@ -196,16 +196,16 @@ class IndexedText:
         return [DEMONYMS.get(word.key, word.key) for word in self._words]
 
     @cached_property
-    def _places(self) -> dict[str, list[int]]:
+    def _indexes(self) -> dict[str, list[int]]:
         """Where each word is."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for place, name in enumerate(self._keys):
-            found[name].append(place)
-        for place, word in enumerate(self._words):
+        by_key: dict[str, list[int]] = defaultdict(list)
+        for index, name in enumerate(self._keys):
+            by_key[name].append(index)
+        for index, word in enumerate(self._words):
             if "." in word.text:  # J.R.R. is also three initials
                 for letter in word.text.replace(".", "").lower():
-                    found[letter].append(place)
-        return found
+                    by_key[letter].append(index)
+        return by_key
 
     @cached_property
     def ordinary(self) -> set[str]:
@@ -215,63 +215,63 @@ class IndexedText:
     @cached_property
     def _initials(self) -> dict[str, list[int]]:
         """Where words with a capital begin, by that letter."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for place, word in enumerate(self._words):
+        by_initial: dict[str, list[int]] = defaultdict(list)
+        for index, word in enumerate(self._words):
             if word.capital:
-                found[word.key[:1]].append(place)
-        return found
+                by_initial[word.key[:1]].append(index)
+        return by_initial
 
     def _name(self, name: Name) -> Stretch | None:
         keys = [DEMONYMS.get(each, each) for each in name.keys]
         apart = self.ordinary | COUNTRIES if len(keys) > 1 else self.ordinary
         full = [each for each in keys if len(each) > 1 and each not in apart]
         loose = [each for each in keys if len(each) > 1 and each in apart]
-        if any(each not in self._places for each in loose):
+        if any(each not in self._indexes for each in loose):
             return None
         if not full:
-            return self._at(self._places[loose[0]][0]) if loose else None
-        for place in self._places.get(full[-1], ()):
-            if self._chained(keys, full, place):
-                return self._at(place)
+            return self._at(self._indexes[loose[0]][0]) if loose else None
+        for index in self._indexes.get(full[-1], ()):
+            if self._chained(keys, full, index):
+                return self._at(index)
         return self._shortened(keys)
 
     def _briefly(self, name: Name, text: str) -> Stretch | None:
         """Mondays for Monday, American for United States, Rice where nobody else is a Rice."""
         keys = tuple(DEMONYMS.get(each, each) for each in name.keys)
         for each in (*ALSO.get(keys, ()), *ALSO.get(keys[-1:], ())):
-            if places := self._places.get(each):
-                return self._at(places[0])
+            if indexes := self._indexes.get(each):
+                return self._at(indexes[0])
         if len(keys) < 2 or not text.istitle() or keys[-1] in self.ordinary:
             return None
         if keys[0] in PLACED or not COUNTRIES.isdisjoint(keys):
             return None
-        places = self._places.get(keys[-1], [])
-        if places and (place := self._of_the_family(keys)) is not None:
-            return self._at(place)
-        if not places or any(not self._alone(place, keys) for place in places):
+        indexes = self._indexes.get(keys[-1], [])
+        if indexes and (span := self._of_the_family(keys)) is not None:
+            return self._at(span)
+        if not indexes or any(not self._alone(index, keys) for index in indexes):
             return None
-        return self._at(places[0])
+        return self._at(indexes[0])
 
     def _of_the_family(self, keys: Sequence[str]) -> int | None:
         """Where "his son Antoine" is named without the surname, which a relative has here."""
         if len(keys) != 2:
             return None
-        for place in self._places.get(keys[0], ()):
-            beside = self._keys[max(0, place - 2) : place + 3]
-            after = self._words[place + 1] if place + 1 < len(self._words) else None
-            full = after is not None and after.capital and after.start == self._words[place].end + 1
-            if self._words[place].capital and not full and not RELATIVES.isdisjoint(beside):
-                return place
+        for index in self._indexes.get(keys[0], ()):
+            beside = self._keys[max(0, index - 2) : index + 3]
+            after = self._words[index + 1] if index + 1 < len(self._words) else None
+            full = after is not None and after.capital and after.start == self._words[index].end + 1
+            if self._words[index].capital and not full and not RELATIVES.isdisjoint(beside):
+                return index
         return None
 
-    def _alone(self, place: int, keys: Sequence[str]) -> bool:
+    def _alone(self, index: int, keys: Sequence[str]) -> bool:
         """Whether a surname stands without another given name or name beside it."""
-        here = self._words[place]
-        for beside in (place - 1, place + 1):
+        here = self._words[index]
+        for beside in (index - 1, index + 1):
             if 0 <= beside < len(self._words):
                 word = self._words[beside]
                 between = self.text[min(here.end, word.end) : max(here.start, word.start)]
-                opens = beside < place and word.key in self.ordinary
+                opens = beside < index and word.key in self.ordinary
                 if word.capital and between == " " and not opens and word.key not in BEFORE:
                     return False
         return here.capital and not {*keys[:-1]} & {*self._keys}
@@ -289,24 +289,24 @@ class IndexedText:
         if not letters:
             return True
         around = range(max(0, last - len(keys) - 1), last + NEAR)
-        given = {
+        initials = {
             letter
-            for place in around
-            if place < len(self._words) and place != last
-            for letter in _first(self._words[place])
+            for index in around
+            if index < len(self._words) and index != last
+            for letter in _first(self._words[index])
         }
         return (
             len(keys) > len(full) + len(letters)
-            or set(letters) <= given
-            or (len(full) > 1 and len(given) < len(full))
+            or set(letters) <= initials
+            or (len(full) > 1 and len(initials) < len(full))
         )
 
-    def _is(self, name: str, place: int) -> bool:
+    def _is(self, name: str, index: int) -> bool:
         """Whether this is the word, or the initial that stands for it."""
-        if place >= len(self._keys):
+        if index >= len(self._keys):
             return False
-        word = self._words[place]
-        if self._keys[place] == name:
+        word = self._words[index]
+        if self._keys[index] == name:
             return True
         initial = len(word.key) == 1 and word.text.isupper() and word.key == name[:1]
         return initial and self.text[word.end : word.end + 1] == "."
@@ -315,32 +315,32 @@ class IndexedText:
         """UN for United Nations, and the other way round."""
         if len(keys) > 1:
             short = "".join(each[:1] for each in keys)
-            for place in self._places.get(short, ()):
-                if self._words[place].text.replace(".", "").isupper():
-                    return self._at(place)
+            for index in self._indexes.get(short, ()):
+                if self._words[index].text.replace(".", "").isupper():
+                    return self._at(index)
             return None
         name = keys[0]
         if not 2 <= len(name) <= 6:
             return None
-        for place in self._initials.get(name[:1], ()):
-            if self._spells(name, place):
-                return self._at(place)
+        for index in self._initials.get(name[:1], ()):
+            if self._spells(name, index):
+                return self._at(index)
         return None
 
-    def _spells(self, letters: str, place: int) -> bool:
+    def _spells(self, letters: str, index: int) -> bool:
         """Whether the words with a capital from here on begin with these letters."""
         for letter in letters:
-            while place < len(self._words) and self._words[place].key in CONNECTING:
-                place += 1
-            if place >= len(self._words) or not self._words[place].capital:
+            while index < len(self._words) and self._words[index].key in CONNECTING:
+                index += 1
+            if index >= len(self._words) or not self._words[index].capital:
                 return False
-            if self._words[place].key[:1] != letter or len(self._words[place].key) < 2:
+            if self._words[index].key[:1] != letter or len(self._words[index].key) < 2:
                 return False
-            place += 1
+            index += 1
         return True
 
-    def _at(self, place: int) -> Stretch:
-        word = self._words[place]
+    def _at(self, index: int) -> Stretch:
+        word = self._words[index]
         return word.start, word.end
 
     @cached_property
@@ -357,25 +357,25 @@ class IndexedText:
         row, starts = self._row
         at, first, last = 0, -1, -1
         for piece in quotation.pieces:
-            found = row.find(f" {' '.join(piece)} ", at)
-            if found < 0:
+            start = row.find(f" {' '.join(piece)} ", at)
+            if start < 0:
                 return None
-            begin = bisect_left(starts, found + 1)
+            begin = bisect_left(starts, start + 1)
             first = begin if first < 0 else first
             last = begin + len(piece) - 1
-            at = found + sum(len(each) + 1 for each in piece)
+            at = start + sum(len(each) + 1 for each in piece)
         return self._words[first].start, self._words[last].end
 
     @cached_property
     def _links(self) -> dict[str, Stretch]:
-        found: dict[str, Stretch] = {}
+        by_link: dict[str, Stretch] = {}
         for link in links(self.text):
             for name in (link.key, link.key.partition("/")[0]):
-                found.setdefault(name, (link.start, link.end))
-        return found
+                by_link.setdefault(name, (link.start, link.end))
+        return by_link
 
     def _link(self, link: WebAddress) -> Stretch | None:
-        if (place := self._links.get(link.key)) is not None:
-            return place
-        whole = link_key(self.text.strip())
-        return (0, len(self.text)) if whole and whole == link.key else None
+        if (span := self._links.get(link.key)) is not None:
+            return span
+        text_key = link_key(self.text.strip())
+        return (0, len(self.text)) if text_key and text_key == link.key else None

@@ -69,7 +69,7 @@ _ENDINGS: Final = (
     "ment", "ingly", "edly", "ness", "ings", "ing", "ers", "ors", "ies", "ied", "ed", "er", "or",
     "es", "s", "ly", "ions", "ion", "al", "en", "e", "y", "a", "o",
 )  # fmt: skip
-_LEAST: Final = 3
+_MIN_STEM: Final = 3
 
 
 @lru_cache(maxsize=20_000)
@@ -78,7 +78,7 @@ def stem(key: str) -> str:
     if base := _BASE.get(key):
         return base
     for ending in _ENDINGS:
-        if len(key) - len(ending) >= _LEAST and key.endswith(ending):
+        if len(key) - len(ending) >= _MIN_STEM and key.endswith(ending):
             key = key[: -len(ending)]
             break
-    return key[:-1] if len(key) > _LEAST and key[-1] == key[-2] else key
+    return key[:-1] if len(key) > _MIN_STEM and key[-1] == key[-2] else key

@@ -19,7 +19,7 @@ from clew.evidence.antonyms import (
 )
 from clew.evidence.clauses import Clause, clauses, clauses_of
 from clew.evidence.stemming import stem
-from clew.evidence.tone import ABOUT, BECAUSE, CAUSES, HEDGES, WHOLE, WITHOUT
+from clew.evidence.tone import ABOUT, ALL, BECAUSE, CAUSES, HEDGES, WITHOUT
 from clew.support.short_text import one_line
 
 TARGETS: Final = 2
@@ -34,10 +34,10 @@ ENOUGH: Final = 0.5
 
 def overstated(claim: str, passages: Sequence[str]) -> str:
     """How the claim goes beyond its passages; empty if nothing shows that it does."""
-    said = clauses_of(claim)
+    claimed = clauses_of(claim)
     there = [clause for passage in passages for clause in clauses(passage)]
     for test in (_all, _sure, _caused, _denied):
-        if why := test(said, there):
+        if why := test(claimed, there):
             return why
     return ""
 
@@ -50,64 +50,64 @@ def _content(many: Sequence[Clause]) -> frozenset[str]:
     return frozenset(each for clause in many for each in clause.content)
 
 
-def _all(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+def _all(claimed: Sequence[Clause], there: Sequence[Clause]) -> str:
     """All, always, every: where the passage says nothing of the kind."""
     known = _keys(there)
-    if known & (UNIVERSAL | WHOLE):
+    if known & (UNIVERSAL | ALL):
         return ""
-    for clause in said:
+    for clause in claimed:
         for before, word, after in zip(
             [None, *clause.words], clause.words, [*clause.words[1:], None], strict=False
         ):
             counting = before is not None and before.key in _THEM
             if counting or (word.key == "all" and after is not None and after.key in _IN):
                 continue
-            if word.key in WHOLE and (before is None or before.key not in IDIOMS | NEGATIVE):
+            if word.key in ALL and (before is None or before.key not in IDIOMS | NEGATIVE):
                 return f"says {word.text!r}, which the passage does not"
     return ""
 
 
-def _sure(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+def _sure(claimed: Sequence[Clause], there: Sequence[Clause]) -> str:
     """May, might, is believed to: left out."""
-    if _keys(said) & (HEDGES | CAUSES | ABOUT):
+    if _keys(claimed) & (HEDGES | CAUSES | ABOUT):
         return ""
-    best = _best(said, there)
+    best = _best(claimed, there)
     if best is None or not (hedges := best.keys & HEDGES):
         return ""
     return f"leaves out {min(hedges)!r}, which the passage says"
 
 
-def _best(said: Sequence[Clause], there: Sequence[Clause]) -> Clause | None:
-    content = _content(said)
+def _best(claimed: Sequence[Clause], there: Sequence[Clause]) -> Clause | None:
+    content = _content(claimed)
     shared = [(len(content & each.content), each) for each in there]
-    most = max((count for count, _ in shared), default=0)
-    if not content or most < ENOUGH * len(content):
+    max_shared = max((count for count, _ in shared), default=0)
+    if not content or max_shared < ENOUGH * len(content):
         return None
-    return next(each for count, each in shared if count == most)
+    return next(each for count, each in shared if count == max_shared)
 
 
-def _caused(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+def _caused(claimed: Sequence[Clause], there: Sequence[Clause]) -> str:
     """Because: where the passage names no cause in what it says of it."""
-    for clause in said:
-        place = next((n for n, word in enumerate(clause.words) if word.key in BECAUSE), None)
-        if place is None:
+    for clause in claimed:
+        because = next((n for n, word in enumerate(clause.words) if word.key in BECAUSE), None)
+        if because is None:
             continue
-        cause = frozenset(filter(None, clause.stems[place:]))
+        cause = frozenset(filter(None, clause.stems[because:]))
         about = [each for each in there if cause & each.content]
         if not any(each.sentence_keys & CAUSES for each in about):
-            return f"names a cause ({clause.words[place].text!r}) that the passage does not"
+            return f"names a cause ({clause.words[because].text!r}) that the passage does not"
     return ""
 
 
-def _denied(said: Sequence[Clause], there: Sequence[Clause]) -> str:
+def _denied(claimed: Sequence[Clause], there: Sequence[Clause]) -> str:
     """What the passage speaks of only to deny it."""
-    keys = _keys(said)
-    if keys & (NEGATIVE | DENYING | EXCLUSIVE | EXCEPT | UNTIL) or any(c.negated for c in said):
+    keys = _keys(claimed)
+    if keys & (NEGATIVE | DENYING | EXCLUSIVE | EXCEPT | UNTIL) or any(c.negated for c in claimed):
         return ""
     denials = [each for each in there if _denies(each)]
     denied = {each for clause in denials for each in _targets(clause)}
     spoken = {each for clause in there if clause not in denials for each in clause.content}
-    only = (denied - spoken) & _content(said)
+    only = (denied - spoken) & _content(claimed)
     turned = frozenset(
         other for each in denials for key in each.keys for other in OPPOSITES.get(key, ())
     )
@@ -119,16 +119,16 @@ def _denied(said: Sequence[Clause], there: Sequence[Clause]) -> str:
 
 def _targets(clause: Clause) -> Iterator[str]:
     """What the denials of a clause are about: no names, and not what else it speaks of."""
-    said = [
-        (place, base)
-        for place, (word, base) in enumerate(zip(clause.words, clause.stems, strict=True))
+    targets = [
+        (index, base)
+        for index, (word, base) in enumerate(zip(clause.words, clause.stems, strict=True))
         if base and not word.capital and base not in _DENIALS
     ]
-    for place in clause.negations:
-        after = [base for at, base in said if at > place][:TARGETS]
+    for index in clause.negations:
+        after = [base for at, base in targets if at > index][:TARGETS]
         yield from after
         if len(after) < TARGETS:
-            yield from [base for at, base in said if at < place][-TARGETS:]
+            yield from [base for at, base in targets if at < index][-TARGETS:]
 
 
 def _denies(clause: Clause) -> bool:

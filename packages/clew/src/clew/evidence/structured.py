@@ -24,9 +24,9 @@ def as_text(answer: Json, known: Collection[str]) -> tuple[str, tuple[str, ...]]
     lines: list[str] = []
     listed: list[str] = []
     for name, value in _leaves(builtins_of(answer), ""):
-        found = _ID.fullmatch(value)
-        if found or value in known:
-            listed.append(found[1] if found and value not in known else value)
+        match = _ID.fullmatch(value)
+        if match or value in known:
+            listed.append(match[1] if match and value not in known else value)
         else:
             lines.append(f"- {name}: {value}" if name else value)
     return "\n".join(lines), tuple(dict.fromkeys(listed))

@@ -16,7 +16,7 @@ from clew.support.short_text import one_line
 
 ALIKE: Final = 0.5
 """So great a share of what is said must stand in the clause,"""
-LEAST: Final = 2
+MIN_SHARED: Final = 2
 """so many words at least,"""
 SHARED: Final = 3
 """and so many words, where the subject is no name."""
@@ -38,8 +38,8 @@ def reassigned(claim: str, passages: Sequence[str]) -> str:
     for passage in passages:
         there = clauses(passage)
         named = _named(there)
-        for said in parts:
-            if len(said.words) > 2 and (best := _of_another(said, there, named)):
+        for claimed in parts:
+            if len(claimed.words) > 2 and (best := _of_another(claimed, there, named)):
                 return f"says of another what the passage says: “{one_line(best.text)}”"
     return ""
 
@@ -55,13 +55,13 @@ def _named(there: Sequence[Clause]) -> frozenset[str]:
     )
 
 
-def _of_another(said: Clause, there: Sequence[Clause], named: frozenset[str]) -> Clause | None:
-    names = _run(said, named)
+def _of_another(claimed: Clause, there: Sequence[Clause], named: frozenset[str]) -> Clause | None:
+    names = _run(claimed, named)
     if names:
-        best = _closest(frozenset(_stems(said, but=named)), there)
-        if best and _has_its_own(best, names, said.keys, named):
+        best = _closest(frozenset(_stems(claimed, but=named)), there)
+        if best and _has_its_own(best, names, claimed.keys, named):
             return best
-    content = [*_stems(said)]
+    content = [*_stems(claimed)]
     if len(content) <= SHARED:
         return None
     subject, deed = content[0], frozenset(content[1:]) - {content[0]}
@@ -76,32 +76,32 @@ def _of_another(said: Clause, there: Sequence[Clause], named: frozenset[str]) ->
     return best if elsewhere and apart and first not in content else None
 
 
-def _run(said: Clause, named: frozenset[str]) -> list[str]:
+def _run(claimed: Clause, named: frozenset[str]) -> list[str]:
     """The words of the name that a claim begins with."""
-    found = list[str]()
-    for word in said.words:
+    names = list[str]()
+    for word in claimed.words:
         if word.key not in named or not word.capital:
             break
-        found.append(word.key)
-    return found
+        names.append(word.key)
+    return names
 
 
 def _has_its_own(
-    best: Clause, names: Sequence[str], said: frozenset[str], named: frozenset[str]
+    best: Clause, names: Sequence[str], claimed: frozenset[str], named: frozenset[str]
 ) -> bool:
     """Whether a clause is about a name that the claim does not begin with, or does not have."""
     others = [word.key for word in best.words if word.key in named]
-    if not others or set(others) <= said or best.words[0].key in _PERSONS or "://" in best.text:
+    if not others or set(others) <= claimed or best.words[0].key in _PERSONS or "://" in best.text:
         return False
     opens = best.words[0].key == others[0] or best.words[0].key in _RELATIVE
     within = best.keys if opens else best.sentence_keys
     return within.isdisjoint(names)
 
 
-def _stems(said: Clause, but: frozenset[str] = frozenset()) -> Iterator[str]:
+def _stems(claimed: Clause, but: frozenset[str] = frozenset()) -> Iterator[str]:
     return (
         stem
-        for word, stem in zip(said.words, said.stems, strict=True)
+        for word, stem in zip(claimed.words, claimed.stems, strict=True)
         if stem and word.key not in but and word.key not in STOP
     )
 
@@ -111,4 +111,4 @@ def _closest(deed: frozenset[str], there: Sequence[Clause]) -> Clause | None:
     best = max(there, key=lambda each: len(deed & each.content), default=None)
     if best is None or not deed:
         return None
-    return best if len(deed & best.content) >= max(LEAST, ALIKE * len(deed)) else None
+    return best if len(deed & best.content) >= max(MIN_SHARED, ALIKE * len(deed)) else None

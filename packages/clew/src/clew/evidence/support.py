@@ -91,14 +91,14 @@ class Record:
         self._known_doubts: dict[tuple[str, ...], dict[str, list[str]]] = {}
         for call in trajectory.calls:
             self._take(call)
-        said = [trajectory.goal]
-        said += [
+        texts = [trajectory.goal]
+        texts += [
             notice.text
             for step in (trajectory.before, *trajectory.steps)
             for notice in step.notices
             if isinstance(notice, Note) and notice.source == "person"
         ]
-        self._question = [IndexedText(text) for text in said]
+        self._question = [IndexedText(text) for text in texts]
 
     def _take(self, call: Call) -> None:
         seen = call.observation
@@ -161,8 +161,8 @@ class Record:
         """The first of these pieces that says it."""
         for name in doc_ids:
             for piece in self._pieces[name]:
-                if (place := piece.passage.find(fact)) is not None:
-                    start, end = place
+                if (span := piece.passage.find(fact)) is not None:
+                    start, end = span
                     inside = piece.offset + start if piece.where == "evidence" else 0
                     return FactSource(piece.where, name, piece.call, start, end - start, inside)
         return None
@@ -178,31 +178,31 @@ class Record:
                 if piece.where != "evidence":
                     continue
                 text = piece.passage.text
-                place = within(claim, fact, text)
-                how = Derived(place) if place else derived(claim, fact, text, question)
+                span = within(claim, fact, text)
+                how = Derived(span) if span else derived(claim, fact, text, question)
                 if how is None or not (
-                    place or reckoned or how.counted or not restated(claim, fact, text)
+                    span or reckoned or how.counted or not restated(claim, fact, text)
                 ):
                     continue
-                start, end = how.place
-                found = FactSource(
+                start, end = how.span
+                source = FactSource(
                     "derived", name, piece.call, start, end - start, piece.offset + start
                 )
-                return found, how.asked
+                return source, how.asked
         return None
 
     def in_observations(self, fact: Fact) -> FactSource | None:
         """A result of a tool that gives no evidence to cite."""
         for call, passage in self._observations:
-            if (place := passage.find(fact)) is not None:
-                return FactSource("observation", "", call, place[0], place[1] - place[0])
+            if (span := passage.find(fact)) is not None:
+                return FactSource("observation", "", call, span[0], span[1] - span[0])
         return None
 
     def in_question(self, fact: Fact) -> FactSource | None:
         """What the person said."""
         for passage in self._question:
-            if (place := passage.find(fact)) is not None:
-                return FactSource("question", "", "", place[0], place[1] - place[0])
+            if (span := passage.find(fact)) is not None:
+                return FactSource("question", "", "", span[0], span[1] - span[0])
         return None
 
     def ordinary(self, word: str) -> bool:
@@ -227,13 +227,13 @@ class Record:
         doubt = ""
         doubts = self._doubts(tuple(cited))
         for calculation in self._calculations:
-            place = _matching_result(fact.value, calculation.result)
-            if place is None and calculation.inputs.find(fact) is None:
+            span = _matching_result(fact.value, calculation.result)
+            if span is None and calculation.inputs.find(fact) is None:
                 continue
-            start, end = place or (0, 0)
+            start, end = span or (0, 0)
             if not doubts[calculation.call]:
                 return FactSource("calculation", "", calculation.call, start, end - start), ""
-            if place is not None:
+            if span is not None:
                 doubt = (
                     f"comes from the calculation {calculation.call}, whose "
                     f"{', '.join(doubts[calculation.call])} stands in nothing that is cited"

@@ -30,7 +30,7 @@ ongeveer okolo
 """)
 """Words that leave a number open."""
 
-WHOLE: Final = _keys("""
+ALL: Final = _keys("""
 all every always everyone everybody everything entire entirely completely fully wholly invariably
 whole alle allen jeder jede jedes immer stets ausnahmslos samtliche todos todas
 siempre todo toda tous toutes toujours tutti tutte sempre tutto altijd elke iedere allemaal sempre

@@ -17,13 +17,13 @@ class Unit(NamedTuple):
 
 def _table(lines: str) -> dict[str, Unit]:
     """Read lines of `dimension factor: name, name …`."""
-    found: dict[str, Unit] = {}
+    units: dict[str, Unit] = {}
     for line in lines.strip().splitlines():
         head, _, names = line.partition(":")
         dimension, factor = head.split()
         for name in names.split(","):
-            found[name.strip()] = Unit(dimension, Fraction(factor))
-    return found
+            units[name.strip()] = Unit(dimension, Fraction(factor))
+    return units
 
 
 WORDS: Final = _table("""

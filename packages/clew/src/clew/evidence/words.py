@@ -37,15 +37,15 @@ class Word(NamedTuple):
 
 def words(text: str) -> list[Word]:
     """All words of a text in order. Hyphens part words; `'s` and elided articles are left out."""
-    found: list[Word] = []
+    listed: list[Word] = []
     for match in _WORD.finditer(text):
         start, end, word = match.start(), match.end(), match[0]
         if elided := _ELIDED.match(word):
             start, word = start + elided.end(), word[elided.end() :]
         if genitive := _GENITIVE.search(word):
             end, word = end - len(genitive[0]), word[: genitive.start()]
-        found.append(Word(word, start, end, key(word)))
-    return found
+        listed.append(Word(word, start, end, key(word)))
+    return listed
 
 
 @lru_cache(maxsize=20_000)

@@ -30,14 +30,14 @@ class Caps(msgspec.Struct, frozen=True):
 
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
-        name, place = call.action.name, call.place
+        name, position = call.action.name, call.position
         if name == FINISH:
             return None
         tally = tally_of(trajectory)
-        at = bisect_left(tally.begun, place)
-        if tally.begun[at : at + 1] == [place]:  # a person lets it be made again: it counts
+        at = bisect_left(tally.begun, position)
+        if tally.begun[at : at + 1] == [position]:  # a person lets it be made again: it counts
             return None
-        soon = trajectory.reserved.tool_calls + tally.waiting(place)
+        soon = trajectory.reserved.tool_calls + tally.waiting(position)
         if trajectory.spent.tool_calls + soon >= self.total:
             return _over(
                 f"all {self.total} tool calls of this run are used: answer with what is known"
@@ -50,12 +50,14 @@ class Caps(msgspec.Struct, frozen=True):
                 f"all {trajectory.grant.tool_calls} tool calls granted are used: "
                 "answer with what is known"
             )
-        written = place <= len(trajectory.step.calls)  # those of a program see each other's results
-        if written and tally.let_through(place) >= self.per_step:
+        written = position <= len(
+            trajectory.step.calls
+        )  # those of a program see each other's results
+        if written and tally.let_through(position) >= self.per_step:
             return _over(f"only {self.per_step} call(s) a step: make this one in the next step")
-        most = self.per_tool.get(name)
-        if most is not None and trajectory.spent.calls[name] + tally.waiting(place, name) >= most:
-            return _over(f"{name} may be called {most} times in a run and was: use what it gave")
+        cap = self.per_tool.get(name)
+        if cap is not None and trajectory.spent.calls[name] + tally.waiting(position, name) >= cap:
+            return _over(f"{name} may be called {cap} times in a run and was: use what it gave")
         return None
 
 
@@ -72,7 +74,7 @@ class WholeCaps(msgspec.Struct, frozen=True):
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Deny with code "cap"; calls of this step that were let through count as made."""
         name = call.action.name
-        left = self.left(trajectory, call.place)
+        left = self.left(trajectory, call.position)
         over = [each for each in (name, ACTING) if left.get(each, 1) <= 0]
         if not over or counted(trajectory, call):
             return None
@@ -85,24 +87,24 @@ class WholeCaps(msgspec.Struct, frozen=True):
             )
         return None
 
-    def left(self, trajectory: Trajectory, place: int) -> dict[str, int]:
+    def left(self, trajectory: Trajectory, position: int) -> dict[str, int]:
         """What may still be called before the call at a place, by the names of the caps."""
         left = dict[str, int]()
         granted = {} if trajectory.grant is None else trajectory.grant.caps
         for caps, totals in ((granted, trajectory.total), (self.caps, trajectory.spent)):
-            for name, most in caps.items():
+            for name, cap in caps.items():
                 used = self.made(totals, name) + trajectory.reserved.caps.get(name, 0)
-                used += self._waiting(trajectory, place, name)
-                left[name] = min(left.get(name, most), max(0, most - used))
+                used += self._waiting(trajectory, position, name)
+                left[name] = min(left.get(name, cap), max(0, cap - used))
         return left
 
     def made(self, totals: Totals, name: str) -> int:
         """The calls that were made, for a cap."""
         return totals.capped[name] + sum(totals.calls[each] for each in self._counted(name))
 
-    def _waiting(self, trajectory: Trajectory, place: int, name: str) -> int:
+    def _waiting(self, trajectory: Trajectory, position: int, name: str) -> int:
         tally = tally_of(trajectory)
-        return sum(tally.waiting(place, each) for each in self._counted(name))
+        return sum(tally.waiting(position, each) for each in self._counted(name))
 
     def _counted(self, name: str) -> Collection[str]:
         return self.acting if name == ACTING else (name,)
@@ -123,14 +125,14 @@ class AlreadyDone:
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Hold the call for a person, who knows whether it is to happen twice."""
         name, others = call.action.name, trajectory.done_elsewhere
-        found = [*repetitions(trajectory, call, self.tools.get(name), others)] if others else []
-        if not found:
+        earlier = [*repetitions(trajectory, call, self.tools.get(name), others)] if others else []
+        if not earlier:
             return None
-        done, by = found[0]
+        done, by = earlier[0]
         what = "this" if by == name else f"what {by} would do in its place"
         certain = is_certain(trajectory, call, self.tools.get(name), done)
         was = "was done" if certain else "may have been done"
-        keys = tuple(dict.fromkeys(each.key for each, _ in found))
+        keys = tuple(dict.fromkeys(each.key for each, _ in earlier))
         reason = f"{what} {was} already, by {', '.join(keys)}: allow it if it is to happen twice"
         return Verdict("hold", reason, repeats=keys)
 
@@ -159,7 +161,7 @@ class Tally:
         self.closed: list[int] = []
         self.refused: list[int] = []
         self.begun: list[int] = []
-        self._places: dict[str, list[int]] = {}
+        self._positions: dict[str, list[int]] = {}
         """All of them by the name of their tool, finish too."""
         self._begun_by: dict[str, list[int]] = {}
         self._actions = 0
@@ -167,34 +169,34 @@ class Tally:
 
     def ask(self, actions: Sequence[Action]) -> None:
         """Calls of the step, in order: those of its thought, and those that its calls ask for."""
-        for place, action in enumerate(actions, start=self._actions + 1):
-            self._places.setdefault(action.name, []).append(place)
+        for position, action in enumerate(actions, start=self._actions + 1):
+            self._positions.setdefault(action.name, []).append(position)
         self._actions += len(actions)
 
     def add(self, call: Call, event: Attempt | Observation) -> None:
         """A call of the step was begun, or has its observation."""
-        place, name = call.place, call.action.name
-        at = bisect_left(self.begun, place)
-        if self.begun[at : at + 1] != [place]:
-            self.begun.insert(at, place)
-            insort(self._begun_by.setdefault(name, []), place)
+        position, name = call.position, call.action.name
+        at = bisect_left(self.begun, position)
+        if self.begun[at : at + 1] != [position]:
+            self.begun.insert(at, position)
+            insort(self._begun_by.setdefault(name, []), position)
         if isinstance(event, Observation):
-            insort(self.closed, place)
+            insort(self.closed, position)
             if not event.made:
-                insort(self.refused, place)
+                insort(self.refused, position)
 
-    def let_through(self, place: int) -> int:
+    def let_through(self, position: int) -> int:
         """How many calls before that place were not refused, or not yet."""
-        finishing = bisect_left(self._places.get(FINISH, ()), place)
-        return place - 1 - finishing - bisect_left(self.refused, place)
+        finishing = bisect_left(self._positions.get(FINISH, ()), position)
+        return position - 1 - finishing - bisect_left(self.refused, position)
 
-    def waiting(self, place: int, name: str = "") -> int:
+    def waiting(self, position: int, name: str = "") -> int:
         """How many calls before that place, of a tool or of all, are neither begun nor refused."""
         if name:
-            begun = bisect_left(self._begun_by.get(name, ()), place)
-            return bisect_left(self._places.get(name, ()), place) - begun
-        finishing = bisect_left(self._places.get(FINISH, ()), place)
-        return place - 1 - finishing - bisect_left(self.begun, place)
+            begun = bisect_left(self._begun_by.get(name, ()), position)
+            return bisect_left(self._positions.get(name, ()), position) - begun
+        finishing = bisect_left(self._positions.get(FINISH, ()), position)
+        return position - 1 - finishing - bisect_left(self.begun, position)
 
 
 def tally_of(trajectory: Trajectory) -> Tally:
@@ -206,8 +208,8 @@ def tally_of(trajectory: Trajectory) -> Tally:
         tally.seen = len(entries)
         while tally.seen and not isinstance(entries[tally.seen - 1].event, Thought):
             tally.seen -= 1
-    for place in range(tally.seen, len(entries)):
-        event = entries[place].event
+    for index in range(tally.seen, len(entries)):
+        event = entries[index].event
         if isinstance(event, Attempt | Observation):
             tally.add(trajectory.call(event.call), event)
         elif isinstance(event, Suspended):

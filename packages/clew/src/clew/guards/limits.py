@@ -69,10 +69,10 @@ class Limits:
         """Raise `ConfigError` for a limit that bounds nothing or forbids everything."""
         numbers = {f.name: getattr(self, f.name) for f in fields(self)}
         for name, known in _CHOICES.items():
-            said = numbers.pop(name)
-            if type(said) is not type(known[0]) or said not in known:
+            value = numbers.pop(name)
+            if type(value) is not type(known[0]) or value not in known:
                 words = ", ".join(map(str, known))
-                raise ConfigError(f"limit {name} is {said!r}: choose one of {words}")
+                raise ConfigError(f"limit {name} is {value!r}: choose one of {words}")
         guard = numbers.pop("no_progress")
         if not isinstance(guard, NoProgress | None) and guard not in get_args(Repeats):
             words = ", ".join(get_args(Repeats))
@@ -81,24 +81,24 @@ class Limits:
         if not isinstance(by_tool := numbers.pop("calls_per_tool"), Mapping):
             message = f"limit calls_per_tool is {by_tool!r}: give numbers by the names of tools"
             raise ConfigError(message)
-        numbers |= {f"calls_per_tool[{name}]": most for name, most in self.calls_per_tool.items()}
+        numbers |= {f"calls_per_tool[{name}]": cap for name, cap in self.calls_per_tool.items()}
         for name, number in numbers.items():
             if name == "cost" and number is None:
                 continue
             kind, what = (int | float, "number") if name in _PARTED else (int, "whole number")
-            least = "from 0 on" if name == "depth" else "over 0"
+            lowest = "from 0 on" if name == "depth" else "over 0"
             if isinstance(number, bool) or not isinstance(number, kind):
-                message = f"limit {name} is {number!r}: give a {what} {least}"
+                message = f"limit {name} is {number!r}: give a {what} {lowest}"
                 raise ConfigError(message)
             if name == "depth" and number == 0:  # no sub-runs at all
                 continue
             if not 0 < number < float("inf"):
-                message = f"limit {name} is {number}: give a finite number {least}"
+                message = f"limit {name} is {number}: give a finite number {lowest}"
                 raise ConfigError(message)
 
     def among(self, tools: Collection[str]) -> "Limits":
         """These limits for an agent with these tools: without what names others."""
-        kept = {name: most for name, most in self.calls_per_tool.items() if name in tools}
+        kept = {name: cap for name, cap in self.calls_per_tool.items() if name in tools}
         guard = self.no_progress
         if isinstance(guard, NoProgress):
             guard = guard.among(tools)
@@ -108,14 +108,14 @@ class Limits:
 
     def repetition(self, varied: Literal["early", "late"] | None) -> NoProgress | None:
         """The guard against repetition, where a variant has a say."""
-        said = self.no_progress
-        if not isinstance(said, str):
-            return said
-        chosen = (varied or "late") if said == "auto" else said
+        option = self.no_progress
+        if not isinstance(option, str):
+            return option
+        chosen = (varied or "late") if option == "auto" else option
         return EARLY if chosen == "early" else NoProgress()
 
     @property
-    def most_cost(self) -> float:
+    def max_cost(self) -> float:
         """The cost limit of a run, if its cost is known."""
         return DEFAULT_COST if self.cost is None else self.cost
 
@@ -124,7 +124,7 @@ class Limits:
         """What a run may spend in all."""
         seconds = float(self.seconds)
         return Grant(
-            self.steps, self.tool_calls, self.tokens, seconds, self.most_cost, self.depth
+            self.steps, self.tool_calls, self.tokens, seconds, self.max_cost, self.depth
         )  # fmt: skip
 
     @property
@@ -137,9 +137,9 @@ RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)
 """Limits for long searches."""
 
 
-def at_most(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
+def bounds_of(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
     """The bounds that the numbers of limits mean; where no price is known, cost has none."""
     yield AtMost("faults", limits.faults)
     for axis in AXES:
         if priced or axis != "cost":
-            yield AtMost(axis, limits.most_cost if axis == "cost" else getattr(limits, axis))
+            yield AtMost(axis, limits.max_cost if axis == "cost" else getattr(limits, axis))

@@ -36,14 +36,14 @@ _NAMED: Final = Lazy(r"!\[[^\]]{0,1000}\](?!\()")
 class OutsideLink(msgspec.Struct, frozen=True):
     """A link of an answer that no person gave.
 
-    `call` is the first call that returned it (`step.index`), and `whole` is False where it returned
-    only its host. Without a call it stands in nothing that was read: the model made it up.
+    `call` is the first call that returned it (`step.index`), and `complete` is False where it
+    returned only its host. Without a call it stands in nothing that was read: the model made it up.
     `image` says that whoever shows the answer as Markdown or HTML fetches it unasked.
     """
 
     address: str
     call: str = ""
-    whole: bool = False
+    complete: bool = False
     image: bool = False
 
 
@@ -59,20 +59,20 @@ class NoOutsideLinks:
 
     async def __call__(self, answer: Any, trajectory: Trajectory) -> str | None:
         """What is wrong with the answer."""
-        found = [
+        outside = [
             link for link in links_from_outside(answer, trajectory) if self.links or link.image
         ]
-        if not found:
+        if not outside:
             return None
         what = "a link or image" if self.links else "an image"
-        return f"the answer holds {what} that no person gave: leave out {found[0].address[:200]}"
+        return f"the answer holds {what} that no person gave: leave out {outside[0].address[:200]}"
 
 
 def links_from_outside(answer: Any, trajectory: Trajectory) -> tuple[OutsideLink, ...]:
     """The links and images of an answer that neither a person nor a trusted tool gave, in order."""
     text = answer if isinstance(answer, str) else encode(answer).decode()
-    images = {found[1] or found[2]: True for found in _IMAGE.finditer(text)}
-    plain = [_ended(found[0]) for found in _ADDRESS.finditer(text)]
+    images = {match[1] or match[2]: True for match in _IMAGE.finditer(text)}
+    plain = [_ended(match[0]) for match in _ADDRESS.finditer(text)]
     if not (addresses := dict.fromkeys(plain) | images):
         return ()
     named = _NAMED.search(text) is not None
@@ -97,10 +97,10 @@ def _ended(address: str) -> str:
 def _own(trajectory: Trajectory) -> str:
     """What a person said, and what trusted tools did."""
     notes = (each.event for each in trajectory.entries if isinstance(each.event, Note))
-    said = [trajectory.goal, *(note.text for note in notes if note.source == "person")]
+    texts = [trajectory.goal, *(note.text for note in notes if note.source == "person")]
     seen = (call.observation for call in trajectory.calls)
-    said += [one.text for one in seen if one is not None and one.trust == "trusted"]
-    return "\n".join(said).lower()
+    texts += [one.text for one in seen if one is not None and one.trust == "trusted"]
+    return "\n".join(texts).lower()
 
 
 def _read(trajectory: Trajectory) -> list[tuple[str, str]]:
@@ -115,8 +115,8 @@ def _traced(address: str, own: str, read: Sequence[tuple[str, str]]) -> OutsideL
     """Where an address was read; None where it is a person's own."""
     bare = _SCHEME.sub("", unquote(address).lower()).partition("#")[0].rstrip("/")
     host = _HOST.split(bare, maxsplit=1)[0]
-    whole = next((key for key, text in read if bare in text), "")
-    if bare in own or (not whole and host in own):
+    source = next((key for key, text in read if bare in text), "")
+    if bare in own or (not source and host in own):
         return None
-    call = whole or next((key for key, text in read if host in text), "")
-    return OutsideLink(address, call, whole=bool(whole))
+    call = source or next((key for key, text in read if host in text), "")
+    return OutsideLink(address, call, complete=bool(source))

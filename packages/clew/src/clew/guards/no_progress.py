@@ -24,7 +24,7 @@ from clew.core.trajectory import Call, Step, Trajectory, args_hash
 from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
 from clew.support.errors import ConfigError
-from clew.support.settings import check_fields, check_least
+from clew.support.settings import check_fields, check_minimum
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"
@@ -43,28 +43,28 @@ def backwards(trajectory: Trajectory) -> Iterator[Step]:
             yield step
 
 
-def _closed(trajectory: Trajectory, most: int, *, asked_by: Call | None = None) -> list[Call]:
+def _closed(trajectory: Trajectory, limit: int, *, asked_by: Call | None = None) -> list[Call]:
     """The last calls that have an observation, at most so many, oldest first.
 
     They are those that the model wrote, or those that one program asked for; those before the last
     effect are left out.
     """
-    found: list[Call] = []
+    closed: list[Call] = []
     for step in backwards(trajectory):
         calls, written = step.all_calls, len(step.calls)
         if step is trajectory.step:  # which may have many that are not closed
-            calls = tuple([calls[place - 1] for place in tally_of(trajectory).closed])
+            calls = tuple([calls[position - 1] for position in tally_of(trajectory).closed])
         for call in reversed(calls):
             seen = call.observation
             if seen is None or call.action.name == FINISH:
                 continue
             if seen.effect in EFFECTFUL and seen.ok:
-                return found[::-1]
-            if call.place <= written if asked_by is None else call in asked_by.asked:
-                found.append(call)
-                if len(found) == most:
-                    return found[::-1]
-    return found[::-1]
+                return closed[::-1]
+            if call.position <= written if asked_by is None else call in asked_by.asked:
+                closed.append(call)
+                if len(closed) == limit:
+                    return closed[::-1]
+    return closed[::-1]
 
 
 def _asked_by(trajectory: Trajectory, call: Call) -> Call:
@@ -86,7 +86,7 @@ def _result_key(observation: Observation) -> tuple[Json, list[str]]:
     return observation.content, [image.blob for image in observation.images]
 
 
-def alike(trajectory: Trajectory, name: str, most: int) -> int:
+def alike(trajectory: Trajectory, name: str, limit: int) -> int:
     """The last steps, at most so many, that called only this tool and saw the same, whatever asked.
 
     A tool with an effect does something each time: it is not counted. A step in which it was
@@ -106,7 +106,7 @@ def alike(trajectory: Trajectory, name: str, most: int) -> int:
             if _result_key(call.observation) != _result_key(first):
                 return steps
         steps += bool(seen)
-        if steps == most:
+        if steps == limit:
             break
     return steps
 
@@ -117,17 +117,18 @@ def repeats(calls: list[Call], hash_: str) -> int:
     Counts its occurrences in the longest run of equal cycles (of one to three calls) that ends the
     list and that the call would continue.
     """
-    most = 0
+    best = 0
     for length in range(1, LONGEST_CYCLE + 1):
         if len(calls) < length or calls[-length].hash != hash_:
             continue
         cycles = 1
         while len(calls) >= (cycles + 1) * length and all(
-            _same(calls[-place], calls[-place - cycles * length]) for place in range(1, length + 1)
+            _same(calls[-offset], calls[-offset - cycles * length])
+            for offset in range(1, length + 1)
         ):
             cycles += 1
-        most = max(most, cycles)
-    return most
+        best = max(best, cycles)
+    return best
 
 
 def _instead(trajectory: Trajectory) -> str:
@@ -159,7 +160,7 @@ class NoProgress:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type, and for a hint that never comes."""
         check_fields(self)
-        check_least(self, "hint", "refuse", "reworded_hint", "reworded", least=2)
+        check_minimum(self, "hint", "refuse", "reworded_hint", "reworded", minimum=2)
         for hint, refusal in (("hint", "refuse"), ("reworded_hint", "reworded")):
             first, last = getattr(self, hint), getattr(self, refusal)
             if first > last:
@@ -168,10 +169,14 @@ class NoProgress:
                     f"refusal, give {hint} of {last} or less"
                 )
                 raise ConfigError(message)
-        said = cast("object", self.polling)
-        names = cast("Collection[object]", said) if isinstance(said, AbstractSet) else [said, None]
+        polling = cast("object", self.polling)
+        names = (
+            cast("Collection[object]", polling)
+            if isinstance(polling, AbstractSet)
+            else [polling, None]
+        )
         if not all(isinstance(each, str) for each in names):
-            message = f"NoProgress: polling is {said!r}: give a set of the names of tools"
+            message = f"NoProgress: polling is {polling!r}: give a set of the names of tools"
             raise ConfigError(message)
 
     def among(self, tools: Collection[str]) -> "NoProgress":
@@ -193,7 +198,7 @@ class NoProgress:
         if call.action.name in self.polling or call.action.name == FINISH:
             return None
         hash_ = args_hash(call.action.name, call.action.args)
-        by = None if call.place <= len(trajectory.step.calls) else _asked_by(trajectory, call)
+        by = None if call.position <= len(trajectory.step.calls) else _asked_by(trajectory, call)
         if hash_ not in [last.hash for last in _closed(trajectory, LONGEST_CYCLE, asked_by=by)]:
             return self._reworded(call.action.name, trajectory)
         made = repeats(_closed(trajectory, LONGEST_CYCLE * self.refuse, asked_by=by), hash_)
@@ -255,10 +260,12 @@ class Stuck(msgspec.Struct, frozen=True):
     def __call__(self, trajectory: Trajectory) -> Tripped | None:
         """What is said once the run is stuck."""
         codes = (_codes(step) for step in backwards(trajectory))
-        stuck = list(takewhile(lambda found: found <= UNMADE, codes))
+        stuck = list(takewhile(lambda codes_of_step: codes_of_step <= UNMADE, codes))
         denied = stuck.count({DENIED})
         unmade = len(stuck) - denied
-        repeated = sum(1 for _ in takewhile(lambda found: found == {REFUSED}, stuck))
+        repeated = sum(
+            1 for _ in takewhile(lambda codes_of_step: codes_of_step == {REFUSED}, stuck)
+        )
         if repeated >= self.refused:
             why = f"the calls of {repeated} steps in a row were refused as repeats"
             return Tripped("no_progress", "no_progress", why)

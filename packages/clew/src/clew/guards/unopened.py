@@ -7,7 +7,7 @@ from typing import Final, cast
 from clew.core.events import EFFECTFUL, FINISH, Observation, encode
 from clew.core.trajectory import Call, Trajectory
 
-MOST: Final = 5
+MAX_LISTED: Final = 5
 """So many names are given."""
 
 _FIELDS: Final = ("doc_id", "id", "path", "file", "filename", "url", "uri", "key", "name", "title")
@@ -24,16 +24,16 @@ def unopened(trajectory: Trajectory) -> tuple[str, ...]:
     """
     calls = list(_calls(trajectory))
     asked = "\n".join(encode(call.args).decode() for call in calls).casefold()
-    found: dict[str, None] = {}
+    unopened_ids: dict[str, None] = {}
     for call in calls:
         seen = call.observation
         if seen is None or not seen.ok or not seen.made or seen.effect in EFFECTFUL:
             continue
         names = [name for name in _names(seen) if name.casefold() not in asked]
-        found.update(dict.fromkeys(names))
-        if len(found) >= MOST:
+        unopened_ids.update(dict.fromkeys(names))
+        if len(unopened_ids) >= MAX_LISTED:
             break
-    return tuple(found)[:MOST]
+    return tuple(unopened_ids)[:MAX_LISTED]
 
 
 def _calls(trajectory: Trajectory) -> Iterator[Call]:

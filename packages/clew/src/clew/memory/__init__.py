@@ -1,8 +1,8 @@
 """Facts and preferences that outlive a run, each with its source and its trust."""
 
 from clew.memory.interface import Kind, Memories, Memory, MemorySource, Tombstone
-from clew.memory.render import note_of, shown
-from clew.memory.sqlite import SqliteMemory, memory_place, open_memory
+from clew.memory.render import note_of, rendered
+from clew.memory.sqlite import SqliteMemory, memory_path, open_memory
 from clew.memory.tools import memory_tools
 
 __all__ = [
@@ -12,9 +12,9 @@ __all__ = [
     "MemorySource",
     "SqliteMemory",
     "Tombstone",
-    "memory_place",
+    "memory_path",
     "memory_tools",
     "note_of",
     "open_memory",
-    "shown",
+    "rendered",
 ]

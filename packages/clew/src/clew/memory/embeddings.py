@@ -27,7 +27,7 @@ _SHARE: Final = 5
 _FEW: Final = 20
 """… unless there are so few."""
 
-_MOST_PIECES: Final = 16
+_MAX_PIECES: Final = 16
 _LABEL: Final = re.compile(r"^[^\W\d_][^:\n.!?]{0,30}:\s+")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _WORD: Final = re.compile(r"\S+")
@@ -54,19 +54,21 @@ def pieces(text: str) -> list[str]:
     Who said it ("Ada: …") is left out: what Ada says is not nearer to whatever is asked of Ada.
     """
     text = _LABEL.sub("", text) or text
-    found = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
-    return [text, *found][:_MOST_PIECES] if len(found) > 1 else [text]
+    sentences = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+    return [text, *sentences][:_MAX_PIECES] if len(sentences) > 1 else [text]
 
 
-def telling(query: str, found: Mapping[str, Sequence[int]], total: int) -> str:
+def telling(query: str, numbers_of: Mapping[str, Sequence[int]], total: int) -> str:
     """The query as it is worded, without words that a fifth of the memories have.
 
     Such as the name of whom they are all about, to whom every memory is near.
     """
     if total < _FEW:
         return query
-    most = min(total // _SHARE, COMMON - 1)
-    common = {term.strip('"*') for term, places in found.items() if len(places) > most}
+    max_matches = min(total // _SHARE, COMMON - 1)
+    common = {
+        term.strip('"*') for term, numbers in numbers_of.items() if len(numbers) > max_matches
+    }
     kept = [
         word
         for word in _WORD.findall(query)

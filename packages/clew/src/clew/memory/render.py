@@ -15,7 +15,7 @@ HEAD: Final = (
 )
 
 
-def shown(memories: Iterable[Memory]) -> str:
+def rendered(memories: Iterable[Memory]) -> str:
     """The memories as lines, each with its id, trust, day and source; "" for none."""
     lines = [_line(memory) for memory in memories]
     return "\n".join([HEAD, *lines]) if lines else ""
@@ -29,7 +29,7 @@ def note_of(memories: Iterable[Memory]) -> Note | None:
     told = tuple(memories)
     trusted = all(memory.trust == "trusted" for memory in told)
     trust: Trust = "trusted" if trusted else "untrusted"
-    return Note(text_parts(shown(told)), source="memory", trust=trust) if told else None
+    return Note(text_parts(rendered(told)), source="memory", trust=trust) if told else None
 
 
 def _line(memory: Memory) -> str:

@@ -12,7 +12,7 @@ from clew.memory.similarity import key
 from clew.memory.tokens import RUN_BITS, indexed
 from clew.support.errors import ConfigError
 
-MOST_CHARS: Final = 2_000
+MAX_CHARS: Final = 2_000
 """A memory is a fact, no document: a longer text stays in its run."""
 
 _ID: Final = re.compile(r"m([1-9][0-9]{0,17})")
@@ -28,9 +28,9 @@ def checked(text: str) -> str:
     text = text.strip()
     if not text:
         raise ConfigError("a memory is empty: say what is to be remembered")
-    if len(text) > MOST_CHARS:
+    if len(text) > MAX_CHARS:
         raise ConfigError(
-            f"a memory has {len(text):,} characters and may have {MOST_CHARS:,}: remember what "
+            f"a memory has {len(text):,} characters and may have {MAX_CHARS:,}: remember what "
             "matters of it"
         )
     if "\0" in text or not _is_text(text):
@@ -73,15 +73,15 @@ def insert(
 ) -> int:
     """Write a new memory, and its words into the index. Gives its number."""
     at = time.time_ns() // 1_000_000 if at is None else at
-    place = _next_place(connection, source.run)
-    row = (place, text, key(text), kind, trust, at, source.run, source.seq, source.by)
+    position = _next_position(connection, source.run)
+    row = (position, text, key(text), kind, trust, at, source.run, source.seq, source.by)
     number = connection.execute(_NEW, row).lastrowid or 0
     for base in source.memories:
         bases = (number, number_of(connection, base))
         connection.execute("INSERT OR IGNORE INTO bases VALUES (?, ?)", bases)
     day = time.gmtime(at / 1000)
     words = indexed(text, day.tm_year, day.tm_mon, day.tm_mday)
-    connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (place, words))
+    connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (position, words))
     return number
 
 
@@ -110,19 +110,19 @@ def take_out(connection: sqlite3.Connection, number: int) -> None:
 
 def chain(connection: sqlite3.Connection, number: int) -> list[int]:
     """A memory with those that it corrected, those that corrected it, and all made from them."""
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     new = [number]
     while new:
         one = new.pop()
-        found[one] = None
+        numbers[one] = None
         rows = connection.execute(
             "SELECT number FROM memories WHERE superseded = ? AND superseded != 0 "
             "UNION SELECT superseded FROM memories WHERE number = ? AND superseded != 0 "
             "UNION SELECT number FROM bases WHERE base = ?",
             (one, one, one),
         )
-        new += [other for (other,) in rows if other not in found]
-    return sorted(found)
+        new += [other for (other,) in rows if other not in numbers]
+    return sorted(numbers)
 
 
 def read(connection: sqlite3.Connection, number: int) -> Memory:
@@ -137,10 +137,10 @@ def read_all(connection: sqlite3.Connection, *, history: bool) -> tuple[Memory, 
     return tuple(_memory(connection, row) for row in rows.fetchall())
 
 
-def read_places(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, Memory]:
+def read_positions(connection: sqlite3.Connection, positions: Sequence[int]) -> dict[int, Memory]:
     """The memories at these places, as far as there are any."""
-    marks = ", ".join("?" * len(places))
-    rows = connection.execute(f"{_ROWS} place IN ({marks})", places)
+    marks = ", ".join("?" * len(positions))
+    rows = connection.execute(f"{_ROWS} place IN ({marks})", positions)
     return {row[-1]: _memory(connection, row) for row in rows.fetchall()}
 
 
@@ -159,7 +159,7 @@ def _memory(connection: sqlite3.Connection, row: Any) -> Memory:
     )
 
 
-def _next_place(connection: sqlite3.Connection, run: str) -> int:
+def _next_position(connection: sqlite3.Connection, run: str) -> int:
     """The place behind the last memory of a run, or the first of a run of its own."""
     row = connection.execute(
         "SELECT max(place) FROM memories WHERE run = ? AND run != ''", (run,)

@@ -41,9 +41,9 @@ _QUOTES: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "
 
 def key(text: str) -> str:
     """What texts that say the same have in common, and others do not."""
-    said = plain(text).casefold().translate(_QUOTES)
+    plain_text = plain(text).casefold().translate(_QUOTES)
     for pattern, written in _CONTRACTIONS:
-        said = pattern.sub(written, said)
-    words = _WORD.findall(said)
+        plain_text = pattern.sub(written, plain_text)
+    words = _WORD.findall(plain_text)
     telling = [word for word in words if word not in _FILLERS]
-    return " ".join(telling or words) or said.strip()
+    return " ".join(telling or words) or plain_text.strip()

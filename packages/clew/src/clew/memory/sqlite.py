@@ -14,7 +14,7 @@ from clew.memory.embeddings import fused, telling, vectors
 from clew.memory.interface import Kind, Memory, MemorySource, Tombstone
 from clew.memory.schema import connect, explain, sweep
 from clew.memory.tokens import RUN_BITS, ByWords, beside, best_of_runs, find, ordered, weigh
-from clew.stores import default_place
+from clew.stores import default_location
 from clew.support.errors import ConfigError
 from clew.tools.retrieval import Embed
 
@@ -126,8 +126,8 @@ class SqliteMemory:
         """What was forgotten (`Memories.tombstones`)."""
 
         def work(connection: sqlite3.Connection) -> tuple[Tombstone, ...]:
-            found = connection.execute("SELECT number, at FROM tombstones ORDER BY at, number")
-            return tuple(Tombstone(id=f"m{number}", at=at) for number, at in found)
+            rows = connection.execute("SELECT number, at FROM tombstones ORDER BY at, number")
+            return tuple(Tombstone(id=f"m{number}", at=at) for number, at in rows)
 
         return self._alone(work)
 
@@ -139,15 +139,15 @@ class SqliteMemory:
             scores = by_words.memories()
             scores = scores if near is None else fused(scores, near)
             best = beside(ordered(scores), {*by_words.own, *(near or ())})
-            found: list[Memory] = []
+            memories: list[Memory] = []
             many = 2 * k
             for start in range(0, len(best), many):  # a place beside a memory may be empty
                 part = best[start : start + many]
-                there = rows.read_places(connection, part)
-                found += [there[place] for place in part if place in there]
-                if len(found) >= k:
+                there = rows.read_positions(connection, part)
+                memories += [there[position] for position in part if position in there]
+                if len(memories) >= k:
                     break
-            return tuple(found[:k])
+            return tuple(memories[:k])
 
         return self._alone(work) if k > 0 else ()
 
@@ -156,14 +156,14 @@ class SqliteMemory:
         name = "SELECT run FROM memories WHERE place BETWEEN ? AND ? AND run != '' LIMIT 1"
 
         def work(connection: sqlite3.Connection) -> tuple[str, ...]:
-            found: list[str] = []
+            runs: list[str] = []
             for number in ordered(self._runs(connection, query)):
                 start = number << RUN_BITS
                 row = connection.execute(name, (start, start + (1 << RUN_BITS) - 1))
-                found += [run for (run,) in row]
-                if len(found) >= k:
+                runs += [run for (run,) in row]
+                if len(runs) >= k:
                     break
-            return tuple(found)
+            return tuple(runs)
 
         return self._alone(work) if k > 0 else ()
 
@@ -178,11 +178,11 @@ class SqliteMemory:
         query = query.encode("utf-8", "ignore").decode()  # half a character is found nowhere
         # As good as a count, which takes a millisecond where there are 100,000.
         total: int = connection.execute("SELECT max(number) FROM memories").fetchone()[0] or 0
-        found = find(connection, query)
-        by_words = weigh(found, total)
+        ranked = find(connection, query)
+        by_words = weigh(ranked, total)
         if self._near is None:
             return by_words, None
-        return by_words, self._near.near(connection, telling(query, found, total))
+        return by_words, self._near.near(connection, telling(query, ranked, total))
 
     def _alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do the work on the connection, alone; SQLite's errors come out as ours."""
@@ -203,14 +203,14 @@ class SqliteMemory:
         return self._alone(transaction)
 
 
-def memory_place(where: str | Path | None = None) -> Path:
+def memory_path(where: str | Path | None = None) -> Path:
     """The file of memories that is meant: this one, $CLEW_MEMORY, or one in the data folder."""
     named = where or os.environ.get("CLEW_MEMORY")
-    return Path(named).expanduser() if named else default_place().with_name("memory.sqlite")
+    return Path(named).expanduser() if named else default_location().with_name("memory.sqlite")
 
 
 def open_memory(
     where: str | Path | None = None, *, embed: Embed | str | None = None
 ) -> SqliteMemory:
-    """Open the file of memories that is meant (`memory_place`), making it if it is missing."""
-    return SqliteMemory(memory_place(where), embed=embed)
+    """Open the file of memories that is meant (`memory_path`), making it if it is missing."""
+    return SqliteMemory(memory_path(where), embed=embed)

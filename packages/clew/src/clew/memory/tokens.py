@@ -20,7 +20,7 @@ from clew.tools.retrieval.words import grams, terms
 COMMON: Final = 750
 """A word that so many memories have counts only in those that have another word of the query."""
 
-MOST_TERMS: Final = 32
+MAX_TERMS: Final = 32
 RUN_BITS: Final = 20
 """A place is the number of a run and, in so many bits, that of a memory in it."""
 
@@ -42,23 +42,23 @@ class ByWords:
     """What memories have of a query by themselves, by their places, and runs, by their numbers."""
 
     own: Mapping[int, float]
-    whole_runs: Mapping[int, float]
+    run_scores: Mapping[int, float]
 
     def memories(self) -> dict[int, float]:
         """The scores of the best memories and of those beside them (places that may be empty)."""
         own = self.own
         best = heapq.nlargest(_CANDIDATES, own, key=own.__getitem__)
         return {
-            place: own.get(place, 0.0)
-            + _CONTEXT * (own.get(place - 1, 0.0) + own.get(place + 1, 0.0))
-            + _CONTEXT * self.whole_runs[place >> RUN_BITS]
-            for place in {place + step for place in best for step in (-1, 0, 1)}
+            position: own.get(position, 0.0)
+            + _CONTEXT * (own.get(position - 1, 0.0) + own.get(position + 1, 0.0))
+            + _CONTEXT * self.run_scores[position >> RUN_BITS]
+            for position in {position + step for position in best for step in (-1, 0, 1)}
         }
 
     def runs(self) -> dict[int, float]:
         """The scores of the runs that have a word of the query."""
         best = best_of_runs(self.own)
-        return {run: whole + _CONTEXT * best[run] for run, whole in self.whole_runs.items()}
+        return {run: score + _CONTEXT * best[run] for run, score in self.run_scores.items()}
 
 
 def indexed(text: str, year: int, month: int, day: int) -> str:
@@ -71,24 +71,24 @@ def find(connection: sqlite3.Connection, query: str) -> dict[str, list[int]]:
 
     A query of one common word alone finds the newest.
     """
-    found = {term: _places(connection, term) for term in terms(query)[:MOST_TERMS]}
-    common = {term for term, places in found.items() if len(places) == COMMON}
-    rare = [term for term, places in found.items() if 0 < len(places) < COMMON]
+    matches = {term: _positions(connection, term) for term in terms(query)[:MAX_TERMS]}
+    common = {term for term, positions in matches.items() if len(positions) == COMMON}
+    rare = [term for term, positions in matches.items() if 0 < len(positions) < COMMON]
     for term in common:
         if others := rare or [other for other in common if other != term]:
-            found[term] = _places(connection, f"{term} AND ({' OR '.join(others)})")
-    return found
+            matches[term] = _positions(connection, f"{term} AND ({' OR '.join(others)})")
+    return matches
 
 
-def weigh(found: Mapping[str, Sequence[int]], total: int) -> ByWords:
+def weigh(matches: Mapping[str, Sequence[int]], total: int) -> ByWords:
     """Weigh the memories that have a term of a query; `total` are there at most."""
     own: dict[int, float] = {}
     runs: dict[int, float] = {}
-    for places in found.values():
-        weight = math.log(1 + (total - len(places) + 0.5) / (len(places) + 0.5))
-        for place in places:
-            own[place] = own.get(place, 0.0) + weight
-        for run, times in Counter([place >> RUN_BITS for place in places]).items():
+    for positions in matches.values():
+        weight = math.log(1 + (total - len(positions) + 0.5) / (len(positions) + 0.5))
+        for position in positions:
+            own[position] = own.get(position, 0.0) + weight
+        for run, times in Counter([position >> RUN_BITS for position in positions]).items():
             share = times * (_SATURATION + 1) / (times + _SATURATION)
             runs[run] = runs.get(run, 0.0) + weight * share
     return ByWords(own, runs)
@@ -97,21 +97,21 @@ def weigh(found: Mapping[str, Sequence[int]], total: int) -> ByWords:
 def best_of_runs(memories: Mapping[int, float]) -> dict[int, float]:
     """The score of the best memory of each run."""
     best: dict[int, float] = {}
-    for place, value in memories.items():
-        run = place >> RUN_BITS
+    for position, value in memories.items():
+        run = position >> RUN_BITS
         best[run] = max(best.get(run, 0.0), value)
     return best
 
 
 def beside(best: Sequence[int], fits: Container[int]) -> list[int]:
     """Places in their order, but each that fits by itself before its neighbours that do not."""
-    found = dict[int, None]()
-    for place in best:
-        around = [one for one in (place - 1, place + 1) if one in fits]
-        if place not in fits and not any(one in found for one in around):
-            found.update(dict.fromkeys(around[:1]))
-        found[place] = None
-    return list(found)
+    neighbours = dict[int, None]()
+    for position in best:
+        around = [one for one in (position - 1, position + 1) if one in fits]
+        if position not in fits and not any(one in neighbours for one in around):
+            neighbours.update(dict.fromkeys(around[:1]))
+        neighbours[position] = None
+    return list(neighbours)
 
 
 def ordered(scores: Mapping[int, float]) -> list[int]:
@@ -119,9 +119,9 @@ def ordered(scores: Mapping[int, float]) -> list[int]:
     return sorted(scores, key=lambda number: (-scores[number], -number))
 
 
-def _places(connection: sqlite3.Connection, expression: str) -> list[int]:
+def _positions(connection: sqlite3.Connection, expression: str) -> list[int]:
     rows = connection.execute(
         "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?",
         (expression, COMMON),
     )
-    return [place for (place,) in rows]
+    return [position for (position,) in rows]

@@ -8,8 +8,8 @@ from clew.core.events import Json, Observation, Thought, Trust
 from clew.core.interfaces import CALL, Parameters, Tool
 from clew.core.trajectory import Trajectory
 from clew.memory.interface import Memories, MemorySource
-from clew.memory.render import shown
-from clew.memory.rows import MOST_CHARS
+from clew.memory.render import rendered
+from clew.memory.rows import MAX_CHARS
 from clew.memory.sqlite import open_memory
 from clew.support.errors import ConfigError, ToolError
 
@@ -43,9 +43,9 @@ def memory_tools(memories: Memories, *, k: int = 5) -> tuple[Tool, Tool]:
             raise ToolError(str(error)) from error
 
     async def look_up(args: dict[str, Json], key: str) -> Observation:
-        found = await to_thread.run_sync(memories.search, args["query"], k)
-        trust: Trust = "trusted" if all(it.trust == "trusted" for it in found) else "untrusted"
-        text = shown(found) or "no memory fits: try other words for the same thing"
+        results = await to_thread.run_sync(memories.search, args["query"], k)
+        trust: Trust = "trusted" if all(it.trust == "trusted" for it in results) else "untrusted"
+        text = rendered(results) or "no memory fits: try other words for the same thing"
         return Observation(content=text, trust=trust)
 
     return (
@@ -62,7 +62,7 @@ def tools_of(file: str) -> tuple[Tool, Tool]:
 _TEXT: Final[Parameters] = {
     "type": "object",
     "properties": {
-        "text": {"type": "string", "minLength": 1, "maxLength": MOST_CHARS},
+        "text": {"type": "string", "minLength": 1, "maxLength": MAX_CHARS},
         "kind": {
             "type": "string",
             "enum": ["fact", "preference"],

@@ -38,7 +38,7 @@ class MemoryEmbeddings:
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
         self._stamp: tuple[int, int] | None = None
-        self._places: Any = None
+        self._positions: Any = None
         self._rows: Any = None
         self._signs: Any = None
 
@@ -50,33 +50,33 @@ class MemoryEmbeddings:
         if self._stamp != _stamp(connection):
             self._fill(connection)
             self._load(connection)
-        if not len(self._places):
+        if not len(self._positions):
             return {}
         (asked,) = unit(embedded(self._embed, [query]))
         if len(asked) != self._rows.shape[1]:
             raise _other_length(self._rows.shape[1], len(asked))
         best: dict[int, float] = {}
-        for place, value in self._compared(asked):
-            best[place] = max(best.get(place, -1.0), value)
+        for position, value in self._compared(asked):
+            best[position] = max(best.get(position, -1.0), value)
         first = sorted(best.items(), key=lambda item: (-item[1], -item[0]))[: FIRST + 1]
         top, floor = first[0][1], first[-1][1]
-        least = float(getattr(self._embed, "floor", FLOOR))
+        min_similarity = float(getattr(self._embed, "floor", FLOOR))
         return {
-            place: (value - floor) / ((top - floor) or 1.0)
-            for place, value in first[:FIRST]
-            if value >= least
+            position: (value - floor) / ((top - floor) or 1.0)
+            for position, value in first[:FIRST]
+            if value >= min_similarity
         }
 
     def _compared(self, asked: Any) -> list[tuple[int, float]]:
         """Places and similarities of the pieces that agree with the vector in most signs."""
-        apart = np.zeros(len(self._places), dtype=np.uint16)
+        apart = np.zeros(len(self._positions), dtype=np.uint16)
         for column, signs in zip(self._signs, _signs(asked[None])[0], strict=True):
             apart += np.bitwise_count(column ^ signs)
         reached = np.cumsum(np.bincount(apart))
         limit = np.searchsorted(reached, min(COMPARED, len(apart)))
         chosen = np.flatnonzero(apart <= limit)
         values = self._rows[chosen].astype(np.float32) @ asked
-        return [*zip(self._places[chosen].tolist(), values.tolist(), strict=True)]
+        return [*zip(self._positions[chosen].tolist(), values.tolist(), strict=True)]
 
     def _fill(self, connection: sqlite3.Connection) -> None:
         """Make the vectors that are missing; those of another embedding are dropped."""
@@ -89,29 +89,35 @@ class MemoryEmbeddings:
                 connection.execute("INSERT INTO embedding VALUES (?)", (name,))
         while missing := connection.execute(_MISSING, (_AT_ONCE,)).fetchall():
             LOG.info("embedding %d memories with %s", len(missing), name)
-            cut = [(place, text, piece) for place, text in missing for piece in pieces(text)]
+            cut = [(position, text, piece) for position, text in missing for piece in pieces(text)]
             rows = unit(embedded(self._embed, [piece for *_, piece in cut]))
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.executemany(
                     _NEW,
                     (
-                        {"place": place, "text": text, "vector": row.astype(np.float16).tobytes()}
-                        for (place, text, _), row in zip(cut, rows, strict=True)
+                        {
+                            "place": position,
+                            "text": text,
+                            "vector": row.astype(np.float16).tobytes(),
+                        }
+                        for (position, text, _), row in zip(cut, rows, strict=True)
                     ),
                 )
 
     def _load(self, connection: sqlite3.Connection) -> None:
         """Hold all vectors, and their signs, in memory."""
         stamp = _stamp(connection)
-        found = connection.execute("SELECT place, vector FROM vectors ORDER BY number").fetchall()
-        lengths = sorted({len(vector) // 2 for _, vector in found})
+        vector_rows = connection.execute(
+            "SELECT place, vector FROM vectors ORDER BY number"
+        ).fetchall()
+        lengths = sorted({len(vector) // 2 for _, vector in vector_rows})
         if len(lengths) > 1:
             raise _other_length(*lengths[:2])
-        rows = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float16)
-        self._rows = rows.reshape(len(found), *lengths or [0])
+        rows = np.frombuffer(b"".join(vector for _, vector in vector_rows), dtype=np.float16)
+        self._rows = rows.reshape(len(vector_rows), *lengths or [0])
         self._signs = np.ascontiguousarray(_signs(self._rows).T)
-        self._places = np.array([place for place, _ in found], dtype=np.int64)
+        self._positions = np.array([position for position, _ in vector_rows], dtype=np.int64)
         self._stamp = stamp
 
 

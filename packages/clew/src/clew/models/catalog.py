@@ -18,7 +18,7 @@ SOON: Final = 1.0
 LATER: Final = 10.0
 """Seconds that servers on this machine, and elsewhere, have to list their models."""
 
-MOST: Final = 1 << 24
+MAX_MODELS: Final = 1 << 24
 """Bytes of a list that are read."""
 
 
@@ -77,7 +77,7 @@ def _fetch(request: urllib.request.Request, local: bool) -> bytes:  # noqa: FBT0
     proxies = [urllib.request.ProxyHandler({})] if local else []
     opener = urllib.request.build_opener(_NoRedirects, *proxies)
     with opener.open(request, timeout=SOON if local else LATER) as response:
-        body: bytes = response.read(MOST)
+        body: bytes = response.read(MAX_MODELS)
     return body
 
 

@@ -169,50 +169,54 @@ REFUSED: Final = frozenset({400, 404, 422})
 """Statuses of a request that is refused for what is in it."""
 
 
-def about_the_prompt(status: int, said: str) -> bool:
+def about_the_prompt(status: int, message: str) -> bool:
     """Whether a refusal is for what is in the request, as far as its status tells."""
-    return status in REFUSED or (status == 500 and _TEMPLATE.search(said) is not None)
+    return status in REFUSED or (status == 500 and _TEMPLATE.search(message) is not None)
 
 
-def takes_no_tools(said: str) -> bool:
+def takes_no_tools(message: str) -> bool:
     """Whether a complaint is about tools at all, and not about several calls together."""
     several = next(pattern for repairs, pattern in COMPLAINTS if "single" in repairs)
-    return _NO_TOOLS.search(said) is not None and several.search(said) is None
+    return _NO_TOOLS.search(message) is not None and several.search(message) is None
 
 
-def demanded(said: str, left: frozenset[str]) -> str:
+def demanded(message: str, left: frozenset[str]) -> str:
     """What a complaint demands back that some steps lack, of the repairs that are `left`; or ""."""
     known = ((name, back) for name, back in GOES_BACK.items() if name in left)
-    return next((name for name, back in known if back.complaint.search(said)), "")
+    return next((name for name, back in known if back.complaint.search(message)), "")
 
 
-def answer(said: str, prompt: Prompt, left: frozenset[str]) -> str:
+def answer(message: str, prompt: Prompt, left: frozenset[str]) -> str:
     """The repair that a complaint asks for, of those that are `left`; or ""."""
-    if _OTHER.search(said):
+    if _OTHER.search(message):
         return ""
     for repairs, pattern in COMPLAINTS:
-        found = next((repair for repair in repairs if repair in left), "")
-        if found and pattern.search(said) and (prompt.tools or found not in LEVELS):
-            return found
+        known_repair = next((repair for repair in repairs if repair in left), "")
+        if (
+            known_repair
+            and pattern.search(message)
+            and (prompt.tools or known_repair not in LEVELS)
+        ):
+            return known_repair
     return ""
 
 
-def unreadable(said: str) -> bool:
+def unreadable(message: str) -> bool:
     """Whether it is the model's reply that is refused: another may be better."""
-    return _UNREADABLE.search(said) is not None
+    return _UNREADABLE.search(message) is not None
 
 
 def last_resort(
-    status: int, said: str, prompt: Prompt, left: frozenset[str], options: Iterable[str]
+    status: int, message: str, prompt: Prompt, left: frozenset[str], options: Iterable[str]
 ) -> str:
     """`text` where earlier steps are, or may be, what is refused; `options` are the user's own.
 
     No words are asked for: they are in any language. A status of 404 is mostly about an address.
     """
-    if "text" not in left or _OTHER.search(said):
+    if "text" not in left or _OTHER.search(message):
         return ""
     if not any(part.role in {"assistant", "tool"} for part in prompt):
         return ""
     named = _any(*(rf"(?<!\w){re.escape(option)}(?!\w)" for option in options or ("\0",)))
-    rest, count = named.subn("", said)
+    rest, count = named.subn("", message)
     return "text" if _HISTORY.search(rest) or not (status == 404 or count) else ""

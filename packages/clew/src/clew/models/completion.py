@@ -80,7 +80,7 @@ def _metered(model: Model, prompt: Prompt, reply: Reply) -> Reply:
     )  # fmt: skip
     told = all(isinstance(each, int) and possible(each) for each in fields)
     paid = usage.cost is None or possible(usage.cost)
-    if told and paid and possible(usage.at_least):
+    if told and paid and possible(usage.min_cost):
         return reply
     if not told:
         sent = sum(len(part.text) for part in prompt)
@@ -93,7 +93,7 @@ def _metered(model: Model, prompt: Prompt, reply: Reply) -> Reply:
     if rates is not None and (cost is None or not told):
         cost = (usage.input * rates.input + usage.output * rates.output) / 1_000_000
     return msgspec.structs.replace(
-        reply, usage=msgspec.structs.replace(usage, cost=cost, at_least=0.0, estimated=True)
+        reply, usage=msgspec.structs.replace(usage, cost=cost, min_cost=0.0, estimated=True)
     )
 
 
@@ -116,8 +116,8 @@ def _mended(reply: Reply) -> Reply:
     except RecursionError:  # it is for the journal to say
         return reply
     except UnicodeEncodeError:
-        whole = msgspec.convert(mended(msgspec.to_builtins(reply)), Reply)
-        return msgspec.structs.replace(whole, mended=(*reply.mended, HALF))
+        mended_reply = msgspec.convert(mended(msgspec.to_builtins(reply)), Reply)
+        return msgspec.structs.replace(mended_reply, mended=(*reply.mended, HALF))
     return reply
 
 

@@ -65,8 +65,8 @@ FAMILIES: Final[tuple[tuple[re.Pattern[str], frozenset[str]], ...]] = (
 
 def family(name: str) -> frozenset[str]:
     """The repairs that this `provider:model` is known to need."""
-    found = (repairs for known, repairs in FAMILIES if known.match(name.lower()))
-    return next(found, frozenset[str]())
+    of_family = (repairs for known, repairs in FAMILIES if known.match(name.lower()))
+    return next(of_family, frozenset[str]())
 
 
 BRIDGE: Final = Part("assistant", "Understood.")
@@ -186,9 +186,9 @@ def _narrated(part: Part) -> str:
     """What a step said, called or was given, in plain words."""
     if part.role == "tool":
         return f"[result of {part.name or 'the call'}]\n{part.text}"
-    said = [f"[you said]\n{part.text}"] if part.text.strip() else []
+    narrated = [f"[you said]\n{part.text}"] if part.text.strip() else []
     called = (f"[you called {call.name}] {call.arguments or '{}'}" for call in part.calls)
-    return "\n".join([*said, *called]) or "[you said nothing]"
+    return "\n".join([*narrated, *called]) or "[you said nothing]"
 
 
 def _one_call_each(parts: Iterable[Part]) -> list[Part]:

@@ -76,10 +76,10 @@ class Price(msgspec.Struct, frozen=True):
         kept = self.input if self.written is None else self.written
         read = (usage.input - usage.cached - usage.written) * self.input
         read += usage.cached * cached + usage.written * kept
-        said = usage.output * self.output
+        output_cost = usage.output * self.output
         if long:
-            read, said = 2 * read, 1.5 * said
-        return (read + said) / 1_000_000
+            read, output_cost = 2 * read, 1.5 * output_cost
+        return (read + output_cost) / 1_000_000
 
     @property
     def rates(self) -> Rates:
@@ -102,8 +102,8 @@ def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> 
     provider = FORMAT.sub("", provider)
     names = (model, DATED.sub("", model))
     for name in names:
-        if (found := (own or {}).get(name)) is not None:
-            return found
+        if (known := (own or {}).get(name)) is not None:
+            return known
     if provider in LOCAL:
         return FREE
     table = listed(provider)
@@ -145,8 +145,8 @@ def listed_models(provider: str) -> list[Any]:
 @cache
 def listed(provider: str) -> Mapping[str, Price]:
     """What the models of a provider cost, by the package's list; nothing where it is missing."""
-    found = {model.id.lower(): _price(model) for model in listed_models(provider)}
-    return {name: tariff for name, tariff in found.items() if tariff is not None}
+    prices = {model.id.lower(): _price(model) for model in listed_models(provider)}
+    return {name: tariff for name, tariff in prices.items() if tariff is not None}
 
 
 def _price(model: Any) -> Price | None:
@@ -167,8 +167,8 @@ def _price(model: Any) -> Price | None:
     tariff: Price | None = None
     above: int | None = None
     for start in sorted({0, *steps}, reverse=True):
-        found = {field: _from(value, start) for field, value in values.items()}
-        tariff = Price(**found, long=above, beyond=tariff)  # type: ignore[arg-type]  # in and out are there
+        prices = {field: _from(value, start) for field, value in values.items()}
+        tariff = Price(**prices, long=above, beyond=tariff)  # type: ignore[arg-type]  # in and out are there
         above = start
     return tariff
 

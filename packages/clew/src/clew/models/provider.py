@@ -54,11 +54,11 @@ class Provider(msgspec.Struct, frozen=True):
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """A model that can be fetched by its name; `said` is how large it is, and its licence."""
+    """A model that can be fetched by its name; `description` says its size and its licence."""
 
     name: str
     here: bool
-    said: str
+    description: str
 
 
 @runtime_checkable

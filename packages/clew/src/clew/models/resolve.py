@@ -45,7 +45,7 @@ class ProviderInfo(msgspec.Struct, frozen=True):
     """Whether the environment sets another address."""
 
     @property
-    def shown_url(self) -> str:
+    def public_url(self) -> str:
         """The address without a password."""
         return hidden(self.base_url)
 
@@ -71,26 +71,26 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     Raises:
         ConfigError: For an unknown provider, a missing extra or key, or a name without a model.
     """
-    given = os.environ if env is None else env
+    variables = os.environ if env is None else env
     asked, _, model = name.partition(":")
-    if (found := _find(asked)) is None:
+    if (entry := _find(asked)) is None:
         raise ConfigError(_unknown(name, asked))
-    if not isinstance(found, _Requested):
-        return found(model, **options)
-    provider_name, provider, make = found
+    if not isinstance(entry, _Requested):
+        return entry(model, **options)
+    provider_name, provider, make = entry
     if not model:
         example = provider.model or "MODEL"
         raise ConfigError(f"{name!r} names no model: write {provider_name}:{example}, for example")
     if not installed(provider.library):
         raise _lacking(name, provider, provider.library)
-    settings = _settings(provider_name, provider, given) | options
+    settings = _settings(provider_name, provider, variables) | options
     if (
         "base_url" not in options
-        and (said := given.get(provider.address))
-        and not host_and_port(said)
+        and (address := variables.get(provider.address))
+        and not host_and_port(address)
     ):
         raise ConfigError(
-            f"{name}: {provider.address} is {hidden(said)!r}, which is no address of a server; "
+            f"{name}: {provider.address} is {hidden(address)!r}, which is no address of a server; "
             "give it as http(s)://host:port/path"
         )
     if not settings["base_url"] and "client" not in options:
@@ -119,8 +119,8 @@ def _lacking(name: str, provider: Provider, module: str) -> ConfigError:
 
 def providers() -> dict[str, Provider]:
     """All providers by their own names, in the order of their ranks."""
-    found = sorted(_entries().values(), key=lambda one: (one.rank, one.name))
-    return {one.name: one for one in found}
+    infos = sorted(_entries().values(), key=lambda one: (one.rank, one.name))
+    return {one.name: one for one in infos}
 
 
 def aliases() -> dict[str, str]:
@@ -130,11 +130,11 @@ def aliases() -> dict[str, str]:
 
 def _entries() -> dict[str, Provider]:
     """The providers of the table; one whose package is broken says so when it is asked for."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for name in names(MODELS):
         with suppress(ConfigError):
-            found[name] = find(MODELS, name)
-    return {name: one for name, one in found.items() if isinstance(one, Provider)}
+            entries[name] = find(MODELS, name)
+    return {name: one for name, one in entries.items() if isinstance(one, Provider)}
 
 
 @final
@@ -152,10 +152,10 @@ def _find(asked: str) -> _Requested | Callable[..., Model] | None:
     if entry is not None:
         return _Requested(entry.name, entry, entry.make) if isinstance(entry, Provider) else entry
     base, _, form = asked.rpartition("-")
-    found: object = find(MODELS, base)
-    if not isinstance(found, Provider) or form not in found.formats:
+    registered: object = find(MODELS, base)
+    if not isinstance(registered, Provider) or form not in registered.formats:
         return None
-    return _Requested(f"{found.name}-{form}", found, found.formats[form])
+    return _Requested(f"{registered.name}-{form}", registered, registered.formats[form])
 
 
 def _settings(name: str, provider: Provider, env: Mapping[str, str]) -> dict[str, Any]:
@@ -176,13 +176,13 @@ def _settings(name: str, provider: Provider, env: Mapping[str, str]) -> dict[str
 def _common(env: Mapping[str, str]) -> dict[str, Any]:
     """What the environment says of all models behind HTTP."""
     settings: dict[str, Any] = {}
-    if said := env.get("CLEW_RATE"):
-        settings["rate"] = said
-    if said := env.get("CLEW_TIMEOUT"):
+    if rate := env.get("CLEW_RATE"):
+        settings["rate"] = rate
+    if rate := env.get("CLEW_TIMEOUT"):
         try:
-            settings["timeout"] = float(said)
+            settings["timeout"] = float(rate)
         except ValueError as error:
-            raise ConfigError(f"CLEW_TIMEOUT is {said!r}: give a number of seconds") from error
+            raise ConfigError(f"CLEW_TIMEOUT is {rate!r}: give a number of seconds") from error
     return settings
 
 
@@ -193,8 +193,8 @@ def available(env: Mapping[str, str]) -> list[ProviderInfo]:
 
 def provider_of(model: str, env: Mapping[str, str]) -> ProviderInfo | None:
     """The provider of a model, by the model's name; None for a model that is no provider's."""
-    found = _find(model.partition(":")[0])
-    return _info(found.provider, env) if isinstance(found, _Requested) else None
+    provider = _find(model.partition(":")[0])
+    return _info(provider.provider, env) if isinstance(provider, _Requested) else None
 
 
 def _info(provider: Provider, env: Mapping[str, str]) -> ProviderInfo:
@@ -248,8 +248,8 @@ def _unknown(name: str, provider: str) -> str:
 
 def is_local(base_url: str) -> bool:
     """Whether the address is on this machine."""
-    found = host_and_port(base_url)
-    return found is not None and found[0] in {"localhost", "127.0.0.1", "::1"}
+    location = host_and_port(base_url)
+    return location is not None and location[0] in {"localhost", "127.0.0.1", "::1"}
 
 
 def host_and_port(address: str) -> tuple[str, int] | None:

@@ -33,9 +33,9 @@ DEEP: Final = 30
 def reduced(tool: ToolSpec, repairs: frozenset[str]) -> ToolSpec:
     """The tool with its schema as far as the repairs `patterns`, `schemas` and `open` leave it."""
     if "open" in repairs:
-        said = f"{tool.description}\nThe arguments have this JSON Schema: "
+        description = f"{tool.description}\nThe arguments have this JSON Schema: "
         bare: Parameters = {"type": "object", "properties": {}}
-        told = said + encode(tool.parameters).decode()
+        told = description + encode(tool.parameters).decode()
         return replace(tool, parameters=bare, description=told)
     if "schemas" in repairs:
         return replace(tool, parameters=_plain(tool.parameters, tool.parameters, 0))
@@ -94,11 +94,11 @@ def _plain(schema: Any, root: Parameters, depth: int) -> dict[str, Json]:
 
 def _referred(ref: str, root: Parameters) -> dict[str, Any]:
     """The definition that a reference within the schema means; {} for any other."""
-    found: Any = root
+    target: Any = root
     for name in ref.removeprefix("#").strip("/").split("/"):
         step = name.replace("~1", "/").replace("~0", "~")
-        found = cast("dict[str, Any]", found).get(step) if isinstance(found, dict) else None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        target = cast("dict[str, Any]", target).get(step) if isinstance(target, dict) else None
+    return cast("dict[str, Any]", target) if isinstance(target, dict) else {}
 
 
 def _array(value: Any) -> list[Any]:

@@ -21,7 +21,7 @@ from clew.core.events import RawCall, Reply, Undercounted, Usage, encode
 from clew.core.interfaces import Part, Prompt, ToolSpec
 from clew.models.usage import BYTES
 
-LEAST: Final = 500
+MIN_TOKENS: Final = 500
 """Prompts of fewer tokens are not looked at: no server has so short a window."""
 
 FEWER: Final = 2 / 3
@@ -54,17 +54,19 @@ def with_size(prompt: Prompt, reply: Reply, sent: int) -> Reply:
     """
     usage = reply.usage
     counted = usage.input + usage.cached + usage.written  # some count these beside it
-    if usage.estimated or not counted or sent < _SPARSE * max(counted, LEAST):
+    if usage.estimated or not counted or sent < _SPARSE * max(counted, MIN_TOKENS):
         return reply
     parts = (*prompt.head, *prompt.parts, *prompt.tail)
     texts = _texts(parts)
-    least = _least(texts)
-    if least < LEAST or counted >= FEWER * least:
+    minimum = _minimum(texts)
+    if minimum < MIN_TOKENS or counted >= FEWER * minimum:
         return reply
     pictures = sum(map(len, map(_IMAGES, parts)))
-    whole = max(least, (sum(map(len, texts)) + _size(prompt.tools)) // BYTES) + pictures * IMAGE
+    estimated = (
+        max(minimum, (sum(map(len, texts)) + _size(prompt.tools)) // BYTES) + pictures * IMAGE
+    )
     return msgspec.structs.replace(
-        reply, undercounted=Undercounted(whole, cut=not _only_new(parts, usage))
+        reply, undercounted=Undercounted(estimated, cut=not _only_new(parts, usage))
     )
 
 
@@ -84,10 +86,10 @@ def _only_new(parts: Sequence[Part], usage: Usage) -> bool:
     if "assistant" not in roles:
         return False
     new = _texts(parts[len(roles) - roles[::-1].index("assistant") :])
-    return FEWER * _least(new) <= usage.input <= _NEW * sum(map(len, new)) / BYTES
+    return FEWER * _minimum(new) <= usage.input <= _NEW * sum(map(len, new)) / BYTES
 
 
-def _least(texts: Iterable[str]) -> int:
+def _minimum(texts: Iterable[str]) -> int:
     """The tokens that texts have at least."""
     return sum(map(len, map(_TOKENS.findall, texts)))
 

@@ -16,14 +16,14 @@ from clew.core.events import RawCall, Usage
 BYTES: Final = 4
 """Bytes that are counted as one token."""
 
-_MOST: Final = 100_000_000
+_MAX_TOKENS: Final = 100_000_000
 """More tokens (or dollars) than that no request of any model can take."""
 
 
 def possible(value: Any) -> bool:
     """Whether it is a number of tokens or dollars: True, "12", NaN and 1e30 are none."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value) and 0 <= value <= _MOST
+    return number and math.isfinite(value) and 0 <= value <= _MAX_TOKENS
 
 
 def count(usage: dict[str, Any], *path: str) -> int:
@@ -72,8 +72,8 @@ def merged(before: dict[str, Any], further: object) -> dict[str, Any]:
     for key, value in new.items():
         old: Any = usage.get(key)
         if isinstance(value, dict):
-            whole = cast("dict[str, Any]", old) if isinstance(old, dict) else {}
-            usage[key] = merged(whole, cast("dict[str, Any]", value))
+            combined = cast("dict[str, Any]", old) if isinstance(old, dict) else {}
+            usage[key] = merged(combined, cast("dict[str, Any]", value))
         elif _counted(value) or not (_counted(old) or isinstance(old, dict)):
             usage[key] = value
     return usage

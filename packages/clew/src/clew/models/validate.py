@@ -81,8 +81,8 @@ def _check_kind(name: str, value: object) -> None:
     fits, wanted = _KINDS[name]
     if not fits(value):
         secret = name in {"headers", "proxy"}  # there may be a key or a password in it
-        said = type(value).__name__ if secret else short_repr(value)
-        raise ConfigError(f"{name} is {said}: give {wanted}")
+        text = type(value).__name__ if secret else short_repr(value)
+        raise ConfigError(f"{name} is {text}: give {wanted}")
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:

@@ -97,7 +97,7 @@ class Spans:
         self._run_id = run_id
         self._tracer = trace.get_tracer("clew") if tracer is None else tracer
         self._content = content
-        self._setting: AgentSpec | None = None
+        self._spec: AgentSpec | None = None
         self._goal = ""
         self._steps = 0
         self._asked: list[dict[str, Any]] = []
@@ -114,7 +114,7 @@ class Spans:
         self._since: int | None = None
         """Since when the next thing is under way, in Unix milliseconds; None where nobody knows."""
         self._epoch = 0
-        self._place = 0
+        self._action_count = 0
         """The number of the last call of the step."""
         self._again = 0
         """How many of the next entries came with a fork, and are no work of its own."""
@@ -143,9 +143,9 @@ class Spans:
         self._learn(entry)
         if self._agent is None:
             self._agent = self._begin(entry.at if self._since is None else self._since)
-        given, self._again = self._again > 0, max(self._again - 1, 0)
+        again, self._again = self._again > 0, max(self._again - 1, 0)
         match entry.event:
-            case _ if given:
+            case _ if again:
                 pass
             case Forked():
                 self._again = entry.event.again
@@ -190,22 +190,22 @@ class Spans:
         self._epoch = entry.epoch
         match event:
             case Started():
-                self._setting, self._goal = event.setting, event.goal
+                self._spec, self._goal = event.spec, event.goal
             case Changed():
-                self._setting = event.setting
+                self._spec = event.spec
             case Forked():
-                self._setting, self._steps = event.setting, event.step
+                self._spec, self._steps = event.spec, event.step
             case Thought():
                 self._steps += 1
                 for index, action in enumerate(event.actions, start=1):
                     key = f"{self._steps}.{index}"
                     self._actions[key] = action
                     self._begun[key] = entry.at
-                self._place = len(event.actions)
+                self._action_count = len(event.actions)
             case Suspended():
                 for action in event.actions:
-                    self._place += 1
-                    key = f"{self._steps}.{self._place}"
+                    self._action_count += 1
+                    key = f"{self._steps}.{self._action_count}"
                     self._actions[key], self._begun[key] = action, entry.at
             case Attempt():
                 if event.number == 1 and event.call not in self._attempts:
@@ -226,11 +226,11 @@ class Spans:
     def _begin(self, at: int) -> Span:
         self._usage = Usage()
         attributes = self._common("invoke_agent")
-        if self._setting is not None:
-            attributes["gen_ai.agent.id"] = self._setting.fingerprint
+        if self._spec is not None:
+            attributes["gen_ai.agent.id"] = self._spec.fingerprint
             if self._content:
-                said = {"type": "text", "content": self._setting.prompt}
-                attributes["gen_ai.system_instructions"] = _json([said])
+                prompt = {"type": "text", "content": self._spec.prompt}
+                attributes["gen_ai.system_instructions"] = _json([prompt])
         if self._content and self._goal:
             attributes["gen_ai.input.messages"] = _json([_message("user", self._goal)])
         return self._span("invoke_agent", SpanKind.INTERNAL, at, attributes)
@@ -239,7 +239,7 @@ class Spans:
         reply = thought.reply
         self._usage += reply.usage
         attributes = self._common("chat")
-        attributes |= _requested(self._setting.params if self._setting is not None else {})
+        attributes |= _requested(self._spec.params if self._spec is not None else {})
         attributes |= _used(reply.usage)
         attributes["gen_ai.response.finish_reasons"] = [FINISHES.get(reply.finish, reply.finish)]
         if reply.model:
@@ -248,7 +248,7 @@ class Spans:
         attributes["clew.fault"] = bool(thought.fault)
         if self._content:
             attributes["gen_ai.input.messages"] = _json(self._answered)
-            attributes["gen_ai.output.messages"] = _json([_said(thought)])
+            attributes["gen_ai.output.messages"] = _json([_assistant_message(thought)])
         since = at if self._since is None else self._since
         name = " ".join(("chat", *self._model))
         self._end(self._span(name, SpanKind.CLIENT, since, attributes), at)
@@ -286,8 +286,8 @@ class Spans:
             self._agent.set_attribute("clew.status", stop.status)
             if self._content and stop.answer is not None:
                 answer = stop.answer if isinstance(stop.answer, str) else _json(stop.answer)
-                said = _message("assistant", answer)
-                self._agent.set_attribute("gen_ai.output.messages", _json([said]))
+                message = _message("assistant", answer)
+                self._agent.set_attribute("gen_ai.output.messages", _json([message]))
             self._end_agent(at, stop.status if stop.status in {"failed", "refused"} else "")
 
     def _end_agent(self, at: int, error: str) -> None:
@@ -299,17 +299,17 @@ class Spans:
     @property
     def _model(self) -> tuple[str, ...]:
         """The model's name at its provider, where it is known."""
-        if self._setting is None:
+        if self._spec is None:
             return ()
-        provider, _, model = self._setting.model.partition(":")
+        provider, _, model = self._spec.model.partition(":")
         return (model or provider,)
 
     def _common(self, operation: str) -> Attributes:
         attributes: Attributes = {"gen_ai.operation.name": operation}
         if self._run_id:
             attributes["gen_ai.conversation.id"] = self._run_id
-        if self._setting is not None:
-            provider = self._setting.model.partition(":")[0]
+        if self._spec is not None:
+            provider = self._spec.model.partition(":")[0]
             for form in ("-responses", "-completions"):
                 provider = provider.removesuffix(form)
             attributes["gen_ai.provider.name"] = PROVIDERS.get(provider, provider)
@@ -345,34 +345,34 @@ def export(record: Trajectory, *, tracer: Tracer | None = None, content: bool = 
 
 
 def _requested(params: Mapping[str, Any]) -> Attributes:
-    found: Attributes = {}
+    attributes: Attributes = {}
     for name, value in params.items():
         if name in PARAMS and isinstance(value, (int, float, str, list)):
             listed = name == "stop" and isinstance(value, str)
-            found[f"gen_ai.request.{PARAMS[name]}"] = [value] if listed else value
-    return found
+            attributes[f"gen_ai.request.{PARAMS[name]}"] = [value] if listed else value
+    return attributes
 
 
 def _used(usage: Usage) -> Attributes:
     """Tokens, and the cost where it is known."""
-    found: Attributes = {
+    attributes: Attributes = {
         "gen_ai.usage.input_tokens": usage.input,
         "gen_ai.usage.output_tokens": usage.output,
     }
     if usage.cached:
-        found["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+        attributes["gen_ai.usage.cache_read.input_tokens"] = usage.cached
     if usage.reasoning:
-        found["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
+        attributes["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
     if usage.cost is not None:
-        found["clew.cost_usd"] = usage.cost
-    return found
+        attributes["clew.cost_usd"] = usage.cost
+    return attributes
 
 
 def _message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
-def _said(thought: Thought) -> dict[str, Any]:
+def _assistant_message(thought: Thought) -> dict[str, Any]:
     message = _message("assistant", thought.text if thought.answer is None else thought.answer)
     message["parts"] += [
         {"type": "tool_call", "name": action.name, "arguments": action.args}

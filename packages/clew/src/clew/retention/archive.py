@@ -51,8 +51,8 @@ async def export_runs(
     be read or verified are left out and named, here and in the archive. The file appears once it is
     complete. Raises `ConfigError` if it exists.
     """
-    async with store_at(store) as place:
-        listing = await listed(place, thorough=run_ids is None)
+    async with store_at(store) as opened:
+        listing = await listed(opened, thorough=run_ids is None)
         wanted = complete(listing.runs, listing.runs if run_ids is None else run_ids)
         if not isinstance(to, str | Path):
             return await _write(listing, wanted, to, on_run)

@@ -157,51 +157,51 @@ def _raw(section: Section, body: bytes) -> msgspec.Raw:
     return msgspec.Raw(body)
 
 
-def read_archive(lines: Iterable[bytes], place: object) -> Iterator[Section | LastLine]:
+def read_archive(lines: Iterable[bytes], source: object) -> Iterator[Section | LastLine]:
     """Each run of an archive, then its end if it is there. Raises `StoreError` where it is none.
 
     A run whose lines are damaged, or not all there, has only its id, and says what is `wrong`.
     """
     numbered = enumerate(lines, start=1)
-    _check_first(next(numbered, (1, b""))[1], place)
+    _check_first(next(numbered, (1, b""))[1], source)
     section, digest, begun = Section(), hashlib.sha256(), False
     for number, text in numbered:
         line = _decoded(text)
         if isinstance(line, Run) or (isinstance(line, LastLine) and begun):
             if begun:
-                yield _broken(section, f"{place}: it is not whole before line {number}")
+                yield _broken(section, f"{source}: it is not whole before line {number}")
             section, digest, begun = Section(), hashlib.sha256(), isinstance(line, Run)
         if isinstance(line, LastLine):
             yield line
             if behind := next(numbered, None):
                 message = (
-                    f"{place}: line {behind[0]} stands behind its end: import each archive alone"
+                    f"{source}: line {behind[0]} stands behind its end: import each archive alone"
                 )
                 raise StoreError(message)
             return
         wrong = _take(section, line, digest.hexdigest()) if begun else ""
         if line is None or wrong or not begun:
-            section.wrong = section.wrong or wrong or f"{place}: line {number} is damaged"
+            section.wrong = section.wrong or wrong or f"{source}: line {number} is damaged"
             begun = True
         digest.update(text)
         if isinstance(line, RunEnd):
             yield _broken(section, section.wrong) if section.wrong else section
             section, digest, begun = Section(), hashlib.sha256(), False
     if begun:
-        yield _broken(section, f"{place}: it ends in the midst of this run")
+        yield _broken(section, f"{source}: it ends in the midst of this run")
 
 
-def _check_first(text: bytes, place: object) -> None:
+def _check_first(text: bytes, source: object) -> None:
     first = _decoded(text)
     if not isinstance(first, Archive):
         message = (
-            f"{place} is no archive of clew: name one that `clew records export --archive` wrote"
+            f"{source} is no archive of clew: name one that `clew records export --archive` wrote"
         )
         raise StoreError(message)
     if first.version > VERSION:
         message = (
-            f"{place} was written by a newer clew (archive version {first.version}, this one knows "
-            f"{VERSION}): upgrade clew"
+            f"{source} was written by a newer clew (archive version {first.version}, this one "
+            f"knows {VERSION}): upgrade clew"
         )
         raise StoreError(message)
 

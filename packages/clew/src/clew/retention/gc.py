@@ -61,17 +61,17 @@ async def gc(
     if older is None and keep_under is None and status is None:
         message = "say what may go: an age, a size or a status"
         raise ConfigError(message)
-    async with store_at(store) as place:
-        if not isinstance(place, Deletes):
-            name = type(unguarded(place)).__name__
+    async with store_at(store) as opened:
+        if not isinstance(opened, Deletes):
+            name = type(unguarded(opened)).__name__
             message = f"{name} cannot forget runs: it has no `forget` and `size`"
             raise ConfigError(message)
-        runs = {info.run_id: known(info) for info in await place.runs()}
+        runs = {info.run_id: known(info) for info in await opened.runs()}
         before = float("inf") if older is None else clock() - older * 1000
         chosen, kept = _chosen(runs, STOPPED if status is None else status, before)
-        sweep = _Sweep(place, place, runs, chosen, keep_under, on_run, kept=kept)
+        sweep = _Sweep(opened, opened, runs, chosen, keep_under, on_run, kept=kept)
         if dry_run:
-            sweep.weights = await _weights(place, runs, await place.size())
+            sweep.weights = await _weights(opened, runs, await opened.size())
         return await sweep.run()
 
 
@@ -83,7 +83,7 @@ def _chosen(
     A sub-run whose root is gone is taken up by nobody: it goes whatever became of it. Also says
     which roots would go but for a sub-run, and why.
     """
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     kept: dict[str, str] = {}
     for root, members in families(runs).items():
         lonely = bool(runs[root].parent)
@@ -98,8 +98,8 @@ def _chosen(
         elif since:
             kept[root] = f"run {since[0]!r}, which says that it serves it, was written to since"
         else:
-            found[root] = members
-    return found, kept
+            by_reason[root] = members
+    return by_reason, kept
 
 
 @dataclass(slots=True)
@@ -126,24 +126,24 @@ class _Weights:
 
 async def _weights(store: Store, runs: dict[str, ListedRun], full: int) -> _Weights:
     """Weigh every run, for a dry run: blobs go only with the last run that has them."""
-    found = _Weights()
+    weights = _Weights()
     for run_id, run in runs.items():
         lines = await store.read(run_id)
         own = lines[run.base.seq :] if run.base else lines
-        found.lines[run_id] = sum(len(line.body) + len(line.hash) + OVERHEAD for line in own)
+        weights.lines[run_id] = sum(len(line.body) + len(line.hash) + OVERHEAD for line in own)
         starts = {base.seq + 1 for base in bases(runs, run_id)}
         mine = {line.seq for line in own}
         digests = set[str]()
         with suppress(StoreError):  # of what cannot be read nothing goes
             for line, event in events(lines, starts):
                 digests.update(blobs_of(event) if line.seq in mine else ())
-        for digest in digests - found.sizes.keys():
-            found.sizes[digest] = len(await store.blob(digest))
-        found.blobs[run_id] = digests
-        found.named.update(digests)
-    if weighed := sum(found.lines.values()) + sum(found.sizes.values()):
-        found.scale = full / weighed
-    return found
+        for digest in digests - weights.sizes.keys():
+            weights.sizes[digest] = len(await store.blob(digest))
+        weights.blobs[run_id] = digests
+        weights.named.update(digests)
+    if weighed := sum(weights.lines.values()) + sum(weights.sizes.values()):
+        weights.scale = full / weighed
+    return weights
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from clew.retention.listing import Remark
 from clew.stores import Where, store_at
 from clew.support.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
 
-MOST_EPOCHS: Final = 10_000
+MAX_EPOCHS: Final = 10_000
 """More openings than this no run has: an archive that says so was not written by clew."""
 
 
@@ -77,10 +77,10 @@ async def _bring_all(
     there: list[str] = []
     refused: list[Remark] = []
     section = await anext(sections, None)  # so that no store is made for what is no archive
-    async with store_at(store) as place:
+    async with store_at(store) as opened:
         while isinstance(section, Section):
             try:
-                (runs if await import_run(section, place) else there).append(section.run_id)
+                (runs if await import_run(section, opened) else there).append(section.run_id)
             except StoreError as error:
                 refused.append(Remark(section.run_id, str(error)))
             if on_run is not None:
@@ -147,7 +147,7 @@ def _verify(section: Section, before: Line | None) -> None:
         for digest in blobs_of(event):
             if digest not in section.blobs and digest not in section.lost:
                 raise EntryError(seq, f"blob {digest!r} is not in the archive")
-        if not 0 < line.epoch <= MOST_EPOCHS:
+        if not 0 < line.epoch <= MAX_EPOCHS:
             raise EntryError(seq, f"its epoch is {line.epoch}, which no run of clew comes to")
         before = line
 
@@ -158,12 +158,12 @@ async def _is_there(section: Section, store: Store) -> bool:
     Raises `StoreError` where it has others.
     """
     shared = section.base.seq if section.base is not None else 0
-    found = await store.read(section.run_id, shared)
-    for mine, theirs in zip(section.lines, found, strict=False):
+    entries = await store.read(section.run_id, shared)
+    for mine, theirs in zip(section.lines, entries, strict=False):
         if mine != theirs:
             message = f"it is there already with another entry {mine.seq}: import it elsewhere"
             raise StoreError(message)
-    if 0 < len(found) < len(section.lines):
-        message = f"it is there already, but ends with entry {found[-1].seq}: import it elsewhere"
+    if 0 < len(entries) < len(section.lines):
+        message = f"it is there already, but ends with entry {entries[-1].seq}: import it elsewhere"
         raise StoreError(message)
-    return bool(found)
+    return bool(entries)

@@ -68,8 +68,8 @@ def blobs_of(event: AnyEvent) -> Iterator[str]:
         yield from filter(None, (call.blob for call in event.reply.calls))
     elif isinstance(event, Suspended):
         yield from filter(None, (event.blob, *(action.blob for action in event.actions)))
-    elif isinstance(event, Started | Forked | Changed) and event.setting.prompt_blob:
-        yield event.setting.prompt_blob
+    elif isinstance(event, Started | Forked | Changed) and event.spec.prompt_blob:
+        yield event.spec.prompt_blob
 
 
 def is_blob(digest: str, body: bytes) -> bool:

@@ -70,11 +70,11 @@ def known(info: RunInfo) -> ListedRun:
     """What the first and last line of a run tell."""
     standing: RunState = "unreadable"
     parent = ""
-    if (found := summary(info)) is not None:
-        if found.started.schema <= SCHEMA:  # else it is not known here what its entries mean
-            standing = "open" if found.stop is None else found.stop.status
+    if (run := summary(info)) is not None:
+        if run.started.schema <= SCHEMA:  # else it is not known here what its entries mean
+            standing = "open" if run.stop is None else run.stop.status
         if info.base is None:
-            parent = found.started.parent.rpartition(":")[0]
+            parent = run.started.parent.rpartition(":")[0]
         elif (branch := _SUB_RUN.match(info.run_id)) and info.base.run_id.startswith(branch[1]):
             parent = branch[1].removesuffix("-")  # its own first line is not in a listing
     at = info.last.at
@@ -92,10 +92,10 @@ async def listed(store: Store, *, thorough: bool) -> RunListing:
     salvaged = await store.salvage() if thorough and isinstance(store, Recovers) else None
     if salvaged is None:
         return RunListing(store, runs)
-    place, found, lost = salvaged
-    runs = {info.run_id: known(info) for info in await place.runs()}
-    more = {run_id: ListedRun(run_id) for run_id in found if run_id not in runs}
-    return RunListing(place, runs | more, tuple(lost))
+    path, entries, lost = salvaged
+    runs = {info.run_id: known(info) for info in await path.runs()}
+    more = {run_id: ListedRun(run_id) for run_id in entries if run_id not in runs}
+    return RunListing(path, runs | more, tuple(lost))
 
 
 async def run_ids(store: Store) -> list[str]:
@@ -127,11 +127,11 @@ def _line(runs: Mapping[str, ListedRun], run_id: str) -> list[str]:
 
 def families(runs: Mapping[str, ListedRun]) -> dict[str, list[str]]:
     """Each root with its sub-runs behind it."""
-    found: dict[str, list[str]] = {}
+    children: dict[str, list[str]] = {}
     for run_id in runs:
-        members = found.setdefault(root(runs, run_id), [])
+        members = children.setdefault(root(runs, run_id), [])
         members.insert(0 if runs[run_id].parent not in runs else len(members), run_id)
-    return found
+    return children
 
 
 def complete(runs: Mapping[str, ListedRun], wanted: Iterable[str]) -> list[str]:
@@ -158,6 +158,6 @@ def complete(runs: Mapping[str, ListedRun], wanted: Iterable[str]) -> list[str]:
             tried.add(run_id)
             waiting += [run_id, *missing]
         else:
-            places = {m: (-len(_line(runs, m)), len([*bases(runs, m)])) for m in members}
-            ordered |= dict.fromkeys(sorted(places, key=places.__getitem__))
+            ranks = {m: (-len(_line(runs, m)), len([*bases(runs, m)])) for m in members}
+            ordered |= dict.fromkeys(sorted(ranks, key=ranks.__getitem__))
     return list(ordered)

@@ -50,19 +50,19 @@ async def verify(
     `expect` is the hash (hex) that a run ended with when somebody wrote it down: only that can tell
     a record whose end was cut off whole from one that never went on. Nothing is opened.
     """
-    async with store_at(store) as place:
-        listing = await listed(place, thorough=run_ids is None)
+    async with store_at(store) as opened:
+        listing = await listed(opened, thorough=run_ids is None)
         wanted = list(listing.runs) if run_ids is None else list(run_ids)
         good: set[str] = set()
-        found: list[Verification] = []
+        verified: list[Verification] = []
         for number, run_id in enumerate(wanted, start=1):
-            found.append(await check(listing, run_id, good, expect.lower()))
+            verified.append(await check(listing, run_id, good, expect.lower()))
             if on_run is not None:
                 on_run(number, len(wanted), run_id)
         lost = listing.lost
-        if run_ids is not None and isinstance(place, Witnessed):  # else it is among them
-            lost = (*lost, *await place.remarks())
-        return found, [Remark("", why) for why in lost]
+        if run_ids is not None and isinstance(opened, Witnessed):  # else it is among them
+            lost = (*lost, *await opened.remarks())
+        return verified, [Remark("", why) for why in lost]
 
 
 async def check(listing: RunListing, run_id: str, good: set[str], expect: str = "") -> Verification:

@@ -110,21 +110,21 @@ def _read(form: TextForm) -> list[TextForm]:
     All of them have the same places, so that what stands around a phrase can be read in the first.
     """
     plain = _fold(form)
-    found = [plain]
+    readings = [plain]
     if _LOOKS.search(plain.text):
-        found.append(plain.replace(plain.text.translate(_LATIN), "look-alikes"))
+        readings.append(plain.replace(plain.text.translate(_LATIN), "look-alikes"))
         if _HAS_CYRILLIC.search(plain.text) and _HAS_LATIN.search(plain.text):
-            found.append(plain.replace(plain.text.translate(_CYRILLIC), "look-alikes"))
-    for one in tuple(found):
+            readings.append(plain.replace(plain.text.translate(_CYRILLIC), "look-alikes"))
+    for one in tuple(readings):
         if _SWAPPED.search(one.text):
             letters = _STROKES.sub("i", one.text).translate(_DIGITS)
-            found.append(one.replace(letters, "digits for letters"))
+            readings.append(one.replace(letters, "digits for letters"))
     if _HAS_LATIN.search(plain.text):
         rotated = TextForm(
             form.text.translate(_ROT13), form.starts, form.ends, (*form.how, "rot13")
         )
-        found.append(_fold(rotated))
-    return found
+        readings.append(_fold(rotated))
+    return readings
 
 
 def _fold(form: TextForm) -> TextForm:

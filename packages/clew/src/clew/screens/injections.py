@@ -19,7 +19,7 @@ from clew.support.short_text import one_line
 _ADDRESS: Final = frozenset({"you", "your", "your bounds"})
 _BETWEEN: Final = re.compile(r"[\W_]+")
 
-SHOWN: Final = 80
+MAX_QUOTED_CHARS: Final = 80
 """So many characters of what was found are shown."""
 
 WHAT: Final = {
@@ -53,10 +53,10 @@ class Match:
     @property
     def reason(self) -> str:
         """The match in one line."""
-        words = one_line(self.words, SHOWN)
+        words = one_line(self.words, MAX_QUOTED_CHARS)
         seen = f", seen through {' and '.join(self.how)}" if self.how else ""
-        place = f"characters {self.start + 1} to {self.end}{seen}"
-        return f'{self.rule}: {WHAT[self.rule]} ("{words}", {place})'
+        position = f"characters {self.start + 1} to {self.end}{seen}"
+        return f'{self.rule}: {WHAT[self.rule]} ("{words}", {position})'
 
 
 def find(text: str) -> Match | None:
@@ -68,11 +68,11 @@ def find(text: str) -> Match | None:
             for view in views:
                 if broken and not _is_broken(view.form.text):
                     continue
-                if (found := _first_match(view, views[0], spoken_of, broken=broken)) is not None:
-                    return found
+                if (match := _first_match(view, views[0], spoken_of, broken=broken)) is not None:
+                    return match
         for view in views:
-            if (found := _combined(view, spoken_of)) is not None:
-                return found
+            if (match := _combined(view, spoken_of)) is not None:
+                return match
     return None
 
 
@@ -87,7 +87,7 @@ def _combined(view: PhraseContext, spoken_of: list[tuple[int, int]]) -> Match | 
     for sign in combined(heard, COMBINATIONS):
         if sign.kind in ATTACKS:
             words = form.text[sign.start : sign.end]
-            return Match(sign.kind, words, *_place(form, sign.start, sign.end), form.how)
+            return Match(sign.kind, words, *_span(form, sign.start, sign.end), form.how)
     return None
 
 
@@ -107,8 +107,8 @@ def _first_match(
             continue
         if not broken and not any(map(form.text.__contains__, rule.needs)):
             continue
-        for found in (rule.broken if broken else rule.plain).finditer(form.text):
-            start, end = found.span()
+        for match in (rule.broken if broken else rule.plain).finditer(form.text):
+            start, end = match.span()
             if any(start < last and first < end for first, last in spoken_of):
                 continue
             if mentioned(view, start, end, broken=broken) or (
@@ -117,11 +117,11 @@ def _first_match(
                 spoken_of.append((start, end))
                 continue
             how = (*form.how, "spacing") if broken else form.how
-            return Match(rule.name, found[0], *_place(form, start, end), how)
+            return Match(rule.name, match[0], *_span(form, start, end), how)
     return None
 
 
-def _place(form: TextForm, start: int, end: int) -> tuple[int, int]:
+def _span(form: TextForm, start: int, end: int) -> tuple[int, int]:
     """Where something of a form stands in the text as given, be it written backwards."""
     return (
         min(form.starts[start], form.starts[end - 1]),
@@ -144,5 +144,5 @@ class Injections:
 
     def __call__(self, text: str) -> Verdict | None:
         """A verdict on words that contain a known attack."""
-        found = find(text)
-        return None if found is None else Verdict(_KINDS[self.then], found.reason)
+        match = find(text)
+        return None if match is None else Verdict(_KINDS[self.then], match.reason)

@@ -126,17 +126,17 @@ class PhraseContext:
     @cached_property
     def quoted(self) -> Sequence[tuple[int, int]]:
         """The places of its quotations."""
-        return [found.span() for found in _QUOTED.finditer(self.form.text)]
+        return [match.span() for match in _QUOTED.finditer(self.form.text)]
 
     @cached_property
     def speaking(self) -> Sequence[int]:
         """Where words begin that speak of a quotation."""
-        return [found.start() for found in _ABOUT.plain.finditer(self.form.text)]
+        return [match.start() for match in _ABOUT.plain.finditer(self.form.text)]
 
     @cached_property
     def obeying(self) -> Sequence[int]:
         """Where words begin that ask to do as something says."""
-        return [found.start() for found in _OBEY.plain.finditer(self.form.text)]
+        return [match.start() for match in _OBEY.plain.finditer(self.form.text)]
 
 
 def mentioned(within: PhraseContext, start: int, end: int, *, broken: bool) -> bool:
@@ -149,7 +149,7 @@ def mentioned(within: PhraseContext, start: int, end: int, *, broken: bool) -> b
                 _OBEY, outside, broken=broken
             )
     near = text[max(0, start - NEAR) : start]
-    lead = near[max((found.end() for found in _SENTENCE.finditer(near)), default=0) :]
+    lead = near[max((match.end() for match in _SENTENCE.finditer(near)), default=0) :]
     if _says(_ADDRESSED, lead, broken=broken) or _says(_OBEY, lead, broken=broken):
         return False
     if _negated(lead, text[start:end], text[end : end + 4]) or _ELSEWHERE.match(
@@ -162,11 +162,11 @@ def mentioned(within: PhraseContext, start: int, end: int, *, broken: bool) -> b
     return bool(asks) and not _NEXT.plain.search(lead)
 
 
-def _around(places: Sequence[int], opened: int, closed: int) -> bool:
+def _around(positions: Sequence[int], opened: int, closed: int) -> bool:
     """Whether one of the places is near a quotation, and outside of it."""
-    before, after = bisect_left(places, opened - NEAR), bisect_left(places, closed)
-    return (before < len(places) and places[before] < opened) or (
-        after < len(places) and places[after] < closed + NEAR
+    before, after = bisect_left(positions, opened - NEAR), bisect_left(positions, closed)
+    return (before < len(positions) and positions[before] < opened) or (
+        after < len(positions) and positions[after] < closed + NEAR
     )
 
 
@@ -176,27 +176,27 @@ def silent(within: PhraseContext, addressed: Sequence[int]) -> list[tuple[int, i
     These are quotations that are spoken of, and questions in which nobody is addressed (`addressed`: the places of such words).
     """
     text = within.form.text
-    found = [
+    silenced = [
         (opened, closed)
         for opened, closed in within.quoted
         if _around(within.speaking, opened, closed) and not _around(within.obeying, opened, closed)
     ]
-    places = sorted(addressed)
+    positions = sorted(addressed)
     start = 0
     for end in [*(mark.end() for mark in _SENTENCE.finditer(text)), len(text)]:
-        if _ASKS.plain.match(text, start) and bisect_left(places, start) == bisect_left(
-            places, end
+        if _ASKS.plain.match(text, start) and bisect_left(positions, start) == bisect_left(
+            positions, end
         ):
-            found.append((start, end))
+            silenced.append((start, end))
         start = end
-    return found
+    return silenced
 
 
-def _negated(lead: str, found: str, after: str) -> bool:
+def _negated(lead: str, matched: str, after: str) -> bool:
     """Whether it is said not to forget the instructions."""
-    if _FORGET.match(found) and (denied := _KEPT.search(lead)) and denied.end() == len(lead):
+    if _FORGET.match(matched) and (denied := _KEPT.search(lead)) and denied.end() == len(lead):
         return True
-    return _KEPT.search(f"{found}\0{after}") is not None
+    return _KEPT.search(f"{matched}\0{after}") is not None
 
 
 def _says(words: AttackPattern, text: str, *, broken: bool) -> bool:

@@ -37,12 +37,12 @@ def listed(words: str) -> str:
 
 def stems(words: str) -> tuple[str, ...]:
     """For each word of a list some letters that stand in all its forms; "" where there are none."""
-    found: list[str] = []
+    word_stems: list[str] = []
     for word in re.split(r", ", fold(one_line(words))):
         bare = _INNER.sub(" ", _INNER.sub(" ", _INNER.sub(" ", word)))
         runs = _LITERAL.findall(_MAYBE.sub(" ", bare))
-        found.append(max(runs, key=len, default=""))
-    return tuple(dict.fromkeys(found))
+        word_stems.append(max(runs, key=len, default=""))
+    return tuple(dict.fromkeys(word_stems))
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ class AttackPattern:
         return re.compile(rf"\b(?:{pattern})\b" if self.words else pattern)
 
 
-def _breakable(found: re.Match[str]) -> str:
+def _breakable(match: re.Match[str]) -> str:
     """A letter, or whatever stands for one, that a mark may follow."""
-    unit, times = found[1], found[2] or ""
-    return found[0] if unit in {None, r"\b"} else f"(?:{unit}{_BREAK}){times}"
+    unit, times = match[1], match[2] or ""
+    return match[0] if unit in {None, r"\b"} else f"(?:{unit}{_BREAK}){times}"
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class LanguagePatterns:
     """The words of a language that attacks are made of, each a pattern of alternatives.
 
     `drop` the `orders` that are `earlier` or are `void`, `told` ("what you were told"), `obey` only
-    me; `say` `your` `text`, or the orders you were `given`; `be` a `being` `without` `bounds`, or a
-    `free` one; a `mode`; `your` `keys`, or those you `have`; `what` asks.
+    me; `say` `your` `text`, or the orders you were `received`; `be` a `being` `without` `bounds`,
+    or a `free` one; a `mode`; `your` `keys`, or those you `have`; `what` asks.
     """
 
     drop: str
@@ -105,7 +105,7 @@ class LanguagePatterns:
     what: str
     your: str
     text: str
-    given: str
+    received: str
     above: str
     be: str
     you: str
@@ -144,8 +144,8 @@ _FORMS: Final = {  # each with the words that it cannot do without
     "reveal": (
         ("{say} ~6 {text}", "text"),
         ("{what} ~4 {text}", "text"),
-        ("{say} ~5 {orders} ~3 {given}", "orders"),
-        ("{what} ~3 {orders} ~3 {given}", "orders"),
+        ("{say} ~5 {orders} ~3 {received}", "orders"),
+        ("{what} ~3 {orders} ~3 {received}", "orders"),
         ("{say} ~4 {above}", "above"),
     ),
     "persona": (

@@ -74,7 +74,7 @@ class Lexicon:
     """Words by kind, as the files of `phrases` list them."""
 
     def __init__(self, *tables: Mapping[str, str]) -> None:
-        self._whole: defaultdict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
+        self._exact: defaultdict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
         self._stems: defaultdict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
         self._dense: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         for table in tables:
@@ -89,7 +89,7 @@ class Lexicon:
             self._dense[entry[0]].append((entry, kind))
             return
         first, *rest = re.findall(r"\w+\*?|\.\.\.", entry)
-        table = self._stems if first.endswith("*") else self._whole
+        table = self._stems if first.endswith("*") else self._exact
         table[first.removesuffix("*")].append((kind, tuple(rest)))
 
     def signs(self, text: str) -> Iterator[Sign]:
@@ -112,7 +112,7 @@ class Lexicon:
 
     def _entries(self, word: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         for form in _forms(word):
-            yield from self._whole.get(form, ())
+            yield from self._exact.get(form, ())
             for length in range(1, min(len(form), _LONGEST_STEM) + 1):
                 yield from self._stems.get(form[:length], ())
 
@@ -130,13 +130,13 @@ def _words(text: str) -> list[_Word]:
     """The words of a text, further apart where a sentence ends between them."""
     words: list[_Word] = []
     at, pause = 0.0, 0.0
-    for found in _TOKEN.finditer(text):
-        if found["end"]:
+    for match in _TOKEN.finditer(text):
+        if match["end"]:
             pause = _PAUSE
             continue
-        at += pause + (_DENSE_WORD if found["dense"] else 1)
+        at += pause + (_DENSE_WORD if match["dense"] else 1)
         pause = 0.0
-        words.append(_Word(found[0], at, found.start(), found.end()))
+        words.append(_Word(match[0], at, match.start(), match.end()))
     return words
 
 
@@ -162,10 +162,10 @@ def _is(word: _Word, wanted: str) -> bool:
     return word.text == wanted
 
 
-def outside(signs: Sequence[Sign], places: Iterable[tuple[int, int]]) -> list[Sign]:
+def outside(signs: Sequence[Sign], spans: Iterable[tuple[int, int]]) -> list[Sign]:
     """The signs that touch none of the places of a text."""
     merged: list[tuple[int, int]] = []
-    for start, end in sorted(places):
+    for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
@@ -197,16 +197,16 @@ def combined(signs: Iterable[Sign], combinations: Sequence[Combination]) -> Iter
 
 def _met(known: Mapping[str, list[Sign]], combination: Combination) -> Iterator[Sign]:
     """Every place where the kinds of a combination stand close enough together."""
-    places = sorted(
+    ordered = sorted(
         (sign for kind in combination.kinds for sign in known[kind]), key=lambda sign: sign.first
     )
     latest: dict[str, Sign] = {}
-    for place in places:
-        latest[place.kind] = place
+    for candidate in ordered:
+        latest[candidate.kind] = candidate
         if len(latest) < len(combination.kinds):
             continue
         first = min(sign.last for sign in latest.values())
-        if place.first - first <= combination.within and (
+        if candidate.first - first <= combination.within and (
             not combination.in_order or _rises([latest[kind].first for kind in combination.kinds])
         ):
             yield Sign(
@@ -218,8 +218,8 @@ def _met(known: Mapping[str, list[Sign]], combination: Combination) -> Iterator[
             )
 
 
-def _rises(places: Sequence[float]) -> bool:
-    return all(one <= other for one, other in pairwise(places))
+def _rises(positions: Sequence[float]) -> bool:
+    return all(one <= other for one, other in pairwise(positions))
 
 
 def _beside(known: Mapping[str, list[Sign]], combination: Combination, made: Sign) -> bool:

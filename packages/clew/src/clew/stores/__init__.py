@@ -41,7 +41,7 @@ __all__ = [
     "StoreNewerError",
     "StoreUnreachableError",
     "Where",
-    "default_place",
+    "default_location",
     "has_password",
     "is_address",
     "open_store",
@@ -67,7 +67,7 @@ def open_store(where: str | Path | None = None) -> Store:
     `$CLEW_STORE`, else the file `runs.sqlite` in the user's data folder.
     """
     check_argument("store", where, (str, os.PathLike, NONE), _WANTED)
-    named = str(where or os.environ.get("CLEW_STORE") or default_place())
+    named = str(where or os.environ.get("CLEW_STORE") or default_location())
     if named in {"memory:", ":memory:"}:
         return _shipped("clew.stores.memory", "MemoryStore")()
     if scheme := scheme_of(named):
@@ -97,10 +97,10 @@ async def store_at(where: Where) -> AsyncGenerator[Store]:
         yield where if is_shipped(type(where)) else guarded(where)
 
 
-def _is_store(given: object) -> bool:
+def _is_store(candidate: object) -> bool:
     """Whether it has what every store has, which neither lists, files nor classes have."""
-    methods = [getattr(given, name, None) for name in ("append", "read")]
-    return not isinstance(given, type) and all(map(callable, methods))
+    methods = [getattr(candidate, name, None) for name in ("append", "read")]
+    return not isinstance(candidate, type) and all(map(callable, methods))
 
 
 def store_file(named: str) -> Path:
@@ -131,7 +131,7 @@ def _store_at(address: str, scheme: str) -> Store:
     return opened(address)
 
 
-def default_place() -> Path:
+def default_location() -> Path:
     """The user's own store, in the platform's folder for such data."""
     dirs = importlib.import_module("platformdirs")  # dear to import, and most name their store
     folder: Path = dirs.user_data_path("clew", appauthor=False)

@@ -23,8 +23,8 @@ def is_address(named: str) -> bool:
 
 def scheme_of(named: str) -> str:
     """The scheme of an address, such as `https://`; "" for a path."""
-    found = _ADDRESS.match(named)
-    return found[0] if found else ""
+    match = _ADDRESS.match(named)
+    return match[0] if match else ""
 
 
 def without_password(named: str) -> str:
@@ -49,9 +49,9 @@ def has_password(named: str) -> bool:
 
 def public_address(parts: SplitResult) -> str:
     """The address without anything secret."""
-    user, at, place = parts.netloc.rpartition("@")
+    user, at, host = parts.netloc.rpartition("@")
     visible = [one for one in parse_qsl(parts.query) if one[0] not in _SECRET]
-    return joined_address(parts._replace(netloc=f"{user.partition(':')[0]}{at}{place}"), visible)
+    return joined_address(parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}"), visible)
 
 
 def joined_address(parts: SplitResult, options: Sequence[tuple[str, str]]) -> str:

@@ -68,22 +68,22 @@ class FileClaims:
 
     def claim(self, name: str) -> bool:
         """Take the lock called so; False where anybody has it. Raises `StoreError`."""
-        place = _place(name)
+        offset = _offset(name)
         with _process.lock:
             try:
                 identity = self._open_file()
                 try:
-                    return self._try_lock(name, place, identity)
+                    return self._try_lock(name, offset, identity)
                 finally:
                     _close_idle(identity)
             except OSError as error:
                 raise failed(self.path, error) from error
 
-    def _try_lock(self, name: str, place: int, identity: _Identity) -> bool:
+    def _try_lock(self, name: str, offset: int, identity: _Identity) -> bool:
         file = _process.files[identity]
-        if place in file.bytes or not _locked(file.descriptor, place):
+        if offset in file.bytes or not _locked(file.descriptor, offset):
             return False
-        file.bytes.add(place)
+        file.bytes.add(offset)
         self._held[name] = identity
         return True
 
@@ -94,9 +94,9 @@ class FileClaims:
             file = _process.files.get(identity) if identity is not None else None
             if identity is None or file is None:  # not ours, or the parent's of a forked child
                 return
-            place = _place(name)
-            file.bytes.discard(place)
-            _unlock(file.descriptor, place)
+            offset = _offset(name)
+            file.bytes.discard(offset)
+            _unlock(file.descriptor, offset)
             _close_idle(identity)
 
     def release_all(self) -> None:
@@ -109,8 +109,8 @@ class FileClaims:
         if (identity := self._identity()) in _process.files:
             return identity
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, self._rights())
-        found = os.fstat(descriptor)
-        identity = (found.st_dev, found.st_ino)
+        status = os.fstat(descriptor)
+        identity = (status.st_dev, status.st_ino)
         _process.files[identity] = _File(descriptor)
         return identity
 
@@ -120,13 +120,13 @@ class FileClaims:
 
     def _identity(self) -> _Identity:
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             return (0, 0)
-        return (found.st_dev, found.st_ino)
+        return (status.st_dev, status.st_ino)
 
 
-def _place(name: str) -> int:
+def _offset(name: str) -> int:
     """The byte that stands for a name."""
     digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest) >> (33 if sys.platform == "win32" else 2)  # as far as files reach
@@ -140,27 +140,27 @@ def _close_idle(identity: _Identity) -> None:
 
 if sys.platform == "win32":  # pragma: no cover - its own calls
 
-    def _locked(descriptor: int, place: int) -> bool:
-        os.lseek(descriptor, place, os.SEEK_SET)
+    def _locked(descriptor: int, offset: int) -> bool:
+        os.lseek(descriptor, offset, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except PermissionError:
             return False
         return True
 
-    def _unlock(descriptor: int, place: int) -> None:
-        os.lseek(descriptor, place, os.SEEK_SET)
+    def _unlock(descriptor: int, offset: int) -> None:
+        os.lseek(descriptor, offset, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
 else:
 
-    def _locked(descriptor: int, place: int) -> bool:
+    def _locked(descriptor: int, offset: int) -> bool:
         """Lock a byte; False where another process has it."""
         try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
         except (BlockingIOError, PermissionError):  # which of them is up to the system
             return False
         return True
 
-    def _unlock(descriptor: int, place: int) -> None:
-        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
+    def _unlock(descriptor: int, offset: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, offset)

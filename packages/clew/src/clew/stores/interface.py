@@ -37,7 +37,7 @@ class Placed(Protocol, metaclass=Structural):
     """A store that several objects of a process may have open at once."""
 
     @property
-    def place(self) -> Hashable:
+    def location(self) -> Hashable:
         """Where its runs lie: the same for all of these objects, and for no others."""
         ...
 

@@ -73,23 +73,23 @@ def status_after(append: Append) -> str:
 
 
 def page(
-    infos: Iterable[RunInfo], most: int = 0, after: RunInfo | None = None, status: str = ""
+    infos: Iterable[RunInfo], limit: int = 0, after: RunInfo | None = None, status: str = ""
 ) -> list[RunInfo]:
     """The result of `Store.runs`, from all runs in their order."""
-    found = list(infos)
+    listed = list(infos)
     if after is not None:
-        place = next((at for at, info in enumerate(found) if info.run_id == after.run_id), None)
-        if place is not None:
-            found = found[place + 1 :]
+        index = next((at for at, info in enumerate(listed) if info.run_id == after.run_id), None)
+        if index is not None:
+            listed = listed[index + 1 :]
         else:  # it was forgotten meanwhile
-            found = [info for info in found if info.last.at < after.last.at]
+            listed = [info for info in listed if info.last.at < after.last.at]
     if status:
-        found = [info for info in found if status_of(info.last.body) == status]
-    return found[:most] if most else found
+        listed = [info for info in listed if status_of(info.last.body) == status]
+    return listed[:limit] if limit else listed
 
 
-def matching(ids: Iterable[str], part: str, most: int) -> list[str]:
+def matching(ids: Iterable[str], part: str, limit: int) -> list[str]:
     """The result of `Store.ids`, from all ids."""
     known: Sequence[str] = sorted(ids)
     begin = [run_id for run_id in known if run_id.startswith(part)]
-    return (begin or [run_id for run_id in known if run_id.endswith(part)])[:most]
+    return (begin or [run_id for run_id in known if run_id.endswith(part)])[:limit]

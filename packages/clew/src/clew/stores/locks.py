@@ -18,7 +18,7 @@ from clew.core.interfaces import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Locks
 from clew.stores.refusals import being_worked_on
-from clew.stores.user_store import place_of
+from clew.stores.user_store import location_of
 from clew.support.errors import ConfigError, StoreError
 
 LOG: Final = logging.getLogger("clew")
@@ -30,7 +30,7 @@ class SharedStore(Store, Locks, Protocol):
     """A store that workers share."""
 
 
-class _Setting(msgspec.Struct):
+class _BegunSpec(msgspec.Struct):
     fingerprint: str = ""
 
 
@@ -38,7 +38,7 @@ class _Begun(msgspec.Struct):
     """What of a run's first line says who works on it, and with which agent."""
 
     queue: str = ""
-    setting: _Setting = msgspec.field(default_factory=_Setting)
+    spec: _BegunSpec = msgspec.field(default_factory=_BegunSpec)
 
 
 _begun: Final = msgspec.json.Decoder(_Begun)
@@ -62,7 +62,7 @@ def queue_of(run: RunInfo | Trajectory) -> str:
 def fingerprint_of(run: RunInfo) -> str:
     """The fingerprint of the agent that a run was begun with; "" where it cannot be read."""
     try:
-        return _begun.decode(run.first.body).setting.fingerprint
+        return _begun.decode(run.first.body).spec.fingerprint
     except (ValueError, RecursionError):  # of a newer clew, or damaged
         return ""
 
@@ -124,7 +124,7 @@ async def at_work(store: Store, run_id: str, if_busy: IfBusy = "wait") -> AsyncG
     on it; `RunExistsError` where it is not waited for.
     """
     try:
-        async with turn((place_of(store), run_id), if_busy):
+        async with turn((location_of(store), run_id), if_busy):
             if not isinstance(store, Locks):
                 yield
                 return

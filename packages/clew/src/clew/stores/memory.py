@@ -68,11 +68,11 @@ class MemoryStore:
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
         run = self._run(run_id)
-        found, start = run.lines, run.shared
-        while found and run.base is not None and start > after:
+        lines, start = run.lines, run.shared
+        while lines and run.base is not None and start > after:
             run = self._run(run.base.run_id)
-            found, start = run.lines[: start - run.shared] + found, run.shared
-        return found[max(after - start, 0) :]
+            lines, start = run.lines[: start - run.shared] + lines, run.shared
+        return lines[max(after - start, 0) :]
 
     async def blob(self, digest: str) -> bytes:
         if digest not in self._blobs:
@@ -88,13 +88,13 @@ class MemoryStore:
         return list(self._run(run_id).inbox.items())
 
     async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+        self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
-        found = [self._info(run_id, run) for run_id, run in self._runs.items() if run.lines]
-        return page(sorted(found, key=lambda run: run.last.at, reverse=True), most, after, status)
+        infos = [self._info(run_id, run) for run_id, run in self._runs.items() if run.lines]
+        return page(sorted(infos, key=lambda run: run.last.at, reverse=True), limit, after, status)
 
-    async def ids(self, part: str, most: int = 20) -> list[str]:
-        return matching((run_id for run_id, run in self._runs.items() if run.lines), part, most)
+    async def ids(self, part: str, limit: int = 20) -> list[str]:
+        return matching((run_id for run_id, run in self._runs.items() if run.lines), part, limit)
 
     async def claim(self, name: str) -> bool:
         free = name not in self._claimed
@@ -105,12 +105,12 @@ class MemoryStore:
         self._claimed.discard(name)
 
     async def due(self) -> list[RunInfo]:
-        found = [
+        infos = [
             self._info(run_id, run)
             for run_id, run in self._runs.items()
             if run.lines and (run.inbox or not stops(run.lines[-1].body))
         ]
-        return sorted(found, key=lambda run: run.last.at)
+        return sorted(infos, key=lambda run: run.last.at)
 
     async def forget(self, run_id: str) -> None:
         run = self._run(run_id)

@@ -127,27 +127,27 @@ def refusal(append: Append, epoch: int, head: int) -> StoreError | None:
     return None
 
 
-def failed(place: object, error: OSError) -> StoreError:
-    """Say what to do if the operating system refuses to read or write at `place`."""
+def failed(path: object, error: OSError) -> StoreError:
+    """Say what to do if the operating system refuses to read or write at `path`."""
     if error.errno in _FULL:
-        return StoreError(f"{place} {NO_ROOM}")
+        return StoreError(f"{path} {NO_ROOM}")
     if error.errno in _SPENT:
-        return StoreError(f"{place} {NO_DESCRIPTORS}")
+        return StoreError(f"{path} {NO_DESCRIPTORS}")
     if error.errno in _CLOSED:
-        return StoreError(f"{place} may not be written: change its rights or name another store")
+        return StoreError(f"{path} may not be written: change its rights or name another store")
     if error.errno in _NO_FOLDER:
-        return StoreError(f"{place} lies under a file, not a folder: name another store")
+        return StoreError(f"{path} lies under a file, not a folder: name another store")
     reason = os.strerror(error.errno) if error.errno else str(error)
-    return StoreError(f"{place} cannot be used as a store ({reason}): name another one")
+    return StoreError(f"{path} cannot be used as a store ({reason}): name another one")
 
 
-def unreadable(place: object, error: OSError) -> StoreError:
+def unreadable(path: object, error: OSError) -> StoreError:
     """Say what to do about a file of runs that the operating system refuses to read."""
     if error.errno in _SPENT:
-        return StoreError(f"{place} {NO_DESCRIPTORS}")
+        return StoreError(f"{path} {NO_DESCRIPTORS}")
     if error.errno in _CLOSED:
-        return StoreError(f"{place} may not be read: change its rights or restore a copy")
-    return StoreError(f"{place} cannot be read ({error.strerror}): restore a copy")
+        return StoreError(f"{path} may not be read: change its rights or restore a copy")
+    return StoreError(f"{path} cannot be read ({error.strerror}): restore a copy")
 
 
 def descriptors_spent() -> bool:
@@ -164,19 +164,19 @@ def descriptors_spent() -> bool:
     return False
 
 
-def file_replaced(place: object) -> StoreUnreachableError:
+def file_replaced(path: object) -> StoreUnreachableError:
     """The file was removed or replaced while it was in use."""
     error = StoreUnreachableError(
-        f"{place} was removed or replaced while it was in use, and what is written now would be "
+        f"{path} was removed or replaced while it was in use, and what is written now would be "
         "lost: put it back and resume, or ask anew"
     )
     error.gone = True
     return error
 
 
-def newer(place: object, version: int, known: int) -> StoreNewerError:
+def newer(path: object, version: int, known: int) -> StoreNewerError:
     """A later clew than this one wrote the store."""
     return StoreNewerError(
-        f"{place} was written by a newer clew (store version {version}, this one knows {known}): "
+        f"{path} was written by a newer clew (store version {version}, this one knows {known}): "
         "upgrade clew"
     )

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from clew.core.events import Json
-from clew.stores import default_place
+from clew.stores import default_location
 from clew.support.errors import ConfigError
 from clew.support.private_files import make_folder
 
@@ -76,7 +76,7 @@ def trust(run_id: str, origin: Mapping[str, Json]) -> None:
 
 
 def _folder() -> Path:
-    return default_place().parent
+    return default_location().parent
 
 
 def _private(name: str, flag: int) -> int:
@@ -87,26 +87,24 @@ def _private(name: str, flag: int) -> int:
 
 def _key(*, make: bool = False) -> bytes:
     """The user's key; of several processes that make it at once, all have the first one's."""
-    place = _folder() / KEY
-    if make and not place.exists():
+    path = _folder() / KEY
+    if make and not path.exists():
         draft = f"{KEY}.{secrets.token_hex(8)}"
         with os.fdopen(_private(draft, os.O_EXCL), "w") as file:
             file.write(secrets.token_hex(32))
         with suppress(FileExistsError):
-            os.link(_folder() / draft, place)
+            os.link(_folder() / draft, path)
         (_folder() / draft).unlink()
     try:
-        return bytes.fromhex(place.read_text("ascii"))
+        return bytes.fromhex(path.read_text("ascii"))
     except ValueError as error:
-        message = (
-            f"{place} is no key: delete it (what was begun with it is then not yours any more)"
-        )
+        message = f"{path} is no key: delete it (what was begun with it is then not yours any more)"
         raise ConfigError(message) from error
 
 
 def _seal(key: bytes, run_id: str, origin: Mapping[str, Json]) -> str:
-    said = _ENCODER.encode([run_id, origin])
-    return hashlib.blake2b(said, key=key, digest_size=16).hexdigest()
+    message = _ENCODER.encode([run_id, origin])
+    return hashlib.blake2b(message, key=key, digest_size=16).hexdigest()
 
 
 def _trusted() -> set[str]:

@@ -37,10 +37,10 @@ def unguarded(store: Store) -> Store:
     return store.store if isinstance(store, _Guarded) else store
 
 
-def place_of(store: Store) -> Hashable:
+def location_of(store: Store) -> Hashable:
     """What tells where a store keeps its runs, whatever object of this process has it open."""
     store = unguarded(store)
-    return store.place if isinstance(store, Placed) else id(store)
+    return store.location if isinstance(store, Placed) else id(store)
 
 
 class _Guarded:
@@ -62,16 +62,16 @@ def _checked(what: str, name: str, method: Callable[..., Awaitable[Any]]) -> Any
 
     async def checked(*args: Any, **more: Any) -> Any:
         try:
-            found = await method(*args, **more)
+            answer = await method(*args, **more)
         except (ClewError, KeyboardInterrupt, anyio.get_cancelled_exc_class()):
             raise
         except BaseException as error:
             raise broken(what, error) from error
-        if name == "append" and found is None:
+        if name == "append" and answer is None:
             return False  # it says nothing of its inbox, and is asked
         try:
-            return msgspec.convert(found, gives)
+            return msgspec.convert(answer, gives)
         except msgspec.ValidationError as error:
-            raise wrong(what, found, wanted) from error
+            raise wrong(what, answer, wanted) from error
 
     return checked

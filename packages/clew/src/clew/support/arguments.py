@@ -23,9 +23,9 @@ def check_callable(name: str, value: object, wanted: str) -> None:
         raise ConfigError(message, field=name)
 
 
-def check_number(name: str, value: object, least: int | None = None) -> None:
-    """Raise `ConfigError` for what is no whole number, or less than `least`."""
-    if type(value) is not int or (least is not None and value < least):
-        wanted = "a whole number" if least is None else f"{least} or more"
+def check_number(name: str, value: object, minimum: int | None = None) -> None:
+    """Raise `ConfigError` for what is no whole number, or less than `minimum`."""
+    if type(value) is not int or (minimum is not None and value < minimum):
+        wanted = "a whole number" if minimum is None else f"{minimum} or more"
         message = f"{name} is {value!r}: give {wanted}"
         raise ConfigError(message)

@@ -56,8 +56,8 @@ def _requirement(package: str, note: dict[str, Any], extra: str) -> str:
         case {"dir_info": _}:
             return f"'{folder}{extras}'"
         case {"vcs_info": {"vcs": vcs, "commit_id": commit}}:
-            place = f"{vcs}+{url}@{commit}#subdirectory=packages/{package}"
-            return f"'{package}{extras} @ {place}'"
+            requirement = f"{vcs}+{url}@{commit}#subdirectory=packages/{package}"
+            return f"'{package}{extras} @ {requirement}'"
         case {"archive_info": _}:
             return f"'{package}{extras} @ {url}'"
         case _:

@@ -24,7 +24,7 @@ def unfit(value: Any, level: int = 0) -> str:
     """
     inner: Any = value
     if isinstance(value, str):
-        return "" if value.isascii() or _is_whole(value) else "a text with half a character"
+        return "" if value.isascii() or _is_integer(value) else "a text with half a character"
     if isinstance(value, float):
         return "" if value - value == 0 else f"{value}, which is no number of JSON"
     if value is None or isinstance(value, int):
@@ -51,15 +51,15 @@ def refused(
 
     `check` says what is wrong with the value of one.
     """
-    places = [*((str(number), value) for number, value in enumerate(args, 1)), *named.items()]
-    for place, value in places:
-        if problem := unfit(place) or check(value):
-            shown = place.encode(errors="replace").decode()
-            return f"{function}() got as its argument {shown} {REFUSED.format(problem)}"
+    named_values = [*((str(number), value) for number, value in enumerate(args, 1)), *named.items()]
+    for label, value in named_values:
+        if problem := unfit(label) or check(value):
+            printable = label.encode(errors="replace").decode()
+            return f"{function}() got as its argument {printable} {REFUSED.format(problem)}"
     return ""
 
 
-def _is_whole(text: str) -> bool:
+def _is_integer(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

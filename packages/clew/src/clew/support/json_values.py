@@ -60,16 +60,16 @@ def plain(value: Any) -> Json:
         return value
     try:
         keyed: Json = msgspec.to_builtins(value, enc_hook=encode_other)
-        found: Json = msgspec.to_builtins(keyed, str_keys=True)
-        _refuse(found, DEEPEST)
-        _encode(found)
+        as_builtins: Json = msgspec.to_builtins(keyed, str_keys=True)
+        _refuse(as_builtins, DEEPEST)
+        _encode(as_builtins)
         _refuse_same_keys(keyed)
     except RecursionError:
         message = "it holds itself, or is nested too deeply"
         raise ValueError(message) from None
     except TypeError as error:
         raise ValueError(str(error)) from error
-    return found
+    return as_builtins
 
 
 def _refuse(value: Json, levels: int) -> None:

@@ -36,8 +36,8 @@ class Patience(NamedTuple):
 
 def broken(what: str, error: BaseException) -> PartError:
     """The error that says which part failed, and how."""
-    said = f"{what} failed: {described(error)}{_known_words(error)}"
-    return PartError(f"{said}; mend it and resume the run")
+    message = f"{what} failed: {described(error)}{_known_words(error)}"
+    return PartError(f"{message}; mend it and resume the run")
 
 
 def _known_words(error: BaseException) -> str:
@@ -83,11 +83,11 @@ def shaped_text(shape: Callable[[str], str], text: str) -> str:
     return text_from(who, seen, "a text")
 
 
-def short_repr(value: object, most: int = 60) -> str:
+def short_repr(value: object, max_chars: int = 60) -> str:
     """A value in a line, whatever its `repr` does."""
     try:
         name = getattr(value, "__qualname__", None)
-        text = one_line(name if isinstance(name, str) else repr(value), most)
+        text = one_line(name if isinstance(name, str) else repr(value), max_chars)
     except BaseException as error:  # noqa: BLE001 - it is a user's own code
         text = f"(its repr raises {type(error).__name__})"
     return f"{text} ({type(value).__name__})"
@@ -121,14 +121,14 @@ def stable_name(part: object) -> str:
     return _SET.sub(_in_order, told) if "{" in told else told
 
 
-def _in_order(found: re.Match[str]) -> str:
+def _in_order(match: re.Match[str]) -> str:
     """A set with its members in order: its own order is another in every process."""
     try:
-        members: object = ast.literal_eval(found[0])
+        members: object = ast.literal_eval(match[0])
     except (ValueError, SyntaxError):
-        return found[0]
+        return match[0]
     if not isinstance(members, set):
-        return found[0]
+        return match[0]
     return f"{{{', '.join(sorted(map(repr, cast('set[object]', members))))}}}"
 
 
@@ -140,7 +140,7 @@ def name_of(part: object) -> str | None:
 def differing(value: object, usual: object, names: Iterable[str]) -> dict[str, Any]:
     """Of these attributes, those that are not as usual."""
     pairs = ((name, getattr(value, name), getattr(usual, name)) for name in names)
-    return {name: given for name, given, other in pairs if given != other}
+    return {name: own for name, own, other in pairs if own != other}
 
 
 def names_of(parts: Sequence[P]) -> tuple[tuple[str, P], ...]:
@@ -178,10 +178,10 @@ class using:  # noqa: N801 - it reads as a word of the `with` statement
 async def ask(what: str, patience: Patience, part: Callable[..., Any], *args: Any) -> Any:
     """What a part says: at once, or, where that has to be awaited, before its deadline."""
     with using(what):
-        found = part(*args)
-        if not hasattr(found, "__await__"):
-            return found
-    ended = await run_with_deadline(found, patience.seconds, patience.grace)
+        answer = part(*args)
+        if not hasattr(answer, "__await__"):
+            return answer
+    ended = await run_with_deadline(answer, patience.seconds, patience.grace)
     if ended.late:
         how = "" if ended.responded else ", and ignored that it was stopped"
         message = (
@@ -198,8 +198,8 @@ async def ask(what: str, patience: Patience, part: Callable[..., Any], *args: An
 def copied(value: Json) -> Json:
     """The same JSON for a part that may change it."""
     if isinstance(value, dict):
-        given = cast("dict[str, Json]", value)
-        return {name: copied(each) for name, each in given.items()}
+        mapping = cast("dict[str, Json]", value)
+        return {name: copied(each) for name, each in mapping.items()}
     if isinstance(value, list):
         return [copied(each) for each in cast("Sequence[Json]", value)]
     return value

@@ -20,7 +20,7 @@ class NamedProxy(NamedTuple):
     address: str
 
     @property
-    def shown(self) -> str:
+    def redacted(self) -> str:
         """Its address without the password that it may hold."""
         return hidden(self.address)
 
@@ -32,12 +32,12 @@ class NamedProxy(NamedTuple):
 
 def environment_proxies() -> list[NamedProxy]:
     """Those of the environment, or of the system's settings; host:port means http://host:port."""
-    found = getproxies()
-    if found.get("no") == "*":
+    proxies = getproxies()
+    if proxies.get("no") == "*":
         return []
     return [
         NamedProxy(kind, _variable(kind), _with_scheme(address))
-        for kind, address in found.items()
+        for kind, address in proxies.items()
         if kind in {"http", "https", "all"}
     ]
 
@@ -47,8 +47,8 @@ def proxy_before(base_url: str) -> NamedProxy | None:
     parts = urlsplit(base_url)
     by_kind = {each.kind: each for each in environment_proxies()}
     named = (by_kind.get(kind) for kind in _KINDS.get(parts.scheme, ()))
-    found = next((each for each in named if each is not None), None)
-    return None if found is None or proxy_bypass(parts.netloc) else found
+    proxy = next((each for each in named if each is not None), None)
+    return None if proxy is None or proxy_bypass(parts.netloc) else proxy
 
 
 def _variable(kind: str) -> str:

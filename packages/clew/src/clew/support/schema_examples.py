@@ -13,7 +13,7 @@ from clew.support.schema_parts import keywords, target
 
 _DEEPEST: Final = 8
 _PLACEHOLDER: Final = "..."
-_MOST_VALUES: Final = 100
+_MAX_VALUES: Final = 100
 """So many values of a form are looked at for one that is not in a list yet."""
 _UNIQUE: Final = jsonschema_rs.Draft202012Validator({"uniqueItems": True})
 _FORMATS: Final = {
@@ -69,18 +69,18 @@ _NAMED: Final = ("$defs", "definitions")
 
 def _flat(schema: Json, root: Json, choice: int, depth: int) -> dict[str, Json]:
     """A schema and what it is put together of, as one; of alternatives that of the choice."""
-    given = dict(keywords(schema))
+    expanded = dict(keywords(schema))
     parts: list[Json] = []
-    if "$ref" in given:
-        parts.append(target(given.pop("$ref"), root))
-    parts += given.pop("allOf", [])
+    if "$ref" in expanded:
+        parts.append(target(expanded.pop("$ref"), root))
+    parts += expanded.pop("allOf", [])
     for keyword in ("anyOf", "oneOf"):
-        if forms := given.pop(keyword, []):
+        if forms := expanded.pop(keyword, []):
             parts.append(forms[choice % len(forms)])
-    asked = given.pop("if", None)
-    branches = ([asked, given.pop("then", True)], [given.pop("else", True)])
+    asked = expanded.pop("if", None)
+    branches = ([asked, expanded.pop("then", True)], [expanded.pop("else", True)])
     parts += branches[choice % 2] if asked is not None else []
-    flat = given
+    flat = expanded
     for part in parts if depth < _DEEPEST else ():
         flat = _merged(flat, _flat(part, root, choice, depth + 1))
     if isinstance(flat.get("properties"), dict) and depth < _DEEPEST:
@@ -110,65 +110,65 @@ def _merged(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
 
 
 def _example(schema: Json, root: Json, also: frozenset[str], depth: int) -> Json:
-    given = keywords(schema)
-    if given.get("examples"):
-        return given["examples"][0]
+    fields = keywords(schema)
+    if fields.get("examples"):
+        return fields["examples"][0]
     for keyword in ("default", "const"):
-        if keyword in given:
-            return given[keyword]
-    if given.get("enum"):
-        return given["enum"][0]
+        if keyword in fields:
+            return fields[keyword]
+    if fields.get("enum"):
+        return fields["enum"][0]
     if depth > _DEEPEST:
         return _PLACEHOLDER
-    if "$ref" in given:
-        return _example(target(given["$ref"], root), root, also, depth + 1)
+    if "$ref" in fields:
+        return _example(target(fields["$ref"], root), root, also, depth + 1)
     for keyword in ("anyOf", "oneOf", "allOf"):
-        if given.get(keyword):
-            return _example(given[keyword][0], root, also, depth + 1)
-    return _of_type(given, root, also, depth)
+        if fields.get(keyword):
+            return _example(fields[keyword][0], root, also, depth + 1)
+    return _of_type(fields, root, also, depth)
 
 
-def _of_type(given: dict[str, Json], root: Json, also: frozenset[str], depth: int) -> Json:
-    kinds = given.get("type", "string")
+def _of_type(fields: dict[str, Json], root: Json, also: frozenset[str], depth: int) -> Json:
+    kinds = fields.get("type", "string")
     match kinds if isinstance(kinds, str) else kinds[0]:
         case "integer" | "number":
-            return _number(given)
+            return _number(fields)
         case "boolean":
             return True
         case "null":
             return None
         case "array":
-            return _list(given, root, depth)
+            return _list(fields, root, depth)
         case "object":
-            properties = keywords(given.get("properties"))
-            names = also | frozenset(given.get("required", ()))
+            properties = keywords(fields.get("properties"))
+            names = also | frozenset(fields.get("required", ()))
             return {
                 name: _example(inner, root, frozenset(), depth + 1)
                 for name, inner in properties.items()
                 if name in names
             }
         case _:
-            if (known := _FORMATS.get(str(given.get("format")))) is not None:
+            if (known := _FORMATS.get(str(fields.get("format")))) is not None:
                 return known
-            return _PLACEHOLDER.ljust(given.get("minLength", 0), ".")[: given.get("maxLength")]
+            return _PLACEHOLDER.ljust(fields.get("minLength", 0), ".")[: fields.get("maxLength")]
 
 
-def _list(given: dict[str, Json], root: Json, depth: int) -> Json:
-    forms: list[Json] = [*given.get("prefixItems", ())]
-    rest = given.get("items", given.get("contains"))
+def _list(fields: dict[str, Json], root: Json, depth: int) -> Json:
+    forms: list[Json] = [*fields.get("prefixItems", ())]
+    rest = fields.get("items", fields.get("contains"))
     if rest is not False:
-        least = max(given.get("minItems", 0), 0 if forms else 1)
-        forms += [rest] * (least - len(forms))
-    forms = forms[: given.get("maxItems")]
-    if given.get("uniqueItems"):
+        min_items = max(fields.get("minItems", 0), 0 if forms else 1)
+        forms += [rest] * (min_items - len(forms))
+    forms = forms[: fields.get("maxItems")]
+    if fields.get("uniqueItems"):
         return _distinct(forms, root, depth)
-    shown = {id(form): _example(form, root, frozenset(), depth + 1) for form in forms}
-    return [shown[id(form)] for form in forms]
+    examples = {id(form): _example(form, root, frozenset(), depth + 1) for form in forms}
+    return [examples[id(form)] for form in forms]
 
 
 def _distinct(forms: list[Json], root: Json, depth: int) -> list[Json]:
     """A value for each form, none of them twice, as far as such values are found."""
-    values = {id(form): islice(_values(form, root, depth + 1), _MOST_VALUES) for form in forms}
+    values = {id(form): islice(_values(form, root, depth + 1), _MAX_VALUES) for form in forms}
     items: list[Json] = []
     for form in forms:
         others = (value for value in values[id(form)] if _UNIQUE.is_valid([*items, value]))
@@ -178,61 +178,61 @@ def _distinct(forms: list[Json], root: Json, depth: int) -> list[Json]:
 
 def _values(schema: Json, root: Json, depth: int) -> Iterator[Json]:
     """Several values of a form, its example first; one may come twice."""
-    given = keywords(schema)
+    fields = keywords(schema)
     first = _example(schema, root, frozenset(), depth)
     yield first
-    yield from given.get("examples", ())
-    yield from given.get("enum", ())
-    if depth > _DEEPEST or given.get("enum") or "const" in given:
+    yield from fields.get("examples", ())
+    yield from fields.get("enum", ())
+    if depth > _DEEPEST or fields.get("enum") or "const" in fields:
         return
-    inner = [target(given["$ref"], root)] if "$ref" in given else []
-    inner = inner or given.get("anyOf") or given.get("oneOf") or given.get("allOf", ())[:1]
+    inner = [target(fields["$ref"], root)] if "$ref" in fields else []
+    inner = inner or fields.get("anyOf") or fields.get("oneOf") or fields.get("allOf", ())[:1]
     for form in inner:
         yield from _values(form, root, depth + 1)
     if inner:
         return
-    kinds = given.get("type", "string")
+    kinds = fields.get("type", "string")
     for kind in [kinds] if isinstance(kinds, str) else kinds:
-        yield from _of_one_type({**given, "type": kind}, root, depth)
+        yield from _of_one_type({**fields, "type": kind}, root, depth)
 
 
-def _of_one_type(given: dict[str, Json], root: Json, depth: int) -> Iterator[Json]:
+def _of_one_type(fields: dict[str, Json], root: Json, depth: int) -> Iterator[Json]:
     """Several values of a form that has one type."""
-    match given["type"]:
+    match fields["type"]:
         case "integer" | "number":
-            yield from _numbers(given)
+            yield from _numbers(fields)
         case "boolean":
             yield from (True, False)
         case "null":
             yield None
         case "array":
-            yield from _lists(given, root, depth)
+            yield from _lists(fields, root, depth)
         case "object":
-            yield from _objects(given, root, depth)
+            yield from _objects(fields, root, depth)
         case _:
-            yield from _texts(given)
+            yield from _texts(fields)
 
 
-def _numbers(given: dict[str, Json]) -> Iterator[int | float]:
+def _numbers(fields: dict[str, Json]) -> Iterator[int | float]:
     """Upwards from the example, then downwards; between narrow limits, ever closer to one."""
-    first, step = _number(given), given.get("multipleOf", 1)
-    low, high = given.get("minimum", -inf), given.get("maximum", inf)
-    above, below = given.get("exclusiveMinimum", -inf), given.get("exclusiveMaximum", inf)
+    first, step = _number(fields), fields.get("multipleOf", 1)
+    low, high = fields.get("minimum", -inf), fields.get("maximum", inf)
+    above, below = fields.get("exclusiveMinimum", -inf), fields.get("exclusiveMaximum", inf)
     ways = [(first + step * n for n in count()), (first - step * n for n in count())]
-    if given["type"] == "number" and "multipleOf" not in given:
+    if fields["type"] == "number" and "multipleOf" not in fields:
         near = min(high, below) if min(high, below) > first else max(low, above)
-        ways.append(first + (near - first) / 2**n for n in range(1, _MOST_VALUES))
+        ways.append(first + (near - first) / 2**n for n in range(1, _MAX_VALUES))
     for numbers in ways:
         yield from takewhile(lambda it: low <= it <= high and above < it < below, numbers)
 
 
-def _texts(given: dict[str, Json]) -> Iterator[str]:
+def _texts(fields: dict[str, Json]) -> Iterator[str]:
     """Texts that differ in a number."""
-    form, most = _FORMATS.get(str(given.get("format"))), given.get("maxLength")
-    for n in range(2, _MOST_VALUES):
+    form, max_length = _FORMATS.get(str(fields.get("format"))), fields.get("maxLength")
+    for n in range(2, _MAX_VALUES):
         if form is None:
-            text = f"{_PLACEHOLDER}{n}".rjust(given.get("minLength", 0), ".")
-            yield text if most is None else text[max(0, len(text) - most) :]
+            text = f"{_PLACEHOLDER}{n}".rjust(fields.get("minLength", 0), ".")
+            yield text if max_length is None else text[max(0, len(text) - max_length) :]
         elif number := re.search(r"\d+", form):
             yield f"{form[: number.start()]}{int(number[0]) + n}{form[number.end() :]}"
         else:
@@ -240,29 +240,29 @@ def _texts(given: dict[str, Json]) -> Iterator[str]:
             yield f"{name}{n}{at}{rest}"
 
 
-def _lists(given: dict[str, Json], root: Json, depth: int) -> Iterator[list[Json]]:
+def _lists(fields: dict[str, Json], root: Json, depth: int) -> Iterator[list[Json]]:
     """Lists with another item in one place, then longer ones."""
-    first = _list(given, root, depth)
-    fixed = given.get("prefixItems", ())
-    rest = given.get("items", given.get("contains"))
-    for place in range(len(first)):
-        for value in _values(fixed[place] if place < len(fixed) else rest, root, depth + 1):
-            other = [*first[:place], value, *first[place + 1 :]]
-            if not given.get("uniqueItems") or _UNIQUE.is_valid(other):
+    first = _list(fields, root, depth)
+    fixed = fields.get("prefixItems", ())
+    rest = fields.get("items", fields.get("contains"))
+    for index in range(len(first)):
+        for value in _values(fixed[index] if index < len(fixed) else rest, root, depth + 1):
+            other = [*first[:index], value, *first[index + 1 :]]
+            if not fields.get("uniqueItems") or _UNIQUE.is_valid(other):
                 yield other
-    most = min(len(first) + _MOST_VALUES, given.get("maxItems", inf))
-    for length in range(len(first) + 1, most + 1) if rest is not False else ():
-        yield _list({**given, "minItems": length}, root, depth)
+    max_items = min(len(first) + _MAX_VALUES, fields.get("maxItems", inf))
+    for length in range(len(first) + 1, max_items + 1) if rest is not False else ():
+        yield _list({**fields, "minItems": length}, root, depth)
 
 
-def _objects(given: dict[str, Json], root: Json, depth: int) -> Iterator[dict[str, Json]]:
+def _objects(fields: dict[str, Json], root: Json, depth: int) -> Iterator[dict[str, Json]]:
     """Objects with another value of one property, or with one more."""
-    first = _of_type(given, root, frozenset(), depth)
-    for name, form in keywords(given.get("properties")).items():
+    first = _of_type(fields, root, frozenset(), depth)
+    for name, form in keywords(fields.get("properties")).items():
         for value in _values(form, root, depth + 1):
             yield {**first, name: value}
-    if (form := given.get("additionalProperties", True)) is not False:
-        for name in map(str, range(1, _MOST_VALUES)):
+    if (form := fields.get("additionalProperties", True)) is not False:
+        for name in map(str, range(1, _MAX_VALUES)):
             yield {**first, name: _example(form, root, frozenset(), depth + 1)}
 
 

@@ -8,13 +8,13 @@ from clew.support.json_values import Json
 
 def at(root: Json, path: Sequence[str | int]) -> Json:
     """What lies at a path in a schema or a value; True (anything) where nothing does."""
-    found = root
+    value = root
     for step in path:
         try:
-            found = found[step]
+            value = value[step]
         except (KeyError, IndexError, TypeError):
             return True
-    return found
+    return value
 
 
 def keywords(schema: Json) -> dict[str, Json]:

@@ -53,25 +53,25 @@ def check_text(what: str, value: object) -> None:
         raise ConfigError(message)
 
 
-def check_least(part: object, *names: str, least: int = 1, who: str = "") -> None:
+def check_minimum(part: object, *names: str, minimum: int = 1, who: str = "") -> None:
     """Raise `ConfigError` where one of these fields is below what can be meant."""
     for name in names:
-        if (number := getattr(part, name)) < least:
-            message = f"{who or type(part).__name__}: {name} is {number}: give {least} or more"
+        if (number := getattr(part, name)) < minimum:
+            message = f"{who or type(part).__name__}: {name} is {number}: give {minimum} or more"
             raise ConfigError(message, field=name)
 
 
-def check_by_name(what: str, given: object) -> None:
+def check_by_name(what: str, names: object) -> None:
     """Raise `ConfigError` for what is not given by name."""
-    if not isinstance(given, Mapping):
-        kind = type(given).__name__
+    if not isinstance(names, Mapping):
+        kind = type(names).__name__
         message = f'{what} is of type {kind}: give each by its name, as {{"first": …}}'
         raise ConfigError(message, field=what.rpartition(" ")[2])
 
 
-def check_options(what: str, given: Collection[str], known: Collection[str]) -> None:
+def check_options(what: str, names: Collection[str], known: Collection[str]) -> None:
     """Raise `ConfigError` for options that are not known, with the nearest one that is."""
-    for name in given:
+    for name in names:
         if name not in known:
             hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             message = f"{what} takes no option {name!r}: {hint}"
@@ -87,10 +87,10 @@ def _plain_fields(kind: Any) -> dict[str, tuple[Any, ...]]:
         *getattr(kind, "__dataclass_fields__", none),
     )
     hints = typing.get_type_hints(kind)
-    found = {name: _alternatives(hints[name]) for name in names if name in hints}
+    alternatives = {name: _alternatives(hints[name]) for name in names if name in hints}
     return {
         name: allowed
-        for name, allowed in found.items()
+        for name, allowed in alternatives.items()
         if all(one in _NOUNS or isinstance(one, str) for one in allowed)
     }
 

@@ -42,5 +42,7 @@ def is_shipped(kind: type) -> bool:
 
 def package_of(group: str, name: str) -> str:
     """The package of clew that adds this name; "" where none does."""
-    found = (package for package, adds in PACKAGES.items() if name in adds.get(group, "").split())
-    return next(found, "")
+    packages = (
+        package for package, adds in PACKAGES.items() if name in adds.get(group, "").split()
+    )
+    return next(packages, "")

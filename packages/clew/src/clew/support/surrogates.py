@@ -25,19 +25,19 @@ _STAND_INS: Final = Lazy("[\U0010d800-\U0010dbff][\U0010dc00-\U0010dfff]|[\U0010
 
 def mended_json(text: str) -> str:
     """JSON with its half characters mended; as long as it was, so that places stay places."""
-    return _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
+    return _ESCAPE.sub(lambda match: r"\ufffd" if match["half"] else match[0], text)
 
 
 def keep_halves(data: bytes) -> bytes:
     """JSON as bytes with a stand-in for each half; what is no UTF-8 in it stays."""
     text = data.decode("utf-8", "surrogateescape")
-    kept = _ESCAPE.sub(lambda found: _stand_in(found["half"]) or found[0], text)
+    kept = _ESCAPE.sub(lambda match: _stand_in(match["half"]) or match[0], text)
     return kept.encode("utf-8", "surrogateescape")
 
 
 def join_halves(text: str) -> str:
     """The text with the characters whose two halves are side by side; other halves are mended."""
-    return _STAND_INS.sub(lambda found: _character(*found[0]), text)
+    return _STAND_INS.sub(lambda match: _character(*match[0]), text)
 
 
 def without_open_half(text: str) -> tuple[str, str]:

@@ -163,19 +163,19 @@ def mark_of(data: bytes) -> str:
 
 def reading(data: bytes) -> TextDecoding:
     """How to show a text that says nothing of its encoding, by the whole of it or a sample."""
-    found = detect(data)
-    if found.mark:
-        return TextDecoding(_DROPPING[found.name])
-    if found.name == "utf-8":
+    detected = detect(data)
+    if detected.mark:
+        return TextDecoding(_DROPPING[detected.name])
+    if detected.name == "utf-8":
         return TextDecoding("utf-8", "replace")
-    if found.name == MIXED:
+    if detected.name == MIXED:
         note = f"not valid UTF-8: the bytes that are wrong are shown as {_WRONG}"
         return TextDecoding("utf-8", "replace", note, sure=False)
-    plain = found.name
+    plain = detected.name
     if not plain or (plain in _ALPHABETS and _is_among_ascii(data)):
         plain = "cp1252"
     name = _WIDER.get(plain, plain)
-    sure = found.sure and plain == found.name and _no_other_reads(data[:_SAMPLE], plain)
+    sure = detected.sure and plain == detected.name and _no_other_reads(data[:_SAMPLE], plain)
     return TextDecoding(name, _handler(name), _read_as(name, sure=sure), sure=sure)
 
 
@@ -239,23 +239,25 @@ def decoded(data: bytes, *, charset: str = "", html: bool = False) -> DecodedTex
     A byte order mark; `charset`, as a header says it; in HTML, what the page says of itself in its
     first 1,024 bytes; what `reading` finds. Bytes that are wrong are shown as U+FFFD, and noted.
     """
-    said = mark_of(data) or declared(charset) or (_by_itself(data) if html else "")
-    if not said:
-        found = reading(data)
-        return DecodedText(data.decode(found.name, found.errors), found.note, found.sure)
+    encoding = mark_of(data) or declared(charset) or (_by_itself(data) if html else "")
+    if not encoding:
+        decoding = reading(data)
+        return DecodedText(
+            data.decode(decoding.name, decoding.errors), decoding.note, decoding.sure
+        )
     try:
-        text = data.decode(said, CONTROLS if said == "cp1252" else "strict")
+        text = data.decode(encoding, CONTROLS if encoding == "cp1252" else "strict")
     except UnicodeDecodeError:
-        note = f"said to be {said}, which it is not: bytes that are wrong are shown as {_WRONG}"
-        return DecodedText(data.decode(said, "replace"), note, sure=False)
-    return DecodedText(text, "" if said.startswith("utf") else _read_as(said, sure=True))
+        note = f"said to be {encoding}, which it is not: bytes that are wrong are shown as {_WRONG}"
+        return DecodedText(data.decode(encoding, "replace"), note, sure=False)
+    return DecodedText(text, "" if encoding.startswith("utf") else _read_as(encoding, sure=True))
 
 
 def _by_itself(data: bytes) -> str:
     """What a page of HTML says of its encoding, in a `meta` tag or an XML declaration."""
     head = data[:_HEAD]
-    said = _XML.match(head) or _META.search(_COMMENT.sub(b"", head))
-    name = declared(said[1].decode("ascii", "replace")) if said else ""
+    match = _XML.match(head) or _META.search(_COMMENT.sub(b"", head))
+    name = declared(match[1].decode("ascii", "replace")) if match else ""
     # It was read as ASCII: it cannot be UTF-16.
     return "utf-8" if name.startswith("utf-16") else name
 
@@ -296,8 +298,8 @@ def _mostly_utf8(data: bytes) -> bool:
 
 def _score(data: bytes, name: str) -> float:
     """How usual the characters beyond ASCII are in texts of an encoding: up to 1."""
-    whole = data[:_SAMPLE].decode(name, "ignore")
-    text = [one for one in whole if one > "\x7f"]
+    decoded_text = data[:_SAMPLE].decode(name, "ignore")
+    text = [one for one in decoded_text if one > "\x7f"]
     if not text:  # pragma: no cover - nothing that is ASCII is scored, and no candidate drops all
         return 0.0
     if name in {"gb18030", "big5"}:
@@ -311,15 +313,15 @@ def _score(data: bytes, name: str) -> float:
     if name == "euc_kr":
         return sum("\uac00" <= one <= "\ud7a3" or one in "、。·" for one in text) / len(text)
     if name in _CYRILLIC:
-        return _letters(text, "\u0410", "\u044f", "ёЁ«»–—№") * (1 - _mixed(whole))
+        return _letters(text, "\u0410", "\u044f", "ёЁ«»–—№") * (1 - _mixed(decoded_text))
     if name == "cp874":
-        return _thai(whole, len(text))
+        return _thai(decoded_text, len(text))
     if name == "cp1253":
         # This sigma ends a word; the byte is one of the most frequent letters in Russian.
-        inside = sum(one == "ς" and after.isalpha() for one, after in pairwise(whole))
-        letters = _letters(text, "\u0386", "\u03ce", "«»–—") * (1 - _mixed(whole))
+        inside = sum(one == "ς" and after.isalpha() for one, after in pairwise(decoded_text))
+        letters = _letters(text, "\u0386", "\u03ce", "«»–—") * (1 - _mixed(decoded_text))
         return max(0.0, letters - 8 * inside / len(text))
-    return _western(whole, text)
+    return _western(decoded_text, text)
 
 
 def _is_korean(text: list[str]) -> bool:
@@ -349,14 +351,14 @@ def _letters(text: list[str], first: str, last: str, more: str) -> float:
     return len(inside) / len(text) * (small / len(inside) if inside else 0) * usual
 
 
-def _thai(whole: str, beyond: int) -> float:
+def _thai(decoded_text: str, beyond: int) -> float:
     """Thai: letters, some of them with marks, which nothing but a letter or a mark carries."""
-    letters = sum("\u0e01" <= one <= "\u0e5b" for one in whole)
-    marks = sum(_is_thai_mark(one) for one in whole)
-    odd = sum(one in "ฃฅฆฌฎฏฐฑฒฤฦฺ๎๏๚๛" or "\u0e50" <= one <= "\u0e59" for one in whole)
+    letters = sum("\u0e01" <= one <= "\u0e5b" for one in decoded_text)
+    marks = sum(_is_thai_mark(one) for one in decoded_text)
+    odd = sum(one in "ฃฅฆฌฎฏฐฑฒฤฦฺ๎๏๚๛" or "\u0e50" <= one <= "\u0e59" for one in decoded_text)
     astray = sum(
         _is_thai_mark(one) and not ("\u0e01" <= before <= "\u0e2e" or _is_thai_mark(before))
-        for before, one in pairwise(f" {whole}")
+        for before, one in pairwise(f" {decoded_text}")
     )
     return max(0.0, (letters - 4 * odd - 8 * astray) / beyond) if marks else 0.0
 
@@ -365,16 +367,16 @@ def _is_thai_mark(one: str) -> bool:
     return one == "\u0e31" or "\u0e34" <= one <= "\u0e3a" or "\u0e47" <= one <= "\u0e4e"
 
 
-def _western(whole: str, text: list[str]) -> float:
+def _western(decoded_text: str, text: list[str]) -> float:
     """Western European: small letters beyond ASCII among ASCII ones, and a few signs."""
     letters = sum(unicodedata.category(one) == "Ll" for one in text)
     usual = sum(one in "ÄÖÜÉÈÀÇÑ€£§°«»„“”‘’–—…¿¡" for one in text)
-    return (letters + usual) / len(text) * max(_mixed(whole), 1.0 if not letters else 0.0)
+    return (letters + usual) / len(text) * max(_mixed(decoded_text), 1.0 if not letters else 0.0)
 
 
-def _mixed(whole: str) -> float:
+def _mixed(decoded_text: str) -> float:
     """The share of letters beyond ASCII that stand beside an ASCII letter."""
-    pairs = zip(f" {whole[:-1]}", whole, f"{whole[1:]} ", strict=True)
+    pairs = zip(f" {decoded_text[:-1]}", decoded_text, f"{decoded_text[1:]} ", strict=True)
     beyond = [(before, after) for before, one, after in pairs if one > "\x7f" and one.isalpha()]
     mixed = sum(
         (before.isascii() and before.isalpha()) or (after.isascii() and after.isalpha())

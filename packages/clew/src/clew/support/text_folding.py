@@ -34,10 +34,10 @@ def folded(text: str) -> str:
     """A text as it is searched where case counts."""
     if text.isascii():
         return text
-    found = plain(text).translate(_DOUBLED)
-    if _SOUTHEAST.search(found):
-        found = _MARKS.sub("", found).replace("เเ", "แ").replace("ເເ", "ແ")
-    return found
+    folded_text = plain(text).translate(_DOUBLED)
+    if _SOUTHEAST.search(folded_text):
+        folded_text = _MARKS.sub("", folded_text).replace("เเ", "แ").replace("ເເ", "ແ")
+    return folded_text
 
 
 def caseless(text: str) -> str:

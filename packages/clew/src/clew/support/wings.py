@@ -79,10 +79,10 @@ def find(group: str, name: str) -> Any:
 
 def require(group: str, name: str) -> Any:
     """What has that name. Raises `ConfigError`, also where nobody adds one."""
-    if (found := find(group, name)) is None:
+    if (entry := find(group, name)) is None:
         message = f"nothing here has the name {name} in {group}: install a package that adds it"
         raise ConfigError(message)
-    return found
+    return entry
 
 
 def missing_package(error: ImportError) -> str:
@@ -118,8 +118,8 @@ def _table(group: str, path: tuple[str, ...]) -> Mapping[str, Any]:
     for folder in path:
         for package, entries in _packages(folder).items():
             first.setdefault(package, entries)
-    found = [one for entries in first.values() for one in entries if one.group == group]
-    return {one.name: one for one in sorted(found, key=lambda one: one.dist.name == "clew")}
+    of_group = [one for entries in first.values() for one in entries if one.group == group]
+    return {one.name: one for one in sorted(of_group, key=lambda one: one.dist.name == "clew")}
 
 
 @functools.cache
@@ -130,8 +130,8 @@ def _packages(folder: str) -> Mapping[str, list[Any]]:
     has a file to look into.
     """
     metadata = importlib.import_module("importlib.metadata")  # dear to import
-    found: dict[str, list[Any]] = {}
+    packages: dict[str, list[Any]] = {}
     for package in metadata.distributions(path=[folder]):
         if entries := [one for one in package.entry_points if one.group.startswith("clew.")]:
-            found.setdefault(package.name, entries)
-    return found
+            packages.setdefault(package.name, entries)
+    return packages

@@ -16,7 +16,7 @@ from clew.testing.models import (
     act,
     acts,
     finish,
-    place,
+    position,
     recorded,
     say,
 )
@@ -33,7 +33,7 @@ __all__ = [
     "act",
     "acts",
     "finish",
-    "place",
+    "position",
     "recorded",
     "say",
 ]

@@ -78,19 +78,19 @@ Line: TypeAlias = Move | Reply | str | Callable[[Prompt], "Move | Reply | str"]
 _LEFT_OUT: Final = re.compile(r"^(?:NOTE: )?Steps 1 to (\d+) are left out here")
 
 
-def place(prompt: Prompt) -> int:
+def position(prompt: Prompt) -> int:
     """The number of thoughts in the prompt; an empty one shows only as the complaint about it.
 
     Those that a compaction left out count too.
     """
-    before, found = "", 0
+    before, turns = "", 0
     for part in prompt.parts:
         if part.role == "user" and (left_out := _LEFT_OUT.search(part.text)):
-            found += int(left_out[1])
+            turns += int(left_out[1])
         unsaid = part.role == "user" and before != "assistant"
-        found += part.role == "assistant" or (unsaid and part.text.startswith(UNREADABLE))
+        turns += part.role == "assistant" or (unsaid and part.text.startswith(UNREADABLE))
         before = part.role
-    return found
+    return turns
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class ScriptedModel:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line as a reply; its text is streamed word by word, as long as it is wanted."""
-        reply = self.reply(prompt, place(prompt))
+        reply = self.reply(prompt, position(prompt))
         if on_text is not None:
             for word in re.finditer(r"\s*\S+|\s+", reply.text):
                 if on_text(word[0]):
@@ -144,7 +144,7 @@ class ScriptedModel:
         return self.written(line, index + 1)
 
     @cached_property
-    def _brief(self) -> PromptSpec:
+    def _prompt_spec(self) -> PromptSpec:
         """What its format must know; worked out once, since some scripts speak in thousands."""
         schema = answer_schema(self.answer)
         known = frozenset(tool.name for tool in self.tools)
@@ -156,9 +156,10 @@ class ScriptedModel:
             Reply(), Fingerprints("", "", "", ""), move.thought, move.actions, move.answer
         )
         calls = [
-            Call(f"{number}.{place}", action) for place, action in enumerate(move.actions, start=1)
+            Call(f"{number}.{number_in_step}", action)
+            for number_in_step, action in enumerate(move.actions, start=1)
         ]
-        part = by_name(self.codec).render(self._brief, Step(number, thought, tuple(calls)))[0]
+        part = by_name(self.codec).render(self._prompt_spec, Step(number, thought, tuple(calls)))[0]
         return Reply(
             text=part.text,
             calls=part.calls,
@@ -174,8 +175,8 @@ def recorded(record: Trajectory) -> ScriptedModel:
     Use it to run again with real tools; `clew.replay` needs no model at all.
     """
     replies = [step.thought.reply for step in record if step.thought is not None]
-    setting = record.started.setting
-    return ScriptedModel(replies, name=setting.model, params=setting.params)
+    spec = record.started.spec
+    return ScriptedModel(replies, name=spec.model, params=spec.params)
 
 
 _NativeFault: TypeAlias = Literal[
@@ -219,7 +220,7 @@ class FaultyModel:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line, or a fault in its place."""
-        index = place(prompt)
+        index = position(prompt)
         due = sum(self.fault(before) is None for before in range(index))
         fault = self.fault(index)
         line = min(due, len(self.scripted.script) - 1)
@@ -259,9 +260,9 @@ def _with_fault(reply: Reply, fault: Fault) -> Reply:
         "several pairs": Reply(text=f"{text}\nObservation: done\n{text}\nObservation: done"),
         "none action": Reply(text="Thought: nothing to do\nAction: None"),
     }
-    found = spoiled[fault]
-    end = found.finish if found.finish != "stop" or not found.calls else "calls"
-    return Reply(found.text, found.calls, end, reply.usage, reply.model)
+    faulty = spoiled[fault]
+    end = faulty.finish if faulty.finish != "stop" or not faulty.calls else "calls"
+    return Reply(faulty.text, faulty.calls, end, reply.usage, reply.model)
 
 
 def _tagged(call: RawCall) -> str:
@@ -281,7 +282,7 @@ __all__ = [
     "act",
     "acts",
     "finish",
-    "place",
+    "position",
     "recorded",
     "say",
 ]

@@ -10,13 +10,13 @@ from clew.support.errors import ConfigError, ToolError
 LESSON_CHARS: Final = 500
 
 
-def backtrack(most: int = 3) -> Tool:
+def backtrack(max_rewinds: int = 3) -> Tool:
     """The tool by which a model takes a wrong branch out of its view, so many times in a run.
 
     Raises `ConfigError` for less than once.
     """
-    if most < 1:
-        raise ConfigError(f"backtrack {most} times is never: give a number over 0")
+    if max_rewinds < 1:
+        raise ConfigError(f"backtrack {max_rewinds} times is never: give a number over 0")
 
     def call(args: dict[str, Json], key: str) -> str:
         made, step = CALL.get(), int(args["step"])
@@ -24,7 +24,7 @@ def backtrack(most: int = 3) -> Tool:
         if step >= here:
             raise ToolError(f"this is step {here}: go back to an earlier one, or to 0")
         done = 0 if made is None else sum(one.by == MODEL for one in made.record.omitted.rewinds)
-        if done >= most:
+        if done >= max_rewinds:
             raise ToolError(f"you went back {done} times, which is all you may: go on from here")
         return f"the steps after step {step} are left out"
 

@@ -18,12 +18,12 @@ from clew.support.errors import ToolError
 from clew.toolbox import real_numbers as real
 from clew.toolbox.real_numbers import MAX_DIGITS, Number
 
-MOST_CHARACTERS: Final = 1_000
-MOST_LEVELS: Final = 100
-SHOWN_DIGITS: Final = 30
+MAX_CHARACTERS: Final = 1_000
+MAX_LEVELS: Final = 100
+DISPLAY_DIGITS: Final = 30
 """Significant digits of a result that is not exact."""
 
-_EXACT_PLACES: Final = 100
+_MAX_EXACT_DECIMALS: Final = 100
 _DESCRIPTION: Final = (
     "Work out an arithmetic expression exactly. Operators: + - * / // % ** and parentheses; "
     "functions: abs, round, floor, ceil, min, max, sqrt, exp, ln, log10; constants: pi, e. "
@@ -53,8 +53,8 @@ _FUNCTIONS: Final[dict[str, tuple[range, Callable[..., Number]]]] = {
     "round": (range(1, 3), real.rounded),
     "floor": (range(1, 2), real.floor),
     "ceil": (range(1, 2), real.ceil),
-    "min": (range(1, MOST_CHARACTERS), real.least),
-    "max": (range(1, MOST_CHARACTERS), real.most),
+    "min": (range(1, MAX_CHARACTERS), real.minimum),
+    "max": (range(1, MAX_CHARACTERS), real.maximum),
     "sqrt": (range(1, 2), real.sqrt),
     "exp": (range(1, 2), real.exp),
     "ln": (range(1, 2), real.ln),
@@ -115,9 +115,9 @@ def calculate(expression: str) -> dict[str, Json]:
     `fraction` its exact value if it has a short one. Raises `ToolError` for anything else than
     arithmetic and for numbers over 4,000 digits.
     """
-    if len(expression) > MOST_CHARACTERS:
+    if len(expression) > MAX_CHARACTERS:
         message = (
-            f"the expression has {len(expression):,} characters, at most {MOST_CHARACTERS:,} are "
+            f"the expression has {len(expression):,} characters, at most {MAX_CHARACTERS:,} are "
             "read: work it out in parts"
         )
         raise ToolError(message)
@@ -130,7 +130,7 @@ def calculate(expression: str) -> dict[str, Json]:
 def _worked_out(text: str, precision: int) -> Number:
     try:
         with decimal.localcontext(real.context(precision)):
-            return _ExpressionReader(text).whole()
+            return _ExpressionReader(text).read()
     except decimal.DecimalException:
         raise real.too_large() from None
 
@@ -145,10 +145,10 @@ class _ExpressionReader:
             if match.lastgroup != "space"
         ]
         self._tokens.append(("end", ""))
-        self._place = 0
+        self._index = 0
         self._level = 0
 
-    def whole(self) -> Number:
+    def read(self) -> Number:
         if len(self._tokens) == 1:
             message = "the expression is empty: write one such as (3 + 4) * 12"
             raise ToolError(message)
@@ -158,19 +158,19 @@ class _ExpressionReader:
         return value
 
     def _next(self) -> tuple[str, str]:
-        return self._tokens[self._place]
+        return self._tokens[self._index]
 
     def _take(self) -> tuple[str, str]:
         token = self._next()
-        self._place += 1
+        self._index += 1
         return token
 
     def _expression(self, above: int) -> Number:
         """Read operands joined by operators that bind more tightly than `above`."""
         self._level += 1
-        if self._level > MOST_LEVELS:
+        if self._level > MAX_LEVELS:
             message = (
-                f"the expression is nested over {MOST_LEVELS} levels deep: work it out in parts"
+                f"the expression is nested over {MAX_LEVELS} levels deep: work it out in parts"
             )
             raise ToolError(message)
         value = self._operand()
@@ -238,7 +238,7 @@ class _ExpressionReader:
 
     def _unexpected(self) -> ToolError:
         kind, text = self._next()
-        after = self._place and self._tokens[self._place - 1]
+        after = self._index and self._tokens[self._index - 1]
         if after and after[1] == "%" and text != "of":
             return ToolError("'%' is the remainder of a division: for percent write /100")
         if text in _LESSONS:
@@ -275,8 +275,8 @@ def _ungrouped(match: re.Match[str], text: str) -> str:
     if not _among_arguments(text[: match.start()]):
         return match.group().replace(",", "")
     spaced = match.group().replace(",", ", ")
-    whole = match.group().replace(",", "")
-    message = f"{match.group()} may be one number or several here: write {whole} or {spaced}"
+    digits = match.group().replace(",", "")
+    message = f"{match.group()} may be one number or several here: write {digits} or {spaced}"
     raise ToolError(message)
 
 
@@ -308,7 +308,7 @@ def _as_json(less: Number, more: Number) -> dict[str, Json]:
         if less != more:
             raise real.uncertain()
         return _exact(more)
-    for digits in range(SHOWN_DIGITS, 0, -1):
+    for digits in range(DISPLAY_DIGITS, 0, -1):
         text = _significant(Fraction(more), digits)
         if more and text == _significant(Fraction(less), digits):
             return {"result": text, "exact": False, **_precision(digits)}
@@ -316,37 +316,39 @@ def _as_json(less: Number, more: Number) -> dict[str, Json]:
 
 
 def _exact(number: Fraction) -> dict[str, Json]:
-    if (places := _places(number)) is not None:
-        return {"result": _plain(number, places), "exact": True}
-    text = _significant(number, SHOWN_DIGITS)
+    if (decimals := _decimals(number)) is not None:
+        return {"result": _plain(number, decimals), "exact": True}
+    text = _significant(number, DISPLAY_DIGITS)
     if Fraction(text) == number:
         return {"result": text, "exact": True}
     ratio = f"{number.numerator}/{number.denominator}"
-    fraction = {"fraction": ratio} if len(ratio) <= 2 * SHOWN_DIGITS else {}
-    return {"result": text, "exact": False, **_precision(SHOWN_DIGITS), **fraction}
+    fraction = {"fraction": ratio} if len(ratio) <= 2 * DISPLAY_DIGITS else {}
+    return {"result": text, "exact": False, **_precision(DISPLAY_DIGITS), **fraction}
 
 
 def _precision(digits: int) -> dict[str, Json]:
     return {"precision": f"rounded to {digits} significant digits"}
 
 
-def _places(number: Fraction) -> int | None:
+def _decimals(number: Fraction) -> int | None:
     """How many decimal places write the number out in full; None if none or too many do."""
-    rest, places = number.denominator, 0
+    rest, decimals = number.denominator, 0
     for prime in (2, 5):
         count = 0
         while rest % prime == 0:
             rest //= prime
             count += 1
-        places = max(places, count)
-    return places if rest == 1 and places <= _EXACT_PLACES else None
+        decimals = max(decimals, count)
+    return decimals if rest == 1 and decimals <= _MAX_EXACT_DECIMALS else None
 
 
-def _plain(number: Fraction, places: int) -> str:
+def _plain(number: Fraction, decimals: int) -> str:
     """The number, which has at most so many decimal places, without an exponent."""
-    digits = str(abs(number.numerator) * 10**places // number.denominator).rjust(places + 1, "0")
+    digits = str(abs(number.numerator) * 10**decimals // number.denominator).rjust(
+        decimals + 1, "0"
+    )
     sign = "-" if number < 0 else ""
-    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+    return sign + (f"{digits[:-decimals]}.{digits[-decimals:]}" if decimals else digits)
 
 
 def _significant(number: Fraction, digits: int) -> str:
@@ -354,13 +356,13 @@ def _significant(number: Fraction, digits: int) -> str:
     if number == 0:
         return "0"
     size = abs(number)
-    shown = round(size, digits - _exponent(size))
-    exponent = _exponent(shown)
+    rounded_size = round(size, digits - _exponent(size))
+    exponent = _exponent(rounded_size)
     sign = "-" if number < 0 else ""
-    if -SHOWN_DIGITS < exponent <= SHOWN_DIGITS:
-        return sign + _plain(shown, _places(shown) or 0)
-    mantissa = shown / Fraction(10) ** (exponent - 1)
-    return f"{sign}{_plain(mantissa, _places(mantissa) or 0)}e{exponent - 1}"
+    if -DISPLAY_DIGITS < exponent <= DISPLAY_DIGITS:
+        return sign + _plain(rounded_size, _decimals(rounded_size) or 0)
+    mantissa = rounded_size / Fraction(10) ** (exponent - 1)
+    return f"{sign}{_plain(mantissa, _decimals(mantissa) or 0)}e{exponent - 1}"
 
 
 def _exponent(size: Fraction) -> int:

@@ -62,12 +62,12 @@ def answered(call: Call, answer: str, by: str = "") -> Ruling:
 
 @dataclass(frozen=True, slots=True)
 class HoldQuestions:
-    """A guard that holds questions to a person, and refuses all but the first `most`.
+    """A guard that holds questions to a person, and refuses all but the first `max_questions`.
 
     The count restarts when the person writes. An answer written by the model itself is refused.
     """
 
-    most: int = 3
+    max_questions: int = 3
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
@@ -82,9 +82,9 @@ class HoldQuestions:
             return Verdict("deny", "the answer is the person's to give: ask only the question")
         if own.ruling is not None:
             return None
-        if _questions_held(trajectory) >= self.most:
+        if _questions_held(trajectory) >= self.max_questions:
             reason = (
-                f"a person was asked {self.most} times already: find it out yourself, "
+                f"a person was asked {self.max_questions} times already: find it out yourself, "
                 "or answer with what you know and say what is missing"
             )
             return Verdict("deny", reason, code="cap")

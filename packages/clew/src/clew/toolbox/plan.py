@@ -19,9 +19,9 @@ from typing import Final
 from clew.core.events import Json
 from clew.support.errors import ToolError
 
-MOST_CHARACTERS: Final = 1_000
-MOST_STEPS: Final = 24
-_MOST_HOPS: Final = 6
+MAX_CHARACTERS: Final = 1_000
+MAX_STEPS: Final = 24
+_MAX_HOPS: Final = 6
 
 _WORD: Final = r"[A-Z0-9][\w.&-]*(?:['’](?!s\b)\w+)?"
 _QUOTED: Final = r"\"[^\"]+\"|“[^”]+”"
@@ -148,9 +148,9 @@ def plan(question: str, search: str = "docs", sums: str = "calc") -> dict[str, J
     text = " ".join(question.split()).strip(_AROUND)
     if not text:
         raise ToolError("the question is empty: give the whole question")
-    if len(question) > MOST_CHARACTERS:
+    if len(question) > MAX_CHARACTERS:
         raise ToolError(
-            f"the question has {len(question):,} characters, at most {MOST_CHARACTERS:,} are "
+            f"the question has {len(question):,} characters, at most {MAX_CHARACTERS:,} are "
             "read: give its essence"
         )
     steps = _Steps(search, sums)
@@ -174,30 +174,30 @@ class _Steps:
         return self._add(expression, self._sums, hint if "#" in expression else "no search needed")
 
     def note(self) -> str:
-        said = "; put the name in the place of “it”" if self.unnamed else ""
+        hint = "; put the name in the place of “it”" if self.unnamed else ""
         if any(not step["tool"] for step in self.taken):
             tools = (
                 "for a step without a tool there is none: do it yourself, or say that you cannot"
             )
-            return tools + said
+            return tools + hint
         if len(self.taken) < 2:
-            return f"no plan needed{said}"
+            return f"no plan needed{hint}"
         order = "do the steps in order; #1 stands for the result of step 1; plan anew if one fails"
-        return order + said
+        return order + hint
 
     def _add(self, do: str, tool: str, hint: str) -> str:
         for number, step in enumerate(self.taken, start=1):
             if step["do"] == do:
                 return f"#{number}"
-        if len(self.taken) == MOST_STEPS:
-            raise ToolError(f"that takes over {MOST_STEPS} steps: ask about less at once")
+        if len(self.taken) == MAX_STEPS:
+            raise ToolError(f"that takes over {MAX_STEPS} steps: ask about less at once")
         self.taken.append({"do": do, "tool": tool, "hint": hint})
         return f"#{len(self.taken)}"
 
 
 def _wanted(what: str) -> str:
-    found = (kind for pattern, kind in _KINDS if re.search(pattern, what, re.IGNORECASE))
-    return next(found, "what is asked")
+    kinds = (kind for pattern, kind in _KINDS if re.search(pattern, what, re.IGNORECASE))
+    return next(kinds, "what is asked")
 
 
 def _answer(question: str, steps: _Steps) -> None:
@@ -224,8 +224,8 @@ def _expression(text: str, steps: _Steps) -> str | None:
     if len(pieces) == 1 or not all(piece.strip(" ,") for piece in pieces):
         return None
     spelled = [
-        _SPOKEN.get(piece.lower(), piece) if place % 2 else _operand(piece, steps)
-        for place, piece in enumerate(pieces)
+        _SPOKEN.get(piece.lower(), piece) if index % 2 else _operand(piece, steps)
+        for index, piece in enumerate(pieces)
     ]
     return " ".join(spelled)
 
@@ -272,11 +272,11 @@ def _age(question: str, steps: _Steps) -> bool:
         steps.unnamed = True
         steps.look_up(question)
         return True
-    who = _hops(match[1], steps, whole=False)
+    who = _hops(match[1], steps, complete=False)
     born = steps.look_up(f"the year {who} was born")
     event = _IT.sub(lambda it: f"{thing}’s" if it[0] == "its" else str(thing), match[2])
     event = re.sub(r"\b(?:he|she|they)\b", lambda _: who, event)
-    then = steps.look_up(f"the year {_hops(event, steps, whole=False)}")
+    then = steps.look_up(f"the year {_hops(event, steps, complete=False)}")
     steps.work_out(f"{then} - {born}", "in years; one less if the birthday came later that year")
     return True
 
@@ -295,7 +295,7 @@ def _compared(question: str, steps: _Steps) -> bool:
         return False
     measure, side = measured
     first, second = (
-        steps.look_up(measure.format(_hops(thing, steps, whole=False))) for thing in (one, two)
+        steps.look_up(measure.format(_hops(thing, steps, complete=False))) for thing in (one, two)
     )
     if match.re is _MORE:
         steps.work_out(f"abs({first} - {second})")
@@ -331,17 +331,17 @@ def _shared(question: str, steps: _Steps) -> bool:
     return True
 
 
-def _hops(phrase: str, steps: _Steps, *, whole: bool = True) -> str:
+def _hops(phrase: str, steps: _Steps, *, complete: bool = True) -> str:
     """Look up the facts inside a phrase, the innermost first, and put references in their place.
 
-    With `whole`, the phrase itself (without `what is`) is left for the caller to look up.
+    With `complete`, the phrase itself (without `what is`) is left for the caller to look up.
     """
-    for _ in range(_MOST_HOPS):
+    for _ in range(_MAX_HOPS):
         bare = _LEAD.sub("", phrase)
-        found = _innermost(phrase)
-        if found is None or (whole and found == bare):
-            return bare if found else phrase
-        phrase = phrase.replace(found, steps.look_up(found), 1)
+        innermost = _innermost(phrase)
+        if innermost is None or (complete and innermost == bare):
+            return bare if innermost else phrase
+        phrase = phrase.replace(innermost, steps.look_up(innermost), 1)
     return phrase
 
 

@@ -72,8 +72,8 @@ def _planner(search: str, sums: str, named: Sequence[str] | None) -> Tool:
 
 def _taking(tools: Sequence[AnyTool], arguments: frozenset[str], first: str = "") -> str:
     """The tool that can be given a text called so, and nothing else; empty where there is none."""
-    found = [tool.name for tool in tools if _takes(tool, arguments)]
-    return first if first in found else next(iter(found), "")
+    names = [tool.name for tool in tools if _takes(tool, arguments)]
+    return first if first in names else next(iter(names), "")
 
 
 def _takes(tool: AnyTool, arguments: frozenset[str]) -> bool:

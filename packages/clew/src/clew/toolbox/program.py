@@ -142,10 +142,10 @@ def _executable(tool: str, word: str) -> str:
     if Path(word).name.casefold() in _SHELLS:
         message = f"program {tool}: {word} is a shell; name the program itself and its arguments"
         raise ConfigError(message, field="argv")
-    if (found := shutil.which(word)) is None:
+    if (path := shutil.which(word)) is None:
         message = f"program {tool}: there is no program {word!r} here; install it or give its path"
         raise ConfigError(message, field="argv")
-    return str(Path(found).absolute())
+    return str(Path(path).absolute())
 
 
 def _element(tool: str, text: str) -> Element:
@@ -192,8 +192,8 @@ def _guarded(
     """For each element the parameter whose value must not begin with a dash, or ""."""
     after = list(argv[1:]).index("--") if "--" in argv[1:] else len(elements)
     return [
-        element.first if place < after and element.first not in dashes else ""
-        for place, element in enumerate(elements)
+        element.first if index < after and element.first not in dashes else ""
+        for index, element in enumerate(elements)
     ]
 
 

@@ -79,13 +79,13 @@ def modulo(left: Number, right: Number) -> Number:
 
 def power(base: Number, exponent: Number) -> Number:
     """`base` to the `exponent`: exact where the result is rational and can be found to be."""
-    whole = isinstance(exponent, Fraction) and exponent.denominator == 1
+    integral = isinstance(exponent, Fraction) and exponent.denominator == 1
     if isinstance(base, Fraction) and isinstance(exponent, Fraction):
-        if whole:
-            return _whole_power(base, int(exponent))
+        if integral:
+            return _integer_power(base, int(exponent))
         if base > 0 and (root := _exact_root(base, exponent.denominator)) is not None:
-            return _whole_power(root, exponent.numerator)
-    if base < 0 and not whole:
+            return _integer_power(root, exponent.numerator)
+    if base < 0 and not integral:
         message = "a negative number to a fractional power is not a real number"
         raise ToolError(message)
     if not base:
@@ -134,21 +134,21 @@ def ceil(value: Number) -> Number:
     return _rounded(math.ceil, value)
 
 
-def rounded(value: Number, places: Number | None = None) -> Number:
+def rounded(value: Number, decimals: Number | None = None) -> Number:
     """Rounded to decimal places, halves to the even neighbour."""
-    count = Fraction(0) if places is None else places
+    count = Fraction(0) if decimals is None else decimals
     if not isinstance(count, Fraction) or count.denominator != 1 or abs(count) > MAX_DIGITS:
         message = f"round() takes a whole number of places up to {MAX_DIGITS}"
         raise ToolError(message)
     return _rounded(lambda end: round(end, int(count)), value)
 
 
-def least(*values: Number) -> Number:
+def minimum(*values: Number) -> Number:
     """The smallest."""
     return min(values, key=_exactly)
 
 
-def most(*values: Number) -> Number:
+def maximum(*values: Number) -> Number:
     """The largest."""
     return max(values, key=_exactly)
 
@@ -214,9 +214,9 @@ def _rounded(operation: Callable[[Fraction], Fraction | int], value: Number) -> 
     return checked(Fraction(low))
 
 
-def _whole_power(base: Fraction, exponent: int) -> Number:
+def _integer_power(base: Fraction, exponent: int) -> Number:
     if exponent < 0:
-        return divide(Fraction(1), _whole_power(base, -exponent))
+        return divide(Fraction(1), _integer_power(base, -exponent))
     for part in (base.numerator, base.denominator):
         if (part.bit_length() - 1) * exponent > _MAX_BITS:
             raise too_large()
@@ -226,11 +226,11 @@ def _whole_power(base: Fraction, exponent: int) -> Number:
 def _exact_root(base: Fraction, degree: int) -> Fraction | None:
     if degree > _MAX_ROOT:
         return None
-    root = Fraction(_whole_root(base.numerator, degree), _whole_root(base.denominator, degree))
+    root = Fraction(_integer_root(base.numerator, degree), _integer_root(base.denominator, degree))
     return root if root**degree == base else None
 
 
-def _whole_root(number: int, degree: int) -> int:
+def _integer_root(number: int, degree: int) -> int:
     """The root rounded down, by Newton's method from above."""
     root = 1 << -(-number.bit_length() // degree)
     while (closer := ((degree - 1) * root + number // root ** (degree - 1)) // degree) < root:

@@ -14,7 +14,11 @@ from clew.tools.schema import right_form as form_of
 
 def unknown_tool(prompt_spec: PromptSpec, trajectory: Trajectory, name: str) -> str:
     """A name that no tool has: the nearest one, or all that there are."""
-    names = [*(tool.name for tool in prompt_spec.tools), *trajectory.shown, prompt_spec.finish.name]
+    names = [
+        *(tool.name for tool in prompt_spec.tools),
+        *trajectory.visible_tools,
+        prompt_spec.finish.name,
+    ]
     there_are = f"there are: {', '.join(names)}"
     instead = did_you_mean(name, [*names, *prompt_spec.later], there_are)
     return f"unknown_tool({name}): {instead}"

@@ -15,14 +15,14 @@ from clew.support.errors import ConfigError
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def as_function(given: Any) -> Any:
+def as_function(value: Any) -> Any:
     """The function itself, or one that calls what was given with arguments by name.
 
     The arguments that a partial has bound are no parameters of it. What cannot be called, a class
     and a generator are returned as they are. Raises `ConfigError` for a builtin that does not say
     which parameters it has.
     """
-    inner: Any = given
+    inner: Any = value
     is_partial: bool = isinstance(inner, functools.partial)
     bound: Mapping[str, Any] = {}
     if is_partial:
@@ -30,21 +30,21 @@ def as_function(given: Any) -> Any:
         inner, bound = partial.func, partial.keywords
     kind = cast("Any", type(inner))
     target: Any = inner if _is_routine(inner) else getattr(kind, "__call__", None)  # noqa: B004 - it is read
-    if isinstance(inner, type) or not callable(given) or not _is_routine(target):
-        return given
+    if isinstance(inner, type) or not callable(value) or not _is_routine(target):
+        return value
     if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
         return target
     try:
-        signature = inspect.signature(given)
+        signature = inspect.signature(value)
     except ValueError as error:
         message = f"{inner.__name__} does not say which parameters it has: call it in a def"
         raise ConfigError(message) from error
-    by_place = [one for one in signature.parameters.values() if one.kind is one.POSITIONAL_ONLY]
-    if given is target and not by_place:
-        return given
-    made = _by_name(given, by_place, awaited=inspect.iscoroutinefunction(target))
+    positional = [one for one in signature.parameters.values() if one.kind is one.POSITIONAL_ONLY]
+    if value is target and not positional:
+        return value
+    made = _by_name(value, positional, awaited=inspect.iscoroutinefunction(target))
     parameters = [
-        one.replace(kind=one.POSITIONAL_OR_KEYWORD) if one in by_place else one
+        one.replace(kind=one.POSITIONAL_OR_KEYWORD) if one in positional else one
         for one in signature.parameters.values()
         if one.name not in bound
     ]
@@ -64,15 +64,15 @@ def _is_routine(value: object) -> bool:
 
 
 def _by_name(
-    given: Callable[..., Any], by_place: list[inspect.Parameter], *, awaited: bool
+    value: Callable[..., Any], positional: list[inspect.Parameter], *, awaited: bool
 ) -> Callable[..., Any]:
     def placed(values: dict[str, Any]) -> list[Any]:
-        return [values.pop(one.name, one.default) for one in by_place]
+        return [values.pop(one.name, one.default) for one in positional]
 
     async def awaiting(**values: Any) -> Any:
-        return await given(*placed(values), **values)
+        return await value(*placed(values), **values)
 
     def calling(**values: Any) -> Any:
-        return given(*placed(values), **values)
+        return value(*placed(values), **values)
 
     return awaiting if awaited else calling

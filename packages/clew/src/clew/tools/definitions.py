@@ -14,7 +14,7 @@ from clew.core.interfaces import Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import checked
-from clew.tools.schema_cost import MOST_WAYS, ways
+from clew.tools.schema_cost import MAX_WAYS, ways
 from clew.tools.schema_repair import usable
 
 __all__ = ["Published", "published"]
@@ -98,11 +98,11 @@ def publish(
         names = [name for name in names if name not in twice]
     legal = _legal(names, taken=(FINISH,))
     made: list[Published] = []
-    for name, said in known:
+    for name, definition in known:
         if name not in legal:
             continue
         try:
-            made.append(_make(name, legal[name], said, call, (effect, trust, timeout)))
+            made.append(_make(name, legal[name], definition, call, (effect, trust, timeout)))
         except (ConfigError, RecursionError) as error:
             left_out.append(f"published tool {name!r}: {error}")
     return (*made,), (*left_out,)
@@ -110,34 +110,34 @@ def publish(
 
 def _fields(definition: Json) -> tuple[str, dict[str, Json]]:
     """The name of a definition and what it says."""
-    said = keywords(definition)
-    if isinstance(said.get("function"), dict):
-        said = keywords(said["function"])
-    name = said.get("name")
+    fields = keywords(definition)
+    if isinstance(fields.get("function"), dict):
+        fields = keywords(fields["function"])
+    name = fields.get("name")
     if not isinstance(name, str) or not name:
         message = f"a published tool has no name: {encode(definition).decode()[:80]}"
         raise ConfigError(message)
-    return name, said
+    return name, fields
 
 
 def _make(
     name: str,
     legal: str,
-    said: dict[str, Json],
+    fields: dict[str, Json],
     call: Perform,
     kind: tuple[Effect, Trust, float],
 ) -> Published:
     changes = [f"name: {name!r} is called {legal!r}"] if legal != name else []
-    changes += [f"{field}: not read" for field in said if field not in _READ]
-    if not (description := str(said.get("description") or "").strip()):
+    changes += [f"{field}: not read" for field in fields if field not in _READ]
+    if not (description := str(fields.get("description") or "").strip()):
         description = name
         changes.append("description: there is none, so the name stands for it")
-    given = next((said[form] for form in _FORMS if said.get(form) is not None), None)
-    if given is None:
-        given = _NONE
+    schema = next((fields[form] for form in _FORMS if fields.get(form) is not None), None)
+    if schema is None:
+        schema = _NONE
         changes.append("parameters: there are none, so it takes no arguments")
-    parameters, mended = usable(given)
-    if ways(parameters) > MOST_WAYS:
+    parameters, mended = usable(schema)
+    if ways(parameters) > MAX_WAYS:
         message = "its schema branches too often: a check might take for ever"
         raise ConfigError(message)
     changes += mended

@@ -104,10 +104,10 @@ class _Pair:
         """The result of the first tool, or why it certainly did nothing."""
         tool = self.tool
         reads = tool.effect not in EFFECTFUL
-        most = tool.timeout if reads and tool.stoppable else math.inf
+        timeout = tool.timeout if reads and tool.stoppable else math.inf
         value: Any = None
         try:
-            with anyio.move_on_after(most) as scope:
+            with anyio.move_on_after(timeout) as scope:
                 value = await _called(tool, args, key)
         except ToolError as error:
             return None, message_of(error)
@@ -116,7 +116,7 @@ class _Pair:
                 raise
             return None, described(error)
         if scope.cancelled_caught:
-            return None, f"it did not end in {most:g} s"
+            return None, f"it did not end in {timeout:g} s"
         if not isinstance(value, Observation) or value.ok or value.code in _TOLD:
             return value, ""
         return value, value.text if reads or value.outcome == "not_done" else ""
@@ -156,9 +156,9 @@ class _Pair:
         """The result of the call by the tools' probes; None if neither did it."""
         for tool, own in ((self.tool, args), (self.other, self.instead.args(args))):
             if tool.effect in EFFECTFUL and tool.probe is not None:
-                found = await tool.probe(copied(own), key)
-                if found is not None:
-                    return found
+                probed = await tool.probe(copied(own), key)
+                if probed is not None:
+                    return probed
         return None
 
     async def judge(self, call: Call, trajectory: Trajectory) -> Verdict | None:
@@ -173,8 +173,8 @@ class _Pair:
         if second is not None and second.kind in _REFUSING:
             return second
         if second is not None and second.kind == "amend":
-            said = f"{self.other.name} is not called with these arguments: {second.reason}"
-            return Verdict("deny", said, code=second.code)
+            reason = f"{self.other.name} is not called with these arguments: {second.reason}"
+            return Verdict("deny", reason, code=second.code)
         return first or second
 
 
@@ -186,8 +186,8 @@ def _names(tool: ToolSpec) -> set[str]:
 async def _judged(guard: Guard | None, call: Call, trajectory: Trajectory) -> Verdict | None:
     if guard is None:
         return None
-    said = guard(call, trajectory)
-    return await said if isinstance(said, Awaitable) else said
+    verdict = guard(call, trajectory)
+    return await verdict if isinstance(verdict, Awaitable) else verdict
 
 
 async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
@@ -212,15 +212,15 @@ async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
 def _noted(value: Any, tool: Tool, note: str) -> Observation:
     """The result of the second tool, with a note for the model and people."""
     if isinstance(value, Observation):
-        given = value
+        observation = value
     else:
         content, images = taken_out(value)
-        given = Observation(content=content, images=images, trust=tool.trust)
-    said: Json = {"note": note, "result": given.content}
-    if isinstance(given.content, str):
-        said = f"[{note}]\n{given.content}" if given.ok else given.content
-    detail = f"{note}\n{given.detail}" if given.detail else note
-    return msgspec.structs.replace(given, content=said, detail=detail)
+        observation = Observation(content=content, images=images, trust=tool.trust)
+    fields: Json = {"note": note, "result": observation.content}
+    if isinstance(observation.content, str):
+        fields = f"[{note}]\n{observation.content}" if observation.ok else observation.content
+    detail = f"{note}\n{observation.detail}" if observation.detail else note
+    return msgspec.structs.replace(observation, content=fields, detail=detail)
 
 
 # ------------------------------------------------------------------------------- do they fit?

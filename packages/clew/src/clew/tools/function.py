@@ -81,40 +81,40 @@ def as_tool(function: Callable[..., Any], options: ToolOptions) -> Tool:
         message = f'function {signature.name}: only a def with effect="pure" may be inline'
         raise ConfigError(message)
 
-    def given(args: dict[str, Json], key: str) -> dict[str, Any] | Observation | Verdict:
+    def arguments_of(args: dict[str, Json], key: str) -> dict[str, Any] | Observation | Verdict:
         try:
             return signature.arguments(args, key)
         except ValueError as error:
             return asked_again(arguments_refused(signature.name, error), key)
 
     async def awaiting(args: dict[str, Json], key: str) -> Any:
-        fit = given(args, key)
+        fit = arguments_of(args, key)
         return returned(signature.name, await function(**fit)) if isinstance(fit, dict) else fit
 
     def calling(args: dict[str, Json], key: str) -> Any:
-        fit = given(args, key)
+        fit = arguments_of(args, key)
         return returned(signature.name, function(**fit)) if isinstance(fit, dict) else fit
 
     async def at_once(args: dict[str, Json], key: str) -> Any:
         return calling(args, key)
 
     check_options("a tool", options, ToolOptions.__annotations__)
-    said = settings(signature, options)
+    tool_options = settings(signature, options)
     call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:
         call = awaiting if awaited else at_once
-    return checked(Tool(call=call, stoppable=awaited, function=original, **said))
+    return checked(Tool(call=call, stoppable=awaited, function=original, **tool_options))
 
 
 def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:
     """Fields of a `Tool` by what was read and what was said; what was said comes first."""
-    said: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
     return {
         "name": signature.name,
         "description": signature.description,
         "parameters": signature.parameters,
         "result": signature.result,
-    } | said
+    } | chosen
 
 
 def _post_late_result(value: Any, error: BaseException | None) -> None:

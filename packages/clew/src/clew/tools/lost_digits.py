@@ -35,11 +35,11 @@ def with_all_digits(prompt_spec: PromptSpec, reply: Reply, parsed: Parsed) -> Pa
     lossy = _lossy("\n".join([reply.text, *(call.arguments or "" for call in reply.calls)]))
     if not lossy:
         return parsed
-    actions = tuple(_whole(prompt_spec, action, lossy) for action in parsed.actions)
+    actions = tuple(_with_lost_digits(prompt_spec, action, lossy) for action in parsed.actions)
     return msgspec.structs.replace(parsed, actions=actions)
 
 
-def _whole(prompt_spec: PromptSpec, action: Action, lossy: dict[float, str]) -> Action:
+def _with_lost_digits(prompt_spec: PromptSpec, action: Action, lossy: dict[float, str]) -> Action:
     declared = (*prompt_spec.tools, prompt_spec.finish, *prompt_spec.more)
     tool = next((tool for tool in declared if tool.name == action.name), None)
     if tool is None:
@@ -47,10 +47,10 @@ def _whole(prompt_spec: PromptSpec, action: Action, lossy: dict[float, str]) -> 
     for path, value in _floats(action.args):
         text = lossy.get(abs(value), "")
         if text and _is_decimal(tool.parameters, action.args, path, text):
-            place = ".".join(map(str, path))
+            label = ".".join(map(str, path))
             written = f"-{text}" if value < 0 else text
             fault = (
-                f"{place}: the number {written} has more digits than can be read of a number: "
+                f"{label}: the number {written} has more digits than can be read of a number: "
                 f'write it as a text, in quotes: "{written}"'
             )
             return Action(action.name, fault=fault)
@@ -59,13 +59,13 @@ def _whole(prompt_spec: PromptSpec, action: Action, lossy: dict[float, str]) -> 
 
 def _lossy(written: str) -> dict[float, str]:
     """The numbers in a text that are not what is read of them, by what is read, without signs."""
-    found: dict[float, str] = {}
+    lossy: dict[float, str] = {}
     for match in _NUMBER.finditer(written):
         text = match[0].replace("_", "")
         read = float(text)
         if read != float("inf") and Decimal(text) != Decimal(repr(read)):
-            found[read] = text
-    return found
+            lossy[read] = text
+    return lossy
 
 
 def _floats(value: Json, path: _Path = ()) -> Iterator[tuple[_Path, float]]:
@@ -77,8 +77,8 @@ def _floats(value: Json, path: _Path = ()) -> Iterator[tuple[_Path, float]]:
         for key, inner in inside.items():
             yield from _floats(inner, (*path, key))
     elif isinstance(value, list):
-        for place, inner in enumerate(inside):
-            yield from _floats(inner, (*path, place))
+        for index, inner in enumerate(inside):
+            yield from _floats(inner, (*path, index))
 
 
 def _is_decimal(schema: Parameters, args: dict[str, Json], path: _Path, text: str) -> bool:

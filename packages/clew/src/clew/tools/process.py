@@ -128,26 +128,29 @@ class ProcessPoolCall:
             return False
         return _exit_text(last.code) == "signal SIGXCPU" or (last.code < 0 and last.cpu >= self.cpu)
 
-    def _returned(self, said: ChildReply, key: str) -> Any:
-        match said.kind:
+    def _returned(self, reply: ChildReply, key: str) -> Any:
+        match reply.kind:
             case "value":
-                return said.body
+                return reply.body
             case "observation":
-                found = msgspec.convert(said.body, Observation)
-                refused = (found.code, found.outcome) == ("invalid_arguments", "not_done")
-                return asked_again(found, key) if refused else found
+                observation = msgspec.convert(reply.body, Observation)
+                refused = (observation.code, observation.outcome) == (
+                    "invalid_arguments",
+                    "not_done",
+                )
+                return asked_again(observation, key) if refused else observation
             case "refused":
-                raise ToolError(str(said.body))
+                raise ToolError(str(reply.body))
             case "memory":
                 text = f"{self.name} wanted more than the {self.memory} bytes of memory it may have"
-                return self._failed("crashed", text + self._doubt(), said.detail)
+                return self._failed("crashed", text + self._doubt(), reply.detail)
             case _:
-                return self._failed("crashed", f"{self.name}: {said.body}", said.detail)
+                return self._failed("crashed", f"{self.name}: {reply.body}", reply.detail)
 
     def _late(self, why: str, printed: str) -> Observation:
-        shown = printed[-_PRINTED:] or "nothing"
+        output = printed[-_PRINTED:] or "nothing"
         text = f"{self.name} {why} and was stopped with its children{self._doubt()}. "
-        return self._failed("timeout", f"{text}It had printed: {shown}", printed)
+        return self._failed("timeout", f"{text}It had printed: {output}", printed)
 
     def _doubt(self) -> str:
         if self.effect not in EFFECTFUL:
@@ -200,35 +203,39 @@ def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Too
     function = load(target) if isinstance(target, str) else target
     cpu = _limit(named, "cpu", options.get("cpu", 0))
     memory = _limit(named, "memory", options.get("memory", 0))
-    said = settings(read(function), options)
+    tool_options = settings(read(function), options)
     variables = check_variables(options.get("env", ()))
-    said = {name: value for name, value in said.items() if name not in {"cpu", "memory", "env"}}
+    tool_options = {
+        name: value for name, value in tool_options.items() if name not in {"cpu", "memory", "env"}
+    }
     name, effect, seconds = (
-        said["name"],
-        said.get("effect", "unsafe"),
-        said.get("timeout", _SECONDS),
+        tool_options["name"],
+        tool_options.get("effect", "unsafe"),
+        tool_options.get("timeout", _SECONDS),
     )
     call = ProcessPoolCall(named, name, effect, seconds, cpu, memory, function, variables)
-    return replace(checked(Tool(call=call, function=function, **said)), timeout=seconds + SLACK)
+    return replace(
+        checked(Tool(call=call, function=function, **tool_options)), timeout=seconds + SLACK
+    )
 
 
 def load(target: str) -> Callable[..., Any]:
     """The function called `module:function`. Raises `ConfigError` where there is none."""
-    found = _resolve_target(target)
-    if isinstance(found, Tool) and isinstance(found.call, ProcessPoolCall):
-        return found.call.function  # it was decorated
-    if isinstance(found, Tool):
+    resolved = _resolve_target(target)
+    if isinstance(resolved, Tool) and isinstance(resolved.call, ProcessPoolCall):
+        return resolved.call.function  # it was decorated
+    if isinstance(resolved, Tool):
         message = f"{target} is a tool already: name a plain function"
         raise ConfigError(message)
-    function: Callable[..., Any] = found
+    function: Callable[..., Any] = resolved
     return function
 
 
 def _resolve_target(target: str) -> Any:
     module, _, path = target.partition(":")
     try:
-        place: object = importlib.import_module(module)
-        return functools.reduce(getattr, path.split("."), place)
+        value: object = importlib.import_module(module)
+        return functools.reduce(getattr, path.split("."), value)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         message = f"there is no function {target!r} (write module:function): {error}"
         raise ConfigError(message) from error
@@ -255,10 +262,10 @@ def _named(function: Callable[..., Any]) -> str:
 def _importable_as(target: str, function: Callable[..., Any]) -> bool:
     """Whether it is found by that name, or will be, once it is decorated."""
     try:
-        found = _resolve_target(target)
+        resolved = _resolve_target(target)
     except ConfigError:
         return not inspect.ismethod(function)
-    return found is function or isinstance(found, Tool)
+    return resolved is function or isinstance(resolved, Tool)
 
 
 def _limit(target: str, name: Literal["cpu", "memory"], value: Any) -> int:

@@ -66,9 +66,9 @@ def _call(asked: ChildTask) -> Any:
         raise ToolError(str(error)) from error
     signature = read(function)
     try:
-        given = signature.arguments(asked.args, asked.key)
+        arguments = signature.arguments(asked.args, asked.key)
     except ValueError as error:
         return arguments_refused(signature.name, error)
-    made = functools.partial(function, **given)
+    made = functools.partial(function, **arguments)
     value = anyio.run(made) if inspect.iscoroutinefunction(function) else made()
     return returned(signature.name, value)

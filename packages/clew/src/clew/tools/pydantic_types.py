@@ -79,8 +79,8 @@ def _split(kind: Any) -> tuple[Any, list[Any]]:
     bare, *beside = typing.get_args(kind)
     outside = [one for one in beside if isinstance(one, str) or _only_describes(one)]
     inside = [one for one in beside if one not in outside]
-    said = (getattr(one, "description", None) for one in inside)
-    outside += [msgspec.Meta(description=one) for one in said if isinstance(one, str)]
+    descriptions = (getattr(one, "description", None) for one in inside)
+    outside += [msgspec.Meta(description=one) for one in descriptions if isinstance(one, str)]
     return Annotated[(bare, *inside)] if inside else bare, outside
 
 

@@ -30,7 +30,7 @@ _HEADING: Final = 200
 _PIECE: Final = 600
 """Results are searched in pieces of some so many characters, cut at the end of a line or word."""
 
-_FOUND: Final = 5
+_MAX_PASSAGES: Final = 5
 _END: Final = re.compile(r"\s(?=\S*$)")
 _NAMED: Final = re.compile(r"\w[^\w\s]+\w|_|\d")
 _AROUND: Final = "\"'`.,;:!?()[]{}<>"
@@ -52,30 +52,34 @@ class RecalledPiece(NamedTuple):
         return f'read_more("{self.handle}", offset={self.offset}){mark}: {self.text}'
 
 
-def fitting_recalls(tools: Sequence[ToolSpec], codec: Codec, shown: int | None) -> tuple[Tool, ...]:
+def fitting_recalls(
+    tools: Sequence[ToolSpec], codec: Codec, visible_chars: int | None
+) -> tuple[Tool, ...]:
     """Those of `recall_tools` that are of use beside these tools, in this format.
 
     None where all is shown, nothing can be observed, or the format cannot describe tools during a
     run; and none of a name that another tool has.
     """
     named = {tool.name for tool in tools}
-    if shown is None or not named or not (codec.native or isinstance(codec, Describes)):
+    if visible_chars is None or not named or not (codec.native or isinstance(codec, Describes)):
         return ()
-    return tuple(tool for tool in recall_tools(shown) if tool.name not in named)
+    return tuple(tool for tool in recall_tools(visible_chars) if tool.name not in named)
 
 
 @cache
-def recall_tools(shown: int) -> tuple[Tool, Tool]:
-    """`read_more` and `recall`, where a model is shown `shown` characters of a result at most."""
-    page = min(shown, PAGE_CHARS) - _HEADING
+def recall_tools(visible_chars: int) -> tuple[Tool, Tool]:
+    """`read_more` and `recall`, where a model is shown `visible_chars` characters of a result at
+    most.
+    """
+    page = min(visible_chars, PAGE_CHARS) - _HEADING
 
     def more(args: dict[str, Json], key: str) -> Observation:
         _ = key
-        given: Mapping[str, Any] = args
-        offset, query = given.get("offset", 0), given.get("query", "")
-        return read_more(_record(), given["handle"], offset, query, page)
+        mapping: Mapping[str, Any] = args
+        offset, query = mapping.get("offset", 0), mapping.get("query", "")
+        return read_more(_record(), mapping["handle"], offset, query, page)
 
-    def found(args: dict[str, Json], key: str) -> Observation:
+    def passages(args: dict[str, Json], key: str) -> Observation:
         _ = key
         return recall(_record(), str(args["query"]))
 
@@ -104,7 +108,7 @@ def recall_tools(shown: int) -> tuple[Tool, Tool]:
             "required": ["query"],
             "additionalProperties": False,
         },
-        found,
+        passages,
         effect="pure",
     )
     return reads, finds
@@ -123,8 +127,8 @@ def read_more(
         some = f"such as {known[-1]}" if known else "and there is none yet"
         raise ToolError(f"there is no result {handle!r}: a handle is a call's number, {some}")
     if query:
-        found = _best(list(_pieces(trajectory, call)), query)
-        text = "\n\n".join(piece.line for piece in found) or f"{call.key} has no words of {query!r}"
+        best = _best(list(_pieces(trajectory, call)), query)
+        text = "\n\n".join(piece.line for piece in best) or f"{call.key} has no words of {query!r}"
         return Observation(content=text, trust=seen.trust)
     if offset and offset >= len(seen.text):
         raise ToolError(f"{call.key} has {len(seen.text):,} characters: choose an offset below")
@@ -143,11 +147,11 @@ def recall(trajectory: Trajectory, query: str) -> Observation:
         if call.action.name not in {FINISH, READ_MORE, RECALL}
         for piece in _pieces(trajectory, call)
     ]
-    found = _best(pieces, query)
-    if not found:
+    best = _best(pieces, query)
+    if not best:
         return Observation(content=f"no earlier result has words of {query!r}", trust="trusted")
-    trusted = all(piece.trust == "trusted" for piece in found)
-    text = "\n\n".join(piece.line for piece in found)
+    trusted = all(piece.trust == "trusted" for piece in best)
+    text = "\n\n".join(piece.line for piece in best)
     return Observation(content=text, trust="trusted" if trusted else "untrusted")
 
 
@@ -174,15 +178,15 @@ def _pieces(trajectory: Trajectory, call: Call) -> Iterator[RecalledPiece]:
 
 def _best(pieces: list[RecalledPiece], query: str) -> list[RecalledPiece]:
     """The pieces that fit the query best: those with its names as they are spelled, then BM25's."""
-    ranked = {place: rank for rank, place in enumerate(_ranked(pieces, query))}
+    ranked = {index: rank for rank, index in enumerate(_ranked(pieces, query))}
     names = _names(query)
-    found: list[tuple[int, int, int]] = []
-    for place, piece in enumerate(pieces):
+    scored: list[tuple[int, int, int]] = []
+    for index, piece in enumerate(pieces):
         text = caseless(piece.text) if names else ""
         exact = sum((name in piece.text) + (caseless(name) in text) for name in names)
-        if exact or place in ranked:
-            found.append((-exact, ranked.get(place, len(pieces)), -place))
-    return [pieces[-place] for _, _, place in sorted(found)[:_FOUND]]
+        if exact or index in ranked:
+            scored.append((-exact, ranked.get(index, len(pieces)), -index))
+    return [pieces[-index] for _, _, index in sorted(scored)[:_MAX_PASSAGES]]
 
 
 def _names(query: str) -> list[str]:
@@ -203,12 +207,12 @@ def _ranked(pieces: list[RecalledPiece], query: str) -> list[int]:
         connection.execute(
             "CREATE VIRTUAL TABLE pieces USING fts5(text, tokenize='porter unicode61')"
         )
-        rows = ((place, f"{one.text} {grams(one.text)}") for place, one in enumerate(pieces))
+        rows = ((index, f"{one.text} {grams(one.text)}") for index, one in enumerate(pieces))
         connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", rows)
-        found = connection.execute(
+        matched = connection.execute(
             "SELECT rowid FROM pieces WHERE pieces MATCH ? ORDER BY bm25(pieces), rowid DESC",
             (" OR ".join(asked),),
         )
-        return [place for (place,) in found]
+        return [index for (index,) in matched]
     finally:
         connection.close()

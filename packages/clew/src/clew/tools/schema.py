@@ -19,7 +19,7 @@ from clew.core.interfaces import Parameters, Retry, Tool, ToolSpec
 from clew.support.errors import ConfigError
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
-from clew.tools.similar_names import shown_problems
+from clew.tools.similar_names import problems_of_visible
 from clew.tools.validation_messages import error_lines
 
 __all__ = [
@@ -29,9 +29,9 @@ __all__ = [
     "example",
     "linear_validator",
     "problems",
+    "problems_of_visible",
     "right_form",
     "schema_hash",
-    "shown_problems",
     "subschemas",
 ]
 
@@ -135,9 +135,9 @@ def checked(tool: T) -> T:
     check = compile_schema(tool.parameters)
     if tool.result is not None:
         compile_schema(tool.result)
-    for shown in tool.examples:
-        if wrong := check(shown):
-            message = f"tool {tool.name}: its example {encode(shown).decode()} is wrong: {wrong[0]}"
+    for args in tool.examples:
+        if wrong := check(args):
+            message = f"tool {tool.name}: its example {encode(args).decode()} is wrong: {wrong[0]}"
             raise ConfigError(message)
     return tool
 
@@ -155,7 +155,7 @@ def _check_attempts(tool: Tool) -> None:
 
 def schema_hash(tool: ToolSpec) -> str:
     """Sixteen hex digits over what a model is told of a tool and what the tool is trusted with."""
-    said = [
+    parts = [
         tool.name,
         tool.description,
         tool.parameters,
@@ -165,7 +165,7 @@ def schema_hash(tool: ToolSpec) -> str:
         tool.examples,
         tool.hidden,
     ]
-    return hashlib.blake2b(_ordered.encode(said), digest_size=8).hexdigest()
+    return hashlib.blake2b(_ordered.encode(parts), digest_size=8).hexdigest()
 
 
 def subschemas(schema: dict[str, Json]) -> Iterator[tuple[str, Json]]:

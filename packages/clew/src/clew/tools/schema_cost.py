@@ -14,10 +14,10 @@ from clew.core.events import Json
 from clew.support.schema_parts import at, keywords
 from clew.tools.schema import subschemas
 
-MOST_WAYS: Final = 20_000
+MAX_WAYS: Final = 20_000
 """Examinations of one value by one schema."""
 
-MOST_WORK: Final = 5_000_000
+MAX_WORK: Final = 5_000_000
 """Examinations by one check: about a second."""
 
 _SAME_VALUE: Final = (
@@ -27,25 +27,25 @@ _SAME_VALUE: Final = (
 
 
 def ways(schema: Json) -> int:
-    """How often one value may be examined, at most; `MOST_WAYS` + 1 stands for all above."""
+    """How often one value may be examined, at most; `MAX_WAYS` + 1 stands for all above."""
     document = _Document(schema)
     return max(document.count(each, _own_cost) for each in document.all())
 
 
 def work(schema: Json, value: Json) -> int:
-    """How many examinations a value may cost, about; more than `MOST_WORK` is too much."""
+    """How many examinations a value may cost, about; more than `MAX_WORK` is too much."""
     document = _Document(schema)
     size, levels = _extent(value)
-    if (once := ways(schema)) > MOST_WAYS:
-        return MOST_WORK + 1
-    found = size * once
+    if (once := ways(schema)) > MAX_WAYS:
+        return MAX_WORK + 1
+    total = size * once
     if document.is_recursive():
         passed_on = max(document.count(each, _goes_on) for each in document.all())
         for _ in range(levels):
-            found *= max(passed_on, 1)
-            if found > MOST_WORK:
+            total *= max(passed_on, 1)
+            if total > MAX_WORK:
                 break
-    return found
+    return total
 
 
 def _own_cost(schema: dict[str, Json]) -> int:
@@ -107,7 +107,7 @@ class _Document:
                 known[reference] = 0  # while it is followed: it is not followed again
                 known[reference] = self._count(self._target(reference), cost, known)
             total += known[reference]
-        return min(total, MOST_WAYS + 1)
+        return min(total, MAX_WAYS + 1)
 
     def is_recursive(self) -> bool:
         """Whether a schema refers to itself, be it by way of others."""

@@ -80,9 +80,9 @@ def _mend(schema: dict[str, Json], name: str, lines: list[str], *, top: bool = F
 
 
 def _mend_type(schema: dict[str, Json], where: str, lines: list[str]) -> None:
-    given = schema["type"]
-    several = isinstance(given, list)
-    kinds = cast("list[Json]", given) if several else [given]
+    declared = schema["type"]
+    several = isinstance(declared, list)
+    kinds = cast("list[Json]", declared) if several else [declared]
     types: list[str] = []
     for kind in kinds:
         word = _word(str(kind))
@@ -94,9 +94,9 @@ def _mend_type(schema: dict[str, Json], where: str, lines: list[str]) -> None:
         lines.append(f"{where}: {what}type {kind!r} lets any value pass")
         return
     mended: Json = list(dict.fromkeys(types)) if several else types[0]
-    if mended != given:
+    if mended != declared:
         schema["type"] = mended
-        lines.append(f"{where}: type {given!r} is read as {mended!r}")
+        lines.append(f"{where}: type {declared!r} is read as {mended!r}")
 
 
 def _word(kind: str) -> str:
@@ -142,12 +142,12 @@ def _mend_enum(schema: dict[str, Json], where: str, lines: list[str]) -> None:
 
 def _mend_null(schema: dict[str, Json], where: str, lines: list[str]) -> None:
     """Let null pass where it is said beside the type that it may."""
-    said = [
+    notes = [
         *(["nullable"] if schema.get("nullable") is True else []),
         *(["its default"] if schema.get("default", "") is None else []),
         *(["in its enum"] if None in _listed(schema.get("enum")) else []),
     ]
-    if not said:
+    if not notes:
         return
     kinds, words = _kinds(schema), _listed(schema.get("enum"))
     closed = bool(kinds) and "null" not in kinds
@@ -157,7 +157,7 @@ def _mend_null(schema: dict[str, Json], where: str, lines: list[str]) -> None:
         schema["enum"] = [*words, None]
         closed = True
     if closed:
-        lines.append(f"{where}: null, {said[0]}, is let pass")
+        lines.append(f"{where}: null, {notes[0]}, is let pass")
 
 
 def _mend_default(schema: dict[str, Json], where: str, lines: list[str]) -> None:
@@ -186,8 +186,8 @@ def _either(schema: dict[str, Json], other: dict[str, Json]) -> None:
 
 def _kinds(schema: dict[str, Json]) -> list[str]:
     """The types a schema names; none where it lets any pass."""
-    given = schema.get("type", [])
-    return [given] if isinstance(given, str) else given
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else types
 
 
 def _listed(value: Json) -> list[Json]:

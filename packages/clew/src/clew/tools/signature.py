@@ -20,7 +20,7 @@ from clew.support.short_text import one_line
 from clew.tools.pydantic_types import adapted, refuse_default
 from clew.tools.types import from_json, schema_of, schemas, with_description
 
-_SHOWN: Final = 200
+_MAX_DEFAULT_CHARS: Final = 200
 """How much of the arguments of an earlier attempt a person is shown."""
 
 Key = NewType("Key", str)
@@ -69,13 +69,13 @@ class Signature(msgspec.Struct, frozen=True):
         integer.
         """
         try:
-            given = from_json(self.fields, args)
+            converted = from_json(self.fields, args)
         except ValueError:
             raise
         except Exception as error:  # a type's own code may look up, divide or import
             raise ValueError(described(error)) from error
-        found = {name: getattr(given, name) for name in self.fields.__struct_fields__}
-        known = {name: value for name, value in found.items() if value is not _ABSENT}
+        values = {name: getattr(converted, name) for name in self.fields.__struct_fields__}
+        known = {name: value for name, value in values.items() if value is not _ABSENT}
         return known | dict.fromkeys(self.keys, key)
 
 
@@ -106,13 +106,13 @@ def read(function: Callable[..., Any]) -> Signature:
             kinds[parameter.name] = with_description(
                 adapted(kind, where), words.get(parameter.name, "")
             )
-    given = {one: parameters[one].default for one in kinds}
+    defaults = {one: parameters[one].default for one in kinds}
     return Signature(
         name=name,
         description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
-        parameters=_parameters(kinds, given, f"function {name}"),
+        parameters=_parameters(kinds, defaults, f"function {name}"),
         result=_result(hints.get("return", inspect.Signature.empty), name),
-        fields=_fields(name, kinds, given),
+        fields=_fields(name, kinds, defaults),
         keys=tuple(keys),
     )
 
@@ -156,7 +156,9 @@ def asked_again(refused: Observation, key: str) -> Observation | Verdict:
         return refused
     reason = f"the arguments of the last ruling do not fit, and nothing was called: {refused.words}"
     if call.doubts:
-        before = dict.fromkeys(encode(args).decode()[:_SHOWN] for args, _ in call.doubts)
+        before = dict.fromkeys(
+            encode(args).decode()[:_MAX_DEFAULT_CHARS] for args, _ in call.doubts
+        )
         reason = (
             f"{reason}. Before that it was begun, and may have happened, with {', '.join(before)}"
         )
@@ -191,16 +193,16 @@ def _kind(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Any
     return Key if bare is Key else kind
 
 
-def _parameters(kinds: dict[str, Any], given: dict[str, Any], where: str) -> Parameters:
+def _parameters(kinds: dict[str, Any], defaults: dict[str, Any], where: str) -> Parameters:
     named, definitions = schemas(kinds, where)
     for name, schema in named.items():
-        if given[name] is inspect.Parameter.empty:
+        if defaults[name] is inspect.Parameter.empty:
             continue
         try:
-            schema["default"] = plain(given[name])
+            schema["default"] = plain(defaults[name])
         except ValueError:
             continue  # a sentinel: the function knows what it means, a model need not
-    required = [name for name in named if given[name] is inspect.Parameter.empty]
+    required = [name for name in named if defaults[name] is inspect.Parameter.empty]
     parameters: Parameters = {"type": "object", "properties": named}
     if required:
         parameters["required"] = required
@@ -208,10 +210,10 @@ def _parameters(kinds: dict[str, Any], given: dict[str, Any], where: str) -> Par
     return parameters | ({"$defs": definitions} if definitions else {})
 
 
-def _fields(name: str, kinds: dict[str, Any], given: dict[str, Any]) -> type[msgspec.Struct]:
+def _fields(name: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> type[msgspec.Struct]:
     absent = msgspec.field(default_factory=lambda: _ABSENT)
     fields = [
-        (one, kind) if given[one] is inspect.Parameter.empty else (one, kind, absent)
+        (one, kind) if defaults[one] is inspect.Parameter.empty else (one, kind, absent)
         for one, kind in kinds.items()
     ]
     return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)

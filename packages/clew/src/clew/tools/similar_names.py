@@ -16,19 +16,19 @@ _SAME_WORDS: Final = 0.8
 _FEW_WORDS: Final = 4
 
 
-def shown_problems(tools: Sequence[ToolSpec]) -> list[str]:
+def problems_of_visible(tools: Sequence[ToolSpec]) -> list[str]:
     """What makes the shown tools hard to choose from, a line each (hidden ones do not count).
 
     Warns of more than 15 tools and of names and descriptions that hardly differ.
     """
-    shown = [tool for tool in tools if not tool.hidden]
+    visible = [tool for tool in tools if not tool.hidden]
     lines: list[str] = []
-    if len(shown) > MANY:
+    if len(visible) > MANY:
         lines.append(
-            f"{len(shown)} tools are shown: models choose worse from more than {MANY}; "
+            f"{len(visible)} tools are shown: models choose worse from more than {MANY}; "
             "hide or leave out what this task does not need"
         )
-    looks = [(tool.name, fold(tool.name), _words(tool.description)) for tool in shown]
+    looks = [(tool.name, fold(tool.name), _words(tool.description)) for tool in visible]
     for (one, folded, words), (other, folded_too, words_too) in combinations(looks, 2):
         if _alike(folded, folded_too):
             lines.append(f"tools {one} and {other} have nearly the same name: rename one")

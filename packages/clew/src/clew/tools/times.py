@@ -24,8 +24,8 @@ def _completed(kind: inspect.Type, value: Json) -> Json:
         case inspect.Metadata(type=inner):
             return _completed(inner, value)
         case inspect.TimeType() | inspect.DateTimeType() if isinstance(value, str):
-            found = _NO_SECONDS.fullmatch(value)
-            return f"{found['head']}:00{found['zone'] or ''}" if found else value
+            match = _NO_SECONDS.fullmatch(value)
+            return f"{match['head']}:00{match['zone'] or ''}" if match else value
         case inspect.UnionType(types=kinds):
             for one in kinds:
                 value = _completed(one, value)

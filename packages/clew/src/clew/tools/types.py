@@ -42,8 +42,8 @@ def schemas(
         if mode == "validation":
             _refuse_keys(kind, f"{where}, {name}", set())
         _components([kind], f"{where}, {name}", mode)
-    found, definitions = _components(list(kinds.values()), where, mode)
-    named = dict(zip(kinds, found, strict=True))
+    components, definitions = _components(list(kinds.values()), where, mode)
+    named = dict(zip(kinds, components, strict=True))
     for name, schema in (*definitions.items(), *named.items()):
         _normalised_schema(schema, name, mode)
     return named, definitions
@@ -55,8 +55,8 @@ def schema_of(kind: Any, where: str, mode: Mode = "validation") -> Parameters:
     It is what is read again where it was recorded: of a default that is a tuple, a list.
     """
     named, definitions = schemas({"type": kind}, where, mode)
-    found = named["type"] | ({"$defs": definitions} if definitions else {})
-    return msgspec.json.decode(msgspec.json.encode(found), type=dict[str, Json])
+    named_schema = named["type"] | ({"$defs": definitions} if definitions else {})
+    return msgspec.json.decode(msgspec.json.encode(named_schema), type=dict[str, Json])
 
 
 def from_json(kind: Any, value: Json) -> Any:
@@ -68,9 +68,9 @@ def from_json(kind: Any, value: Json) -> Any:
         try:
             return _converted(kind, value)
         except msgspec.ValidationError:
-            if (whole := completed(kind, value)) == value:
+            if (completed_value := completed(kind, value)) == value:
                 raise
-            return _converted(kind, whole)
+            return _converted(kind, completed_value)
     except (ValueError, RecursionError) as error:
         raise ValueError(_one_line(str(error))) from error
 
@@ -101,7 +101,7 @@ def _components(
 ) -> tuple[tuple[Parameters, ...], dict[str, Parameters]]:
     hoist = _Hoist(mode)
     try:
-        found, definitions = msgspec.json.schema_components(
+        components, definitions = msgspec.json.schema_components(
             kinds, schema_hook=hoist.schema, ref_template=_REF
         )
         _merge(definitions, hoist.definitions)
@@ -112,7 +112,7 @@ def _components(
             "tuple, set, TypedDict, a dataclass, a msgspec Struct or a pydantic model"
         )
         raise ConfigError(message) from error
-    return found, definitions
+    return components, definitions
 
 
 def _merge(definitions: dict[str, Parameters], more: dict[str, Parameters]) -> None:
@@ -143,15 +143,15 @@ def _normalised_schema(schema: Json, name: str, mode: Mode) -> None:
 
     A decimal is read from a number too, and is one that JSON could have: not NaN or infinity.
     """
-    given = keywords(schema)
-    if mode == "validation" and given.get("format") == "decimal":
-        del given["format"], given["type"]
-        given["anyOf"] = [{"type": "number"}, {"type": "string", "pattern": _DECIMAL}]
-    if isinstance(title := given.get("title"), str) and fold(title) == fold(name):
-        del given["title"]
-    if "properties" in given:
-        given.setdefault("additionalProperties", False)
-    for inner_name, inner in subschemas(given):
+    fields = keywords(schema)
+    if mode == "validation" and fields.get("format") == "decimal":
+        del fields["format"], fields["type"]
+        fields["anyOf"] = [{"type": "number"}, {"type": "string", "pattern": _DECIMAL}]
+    if isinstance(title := fields.get("title"), str) and fold(title) == fold(name):
+        del fields["title"]
+    if "properties" in fields:
+        fields.setdefault("additionalProperties", False)
+    for inner_name, inner in subschemas(fields):
         _normalised_schema(inner, inner_name, mode)
 
 
@@ -165,17 +165,17 @@ def _decode(kind: Any, value: Json) -> Any:
 
 def _model_line(error: Any) -> str:
     """A pydantic error on one line: `a.0: Input should be …`."""
-    found = error.errors(include_url=False, include_context=False)
+    errors = error.errors(include_url=False, include_context=False)
     return "; ".join(
-        ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found
+        ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in errors
     )
 
 
 def _one_line(text: str) -> str:
     """A msgspec message with the place in front: `limits[2]: Expected `int`, got `float``."""
-    found = _WHERE.match(text)
-    place, what = (found["path"].lstrip("$."), found["what"]) if found else ("", text)
-    return f"{place or 'value'}: {one_line(what)}"
+    match = _WHERE.match(text)
+    label, what = (match["path"].lstrip("$."), match["what"]) if match else ("", text)
+    return f"{label or 'value'}: {one_line(what)}"
 
 
 def with_description(kind: Any, description: str) -> Any:

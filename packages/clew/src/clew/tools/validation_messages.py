@@ -10,9 +10,9 @@ from clew.support.nearest_name import did_you_mean
 from clew.support.schema_parts import at, keywords, target
 from clew.support.short_text import one_line
 
-MOST_LINES: Final = 5
+MAX_LINES: Final = 5
 
-_SHOWN: Final = 60
+_MAX_VALUE_CHARS: Final = 60
 _OPTIONS: Final = 12
 _DEEPEST: Final = 8
 _NOUNS: Final = {
@@ -37,9 +37,9 @@ def error_lines(
     """
     told = (line for error in errors for line in _lines(schema, value, error, noun))
     lines = list(dict.fromkeys(told))
-    if len(lines) > MOST_LINES:
-        rest = len(lines) - MOST_LINES
-        lines[MOST_LINES:] = [f"and {rest} more"]
+    if len(lines) > MAX_LINES:
+        rest = len(lines) - MAX_LINES
+        lines[MAX_LINES:] = [f"and {rest} more"]
     return lines
 
 
@@ -49,24 +49,24 @@ def describe_schema(schema: Json, root: Json) -> str:
 
 
 def _describe(schema: Json, root: Json, depth: int) -> str:
-    given = keywords(schema)
-    if "$ref" in given and depth < _DEEPEST:
-        return _describe(target(given["$ref"], root), root, depth + 1)
-    if "const" in given:
-        return _quote(given["const"])
-    if "enum" in given:
-        return _options(given["enum"])
-    if (forms := given.get("anyOf", given.get("oneOf"))) and depth < _DEEPEST:
+    fields = keywords(schema)
+    if "$ref" in fields and depth < _DEEPEST:
+        return _describe(target(fields["$ref"], root), root, depth + 1)
+    if "const" in fields:
+        return _quote(fields["const"])
+    if "enum" in fields:
+        return _options(fields["enum"])
+    if (forms := fields.get("anyOf", fields.get("oneOf"))) and depth < _DEEPEST:
         return " or ".join(dict.fromkeys(_describe(form, root, depth + 1) for form in forms))
-    kinds = given.get("type", ())
+    kinds = fields.get("type", ())
     nouns = [_NOUNS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
-    return " or ".join(nouns) + _range(given) if nouns else "a value"
+    return " or ".join(nouns) + _range(fields) if nouns else "a value"
 
 
 def _options(options: list[Json]) -> str:
-    shown = ", ".join(_quote(option) for option in options[:_OPTIONS])
+    quoted = ", ".join(_quote(option) for option in options[:_OPTIONS])
     more = ", …" if len(options) > _OPTIONS else ""
-    return f"one of {shown}{more}" if len(options) > 1 else shown
+    return f"one of {quoted}{more}" if len(options) > 1 else quoted
 
 
 def _range(schema: dict[str, Json]) -> str:
@@ -80,32 +80,32 @@ def _range(schema: dict[str, Json]) -> str:
 
 def _lines(root: Json, value: Json, error: Error, noun: str) -> Iterator[str]:
     path, here = error.instance_path, at(root, error.schema_path[:-1])
-    kind, found = error.kind.name, error.kind.as_dict()
+    kind, details = error.kind.name, error.kind.as_dict()
     match kind:
         case "required":
-            name = found["property"]
+            name = details["property"]
             need = describe_schema(at(here, ["properties", name]), root)
-            yield f"{_place([*path, name])}: missing, {need} is required"
+            yield f"{_path_text([*path, name])}: missing, {need} is required"
         case "additionalProperties" | "unevaluatedProperties":
             known = list(keywords(keywords(here).get("properties")))
-            for name in found["unexpected"]:
-                yield f"{_place([*path, name])}: unknown {noun}{_instead(name, known)}"
+            for name in details["unexpected"]:
+                yield f"{_path_text([*path, name])}: unknown {noun}{_instead(name, known)}"
         case "falseSchema" if error.schema_path[-1:] == ["additionalProperties"]:
             for name in keywords(at(value, path)):  # the validator does not say which
-                yield f"{_place([*path, name])}: unknown {noun}{_instead(name, [])}"
+                yield f"{_path_text([*path, name])}: unknown {noun}{_instead(name, [])}"
         case "falseSchema":
-            yield f"{_place(path)}: {_quote(error.instance)} is one too many"
+            yield f"{_path_text(path)}: {_quote(error.instance)} is one too many"
         case "type":
             wanted = describe_schema(here, root)
-            yield f"{_place(path)}: {_kind(error.instance)}, {wanted} is required"
-        case "anyOf" | "oneOf" if branch := _likeliest(path, found["context"]):
+            yield f"{_path_text(path)}: {_kind(error.instance)}, {wanted} is required"
+        case "anyOf" | "oneOf" if branch := _likeliest(path, details["context"]):
             for inner in branch:
                 yield from _lines(root, value, inner, noun)
-        case "enum" | "const" | "anyOf" | "oneOf" if not _several(found):
-            shown, wanted = _quote(error.instance), describe_schema(here, root)
-            yield f"{_place(path)}: {shown} is not allowed, {wanted} is required"
+        case "enum" | "const" | "anyOf" | "oneOf" if not _several(details):
+            quoted, wanted = _quote(error.instance), describe_schema(here, root)
+            yield f"{_path_text(path)}: {quoted} is not allowed, {wanted} is required"
         case _:
-            yield f"{_place(path)}: {_reason(error)}"
+            yield f"{_path_text(path)}: {_reason(error)}"
 
 
 def _reason(error: Error) -> str:
@@ -115,9 +115,9 @@ def _reason(error: Error) -> str:
     return one_line(words if words == error.message else f"{_quote(error.instance)}{words}", 200)
 
 
-def _several(found: dict[str, Any]) -> bool:
+def _several(details: dict[str, Any]) -> bool:
     """Whether a `oneOf` failed because more than one of its forms fits."""
-    return any(not branch for branch in found.get("context", ()))
+    return any(not branch for branch in details.get("context", ()))
 
 
 def _likeliest(path: list[str | int], branches: list[list[Error]]) -> list[Error]:
@@ -139,10 +139,10 @@ def _instead(name: str, known: Sequence[str]) -> str:
     return f"; {did_you_mean(name, known, otherwise)}"
 
 
-def _place(path: Sequence[str | int]) -> str:
+def _path_text(path: Sequence[str | int]) -> str:
     """`items[2].name`; `value` for the whole."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return one_line(text.removeprefix("."), _SHOWN) or "value"
+    return one_line(text.removeprefix("."), _MAX_VALUE_CHARS) or "value"
 
 
 def _kind(value: Json) -> str:
@@ -163,4 +163,4 @@ _PYTHON: Final = (
 
 
 def _quote(value: Json) -> str:
-    return one_line(encode(value).decode(), _SHOWN)
+    return one_line(encode(value).decode(), _MAX_VALUE_CHARS)

@@ -90,8 +90,8 @@ def limit(cpu: int, memory: int) -> None:
 
 def take_reserve() -> None:
     """Lift the limit of memory by its reserve."""
-    most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    limit = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _hold(kind: int, soft: int, more: int) -> None:
@@ -134,11 +134,11 @@ def _end_rest() -> None:
 def _descendants() -> set[int]:
     """The processes that descend from this one, as far as the system tells."""
     parents: dict[int, int] = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
+    for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it ended meanwhile
-            said = place.read_text("utf-8", "replace").rpartition(")")[2].split()
-            parents[int(place.parent.name)] = int(said[1])
-    family, found = {os.getpid()}, {os.getpid()}
-    while found := {pid for pid, parent in parents.items() if parent in found}:
-        family |= found
+            fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
+            parents[int(path.parent.name)] = int(fields[1])
+    family, descendants = {os.getpid()}, {os.getpid()}
+    while descendants := {pid for pid, parent in parents.items() if parent in descendants}:
+        family |= descendants
     return family - {os.getpid()}

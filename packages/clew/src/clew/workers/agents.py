@@ -27,7 +27,7 @@ from clew.workers.config import WorkerConfig
 from clew.workers.run_one import Agents
 
 FOREIGN: Final = (
-    "the agent {setting} is of a run that you did not begin on this machine ({names}): name it "
+    "the agent {spec} is of a run that you did not begin on this machine ({names}): name it "
     "with --agent FILE, or start a worker with --trust-origin that makes what any record names"
 )
 
@@ -39,13 +39,13 @@ async def agents_for(config: WorkerConfig) -> Agents:
     """The agents of a worker. Raises `ConfigError` where one does not fit."""
     if callable(config.agents):
         return config.agents
-    given: dict[str, Agent] = {}
+    agents: dict[str, Agent] = {}
     for number, one in enumerate(config.agents, start=1):
         if isinstance(one, str):
-            given[one], _ = await agent_named(one)
+            agents[one], _ = await agent_named(one)
         else:
-            given[f"agent {number}"] = one
-    return KnownAgents(given, recorded=not config.only, trusting=config.trust_origin)
+            agents[f"agent {number}"] = one
+    return KnownAgents(agents, recorded=not config.only, trusting=config.trust_origin)
 
 
 async def agent_named(name: str, folder: str = "") -> tuple[Agent, dict[str, Json]]:
@@ -56,8 +56,12 @@ async def agent_named(name: str, folder: str = "") -> tuple[Agent, dict[str, Jso
     if name.endswith(".toml") or ":" not in name:
         spec, _ = await with_model(read_agent_file(name))
         return make_agent(spec), origin(spec)
-    found = imported(name, "agent", folder)
-    agent = found() if callable(found) and not is_agent(found) else found
+    imported_agent = imported(name, "agent", folder)
+    agent = (
+        imported_agent()
+        if callable(imported_agent) and not is_agent(imported_agent)
+        else imported_agent
+    )
     if not is_agent(agent):
         what = type(agent).__name__
         raise ConfigError(f"{name} is of type {what}: name an agent, or a function that makes one")
@@ -66,31 +70,33 @@ async def agent_named(name: str, folder: str = "") -> tuple[Agent, dict[str, Jso
 
 @dataclass(slots=True)
 class KnownAgents:
-    """Finds the agent whose setting is the record's, to the last part.
+    """Finds the agent whose spec is the record's, to the last part.
 
-    It is one of the `given`; or, where `recorded`, it is made of what the record says, if that was
-    begun by this user on this machine, or by anybody (`trusting`).
+    It is one of the `configured`; or, where `recorded`, it is made of what the record says, if that
+    was begun by this user on this machine, or by anybody (`trusting`).
     """
 
-    given: dict[str, Agent]
+    configured: dict[str, Agent]
     recorded: bool = False
     trusting: bool = False
     made: dict[bytes, Agent] = field(default_factory=dict[bytes, Agent])
 
     async def __call__(self, record: Trajectory) -> Agent:
-        setting = record.setting or record.started.setting
-        for given in self.given.values():
-            agent = as_begun(given, record)
-            if not changes_to_accept(setting, redact(agent.setting)):
+        recorded_spec = record.spec or record.started.spec
+        for configured in self.configured.values():
+            agent = as_begun(configured, record)
+            if not changes_to_accept(recorded_spec, redact(agent.spec)):
                 return agent
         spec = spec_of(record) if self.recorded else None
         if spec is None:
-            raise ConfigError(self._lacking(setting))
+            raise ConfigError(self._lacking(recorded_spec))
         if not self.trusting and is_foreign(record):
-            raise ConfigError(FOREIGN.format(setting=_named(setting), names=_outside(spec)))
+            raise ConfigError(FOREIGN.format(spec=_named(recorded_spec), names=_outside(spec)))
         agent = as_begun(self._make(spec), record)
-        if different := changes_to_accept(setting, redact(agent.setting)):
-            what = f"{_named(setting)} differs in {', '.join(different)} from what is made of it"
+        if different := changes_to_accept(recorded_spec, redact(agent.spec)):
+            what = (
+                f"{_named(recorded_spec)} differs in {', '.join(different)} from what is made of it"
+            )
             message = f"the agent {what} here: the run is left to a worker that has it"
             raise ConfigError(message)
         return agent
@@ -103,16 +109,14 @@ class KnownAgents:
                 del self.made[next(iter(self.made))]
         return agent
 
-    def _lacking(self, setting: AgentSpec) -> str:
+    def _lacking(self, spec: AgentSpec) -> str:
         """What is said of a run whose agent is not among the given ones."""
-        wanted = f"the agent {_named(setting)} is not here"
-        if not self.given:
+        wanted = f"the agent {_named(spec)} is not here"
+        if not self.configured:
             return f"{wanted}, and a program began the run: give it to a worker of that program"
-        differs = {
-            name: changes_to_accept(setting, one.setting) for name, one in self.given.items()
-        }
+        differs = {name: changes_to_accept(spec, one.spec) for name, one in self.configured.items()}
         nearest = min(differs, key=lambda name: len(differs[name]))
-        has = ", ".join(f"{name} {_named(one.setting)}" for name, one in self.given.items())
+        has = ", ".join(f"{name} {_named(one.spec)}" for name, one in self.configured.items())
         return f"{wanted}: {nearest} differs in {', '.join(differs[nearest])} (here: {has})"
 
 
@@ -120,5 +124,5 @@ def _outside(spec: Spec) -> str:
     return "; ".join(outside_parts(spec)) or "it names nothing outside of clew"
 
 
-def _named(setting: AgentSpec) -> str:
-    return f"{setting.model} ({setting.fingerprint[:8]})"
+def _named(spec: AgentSpec) -> str:
+    return f"{spec.model} ({spec.fingerprint[:8]})"

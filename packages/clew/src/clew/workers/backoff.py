@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 FIRST: Final = 1.0
-MOST: Final = 300.0
+MAX_DELAY: Final = 300.0
 """Seconds before the second and before the hundredth try."""
 
 
@@ -24,10 +24,12 @@ class Backoff:
     def __init__(self) -> None:
         self._pauses: dict[str, _Pause] = {}
 
-    def failed(self, run_id: str, now: float, *, moved: bool = False, most: float = MOST) -> float:
+    def failed(
+        self, run_id: str, now: float, *, moved: bool = False, max_delay: float = MAX_DELAY
+    ) -> float:
         """It failed: say for how long it pauses, twice as long as before unless it had got on."""
         before = self._pauses.get(run_id)
-        seconds = FIRST if before is None or moved else min(2 * before.seconds, most)
+        seconds = FIRST if before is None or moved else min(2 * before.seconds, max_delay)
         self._pauses[run_id] = _Pause(now + seconds, seconds)
         return seconds
 

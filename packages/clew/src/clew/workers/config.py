@@ -162,9 +162,9 @@ async def _shielded(
     config: WorkerConfig,
     on_event: OnWorkerEvent,
     leaving: anyio.Event,
-    whole: anyio.CancelScope,
+    outer: anyio.CancelScope,
 ) -> None:
     """In a task of its own: `asyncio.Task.cancel` of the caller knows no shield."""
     with anyio.CancelScope(shield=True):
         await driver.serve(config, on_event, leaving)
-    whole.cancel()
+    outer.cancel()

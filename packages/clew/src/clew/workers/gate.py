@@ -16,14 +16,14 @@ class RunGate:
         self._changed = anyio.Event()
 
     @asynccontextmanager
-    async def place(self, *, alone: bool) -> AsyncGenerator["RunSlot"]:
+    async def slot(self, *, alone: bool) -> AsyncGenerator["RunSlot"]:
         """A place for a run, as soon as there is one."""
-        place = RunSlot(self, alone=alone)
-        await place.enter()
+        slot = RunSlot(self, alone=alone)
+        await slot.enter()
         try:
-            yield place
+            yield slot
         finally:
-            place.leave()
+            slot.leave()
 
     @property
     def someone_waits(self) -> bool:

@@ -23,8 +23,8 @@ __all__ = ["serve"]
 async def serve(config: WorkerConfig, on_event: OnWorkerEvent, leaving: anyio.Event) -> None:
     """Serve the queue, as `clew.workers.Driver` says."""
     agents = await agents_for(config)
-    async with store_at(config.store) as place:
-        store = shared(place)
+    async with store_at(config.store) as opened:
+        store = shared(opened)
         await Worker(store, config, _InProcess(store, agents), on_event, leaving).serve()
 
 

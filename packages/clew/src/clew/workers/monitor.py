@@ -20,11 +20,11 @@ Standing: TypeAlias = Literal["waiting", "working"] | Status
 async def status(run_id: str, *, store: Where = None) -> Standing:
     """The state of a submitted run. Raises `StoreError` if it is unknown."""
     async with store_at(store) as opened:
-        place = shared(opened)
-        record = await load(place, run_id)
-        if record.stop is not None and not await place.inbox(run_id):
+        state = shared(opened)
+        record = await load(state, run_id)
+        if record.stop is not None and not await state.inbox(run_id):
             return record.stop.status
-        return await _claimed(place, run_id)
+        return await _claimed(state, run_id)
 
 
 async def _claimed(store: Locks, run_id: str) -> Literal["waiting", "working"]:
@@ -48,34 +48,34 @@ class RunStatus:
 
 
 class Monitor:
-    """Watches the last `most` runs of a store (0: all).
+    """Watches the last `max_runs` runs of a store (0: all).
 
     It keeps what it has read of runs that have not changed since.
     """
 
-    def __init__(self, store: Store, most: int = 0) -> None:
+    def __init__(self, store: Store, max_runs: int = 0) -> None:
         self._store = store
-        self._most = max(most, 0)
+        self._max_runs = max(max_runs, 0)
         self._stops: dict[str, tuple[int, Status | None]] = {}
 
     async def rows(self) -> list[RunStatus]:
         """The current state of the runs, last written first."""
         store = self._store
-        infos = await store.runs(self._most)
+        infos = await store.runs(self._max_runs)
         due = {run.run_id for run in await store.due()} if isinstance(store, Locks) else None
         return [await self._row(info, due) for info in infos]
 
     async def _row(self, info: RunInfo, due: set[str] | None) -> RunStatus:
         queue = queue_of(info)
-        if (found := summary(info)) is None:
+        if (run := summary(info)) is None:
             return RunStatus(info.run_id, "unreadable", info.entries, queue, "")
         standing: Standing | Literal["open", "unreadable"] = "unreadable"
-        if found.stop is not None and (due is None or info.run_id not in due):
-            standing = found.stop.status
+        if run.stop is not None and (due is None or info.run_id not in due):
+            standing = run.stop.status
         else:
             with suppress(StoreError):  # damaged, or forgotten just now
                 standing = await self._due_standing(info, queue)
-        return RunStatus(info.run_id, standing, info.entries, queue, found.started.goal)
+        return RunStatus(info.run_id, standing, info.entries, queue, run.started.goal)
 
     async def _due_standing(self, info: RunInfo, queue: str) -> Standing | Literal["open"]:
         """Of a run that may be due."""

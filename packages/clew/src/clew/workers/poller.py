@@ -30,8 +30,8 @@ class PollInterval:
     `share` times what a look took is the least too, so that looking stays cheap.
     """
 
-    most: float = 0.1
-    least: float = 0.0
+    max_seconds: float = 0.1
+    min_seconds: float = 0.0
     share: float = 5.0
 
 
@@ -51,7 +51,7 @@ class Poller:
         self._pace = pace
         self._queues: dict[str, str] = {}
         self._pauses = Backoff()
-        self._asked = -pace.most
+        self._asked = -pace.max_seconds
         self._took = 0.0
         self._wake = anyio.Event()
 
@@ -62,11 +62,11 @@ class Poller:
     @property
     def fresh(self) -> bool:
         """Whether the store was asked just now."""
-        return anyio.current_time() - self._asked < max(self._pace.most, self._least)
+        return anyio.current_time() - self._asked < max(self._pace.max_seconds, self._min_seconds)
 
     @property
-    def _least(self) -> float:
-        return max(self._pace.least, self._pace.share * self._took)
+    def _min_seconds(self) -> float:
+        return max(self._pace.min_seconds, self._pace.share * self._took)
 
     @contextmanager
     def timed(self) -> Generator[None]:
@@ -141,7 +141,7 @@ class Poller:
                             self.wake()
             except StoreError as error:
                 LOG.info("the store tells of nothing now (%s)", error)
-            await anyio.sleep(self._pace.most)
+            await anyio.sleep(self._pace.max_seconds)
 
     async def _poll(self, look: Callable[[], Awaitable[bool | None]]) -> None:
         quiet = 0
@@ -149,7 +149,7 @@ class Poller:
             try:
                 left = await look()
             except StoreError as error:
-                seconds = self._pauses.failed("", anyio.current_time(), most=_STORE)
+                seconds = self._pauses.failed("", anyio.current_time(), max_delay=_STORE)
                 again = f"it is looked at again in {seconds:.0f} s"
                 self.events.warn("failed", "", f"{error} ({again})")
                 with anyio.move_on_after(seconds):
@@ -164,10 +164,10 @@ class Poller:
 
     async def _wait_for_news(self) -> None:
         """Wait for news, or for the time of the next look, which is not to come at once."""
-        with anyio.move_on_after(max(self._pace.most, self._least)):
+        with anyio.move_on_after(max(self._pace.max_seconds, self._min_seconds)):
             await self._wake.wait()
         self._wake = anyio.Event()
-        rest = self._asked + self._least - anyio.current_time()
+        rest = self._asked + self._min_seconds - anyio.current_time()
         if not self.backlog and rest > 0:
             with anyio.move_on_after(rest):
                 await self.leaving.wait()

@@ -46,9 +46,9 @@ async def submit(
     if not queue:
         message = "the queue has no name: leave it out for the usual one"
         raise ConfigError(message)
-    async with store_at(store) as place:
-        shared(place)
-        journal = await start(agent, goal, place, run_id=run_id, origin=origin, queue=queue)
+    async with store_at(store) as opened:
+        shared(opened)
+        journal = await start(agent, goal, opened, run_id=run_id, origin=origin, queue=queue)
         return journal.run_id
 
 
@@ -58,27 +58,27 @@ async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:
     It only reads, whichever process writes. A held run has stopped too, unless the ruling is in its
     inbox. Raises `StoreError` if the run is unknown.
     """
-    async with store_at(store) as place:
+    async with store_at(store) as opened:
         trajectory = Trajectory(run_id)
         while True:
             seen = len(trajectory)
-            await catch_up(trajectory, place)
+            await catch_up(trajectory, opened)
             for entry in trajectory.entries[seen:]:
                 yield entry
-            if trajectory.stop is not None and not await place.inbox(run_id):
+            if trajectory.stop is not None and not await opened.inbox(run_id):
                 return
             if len(trajectory) == seen:
-                await _written(place, run_id, seen)
+                await _written(opened, run_id, seen)
 
 
-async def _written(place: Store, run_id: str, seen: int) -> None:
+async def _written(opened: Store, run_id: str, seen: int) -> None:
     """Wait until there may be more than `seen` entries."""
-    if not isinstance(place, Notifies):
+    if not isinstance(opened, Notifies):
         await anyio.sleep(_LOOK)
         return
     with anyio.move_on_after(_WAIT):
-        async with place.wakes() as woken:
-            if await place.read(run_id, seen):  # written before it began to tell
+        async with opened.wakes() as woken:
+            if await opened.read(run_id, seen):  # written before it began to tell
                 return
             async for one in woken:  # pragma: no branch - it tells for ever
                 if one == run_id:

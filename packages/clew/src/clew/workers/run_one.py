@@ -157,14 +157,14 @@ async def _carry(
     epoch = await store.epoch(run_id)
     if (stop := too_often(trajectory, epoch)) is not None and not await store.inbox(run_id):
         return await _set_aside(store, trajectory, stop, listener)
-    async with gate.place(alone=idle_openings(trajectory, epoch) > 0) as place:
+    async with gate.slot(alone=idle_openings(trajectory, epoch) > 0) as slot:
         if leaving():
             return trajectory
         journal = await take_up(agent, run_id, store, listener=listener)
         try:
             await journal.receive()
             async with resources():
-                await _advanced(agent, journal, place, leaving)
+                await _advanced(agent, journal, slot, leaving)
             await leave(agent, journal)
         except FencedError:
             raise
@@ -175,13 +175,13 @@ async def _carry(
         return journal.trajectory
 
 
-async def _advanced(agent: Agent, journal: Journal, place: RunSlot, leaving: Leaving) -> None:
+async def _advanced(agent: Agent, journal: Journal, slot: RunSlot, leaving: Leaving) -> None:
     while (trajectory := journal.trajectory).stop is None and (
         trajectory.step.pending or not leaving()
     ):
         await advance(agent.engine, journal)
         if not trajectory.step.pending:
-            await place.between_steps(got_on=idle_openings(trajectory, journal.epoch) == 0)
+            await slot.between_steps(got_on=idle_openings(trajectory, journal.epoch) == 0)
 
 
 async def _set_aside(

@@ -49,7 +49,7 @@ def anthropic_carrier(
 ) -> Callable[[], Posting]:
     """What makes a carrier for an event loop: over the given client, or over a new one."""
     if client is not None:
-        return lambda: Posting(client, ERRORS, source, given=True)
+        return lambda: Posting(client, ERRORS, source, answered=True)
     return partial(_connect, source, settings)
 
 

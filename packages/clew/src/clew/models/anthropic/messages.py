@@ -27,7 +27,7 @@ from clew.models.validate import params_of
 
 __all__ = ["anthropic_messages"]
 
-MOST: Final = 16_000
+MAX_TOKENS: Final = 16_000
 """Tokens of a reply, thinking included, where the parameters do not say how many."""
 
 FEWER: Final = 4_096
@@ -107,15 +107,15 @@ class MessagesApi:
     params: Mapping[str, Json]
     cache: bool = True
     hint: str = "that of a server of Anthropic's Messages API"
-    said: frozenset[str] = frozenset({"thinking", "moved", "unsigned", "signed", "images"})
+    understood: frozenset[str] = frozenset({"thinking", "moved", "unsigned", "signed", "images"})
     repairs: frozenset[str] = ON_PARTS | LEVELS | {"thought"}
     _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
 
     def __post_init__(self) -> None:
         thinking: Any = self.params.get("thinking") or {}
         self._thinks = thinking.get("type", "disabled") != "disabled"
-        most = MOST + int(thinking.get("budget_tokens") or 0)
-        self._heads = [head(self.model, self.params, tokens) for tokens in (most, FEWER)]
+        max_tokens = MAX_TOKENS + int(thinking.get("budget_tokens") or 0)
+        self._heads = [head(self.model, self.params, tokens) for tokens in (max_tokens, FEWER)]
         self._forms: dict[bytes, Json | None] = {}
 
     def path(self, *, stream: bool) -> str:

@@ -46,7 +46,7 @@ GO_ON: Final = b'{"type":"text","text":"Go on."}'
 PRINT: Final = 18
 """Signs of a print: what a wire remembers all that stood before it by."""
 
-SHOWN: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _SIDES: Final = {
@@ -93,7 +93,8 @@ class MessagePieces:
 
     `ends` are the places of the pieces that requests ended with: the last is that of this one,
     before what is said anew. `print` takes the prints of all pieces, and `before` is what it came
-    to before what is said anew. `said` is what the user said last, each with the print before it.
+    to before what is said anew. `messages` is what the user said last, each with the print before
+    it.
     """
 
     print: Any = None
@@ -102,7 +103,7 @@ class MessagePieces:
     ends: list[int] = field(default_factory=list[int])
     side: str = ""
     before: str = ""
-    said: list[tuple[bytes, Any]] = field(default_factory=list[tuple[bytes, Any]])
+    messages: list[tuple[bytes, Any]] = field(default_factory=list[tuple[bytes, Any]])
 
     def add(self, side: str, blocks: bytes) -> None:
         """Add blocks that the user or the assistant said."""
@@ -110,8 +111,8 @@ class MessagePieces:
             return
         if side == "assistant" and self.side != "user":
             self.add("user", GO_ON)
-        self.said = (
-            [*self.said, (blocks, self.print and self.print.copy())] if side == "user" else []
+        self.messages = (
+            [*self.messages, (blocks, self.print and self.print.copy())] if side == "user" else []
         )
         if side == self.side:
             self._put(b",")
@@ -134,7 +135,7 @@ class MessagePieces:
 
         sha256 is what processors have an instruction for.
         """
-        print_: str = (self.said[-last][1] if last else self.print).hexdigest()
+        print_: str = (self.messages[-last][1] if last else self.print).hexdigest()
         return print_[:PRINT]
 
     def _put(self, piece: bytes) -> None:
@@ -189,15 +190,15 @@ def _add_reply(
     """Add what a model said: whole if it was this one, else its text and calls."""
     kept = _wire_blocks(part, manner)
     tail = list(filter(None, (_texts([text]) for text in kept.get("tail") or ())))
-    stands = bool(tail) and [blocks for blocks, _ in written.said[-len(tail) :]] == tail
+    stands = bool(tail) and [blocks for blocks, _ in written.messages[-len(tail) :]] == tail
     before = len(tail) if stands else 0
     if manner.moved and "after" in kept and kept["after"] != written.trajectory(before):
         kept, tail = {}, []
     own = f"{key}|bare" if part.wire is not None and not kept else key
     if ids:
         own = f"{own}|{','.join(ids.values())}"
-    for said in () if stands else tail:
-        written.add("user", said)
+    for turn in () if stands else tail:
+        written.add("user", turn)
     if (blocks := part.encoded.get(own)) is None:
         blocks = part.encoded[own] = _reply(part, kept, manner, ids)
     written.add("assistant", blocks)
@@ -243,13 +244,16 @@ def _user_blocks(part: Part, ids: Mapping[str, str], *, sees: bool) -> bytes:
         id_ = ids.get(part.call_id, part.call_id)
         result: dict[str, Json] = {"type": "tool_result", "tool_use_id": id_}
         return encode(result | ({"content": part.text} if part.text.strip() else {}))
-    shown = [image for image in part.images if sees and image.media_type in SHOWN]
+    images = [image for image in part.images if sees and image.media_type in IMAGE_TYPES]
     named = (
         f"(not shown here: {image.text or f'an image ({image.media_type})'})"
         for image in part.images
-        if image not in shown
+        if image not in images
     )
-    blocks = [_texts(["\n".join([part.text, *named])]), *(encode(_image(image)) for image in shown)]
+    blocks = [
+        _texts(["\n".join([part.text, *named])]),
+        *(encode(_image(image)) for image in images),
+    ]
     return b",".join(filter(None, blocks))
 
 
@@ -304,14 +308,15 @@ def _input(arguments: str | None) -> Json:
     return msgspec.Raw((arguments or "{}").encode())
 
 
-def head(model: str, params: Mapping[str, Json], most: int) -> bytes:
-    """The beginning of every body; `most` tokens are written unless the parameters say otherwise.
+def head(model: str, params: Mapping[str, Json], max_tokens: int) -> bytes:
+    """The beginning of every body; `max_tokens` tokens are written unless the parameters say
+    otherwise.
 
     Raises `ConfigError` for `OURS`.
     """
     refuse_ours(OURS & params.keys())
     rest = {key: value for key, value in params.items() if key not in LATER}
-    return encode({"model": model, "max_tokens": most} | rest)[:-1]
+    return encode({"model": model, "max_tokens": max_tokens} | rest)[:-1]
 
 
 def body(
@@ -329,8 +334,8 @@ def body(
         system = b",".join(written.system)
         pieces += [b',"system":[', _marked(system) if marked else system, b"]"]
     messages = written.pieces
-    for place in written.ends[-2:] if marked else ():
-        messages[place] = _marked(messages[place])
+    for end in written.ends[-2:] if marked else ():
+        messages[end] = _marked(messages[end])
     pieces += [b',"messages":[', *messages, b"]}]"]
     for key, value in more.items():
         pieces += [b',"', key.encode(), b'":', encode(value)]

@@ -129,9 +129,9 @@ class AnthropicReplyBuilder:
     def end_early(self) -> None:
         self.words = ["end_turn"]
 
-    def take(self, data: bytes, *, whole: bool) -> str:
-        if whole:
-            return self._take_whole(data)
+    def take(self, data: bytes, *, complete: bool) -> str:
+        if complete:
+            return self._take_complete(data)
         event = _event.decode(data)
         match event.type:
             case "content_block_delta":
@@ -153,7 +153,7 @@ class AnthropicReplyBuilder:
                 pass  # pings, and kinds to come
         return ""
 
-    def _take_whole(self, data: bytes) -> str:
+    def _take_complete(self, data: bytes) -> str:
         message = _message.decode(data)
         if message.error:
             raise StatusError(read_trouble(200, {"error": message.error}))
@@ -241,9 +241,9 @@ class AnthropicReplyBuilder:
     def _wire(self, text: str) -> Wire | None:
         """The blocks as they came, where text and calls alone would not say them again."""
         ending = self._ending(calls=bool(self._of("tool_use"))).finish
-        whole = ending in {"stop", "calls"}  # else a signature may have been still to come
+        complete = ending in {"stop", "calls"}  # else a signature may have been still to come
         sent = ((block, _block_to_send(block)) for block in self.blocks)
-        content = [told for block, told in sent if told and (whole or not _unsigned(block))]
+        content = [told for block, told in sent if told and (complete or not _unsigned(block))]
         thought = any(block["type"] in _SIGNED for block in content)
         signed = any(block.get("signature") or block.get("data") for block in content)
         spoken: list[Json] = [{"type": "text", "text": text.strip()}] if text.strip() else []
@@ -270,16 +270,16 @@ def _block(raw: Raw) -> _ContentBlock:
 
 def _block_to_send(block: _ContentBlock) -> dict[str, Any]:
     """A block as it has to come back, a call without what the part's own call says; {} for none."""
-    whole = block.complete_block()
+    complete = block.complete_block()
     match block.kind:
         case "tool_use":
-            return {key: value for key, value in whole.items() if key not in _MADE}
+            return {key: value for key, value in complete.items() if key not in _MADE}
         case "text":
-            return whole if block.text_at("text").strip() else {}
+            return complete if block.text_at("text").strip() else {}
         case "thinking":
-            return whole if block.text_at("thinking") or block.text_at("signature") else {}
+            return complete if block.text_at("thinking") or block.text_at("signature") else {}
         case _:
-            return whole
+            return complete
 
 
 def _unsigned(block: _ContentBlock) -> bool:

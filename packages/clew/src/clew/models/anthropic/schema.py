@@ -29,7 +29,7 @@ _EXACT: Final[Mapping[str, tuple[Json, ...]]] = {
 }
 """Keywords of which only some values are taken."""
 
-_SAID: Final = frozenset(
+_ANNOTATIONS: Final = frozenset(
     {
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
         *("minLength", "maxLength", "pattern", "format"),
@@ -83,18 +83,18 @@ def _held(schema: Any) -> Json:
     if isinstance(known.get("type"), list):
         return {"anyOf": [_held(known | {"type": one}) for one in known["type"]]}
     held: dict[str, Json] = {}
-    said: dict[str, Json] = {}
+    annotations: dict[str, Json] = {}
     for key, value in known.items():
         if key in _KEPT or value in _EXACT.get(key, ()):
             held[key] = value
         elif (inner := _INNER.get(key)) is not None:
             held["anyOf" if key == "oneOf" else key] = inner(value)
-        elif key in _SAID:
-            said[key] = value
+        elif key in _ANNOTATIONS:
+            annotations[key] = value
         elif key != "additionalProperties" or isinstance(value, dict):
             raise _CannotError  # among others names that are not known beforehand
-    if said:
-        words = ", ".join(f"{key}: {encode(value).decode()}" for key, value in said.items())
+    if annotations:
+        words = ", ".join(f"{key}: {encode(value).decode()}" for key, value in annotations.items())
         held["description"] = "\n".join(filter(None, [held.get("description"), f"({words})"]))
     return _closed(held, empty=known.get("additionalProperties") is False)
 

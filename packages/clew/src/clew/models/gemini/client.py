@@ -24,7 +24,7 @@ from clew.models.gemini.reply import read_error
 from clew.models.http.endpoint import TIMEOUT, HttpSettings, Incoming
 from clew.models.http.failures import FailureSource, StatusError
 from clew.models.http.server import http_client
-from clew.models.http.stream import whole_body
+from clew.models.http.stream import complete_body
 from clew.support.errors import ModelError
 
 MakeClient = Callable[[types.HttpOptions], Client]
@@ -86,7 +86,9 @@ class GeminiCarrier:
     async def send(self, path: str, content: bytes) -> bytes:
         """Send a request and read the whole reply. Raises `OversizeError`."""
         ask = self.client.aio.models.generate_content
-        return await whole_body(await self._begun(ask(model=self.model, contents=NOTHING), content))
+        return await complete_body(
+            await self._begun(ask(model=self.model, contents=NOTHING), content)
+        )
 
     async def stream(self, path: str, content: bytes) -> Incoming:
         """Send a request and hand the reply over unread."""

@@ -122,7 +122,7 @@ class GeminiApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
-    said: frozenset[str] = frozenset({"wire", "stand-in", "images"})
+    understood: frozenset[str] = frozenset({"wire", "stand-in", "images"})
     repairs: frozenset[str] = LEVELS | {"text"}
     _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
     _sent: set[str] = field(default_factory=set[str])
@@ -158,18 +158,18 @@ class GeminiApi:
             self._signs and "stand-in" not in without, "ids" not in without, "images" not in without
         )
         system: list[bytes] = []
-        said: list[tuple[str, bytes]] = []
+        contents_written: list[tuple[str, bytes]] = []
         for part in prompt:
             encoded = part.encoded.get(key)
             if encoded is None:
                 encoded = part.encoded[key] = self._pieces(part, box, how, without)
-            if part.role == "system" and not said:
+            if part.role == "system" and not contents_written:
                 system += [encoded] if encoded else []
             else:
-                said.append(("model" if part.role == "assistant" else "user", encoded))
+                contents_written.append(("model" if part.role == "assistant" else "user", encoded))
         config = self._config | self._generation_config(prompt, without)
         more = self._beside | {"generationConfig": config}
-        return body(contents(said), system, box, prompt.calls, more)
+        return body(contents(contents_written), system, box, prompt.calls, more)
 
     def _pieces(
         self, part: Part, box: Toolbox, how: RequestWriter, without: frozenset[str]
@@ -188,10 +188,10 @@ class GeminiApi:
         if self._thinks and "thoughts" not in without:
             self._sent.add("thoughts")
             asked["thinkingConfig"] = {"includeThoughts": True}
-        found = stop_sequences(prompt, self._config.get("stopSequences"), STOPS)
-        if found and "stop" not in without:
+        sequences = stop_sequences(prompt, self._config.get("stopSequences"), STOPS)
+        if sequences and "stop" not in without:
             self._sent.add("stop")
-            asked["stopSequences"] = found
+            asked["stopSequences"] = sequences
         alone = not prompt.tools or "form beside tools" not in without
         if prompt.reply_schema is None or "form" in without or not alone:
             return asked

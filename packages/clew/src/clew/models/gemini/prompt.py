@@ -72,9 +72,9 @@ class RequestWriter:
 
 def declare(tool: ToolSpec, alias: str) -> Json:
     """A tool as the API takes it; one without arguments has no schema."""
-    said = {"name": alias, "description": described(tool)}
+    declaration = {"name": alias, "description": described(tool)}
     bare = {key: tool.parameters.get(key) for key in _CLOSED} == _CLOSED
-    return said if bare else said | {"parametersJsonSchema": tool.parameters}
+    return declaration if bare else declaration | {"parametersJsonSchema": tool.parameters}
 
 
 def pieces(part: Part, box: Toolbox, wire: Wire | None, how: RequestWriter) -> bytes:
@@ -87,7 +87,7 @@ def pieces(part: Part, box: Toolbox, wire: Wire | None, how: RequestWriter) -> b
         answer = {"functionResponse": made | ({"id": part.call_id} if how.ids else {})}
         return encode(answer)
     if part.role != "assistant":
-        return b",".join(map(encode, _shown(part, sees=how.sees)))
+        return b",".join(map(encode, _parts_of(part, sees=how.sees)))
     calls: list[dict[str, Json]] = [
         {"functionCall": _call(call, box, ids=how.ids)} for call in part.calls
     ]
@@ -100,13 +100,13 @@ def pieces(part: Part, box: Toolbox, wire: Wire | None, how: RequestWriter) -> b
     return b",".join(map(encode, kept))
 
 
-def _shown(part: Part, *, sees: bool) -> list[Json]:
+def _parts_of(part: Part, *, sees: bool) -> list[Json]:
     text = part.text
     if part.images and not sees:
         named = (image.text or f"an image ({image.media_type})" for image in part.images)
         text = "\n".join([text, *(f"(not shown here: {name})" for name in named)])
-    said: list[Json] = [{"text": text}] if text else []
-    return said + [_image(image) for image in part.images if sees]
+    parts: list[Json] = [{"text": text}] if text else []
+    return parts + [_image(image) for image in part.images if sees]
 
 
 def _image(image: Image) -> Json:
@@ -115,8 +115,8 @@ def _image(image: Image) -> Json:
 
 
 def _call(call: RawCall, box: Toolbox, *, ids: bool) -> dict[str, Json]:
-    said: dict[str, Json] = {"name": box.alias(call.name), "args": _args(call.arguments)}
-    return said | {"id": call.id} if ids and call.id else said
+    function_call: dict[str, Json] = {"name": box.alias(call.name), "args": _args(call.arguments)}
+    return function_call | {"id": call.id} if ids and call.id else function_call
 
 
 def _args(arguments: str | None) -> Json:
@@ -157,14 +157,14 @@ def _wire_parts(
     return parts if same and parts else None
 
 
-def contents(said: Iterable[tuple[str, bytes]]) -> bytes:
+def contents(turns: Iterable[tuple[str, bytes]]) -> bytes:
     """Pieces by role as contents that take turns, of which the person has the first and the last.
 
     What has one role stands in one content: all results of a step, and what is said behind them.
     """
     written: list[bytes] = []
     last = ""
-    for role, piece in said:
+    for role, piece in turns:
         if not piece:
             continue
         if role == last:
@@ -193,20 +193,20 @@ def split(params: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]
 
 
 def body(
-    said: bytes, system: list[bytes], box: Toolbox, calls: Calls, more: Mapping[str, Json]
+    written: bytes, system: list[bytes], box: Toolbox, calls: Calls, more: Mapping[str, Json]
 ) -> bytes:
     """The whole body: instruction, contents from `contents`, tools, and the keys in `more`."""
-    whole = [b"{"]
+    fields = [b"{"]
     if system:
-        whole += [b'"systemInstruction":{"parts":[', b",".join(system), b"]},"]
-    whole += [b'"contents":[', said, b"]"]
+        fields += [b'"systemInstruction":{"parts":[', b",".join(system), b"]},"]
+    fields += [b'"contents":[', written, b"]"]
     if box.declared:
-        whole += [b',"tools":[{"functionDeclarations":', box.declared, b"}]"]
+        fields += [b',"tools":[{"functionDeclarations":', box.declared, b"}]"]
         if (mode := _MODES.get(calls)) is not None:
             config = b'{"functionCallingConfig":{"mode":"' + mode + b'"}}'
-            whole += [b',"toolConfig":', config]
+            fields += [b',"toolConfig":', config]
     for key, value in more.items():
         if value != {}:
-            whole += [b',"', key.encode(), b'":', encode(value)]
-    whole.append(b"}")
-    return b"".join(whole)
+            fields += [b',"', key.encode(), b'":', encode(value)]
+    fields.append(b"}")
+    return b"".join(fields)

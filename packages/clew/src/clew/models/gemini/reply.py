@@ -113,13 +113,13 @@ class GeminiReplyBuilder:
     def end_early(self) -> None:
         self.words = ["STOP"]
 
-    def take(self, data: bytes, *, whole: bool) -> str:
+    def take(self, data: bytes, *, complete: bool) -> str:
         body = _decoder.decode(data)
         if body.error:
             raise StatusError(read_error(200, body.error))
         if body.feedback is not None and body.feedback.reason:
             self.blocked, self.why = True, body.feedback.why or body.feedback.reason
-        if whole and not (body.candidates or self.blocked):
+        if complete and not (body.candidates or self.blocked):
             raise BadReplyError("sent a reply without a candidate")
         self.usage = merged(self.usage, body.usage)
         self.model = body.model or self.model

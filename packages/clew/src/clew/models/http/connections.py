@@ -21,7 +21,7 @@ REFUSAL_BYTES: Final = 64_000
 REFUSED: Final = 400
 """The first status of a refusal."""
 
-MOST: Final = 1000
+MAX_CONNECTIONS: Final = 1000
 """How many requests may be under way; further ones wait for one of them to end."""
 
 Lane: TypeAlias = httpcore2.AsyncConnectionInterface
@@ -34,7 +34,7 @@ class _Body(httpx2.AsyncByteStream):
         self, body: Any, lane: Lane, free: Callable[[Lane], Awaitable[None]], *, refusal: bool
     ) -> None:
         self._body = body
-        self._most = REFUSAL_BYTES if refusal else math.inf
+        self._max_bytes = REFUSAL_BYTES if refusal else math.inf
         self._lane: Lane | None = lane
         self._free = free
 
@@ -44,7 +44,7 @@ class _Body(httpx2.AsyncByteStream):
             async for piece in self._body:
                 yield piece
                 read += len(piece)
-                if read > self._most:
+                if read > self._max_bytes:
                     break
 
     async def aclose(self) -> None:
@@ -61,13 +61,16 @@ class _Body(httpx2.AsyncByteStream):
 class ConnectionPool(httpx2.AsyncBaseTransport):
     """A transport for an `httpx2.AsyncClient`.
 
-    `connect` makes a lane to a server, without connecting it yet; at most `most` are in use. The
-    lane used last is taken first, so that those that are not needed get old and are closed.
+    `connect` makes a lane to a server, without connecting it yet; at most `max_connections` are in
+    use. The lane used last is taken first, so that those that are not needed get old and are
+    closed.
     """
 
-    def __init__(self, connect: Callable[[httpcore2.Origin], Lane], *, most: int = MOST) -> None:
+    def __init__(
+        self, connect: Callable[[httpcore2.Origin], Lane], *, max_connections: int = MAX_CONNECTIONS
+    ) -> None:
         self._connect = connect
-        self._room = anyio.Semaphore(most, fast_acquire=True)
+        self._room = anyio.Semaphore(max_connections, fast_acquire=True)
         self._lanes: set[Lane] = set()
         self._free: deque[Lane] = deque()
 

@@ -42,7 +42,7 @@ from clew.models.http.failures import (
 from clew.models.http.rate_limit import GivenRate, pace_of, read_rate
 from clew.models.http.reply_builder import Ask, ReplyBuilder, name_repairs, take, take_lines
 from clew.models.http.retry import Busy, Sleep, TryAgain, persist
-from clew.models.http.stream import Incoming, OversizeError, mute, pieces_of, whole_body
+from clew.models.http.stream import Incoming, OversizeError, complete_body, mute, pieces_of
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, check_own, price, priced
 from clew.models.reply_size import REPLY_BYTES, beginning
@@ -78,7 +78,7 @@ TIMEOUT: Final = 600.0
 PATIENCE: Final = 120.0
 TOTAL: Final = 900.0
 
-_WHOLE: Final = ("application/json", "text/html")
+_COMPLETE_TYPES: Final = ("application/json", "text/html")
 """What comes in one piece where a stream of events was asked for."""
 
 DRAIN: Final = 0.5
@@ -134,7 +134,7 @@ class Api(Protocol):
         ...
 
     @property
-    def said(self) -> frozenset[str]:
+    def understood(self) -> frozenset[str]:
         """Of what `degrade` names, that which is about things that were said, not the server."""
         ...
 
@@ -222,7 +222,9 @@ class Endpoint:
         )
         self._sleep = settings.get("sleep", anyio.sleep)
         self._made: tuple[object, Transport] | None = None
-        self._left_out = LeftOut(self.info.name, api.said, family(self.info.name) & api.repairs)
+        self._left_out = LeftOut(
+            self.info.name, api.understood, family(self.info.name) & api.repairs
+        )
         self._history = History()
 
     def _validate(self, prompt: Prompt) -> None:
@@ -300,17 +302,17 @@ class Endpoint:
     def _answer(self, error: StatusError, ask: Ask) -> str:
         """What to leave out or to repair after this refusal, which was not yet; or ""."""
         trouble, prompt, without = error.trouble, ask.prompt, ask.without
-        said = trouble.text
-        if not about_the_prompt(trouble.status, said) or trouble.too_long:
+        message = trouble.text
+        if not about_the_prompt(trouble.status, message) or trouble.too_long:
             return ""
         left = self._api.repairs - without
-        if repair := demanded(said, left) or self._api.degrade(trouble, without):
+        if repair := demanded(message, left) or self._api.degrade(trouble, without):
             return repair
-        if unreadable(said) or (prompt.tools and takes_no_tools(said)):
+        if unreadable(message) or (prompt.tools and takes_no_tools(message)):
             return ""
-        if repair := answer(said, prompt, left):
+        if repair := answer(message, prompt, left):
             return repair
-        if repair := last_resort(trouble.status, said, prompt, left, self._api.params):
+        if repair := last_resort(trouble.status, message, prompt, left, self._api.params):
             ask.refused = error
         return repair
 
@@ -365,7 +367,7 @@ class Endpoint:
         except OversizeError:
             return self._oversized(len(content))
         draft = self._api.draft(ask.sent, ask.without)
-        take(draft, data, ask, whole=True)
+        take(draft, data, ask, complete=True)
         return name_repairs(draft.reply(len(content)), ask)
 
     def _oversized(self, sent: int) -> Reply:
@@ -402,13 +404,13 @@ class Endpoint:
 
     async def _read(self, incoming: Incoming, draft: ReplyBuilder, ask: Ask) -> bool:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
-        show = mute if ask.shown or ask.on_text is None else ask.on_text
-        whole = incoming.headers.get("content-type", "").startswith(_WHOLE)
+        show = mute if ask.text_was_output or ask.on_text is None else ask.on_text
+        complete = incoming.headers.get("content-type", "").startswith(_COMPLETE_TYPES)
         rest, state, failed = b"", "more", None
         with anyio.CancelScope(deadline=self._silent_after()) as scope:
-            if whole:
-                text = take(draft, await whole_body(incoming), ask, whole=True)
-                ask.shown = True
+            if complete:
+                text = take(draft, await complete_body(incoming), ask, complete=True)
+                ask.text_was_output = True
                 show(text)
                 return True
             async with contextlib.aclosing(pieces_of(incoming.aiter_bytes())) as pieces:

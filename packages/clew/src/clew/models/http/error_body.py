@@ -26,7 +26,7 @@ _ECHOED: Final = frozenset({"input", "failed_generation"})
 
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _WAIT_KEY: Final = re.compile(r"retry_?-?(?:delay|after|in)(_?-?ms|_?milliseconds)?", re.IGNORECASE)
-_WAIT_SAID: Final = re.compile(
+_WAIT_IN_TEXT: Final = re.compile(
     r"(?:try again|retry|wait|available)\b[^.;\n]{0,40}?(?:in|after|for)\s+"
     r"((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|hours?|h|seconds?|secs?|s)(?![a-z])\s*)+)",
     re.IGNORECASE,
@@ -65,13 +65,13 @@ def message_in(error: object) -> str:
     if not isinstance(error, dict):
         return without_markup(str(error or ""))
     known = cast("dict[str, Any]", error)
-    said = _sentence(known) or str(known.get("message") or known.get("error") or known)
+    message = _sentence(known) or str(known.get("message") or known.get("error") or known)
     metadata: Any = known.get("metadata")
     raw = cast("dict[str, Any]", metadata).get("raw") if isinstance(metadata, dict) else None
     param: Any = known.get("param")
     behind = message_in(unwrapped(raw)) if raw else ""
     beside = param if isinstance(param, str) and " " in param else ""
-    return ": ".join(filter(None, [said, behind, beside]))
+    return ": ".join(filter(None, [message, behind, beside]))
 
 
 def _sentence(known: dict[str, Any]) -> str:
@@ -86,7 +86,7 @@ def without_markup(text: str) -> str:
     return one_line(html.unescape(_MARKUP.sub(" ", text[:LONGEST])))
 
 
-def all_said(body: object) -> str:
+def all_messages(body: object) -> str:
     """All texts of a body in one, those in JSON in a text too: where a complaint is looked for."""
     return "\n".join(text for _, text in _texts("", body, 0))[:LONGEST]
 
@@ -97,13 +97,14 @@ def wait_in(body: object) -> float | None:
     Google's delay is a text with its unit; the sentence is OpenAI's and Groq's.
     """
     for key, text in _texts("", body, 0):
-        if found := _WAIT_KEY.fullmatch(key):
+        if match := _WAIT_KEY.fullmatch(key):
             if told := _DURATION.fullmatch(text):
-                unit = told[2] or ("ms" if found[1] else "s")
+                unit = told[2] or ("ms" if match[1] else "s")
                 return float(told[1]) * _UNITS[unit]
-        elif said := _WAIT_SAID.search(text):
+        elif written_wait := _WAIT_IN_TEXT.search(text):
             return sum(
-                float(amount) * _unit(unit) for amount, unit in _AMOUNT.findall(said[1].lower())
+                float(amount) * _unit(unit)
+                for amount, unit in _AMOUNT.findall(written_wait[1].lower())
             )
     return None
 

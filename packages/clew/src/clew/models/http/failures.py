@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from clew.core.redaction import blots_out
 from clew.models.complaints import REFUSED, unreadable
-from clew.models.http.error_body import all_said, message_in, unwrapped, wait_in
+from clew.models.http.error_body import all_messages, message_in, unwrapped, wait_in
 from clew.models.http.retry import Busy, TryAgain, retry_after
 from clew.support.errors import ModelError, TooLongError
 from clew.support.short_text import one_line
@@ -140,7 +140,7 @@ def read_trouble(status: int, body: object) -> ProviderError:
     that tells none counts as 500.
     """
     error = unwrapped(body)
-    everything, after = all_said(body), wait_in(body)
+    everything, after = all_messages(body), wait_in(body)
     if not isinstance(error, dict):
         status = status if status != 200 else 500
         return ProviderError(status, message_in(error), all=everything, after=after)
@@ -159,8 +159,8 @@ def failure(source: FailureSource, trouble: ProviderError, headers: Mapping[str,
 
     `Busy` where nobody should try before some time.
     """
-    status, said = trouble.status, source.tell(trouble.message)
-    told = f" ({status}){': ' if said else ''}{said}"
+    status, message = trouble.status, source.tell(trouble.message)
+    told = f" ({status}){': ' if message else ''}{message}"
     if trouble.code == "insufficient_quota" or status == 402:
         return ModelError(f"{source.name}: the account has no credit left{told}; top it up")
     if trouble.too_long and status < 500:

@@ -81,23 +81,23 @@ GivenRate: TypeAlias = Rate | Mapping[str, Any] | str
 """A rate, its fields, or words such as "60 requests, 100000 tokens" (a minute)."""
 
 
-def read_rate(given: GivenRate | None) -> Rate | None:
+def read_rate(own_rate: GivenRate | None) -> Rate | None:
     """The rate that is meant. Raises `ConfigError` where it cannot be read."""
-    if given is None or isinstance(given, Rate):
-        return given
-    if isinstance(given, str):
-        words = one_line(given)
-        found = _WORDS.findall(words)
-        if not found or _WORDS.sub("", words):
+    if own_rate is None or isinstance(own_rate, Rate):
+        return own_rate
+    if isinstance(own_rate, str):
+        words = one_line(own_rate)
+        words_read = _WORDS.findall(words)
+        if not words_read or _WORDS.sub("", words):
             raise ConfigError(
-                f"{given!r} is no rate: write '60 requests, 100000 tokens' (a minute)"
+                f"{own_rate!r} is no rate: write '60 requests, 100000 tokens' (a minute)"
             )
-        return Rate(**{name: int(number.replace("_", "")) for number, name in found})
-    if not isinstance(cast("object", given), Mapping):
-        message = f"rate is {short_repr(given)}: give a Rate, a text, or requests and tokens"
+        return Rate(**{name: int(number.replace("_", "")) for number, name in words_read})
+    if not isinstance(cast("object", own_rate), Mapping):
+        message = f"rate is {short_repr(own_rate)}: give a Rate, a text, or requests and tokens"
         raise ConfigError(message)
     try:
-        fields = msgspec.convert(dict(given), _Fields)
+        fields = msgspec.convert(dict(own_rate), _Fields)
     except msgspec.ValidationError as error:
         raise ConfigError(f"that is no rate ({error}): give requests, tokens, or both") from error
     return Rate(fields.requests, fields.tokens, fields.seconds)
@@ -261,8 +261,8 @@ class RequestQueue:
         self._closings += 1
         if why.after is None:
             return backoff(retry, self._closings - 1)
-        least = backoff(retry, self._closings - 2) if self._closings > 1 else 0.0
-        return max(why.after, least)
+        min_wait = backoff(retry, self._closings - 2) if self._closings > 1 else 0.0
+        return max(why.after, min_wait)
 
     def _before(self, ticket: Ticket) -> int:
         with self._lock:
@@ -281,19 +281,19 @@ class RequestQueue:
             self._tokens += tokens - sent.tokens
         sent.tokens = tokens
 
-    def _wait(self, place: int, now: float) -> float:
+    def _wait(self, index: int, now: float) -> float:
         """For how long the one at this place of the line has to wait at least; 0 or less: not."""
         wait = self.shut - now
         if self._gap:
-            wait = max(wait, self._next - now) + place * self._gap
+            wait = max(wait, self._next - now) + index * self._gap
         if self.rate is not None:
-            full = self._full(self.rate, place, now)
+            full = self._full(self.rate, index, now)
             if self.rate.tokens is not None:
                 full = min(full, max(full / 4, LOOK))
             wait = max(wait, full)
         return wait
 
-    def _full(self, rate: Rate, place: int, now: float) -> float:
+    def _full(self, rate: Rate, index: int, now: float) -> float:
         """How long the rate leaves no room for all who are at this place or before it."""
         window = rate.seconds * (1 + SLACK)
         while self._log and self._log[0].at <= now - window:
@@ -304,11 +304,11 @@ class RequestQueue:
             return 0.0
         until = float("-inf")
         if rate.requests is not None:
-            over = len(self._log) + place + 1 - rate.requests
+            over = len(self._log) + index + 1 - rate.requests
             if over > 0:
                 until = self._log[min(over, len(self._log)) - 1].at
         if rate.tokens is not None:
-            wanted = sum(min(one.tokens, rate.tokens) for one in self._line[: place + 1])
+            wanted = sum(min(one.tokens, rate.tokens) for one in self._line[: index + 1])
             over = self._tokens + wanted - rate.tokens
             for sent in self._log:
                 if over <= 0:
@@ -326,9 +326,9 @@ def pace_of(name: str, address: str, key: str, rate: Rate | None) -> RequestQueu
     """The line before a model at an address with a key; the rate given last counts for all."""
     secret = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
     with _PACES_LOCK:
-        found = _PACES.get((name, address, secret))
-        if found is None:
-            found = _PACES[name, address, secret] = RequestQueue(name)
+        queue = _PACES.get((name, address, secret))
+        if queue is None:
+            queue = _PACES[name, address, secret] = RequestQueue(name)
         if rate is not None:
-            found.rate = rate
-        return found
+            queue.rate = rate
+        return queue

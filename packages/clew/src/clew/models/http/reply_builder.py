@@ -42,7 +42,7 @@ class ReplyBuilder(Protocol):
         """Whether that was the stream's last event."""
         ...
 
-    def take(self, data: bytes, *, whole: bool) -> str:
+    def take(self, data: bytes, *, complete: bool) -> str:
         """Take a whole body, or the data of one event; the text that was in it."""
         ...
 
@@ -59,12 +59,12 @@ class ReplyBuilder(Protocol):
 class Ask:
     """One completion under way, over all its attempts.
 
-    `shown` says that a piece of a reply went to `on_text`; `without` is what the last attempt's
-    request left out or repaired, `sent` the prompt as it was repaired, `refused` why earlier steps
-    were sent as text at last, `cut` what it brought before it broke off, and `halves` whether
-    half a character was in it; `half` is one whose other half may come. `left` are the seconds that
-    requests may still take; the one under way runs `within` them. `size` is how much of a reply was
-    streamed.
+    `text_was_output` says that a piece of a reply went to `on_text`; `without` is what the last
+    attempt's request left out or repaired, `sent` the prompt as it was repaired, `refused` why
+    earlier steps were sent as text at last, `cut` what it brought before it broke off, and `halves`
+    whether half a character was in it; `half` is one whose other half may come. `left` are the
+    seconds that requests may still take; the one under way runs `within` them. `size` is how much
+    of a reply was streamed.
     """
 
     prompt: Prompt
@@ -74,7 +74,7 @@ class Ask:
     within: anyio.CancelScope = field(init=False)
     sent: Prompt = field(init=False)
     without: frozenset[str] = frozenset()
-    shown: bool = False
+    text_was_output: bool = False
     cut: Reply | None = None
     refused: StatusError | None = None
     halves: bool = False
@@ -87,20 +87,20 @@ class Ask:
         return self.size > REPLY_BYTES
 
 
-def take(draft: ReplyBuilder, data: bytes, ask: Ask, *, whole: bool) -> str:
+def take(draft: ReplyBuilder, data: bytes, ask: Ask, *, complete: bool) -> str:
     """Take a whole body, or the data of one event; its text, without half a character at the end.
 
     A byte order mark before it says nothing.
     """
     data = data.removeprefix(BOM_UTF8)
     try:
-        text = draft.take(data, whole=whole)
+        text = draft.take(data, complete=complete)
     except msgspec.DecodeError:
         kept = keep_halves(data)
         if kept == data:
             raise
         ask.halves = True
-        text = draft.take(kept, whole=whole)
+        text = draft.take(kept, complete=complete)
     if not ask.halves or not text:
         return text
     text, ask.half = without_open_half(ask.half + text)
@@ -113,9 +113,9 @@ def name_repairs(reply: Reply, ask: Ask) -> Reply:
         return reply
     text = msgspec.json.encode(reply).decode()
     joined = join_halves(text)
-    whole = msgspec.json.decode(joined, type=Reply)
+    decoded = msgspec.json.decode(joined, type=Reply)
     lost = joined.count("\ufffd") > text.count("\ufffd")
-    return msgspec.structs.replace(whole, mended=(HALF,)) if lost else whole
+    return msgspec.structs.replace(decoded, mended=(HALF,)) if lost else decoded
 
 
 def take_lines(
@@ -127,10 +127,10 @@ def take_lines(
         if not line.startswith(b"data:"):
             continue
         data = line[5:].strip()
-        text = take(draft, data, ask, whole=False)
+        text = take(draft, data, ask, complete=False)
         ask.size += event_size(data, text)
         if text:
-            ask.shown = True
+            ask.text_was_output = True
             if show(text):
                 draft.end_early()
                 return "enough"

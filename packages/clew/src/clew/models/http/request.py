@@ -26,16 +26,16 @@ def refuse_ours(taken: Iterable[str]) -> None:
     )
 
 
-def stop_sequences(prompt: Prompt, own: Any, most: int) -> list[str]:
+def stop_sequences(prompt: Prompt, own: Any, limit: int) -> list[str]:
     """Those of the prompt and of the parameters, each once. Raises `ConfigError` for too many."""
-    given = [own] if isinstance(own, str) else own or []
-    found = list(dict.fromkeys([*prompt.stop, *given]))
-    if len(found) > most:
+    own_stops = [own] if isinstance(own, str) else own or []
+    sequences = list(dict.fromkeys([*prompt.stop, *own_stops]))
+    if len(sequences) > limit:
         raise ConfigError(
-            f"{len(found)} stop sequences, of which the API takes {most}: drop some from the "
-            f"parameters or the codec ({', '.join(map(repr, found))})"
+            f"{len(sequences)} stop sequences, of which the API takes {limit}: drop some from the "
+            f"parameters or the codec ({', '.join(map(repr, sequences))})"
         )
-    return found
+    return sequences
 
 
 def openai_body(

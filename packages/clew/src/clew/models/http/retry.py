@@ -61,7 +61,7 @@ async def persist(
 
 def backoff(retry: Retry, number: int) -> float:
     """The wait before further attempt `number` (from 0), shorter by some chance."""
-    longest = min(retry.most, retry.delay * 2.0 ** min(number, 60))
+    longest = min(retry.max_delay, retry.delay * 2.0 ** min(number, 60))
     return longest * (1 - JITTER * random.random())  # noqa: S311 - spreads load, hides nothing
 
 

@@ -9,7 +9,7 @@ import httpx2
 
 from clew.models.http.endpoint import Incoming, LostError, SilentError, StatusError
 from clew.models.http.failures import FailureSource, read_trouble
-from clew.models.http.stream import whole_body
+from clew.models.http.stream import complete_body
 from clew.support.errors import ModelError
 
 
@@ -31,7 +31,7 @@ class Posting:
     """A carrier over a client.
 
     `root` stands before every path: an address, where the client need not work it out for each
-    request. `options` are the client's own of every request. `given` says that the client is
+    request. `options` are the client's own of every request. `answered` says that the client is
     somebody else's to close.
     """
 
@@ -40,11 +40,11 @@ class Posting:
     source: FailureSource
     root: str = ""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    given: bool = False
+    answered: bool = False
 
     async def send(self, path: str, content: bytes) -> bytes:
         """Send a request and read the whole reply. Raises `OversizeError`."""
-        return await whole_body(await self._post(path, content))
+        return await complete_body(await self._post(path, content))
 
     async def stream(self, path: str, content: bytes) -> Incoming:
         """Send a request and hand the reply over unread."""
@@ -64,7 +64,7 @@ class Posting:
 
     async def close(self) -> None:
         """Close the client, if it was made here."""
-        if not self.given:
+        if not self.answered:
             await self.client.close()
 
     @property
@@ -82,7 +82,7 @@ class Posting:
             yield
         except self.errors.status as error:
             status: Any = error
-            trouble = read_trouble(status.status_code, _whole_body(status))
+            trouble = read_trouble(status.status_code, _complete_body(status))
             raise StatusError(trouble, status.response.headers) from error
         except self.errors.silent as error:
             raise SilentError from error
@@ -92,6 +92,6 @@ class Posting:
             raise ModelError(f"{self.source.name}: {self.source.tell(error)}") from error
 
 
-def _whole_body(status: Any) -> object:
+def _complete_body(status: Any) -> object:
     """The body of an error as it came: the client's own leaves out what is beside `error`."""
     return status.response.text or status.body

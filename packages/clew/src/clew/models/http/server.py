@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import httpcore2
 import httpx2
 
-from clew.models.http.connections import MOST, ConnectionPool
+from clew.models.http.connections import MAX_CONNECTIONS, ConnectionPool
 from clew.models.resolve import is_local
 from clew.models.validate import check_address
 from clew.support.addresses import hidden
@@ -38,7 +38,9 @@ def http_client(
     cannot be one.
     """
     waits = httpx2.Timeout(timeout, connect=min(timeout, 10.0))
-    limits = httpx2.Limits(max_connections=MOST, max_keepalive_connections=MOST)
+    limits = httpx2.Limits(
+        max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS
+    )
     more = dict(headers or {})
     if proxy:
         return kind(timeout=waits, limits=limits, headers=more, follow_redirects=True, proxy=proxy)
@@ -79,8 +81,12 @@ def through(base_url: str, settings: Mapping[str, Any]) -> str:
     for each in environment_proxies():
         if each.problem:
             raise ConfigError(f"the proxy in {each.variable} cannot be used: {each.problem}")
-    found = proxy_before(base_url)
-    return "" if found is None else f"the proxy {found.shown} ({found.variable})"
+    environment_proxy = proxy_before(base_url)
+    return (
+        ""
+        if environment_proxy is None
+        else f"the proxy {environment_proxy.redacted} ({environment_proxy.variable})"
+    )
 
 
 def address(name: str, base_url: str | None, variable: str = "", usual: str = "") -> str:
@@ -88,14 +94,14 @@ def address(name: str, base_url: str | None, variable: str = "", usual: str = ""
 
     Raises `ConfigError` where it cannot be one.
     """
-    found = base_url
-    if found is None:
-        found = os.environ.get(variable) or usual
+    url = base_url
+    if url is None:
+        url = os.environ.get(variable) or usual
     try:
-        check_address(found)
+        check_address(url)
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from error
-    return found.rstrip("/")
+    return url.rstrip("/")
 
 
 def find_key(api_key: str | None, variable: str) -> str:

@@ -24,7 +24,7 @@ class Incoming(Protocol):
     async def aclose(self) -> None: ...
 
 
-async def whole_body(incoming: Incoming) -> bytes:
+async def complete_body(incoming: Incoming) -> bytes:
     """All of a body, which is closed then. Raises `OversizeError`."""
     body = bytearray()
     try:

@@ -16,14 +16,14 @@ LOG: Final = logging.getLogger("clew.models")
 class LeftOut:
     """What a model's requests leave out or repair: all of them, or those of one conversation.
 
-    What is about things that were `said` (`Api.said`, and every repair) tells nothing of other
-    conversations. One is known by the first part of its head, which is the same object in all
+    What is about things that were `understood` (`Api.said`, and every repair) tells nothing of
+    other conversations. One is known by the first part of its head, which is the same object in all
     prompts of a run, and in another process by its record (`Prompt.adapted`). `known` is what the
     provider is known to need.
     """
 
     name: str
-    said: frozenset[str]
+    understood: frozenset[str]
     known: frozenset[str] = frozenset()
     everywhere: frozenset[str] = frozenset()
     _here: WeakKeyDictionary[Part, frozenset[str]] = field(
@@ -31,7 +31,7 @@ class LeftOut:
     )
 
     def __post_init__(self) -> None:
-        self.said |= WORDS.keys()
+        self.understood |= WORDS.keys()
 
     def of(self, prompt: Prompt) -> frozenset[str]:
         """What the next request with this prompt leaves out or repairs."""
@@ -42,7 +42,7 @@ class LeftOut:
 
     def add(self, prompt: Prompt, what: str) -> None:
         """Leave this out, or repair it, from now on."""
-        if what in self.said and prompt.head:
+        if what in self.understood and prompt.head:
             head = prompt.head[0]
             self._here[head] = self._here.get(head, frozenset()) | {what}
             where = "in this run"
@@ -61,5 +61,5 @@ class LeftOut:
 
     def adapted(self, without: frozenset[str]) -> Adapted | None:
         """What a record keeps of it: what later requests of the run have to know."""
-        what = without & self.said - self.known
+        what = without & self.understood - self.known
         return Adapted(self.name, tuple(sorted(what))) if what else None

@@ -15,7 +15,7 @@ from clew.core.trajectory import WITHHELD
 from clew.models.offline import english
 from clew.support.errors import ConfigError
 
-MOST_CHARACTERS: Final = 1_000
+MAX_CHARACTERS: Final = 1_000
 NO_OBJECT: Final = (
     "I am a set of rules, and answer in a sentence or a number: I give no plan, no verdict and no "
     "object. Name a language model for that."
@@ -33,7 +33,7 @@ EMPTY: Final = (
 )
 NO_WORDS: Final = "There is no word in this that I could search for: ask in whole words."
 REFUSED: Final = "My answer was not accepted, and I have no other"
-SHOWN: Final = 3
+MAX_DOCUMENTS: Final = 3
 """So many passages are shown where the rules give no answer."""
 SIGNED: Final = "answered by clew's offline rules, not by a language model"
 _LOOP: Final = ("ERROR: ", "NOTE: ", "The limit on ")
@@ -72,20 +72,20 @@ class OfflineModel:
         """
         await anyio.lowlevel.checkpoint()
         try:
-            found = _find_answer(prompt)
+            answer = _find_answer(prompt)
         except _Wanted as first:
-            text, wanted, found = first.why, first.calls, _Answer("" if first.calls else None, ())
+            text, wanted, answer = first.why, first.calls, _Answer("" if first.calls else None, ())
         else:
-            text, wanted = (_declined if found.value is None else _answer)(prompt, found)
+            text, wanted = (_declined if answer.value is None else _answer)(prompt, answer)
         if wanted and not any(part.role == "assistant" for part in prompt.parts):
             text = f"These are clew's offline rules, not a language model. {text}"
         if on_text is not None:
             on_text(text)
         calls = tuple(
-            RawCall(tool, encode(args).decode(), f"offline_{place}")
-            for place, (tool, args) in enumerate(wanted, start=len(prompt.parts) + 1)
+            RawCall(tool, encode(args).decode(), f"offline_{number}")
+            for number, (tool, args) in enumerate(wanted, start=len(prompt.parts) + 1)
         )
-        ended: Finish = "calls" if calls else "declined" if found.value is None else "stop"
+        ended: Finish = "calls" if calls else "declined" if answer.value is None else "stop"
         answers = ended != "calls" or any(tool == FINISH for tool, _ in wanted)
         return Reply(
             text, calls, ended, Usage(cost=0.0), self.info.name, note=SIGNED if answers else ""
@@ -114,17 +114,17 @@ def _find_answer(prompt: Prompt) -> _Answer:
     asked = [part for part in prompt.head if part.role == "user"][-1:]
     asked += filter(_asks, prompt.parts)
     asked = [part for part in asked if part.text != WITHHELD]
-    spoken, question, found = english.Spoken(), "", _Answer(None, ())
+    spoken, question, answer = english.Spoken(), "", _Answer(None, ())
     for part in asked:
         before, question = question, english.cleaned(part.text)
         question = spoken.resolve_pronouns(english.continued(question, before))
-        found = _solve(
+        answer = _solve(
             question, prompt if part is asked[-1] else msgspec.structs.replace(prompt, calls="none")
         )
-        spoken = spoken.after(question, found.value or "")
-    said = [part.text for part in _since(prompt) if part.name in ("", FINISH)]
-    refused = next((text for text in said if text.startswith("ERROR: ")), "")
-    return _Answer(None, (f"{REFUSED} ({refused})", *found.claims)) if refused else found
+        spoken = spoken.after(question, answer.value or "")
+    texts = [part.text for part in _since(prompt) if part.name in ("", FINISH)]
+    refused = next((text for text in texts if text.startswith("ERROR: ")), "")
+    return _Answer(None, (f"{REFUSED} ({refused})", *answer.claims)) if refused else answer
 
 
 def _since(prompt: Prompt) -> Sequence[Part]:
@@ -133,18 +133,18 @@ def _since(prompt: Prompt) -> Sequence[Part]:
     return prompt.parts[begin:]
 
 
-def _declined(prompt: Prompt, found: _Answer) -> tuple[str, tuple[_Do, ...]]:
+def _declined(prompt: Prompt, answer: _Answer) -> tuple[str, tuple[_Do, ...]]:
     """That there is no answer, with what was found on the way and the passages nearest to it."""
     asked = " ".join(part.text for part in (*prompt.head[-1:], *filter(_asks, prompt.parts)))
     searches = [_read(part).results for part in _since(prompt) if part.name == "docs"]
     ranked = filter(None, chain.from_iterable(zip_longest(*searches)))
     passages = {str(one.get("doc_id")): one for one in ranked}
-    shown = [
+    lines = [
         f"[{doc_id}] {one.get('title')}: {english.gist(str(one.get('snippet')), asked)}"
-        for doc_id, one in list(passages.items())[:SHOWN]
+        for doc_id, one in list(passages.items())[:MAX_DOCUMENTS]
     ]
-    looked = ([LOOKED, *shown] if shown else [EMPTY]) if searches else []
-    return "\n".join([*found.claims, *looked]) or NO_WORDS, ()
+    looked = ([LOOKED, *lines] if lines else [EMPTY]) if searches else []
+    return "\n".join([*answer.claims, *looked]) or NO_WORDS, ()
 
 
 def _answer_schema(prompt: Prompt) -> Mapping[str, Any]:
@@ -153,12 +153,12 @@ def _answer_schema(prompt: Prompt) -> Mapping[str, Any]:
     return finish.parameters.get("properties", {}).get("answer", {}) if finish else {}
 
 
-def _answer(prompt: Prompt, found: _Answer) -> tuple[str, tuple[_Do, ...]]:
+def _answer(prompt: Prompt, looked_up: _Answer) -> tuple[str, tuple[_Do, ...]]:
     """An answer as text, or as thought and call of finish, of the type that finish wants."""
-    lead = f"{found.value} – " if found.value and len(found.claims) > 1 else ""
-    answer: Json = lead + " ".join(found.claims)
+    lead = f"{looked_up.value} – " if looked_up.value and len(looked_up.claims) > 1 else ""
+    answer: Json = lead + " ".join(looked_up.claims)
     wanted = _answer_schema(prompt).get("type")
-    digits = re.fullmatch(r"-?\d+(\.\d+)?", (found.value or "").replace(",", ""))
+    digits = re.fullmatch(r"-?\d+(\.\d+)?", (looked_up.value or "").replace(",", ""))
     if wanted in ("integer", "number") and digits:
         answer = float(digits[0]) if digits[1] else int(digits[0])
     if prompt.calls == "none" or (wanted != "string" and isinstance(answer, str)):
@@ -168,8 +168,8 @@ def _answer(prompt: Prompt, found: _Answer) -> tuple[str, tuple[_Do, ...]]:
 
 def _solve(question: str, prompt: Prompt) -> _Answer:
     """Work a cleaned question out, follow the planner's steps, or look it up as it is."""
-    if len(question) > MOST_CHARACTERS:
-        return _Answer(None, (f"I read up to {MOST_CHARACTERS} characters: ask in less.",))
+    if len(question) > MAX_CHARACTERS:
+        return _Answer(None, (f"I read up to {MAX_CHARACTERS} characters: ask in less.",))
     if english.FORMS["greeting"].fullmatch(question):
         return _Answer("", (GREETING,))
     if english.arithmetic(question):
@@ -206,9 +206,9 @@ def _searched_at_once(questions: list[str], prompt: Prompt) -> None:
 
 def _each(questions: list[str], prompt: Prompt) -> _Answer:
     """Look up several things that have nothing to do with each other."""
-    found = [_looked_up(question, prompt) for question in questions]
-    claims = dict.fromkeys(claim for one in found for claim in one.claims)
-    return _Answer(None if any(one.value is None for one in found) else "", tuple(claims))
+    answers = [_looked_up(question, prompt) for question in questions]
+    claims = dict.fromkeys(claim for one in answers for claim in one.claims)
+    return _Answer(None if any(one.value is None for one in answers) else "", tuple(claims))
 
 
 def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Answer:
@@ -220,12 +220,12 @@ def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Answer:
             text = text.replace(f"#{number}", value.replace(",", "") if sums else value)
         if steps[-1]["tool"] == "calc" and not sums and english.QuestionFocus(text).kind == "what":
             text = f"how much is {text}"
-        found = _worked_out(text, prompt) if sums else _looked_up(text, prompt)
-        if found.value is None:
-            return _Answer(None, (*found.claims, *claims))
-        values.append(found.value)
+        answer = _worked_out(text, prompt) if sums else _looked_up(text, prompt)
+        if answer.value is None:
+            return _Answer(None, (*answer.claims, *claims))
+        values.append(answer.value)
         years = " (by calendar years)" if sums and "the year" in str(steps) else ""
-        claims += (f"{claim}{years}" for claim in found.claims)
+        claims += (f"{claim}{years}" for claim in answer.claims)
     if choice := dict(english.FORMS["choice"].findall(steps[-1].get("hint", ""))):
         sign = "" if values[-1] == "0" else "below" if values[-1].startswith("-") else "above"
         values.append(choice.get(sign, "neither"))
@@ -246,8 +246,8 @@ def _looked_up(question: str, prompt: Prompt) -> _Answer:
     words, asked = _query(question), english.QuestionFocus(question)
     why = f"I search the documents to find out: {question}."
     passages = _call(prompt, why, "docs", _search(words)).results if words else []
-    found = (asked.match(one) for passage in passages for one in english.sentences(passage))
-    scored = sorted(filter(None, found), key=lambda one: -one[0])
+    matches = (asked.match(one) for passage in passages for one in english.sentences(passage))
+    scored = sorted(filter(None, matches), key=lambda one: -one[0])
     best = [one for one in scored if one[0] == scored[0][0]]
     if len({value or claim for _, value, claim in best}) != 1:  # none, or they differ
         return _Answer(None, ())
@@ -271,12 +271,12 @@ class _Gave(msgspec.Struct):
 
 
 def _call(prompt: Prompt, why: str, tool: str, args: dict[str, Json]) -> _Gave:
-    given = _recorded_result(prompt, tool, args)
-    if given is None and _callable(prompt, tool):
+    recorded = _recorded_result(prompt, tool, args)
+    if recorded is None and _callable(prompt, tool):
         raise _Wanted(why, (tool, args))
-    if given is None and tool != "planner" and all(one.name != tool for one in prompt.tools):
+    if recorded is None and tool != "planner" and all(one.name != tool for one in prompt.tools):
         raise _Wanted(NEEDS)
-    return given or _Gave()
+    return recorded or _Gave()
 
 
 def _recorded_result(prompt: Prompt, tool: str, args: dict[str, Json]) -> _Gave | None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 from clew.core.events import Json
 from clew.support.short_text import one_line
 
-Place: TypeAlias = tuple[int, str]
+Mention: TypeAlias = tuple[int, str]
 
 _E: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _COUNTS: Final = {word: str(number) for number, word in enumerate(_E["counted"].split())}
@@ -93,19 +93,19 @@ def arithmetic(question: str) -> str:
 
 def continued(question: str, before: str) -> str:
     """A question that leaves out what the one before it said ("and of Plover"), with it."""
-    said = FORMS["continuing"].fullmatch(question)
-    if said is None or not before:
+    match = FORMS["continuing"].fullmatch(question)
+    if match is None or not before:
         return question
-    places = list(re.finditer(rf"\b{said['by']} ", before)) if said["by"] else []
-    if places:
-        return before[: places[-1].end()] + said["what"]
+    matches = list(re.finditer(rf"\b{match['by']} ", before)) if match["by"] else []
+    if matches:
+        return before[: matches[-1].end()] + match["what"]
     things = [one for one in FORMS["numbered"].finditer(before) if content(one[0])]
-    if said["by"] or len(things) != 1 or not names(said["what"]):
+    if match["by"] or len(things) != 1 or not names(match["what"]):
         return f"{before}: {question}"
-    rest, words = before[things[0].end() :], said["what"].split()
+    rest, words = before[things[0].end() :], match["what"].split()
     tails = (" " + " ".join(words[at:]) for at in range(1, len(words)))
     tail = next((one for one in tails if rest.startswith(one)), "")
-    return before[: things[0].start()] + said["what"] + rest.removeprefix(tail)
+    return before[: things[0].start()] + match["what"] + rest.removeprefix(tail)
 
 
 class Spoken(NamedTuple):
@@ -120,9 +120,9 @@ class Spoken(NamedTuple):
         if not pronoun or (named and question.index(named[0]) < pronoun.start()):
             return question
 
-        def put(found: re.Match[str]) -> str:
-            about = self.what if found["thing"] or found["things"] else self.who
-            return about + ("'s" if found["his"] or found["things"] else "") if about else found[0]
+        def put(match: re.Match[str]) -> str:
+            about = self.what if match["thing"] or match["things"] else self.who
+            return about + ("'s" if match["his"] or match["things"] else "") if about else match[0]
 
         return FORMS["referring"].sub(put, question)
 
@@ -162,7 +162,7 @@ def sentences(passage: dict[str, Json]) -> Iterator[Sentence]:
                 about = who = title if ours or not before else before[-1]
             elif pronoun is not None and not pronoun.start() and subject:
                 who, about = subject, f"{about} {subject}"
-            alike = (one for one in before for said in names(plain) if said in one.split())
+            alike = (one for one in before for name in names(plain) if name in one.split())
             about = " ".join((about, *alike))  # the surname alone is the same man
             yield Sentence(plain, doc_id, who, frozenset(concepts(about)))
             before = names(plain) or before
@@ -197,10 +197,10 @@ def gist(text: str, question: str) -> str:
     blocks = FORMS["block"].split(FORMS["code"].sub("", text))
     pieces = [one for block in blocks for one in _pieces(block.lstrip("# \n"))]
     wanted, room, kept = _grams(question), ROOM, set[int]()
-    for place in sorted(range(len(pieces)), key=lambda at: -len(wanted & _grams(pieces[at]))):
-        if not kept or len(pieces[place]) < room:
-            kept.add(place)
-            room -= len(pieces[place])
+    for index in sorted(range(len(pieces)), key=lambda at: -len(wanted & _grams(pieces[at]))):
+        if not kept or len(pieces[index]) < room:
+            kept.add(index)
+            room -= len(pieces[index])
     return " ".join(("" if at - 1 in {-1, *kept} else "… ") + pieces[at] for at in sorted(kept))
 
 
@@ -224,9 +224,9 @@ class QuestionFocus:
         hits, near = self.terms & words, self.terms & sentence.about - words
         missing = self.known - words - sentence.about
         slack = len(hits) > 3 and len(missing) == 1 and self.kind not in ("what", "polar")
-        said = not missing or (slack and missing <= self.terms - _ACTS)
+        matched = not missing or (slack and missing <= self.terms - _ACTS)
         if (
-            not said
+            not matched
             or not self.terms & _ACTS <= hits
             or (self.terms and not hits)
             or self.barred(sentence)
@@ -273,29 +273,29 @@ class QuestionFocus:
         if self.kind not in rests and FORMS["row"].match(text):  # then the cell that is asked for
             cells = sorted(self.cells(text), reverse=True)
             at, text = 0, cells[0][1] if len({size for size, _ in cells[:2]}) > 1 else ""
-        people, places = _mentions(text, self.known)
+        people, locations = _mentions(text, self.known)
         pronoun = FORMS["pronoun"].search(text)
         if not people and self.kind == "who" and pronoun is not None and pronoun.lastgroup:
             who = set(concepts(sentence.who))
-            said = who <= self.named or (self.named and self.named <= who)
-            return None if said else sentence.who
+            matched = who <= self.named or (self.named and self.named <= who)
+            return None if matched else sentence.who
         years = _find_all("year", text)
         dates = [one for one in years if not FORMS["things"].match(text, one[0])]
-        found = {
+        candidates = {
             "year": years,
             "when": years or _find_all("time", text),
             "number": [one for one in self.numbers(text) if one not in dates],
-            "where": places,
+            "where": locations,
             "who": self.people(text, people),
         }.get(self.kind, people)
-        if not found:
+        if not candidates:
             placed = self.kind == "where" and _find_all("placing", text[at:])
             plain = self.kind == "what" and not (self.named and self.terms & _ACTS)
             quoted = len(text) < QUOTED and (placed or plain or self.kind == "polar")
             return "" if quoted else None
         if self.kind in ("year", "when", "where"):  # they follow what they are said of
-            return next((later for start, later in found if start >= at), found[-1][1])
-        return min(found, key=lambda one: abs(one[0] - at))[1]
+            return next((later for start, later in candidates if start >= at), candidates[-1][1])
+        return min(candidates, key=lambda one: abs(one[0] - at))[1]
 
     def cells(self, row: str) -> Iterator[tuple[int, str]]:
         """The cells of a row, with how much of the question stands in their column's name."""
@@ -303,15 +303,15 @@ class QuestionFocus:
             hits = self.known.intersection(concepts(name))
             yield len(hits) + 9 * len(hits & _ACTS), cell
 
-    def numbers(self, text: str) -> list[Place]:
+    def numbers(self, text: str) -> list[Mention]:
         """The numbers of a text; where "how many" of something is asked, those of that."""
-        found, of = _find_all("number", text), FORMS["many"].search(self.question)
+        numbers, of = _find_all("number", text), FORMS["many"].search(self.question)
         if of is None or not FORMS["clause"].search(text):
-            return found
-        ends = [(one, one[0] + len(one[1])) for one in found]
+            return numbers
+        ends = [(one, one[0] + len(one[1])) for one in numbers]
         return [one for one, end in ends if concept(of[1]) in concepts(text[end : end + 40])[:3]]
 
-    def people(self, text: str, people: list[Place]) -> list[Place]:
+    def people(self, text: str, people: list[Mention]) -> list[Mention]:
         """Those who did what a question asks about, or had it done to them."""
         by = [one for one in people if text.endswith("by ", 0, one[0])]
         asked = FORMS["doing"].match(self.question)
@@ -332,23 +332,23 @@ class QuestionFocus:
         subject = FORMS["presented"].search(text) or FORMS["thing"].match(sentence.text)
         if subject is not None:
             return not (self.known | _GENERIC).issuperset(concepts(subject[1]))
-        said, pronouns = _mentions(text, set())[0], _find_all("pronoun", text)
+        named, pronouns = _mentions(text, set())[0], _find_all("pronoun", text)
         if not self.named:  # then one capital says little
-            said = [one for one in said if " " in one[1]]
-        if said and max(pronouns, default=said[-1]) > said[-1]:
-            said = said[:1] if said[0] < pronouns[0] else []  # whom the sentence began with
-        if not said:
+            named = [one for one in named if " " in one[1]]
+        if named and max(pronouns, default=named[-1]) > named[-1]:
+            named = named[:1] if named[0] < pronouns[0] else []  # whom the sentence began with
+        if not named:
             return bool(pronouns and self.named) and self.known.isdisjoint(concepts(sentence.who))
-        return not self.known.issuperset(concepts(said[-1][1]))
+        return not self.known.issuperset(concepts(named[-1][1]))
 
 
-def _find_all(form: str, text: str) -> list[Place]:
-    return [(found.start(), found[0]) for found in FORMS[form].finditer(text)]
+def _find_all(form: str, text: str) -> list[Mention]:
+    return [(match.start(), match[0]) for match in FORMS[form].finditer(text)]
 
 
-def _mentions(text: str, known: set[str]) -> tuple[list[Place], list[Place]]:
+def _mentions(text: str, known: set[str]) -> tuple[list[Mention], list[Mention]]:
     """The other names in a sentence, of people or things and of places; none is an adjective."""
-    found = [one for one in _find_all("name", text) if set(concepts(one[1])) - known]
-    found = [one for one in found if not text.endswith((" a ", " an "), 0, one[0])]
-    placed = [one for one in found if FORMS["placed"].search(text, max(0, one[0] - 60), one[0])]
-    return [one for one in found if one not in placed], placed
+    mentions = [one for one in _find_all("name", text) if set(concepts(one[1])) - known]
+    mentions = [one for one in mentions if not text.endswith((" a ", " an "), 0, one[0])]
+    placed = [one for one in mentions if FORMS["placed"].search(text, max(0, one[0] - 60), one[0])]
+    return [one for one in mentions if one not in placed], placed

@@ -102,7 +102,7 @@ class ChatApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a Chat Completions server (most end in /v1)"
-    said: frozenset[str] = frozenset({"images", "wire"})
+    understood: frozenset[str] = frozenset({"images", "wire"})
     repairs: frozenset[str] = IN_CHAT
     _wired: set[str] = field(default_factory=set[str])
     _formed: bool = False
@@ -118,16 +118,16 @@ class ChatApi:
         return ChatReplyBuilder((self.provider, self.model), self._boxes.of(prompt.tools, without))
 
     def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
-        said = trouble.text
+        message = trouble.text
         if trouble.status not in {400, 422}:
             return ""
-        if self._formed and REFUSED.search(said):
+        if self._formed and REFUSED.search(message):
             return next((key for key in LEAVE if key not in without), "")
-        if not _REFUSED.search(said):
+        if not _REFUSED.search(message):
             return ""
-        if self._wired - without and any(key in said for key in self._wired):
+        if self._wired - without and any(key in message for key in self._wired):
             return "" if "wire" in without else "wire"
-        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(said))
+        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(message))
         return next((key for key in named if key not in without), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:

@@ -76,25 +76,25 @@ def message(
         return encode({"role": part.role, "content": content(part, sees=sees)})
     kept = _wire_message(wire)
     more: list[Any] = kept.get("calls") or []
-    said: dict[str, Json] = {"role": "assistant", "content": part.text}
+    body: dict[str, Json] = {"role": "assistant", "content": part.text}
     if part.calls:
-        said["content"] = part.text or None
-        said["tool_calls"] = [
-            _call(call, box) | (more[place] if place < len(more) else {})
-            for place, call in enumerate(part.calls)
+        body["content"] = part.text or None
+        body["tool_calls"] = [
+            _call(call, box) | (more[index] if index < len(more) else {})
+            for index, call in enumerate(part.calls)
         ]
     own: dict[str, Json] = kept.get("message") or {}
-    return encode(_filled(said | own, fill))
+    return encode(_filled(body | own, fill))
 
 
-def _filled(said: dict[str, Json], fill: frozenset[str]) -> dict[str, Json]:
+def _filled(body: dict[str, Json], fill: frozenset[str]) -> dict[str, Json]:
     """The message with stand-ins for what it must have, and has not."""
     for back in (GOES_BACK[name] for name in fill):
-        calls: list[dict[str, Json]] = said.get("tool_calls") or []
-        for place in [said] if back.where == "message" else calls[:1]:
-            if not place.get(back.key):
-                place[back.key] = back.stand_in
-    return said
+        calls: list[dict[str, Json]] = body.get("tool_calls") or []
+        for target in [body] if back.where == "message" else calls[:1]:
+            if not target.get(back.key):
+                target[back.key] = back.stand_in
+    return body
 
 
 def content(part: Part, *, sees: bool) -> Json:
@@ -103,8 +103,8 @@ def content(part: Part, *, sees: bool) -> Json:
         return part.text
     if not sees:
         return with_image_captions(part)
-    shown = ({"type": "image_url", "image_url": {"url": data_url(each)}} for each in part.images)
-    return [{"type": "text", "text": part.text}, *shown]
+    images = ({"type": "image_url", "image_url": {"url": data_url(each)}} for each in part.images)
+    return [{"type": "text", "text": part.text}, *images]
 
 
 def with_image_captions(part: Part) -> str:

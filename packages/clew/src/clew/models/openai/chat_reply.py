@@ -90,14 +90,14 @@ class CallDelta(msgspec.Struct):
     """A call, or a piece of one. Some servers give numbers for ids."""
 
     index: int | None = None
-    given_id: str | int | float | None = msgspec.field(default=None, name="id")
+    raw_id: str | int | float | None = msgspec.field(default=None, name="id")
     function: Function | None = None
     custom: Custom | None = None
 
     @property
     def id(self) -> str:
         """Its id, "" where it has none."""
-        return "" if self.given_id is None else str(self.given_id)
+        return "" if self.raw_id is None else str(self.raw_id)
 
     @property
     def called(self) -> Function:
@@ -173,7 +173,7 @@ class ChatReplyBuilder(msgspec.Struct):
     def end_early(self) -> None:
         self.words = ["stop"]
 
-    def take(self, data: bytes, *, whole: bool) -> str:
+    def take(self, data: bytes, *, complete: bool) -> str:
         if data == b"[DONE]":
             self.done = True
             return ""
@@ -181,7 +181,7 @@ class ChatReplyBuilder(msgspec.Struct):
         choice = next((each for each in body.choices or () if not each.index), None)
         if error := body.error or (choice is not None and choice.error):  # OpenRouter's place
             raise StatusError(read_trouble(200, {"error": error}))
-        if whole and (choice is None or (choice.message is None and not choice.ended_early)):
+        if complete and (choice is None or (choice.message is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without a message in it")
         self.usage = merged(self.usage, body.usage)
         if body.model:
@@ -189,14 +189,14 @@ class ChatReplyBuilder(msgspec.Struct):
         if choice is None:
             return ""
         self.endings.note(self.words, choice.finish_reason)
-        if choice.message is not None and (whole or not (choice.delta or self.came)):
-            return self._take_message(choice.message, whole=True)
+        if choice.message is not None and (complete or not (choice.delta or self.came)):
+            return self._take_message(choice.message, complete=True)
         self.came |= bool(choice.delta)  # a message beside deltas, or after them, says it again
-        return self._take_message(choice.delta or {}, whole=False)
+        return self._take_message(choice.delta or {}, complete=False)
 
-    def _take_message(self, said: dict[str, Any], *, whole: bool) -> str:
+    def _take_message(self, message: dict[str, Any], *, complete: bool) -> str:
         piece = ""
-        for key, value in said.items():
+        for key, value in message.items():
             if value is None or key == "role":
                 continue
             if key == "content":
@@ -207,8 +207,8 @@ class ChatReplyBuilder(msgspec.Struct):
                     self.text.append(piece)
             elif key == "tool_calls":
                 pieces = msgspec.convert(value, list[CallDelta])
-                for place, (call, raw) in enumerate(zip(pieces, value, strict=True)):
-                    self._take_call(call, raw, None if whole else self._slot(call, place))
+                for index, (call, raw) in enumerate(zip(pieces, value, strict=True)):
+                    self._take_call(call, raw, None if complete else self._slot(call, index))
             elif key == "function_call":
                 function = msgspec.convert(value, Function)
                 if value.get("name") or value.get("arguments"):  # Snowflake sends one of nothing
@@ -220,7 +220,7 @@ class ChatReplyBuilder(msgspec.Struct):
                 self.more[key] = _grown(self.more.get(key), value)
         return piece
 
-    def _slot(self, piece: CallDelta, place: int) -> _CallBuilder | None:
+    def _slot(self, piece: CallDelta, index: int) -> _CallBuilder | None:
         """The call a piece of a stream goes on with; None where it begins another.
 
         Some servers number no calls, or all of them 0: then a name beside another id begins one.
@@ -230,7 +230,7 @@ class ChatReplyBuilder(msgspec.Struct):
             call = self.slots.get(piece.index)
             other = call is not None and piece.id and call.id and piece.id != call.id
             return None if other and function.name else call
-        last = self.calls[-1] if self.calls and not place else None
+        last = self.calls[-1] if self.calls and not index else None
         begins = function.name and (last is None or not piece.id or piece.id != last.id)
         return None if begins else last
 

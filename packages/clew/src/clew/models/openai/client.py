@@ -46,7 +46,9 @@ def openai_endpoint(
     name = f"{api.provider}:{api.model}"
     if client is not None:
         source = FailureSource(name, str(client.base_url), client.api_key, "")
-        return Endpoint(api, source, lambda: Posting(client, ERRORS, source, given=True), settings)
+        return Endpoint(
+            api, source, lambda: Posting(client, ERRORS, source, answered=True), settings
+        )
     where = _address(api.provider, name, base_url, api_version)
     way = through(where, settings)
     source = FailureSource(name, where, find_key(api_key, key_variable), key_variable, way)
@@ -104,5 +106,5 @@ def _connect(api: Api, source: FailureSource, settings: HttpSettings, api_versio
         client.organization = client.project = None
     root = "" if api_version else source.base_url  # the dated one has its own way to make addresses
     # Said anew for every request, the last two are what the client would make copies of.
-    said = {"headers": UNSAID_EACH, "security": {"bearer_auth": True}, "timeout": timeout}
-    return Posting(client, ERRORS, source, root, said)
+    client_options = {"headers": UNSAID_EACH, "security": {"bearer_auth": True}, "timeout": timeout}
+    return Posting(client, ERRORS, source, root, client_options)

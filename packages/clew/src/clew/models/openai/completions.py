@@ -82,7 +82,7 @@ class CompletionsApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a server with completions (most end in /v1)"
-    said: frozenset[str] = frozenset()
+    understood: frozenset[str] = frozenset()
     repairs: frozenset[str] = frozenset()  # it knows no roles, no calls and no tools
 
     def __post_init__(self) -> None:
@@ -99,8 +99,8 @@ class CompletionsApi:
     def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
-        said = trouble.text
-        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(said))
+        message = trouble.text
+        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(message))
         return next((key for key in named if key not in without), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
@@ -148,8 +148,8 @@ def text(part: Part) -> bytes:
 
     Pictures are named.
     """
-    said = with_image_captions(part) if part.images else part.text
-    return encode(said + ("\n\n" if part.role == "system" else "\n"))[1:-1]
+    content = with_image_captions(part) if part.images else part.text
+    return encode(content + ("\n\n" if part.role == "system" else "\n"))[1:-1]
 
 
 def head(model: str, params: Mapping[str, Json]) -> bytes:

@@ -53,7 +53,7 @@ class CompletionsReplyBuilder:
     def end_early(self) -> None:
         self.words = ["stop"]
 
-    def take(self, data: bytes, *, whole: bool) -> str:
+    def take(self, data: bytes, *, complete: bool) -> str:
         if data == b"[DONE]":
             self.done = True
             return ""
@@ -61,7 +61,7 @@ class CompletionsReplyBuilder:
         choice = next((each for each in body.choices or () if not each.index), None)
         if error := body.error or (choice is not None and choice.error):
             raise StatusError(read_trouble(200, {"error": error}))
-        if whole and (choice is None or (choice.text is None and not choice.ended_early)):
+        if complete and (choice is None or (choice.text is None and not choice.ended_early)):
             raise BadReplyError("sent a reply without a choice or without text in it")
         self.usage = merged(self.usage, body.usage)
         self.model = body.model or self.model

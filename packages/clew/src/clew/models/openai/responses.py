@@ -84,7 +84,7 @@ class ResponsesApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a server of the Responses API (most end in /v1)"
-    said: frozenset[str] = frozenset({"wire", "images"})
+    understood: frozenset[str] = frozenset({"wire", "images"})
     repairs: frozenset[str] = ON_PARTS | LEVELS
     _formed: bool = False
 
@@ -106,10 +106,10 @@ class ResponsesApi:
         )
 
     def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
-        said = trouble.text
-        if self._formed and REFUSED.search(said):
+        message = trouble.text
+        if self._formed and REFUSED.search(message):
             return next((key for key in LEAVE if key not in without), "")
-        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(said))
+        named = (key for key, pattern in _OPTIONAL.items() if pattern.search(message))
         return next((key for key in named if key not in without), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
@@ -125,11 +125,11 @@ class ResponsesApi:
             return encoded
 
         sections = (prompt.head, prompt.parts, prompt.tail)
-        found = [joined(section, key, written) for section in sections if section]
+        items_written = [joined(section, key, written) for section in sections if section]
         more: dict[str, Json] = {"stream": True} if stream else {}
         if text := self._text | self._text_format(prompt, without):
             more["text"] = text
-        return openai_body(self._heads["include" not in without], found, prompt, box, more)
+        return openai_body(self._heads["include" not in without], items_written, prompt, box, more)
 
     def _wire(self, part: Part) -> Wire | None:
         """What this very model sent beside the part's text and calls."""

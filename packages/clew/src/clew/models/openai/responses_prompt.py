@@ -65,7 +65,7 @@ def declare_openai(tool: ToolSpec, alias: str) -> Json:
 def items(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:
     """One part as items, with commas between. `wire` is what the same model sent, or None."""
     if part.role == "tool":
-        found: list[Json] = [
+        entries: list[Json] = [
             {
                 "type": "function_call_output",
                 "call_id": IDS.legal(part.call_id),
@@ -73,14 +73,14 @@ def items(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:
             }
         ]
     elif part.role != "assistant":
-        found = [{"role": part.role, "content": _content(part, sees=sees)}]
+        entries = [{"role": part.role, "content": _content(part, sees=sees)}]
     elif (kept := _wire_items(part, wire)) is None:
-        said = part.text or not part.calls
-        found = [{"role": "assistant", "content": part.text}] if said else []
-        found += [_call(call, box) for call in part.calls]
+        has_text = part.text or not part.calls
+        entries = [{"role": "assistant", "content": part.text}] if has_text else []
+        entries += [_call(call, box) for call in part.calls]
     else:
-        found = _verbatim(part, box, kept)
-    return encode(found)[1:-1]
+        entries = _verbatim(part, box, kept)
+    return encode(entries)[1:-1]
 
 
 def _content(part: Part, *, sees: bool) -> Json:
@@ -88,8 +88,8 @@ def _content(part: Part, *, sees: bool) -> Json:
         return part.text
     if not sees:
         return with_image_captions(part)
-    shown = ({"type": "input_image", "image_url": data_url(image)} for image in part.images)
-    return [{"type": "input_text", "text": part.text}, *shown]
+    images = ({"type": "input_image", "image_url": data_url(image)} for image in part.images)
+    return [{"type": "input_text", "text": part.text}, *images]
 
 
 def _call(call: RawCall, box: Toolbox) -> dict[str, Json]:
@@ -114,17 +114,17 @@ def _wire_items(part: Part, wire: Wire | None) -> list[dict[str, Any]] | None:
 def _verbatim(part: Part, box: Toolbox, kept: list[dict[str, Any]]) -> list[Json]:
     """The items as they came: text and calls that a wire leaves out are those of the part."""
     calls = iter(part.calls)
-    found: list[Json] = []
+    entries: list[Json] = []
     for item in kept:
         if item["type"] == "function_call":
-            found.append(_call(next(calls), box) | item)
+            entries.append(_call(next(calls), box) | item)
         elif item["type"] == "message":
             own = {key: value for key, value in item.items() if key != "text"}
-            said = _message(item.get("text", part.text), named="id" in item)
-            found.append(own | {"role": "assistant"} | said)
+            message = _message(item.get("text", part.text), named="id" in item)
+            entries.append(own | {"role": "assistant"} | message)
         else:
-            found.append(item)
-    return found
+            entries.append(item)
+    return entries
 
 
 def _message(text: str, *, named: bool) -> dict[str, Json]:

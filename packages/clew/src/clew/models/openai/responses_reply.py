@@ -112,8 +112,8 @@ class ResponsesReplyBuilder:
 
     @property
     def empty(self) -> bool:
-        said = _ReplyItems(self._items())
-        return not (said.texts or said.calls or said.refusal)
+        reply_items = _ReplyItems(self._items())
+        return not (reply_items.texts or reply_items.calls or reply_items.refusal)
 
     @property
     def ended(self) -> bool:
@@ -122,9 +122,9 @@ class ResponsesReplyBuilder:
     def end_early(self) -> None:
         self.stopped = True
 
-    def take(self, data: bytes, *, whole: bool) -> str:
-        if whole:
-            self._end(_response.decode(data), whole=True)
+    def take(self, data: bytes, *, complete: bool) -> str:
+        if complete:
+            self._end(_response.decode(data), complete=True)
             return _visible_text(_ReplyItems(self._items()))[0]
         if data == b"[DONE]":
             self.done = True
@@ -135,7 +135,7 @@ class ResponsesReplyBuilder:
             raise StatusError(read_trouble(200, {"error": event.error or told}))
         if event.type in _LAST and event.response is not None:
             self.done = True
-            self._end(event.response, whole=False, status=event.type.removeprefix("response."))
+            self._end(event.response, complete=False, status=event.type.removeprefix("response."))
         elif event.item is not None:
             self.items[event.output_index] = event.item
             if event.type == "response.output_item.done":
@@ -144,33 +144,33 @@ class ResponsesReplyBuilder:
             return self._piece(event.type, event.output_index, event.delta)
         return ""
 
-    def _item_done(self, place: int, item: dict[str, Any]) -> str:
+    def _item_done(self, index: int, item: dict[str, Any]) -> str:
         """The pieces of an item give way to all of it; text that came in none is shown now."""
-        if self.pieces.pop(place, None) is not None:
+        if self.pieces.pop(index, None) is not None:
             return ""
-        return self._show(place, "".join(_ReplyItems([item]).texts))
+        return self._show(index, "".join(_ReplyItems([item]).texts))
 
-    def _piece(self, kind: str, place: int, delta: str) -> str:
+    def _piece(self, kind: str, index: int, delta: str) -> str:
         """Take a piece of an item; the text to show. What is in no reply comes whole later."""
         if (name := _PIECES.get(kind)) is not None:
-            self.pieces.setdefault(place, {}).setdefault(name, []).append(delta)
-        return self._show(place, delta) if name == "text" else ""
+            self.pieces.setdefault(index, {}).setdefault(name, []).append(delta)
+        return self._show(index, delta) if name == "text" else ""
 
-    def _show(self, place: int, text: str) -> str:
+    def _show(self, index: int, text: str) -> str:
         if not text:
             return ""
-        between = BETWEEN if self.spoke not in {None, place} else ""
-        self.spoke = place
+        between = BETWEEN if self.spoke not in {None, index} else ""
+        self.spoke = index
         return self.aloud.take(between + text)
 
-    def _end(self, response: Response, *, whole: bool, status: str = "") -> None:
+    def _end(self, response: Response, *, complete: bool, status: str = "") -> None:
         """Take the response that ends the reply; `status` is what its event says of it."""
         if response.error:
             trouble = read_trouble(200, {"error": response.error})
             if response.status == "failed" and trouble.code not in _PASSING:
                 trouble = replace(trouble, status=400)
             raise StatusError(trouble)
-        if whole and response.output is None:
+        if complete and response.output is None:
             raise BadReplyError("sent a reply without output in it")
         details = response.incomplete_details
         RESPONSES.note(self.words, (details and details.reason) or response.status or status)
@@ -180,44 +180,44 @@ class ResponsesReplyBuilder:
 
     def _items(self) -> list[dict[str, Any]]:
         """All items in order, those that are not done as far as they came."""
-        whole = dict(self.items)
-        for place, pieces in self.pieces.items():
-            whole[place] = _grown(whole.get(place, {}), pieces)
-        return [_function(whole[place]) for place in sorted(whole)]
+        items_by_index = dict(self.items)
+        for index, pieces in self.pieces.items():
+            items_by_index[index] = _grown(items_by_index.get(index, {}), pieces)
+        return [_function(items_by_index[index]) for index in sorted(items_by_index)]
 
     def reply(self, sent: int) -> Reply:
         items = self._items()
-        said = _ReplyItems(items)
-        text, thought = _visible_text(said)
+        reply_items = _ReplyItems(items)
+        text, thought = _visible_text(reply_items)
         calls = tuple(
             RawCall(self.box.name(call.name or ""), call.arguments, call.call_id or "")
-            for call in said.calls
+            for call in reply_items.calls
         )
         usage = merged({}, self.last and self.last.usage)
         provider, model = self.source
-        kept = _items_to_send(items, said)
-        ending = self._ending(items, said)
+        kept = _items_to_send(items, reply_items)
+        ending = self._ending(items, reply_items)
         return Reply(
-            text=text or said.refusal,
+            text=text or reply_items.refusal,
             calls=calls,
             finish=ending.finish,
             ending=ending.word,
-            usage=_usage(usage, sent, text or said.refusal, calls),
+            usage=_usage(usage, sent, text or reply_items.refusal, calls),
             model=(self.last and self.last.model) or model,
-            reasoning=thought or "\n\n".join(said.thoughts),
+            reasoning=thought or "\n\n".join(reply_items.thoughts),
             wire=Wire(provider, model, kept) if kept else None,
         )
 
-    def _ending(self, items: list[dict[str, Any]], said: "_ReplyItems") -> Ending:
+    def _ending(self, items: list[dict[str, Any]], reply_items: "_ReplyItems") -> Ending:
         """How it ended; an item that is not complete counts too, whatever the response says."""
-        if said.refusal:
+        if reply_items.refusal:
             return Ending("refusal")
         words = ["completed"] if self.stopped else self.words
         if not self.stopped:
             half = (item for item in items if item.get("type") in _SPOKEN)
             words = [*words, *("incomplete" for item in half if item.get("status") == "incomplete")]
-        ending = RESPONSES.read(words, calls=bool(said.calls), empty=False)
-        unfinished = said.commentary and ending.finish == "stop" and not self.stopped
+        ending = RESPONSES.read(words, calls=bool(reply_items.calls), empty=False)
+        unfinished = reply_items.commentary and ending.finish == "stop" and not self.stopped
         return Ending("cut", _COMMENTARY) if unfinished else ending
 
 
@@ -264,21 +264,21 @@ class _ReplyItems:
         self.thoughts = [block.text for block in thought if block.text]
 
 
-def _visible_text(said: _ReplyItems) -> tuple[str, str]:
+def _visible_text(reply_items: _ReplyItems) -> tuple[str, str]:
     """The text that counts, and the thinking that a server left in it."""
     aloud = ThinkTagFilter()
-    text = aloud.take(BETWEEN.join(said.texts))
+    text = aloud.take(BETWEEN.join(reply_items.texts))
     return text + aloud.rest(), aloud.thought
 
 
-def _items_to_send(items: list[dict[str, Any]], said: _ReplyItems) -> list[Json]:
+def _items_to_send(items: list[dict[str, Any]], reply_items: _ReplyItems) -> list[Json]:
     """The items to send back: reasoning and what is unknown here verbatim; of messages and calls
     only what the text and the calls of the reply do not say.
 
     They go back all or none: without reasoning nothing needs an id, and reasoning that cannot be
     sent back (not encrypted) would leave the items that came with it alone.
     """
-    last = max((place for place, item in enumerate(items) if item["type"] in _SPOKEN), default=-1)
+    last = max((index for index, item in enumerate(items) if item["type"] in _SPOKEN), default=-1)
     items = items[: last + 1]  # reasoning with nothing after it is refused
     reasoning = [item for item in items if item["type"] == "reasoning"]
     if any(not item.get("encrypted_content") for item in reasoning):
@@ -286,10 +286,10 @@ def _items_to_send(items: list[dict[str, Any]], said: _ReplyItems) -> list[Json]
     own = [item for item in items if item["type"] not in _SPOKEN or item.get("phase")]
     if not own:
         return []
-    return [_rest(item, said, named=bool(reasoning)) for item in items]
+    return [_rest(item, reply_items, named=bool(reasoning)) for item in items]
 
 
-def _rest(item: dict[str, Any], said: _ReplyItems, *, named: bool) -> dict[str, Json]:
+def _rest(item: dict[str, Any], reply_items: _ReplyItems, *, named: bool) -> dict[str, Json]:
     if item["type"] not in _SPOKEN:  # the status of reasoning is refused, that of others required
         left = {"status"} if item["type"] == "reasoning" else frozenset[str]()
         return {key: it for key, it in item.items() if key not in left and it is not None}
@@ -299,7 +299,7 @@ def _rest(item: dict[str, Any], said: _ReplyItems, *, named: bool) -> dict[str, 
         rest.pop("id", None)
     if item["type"] == "message":
         text = "".join(_ReplyItems([item]).texts)
-        if said.messages > 1 or text != text.strip():
+        if reply_items.messages > 1 or text != text.strip():
             rest["text"] = text
     return rest
 

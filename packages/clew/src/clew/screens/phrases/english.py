@@ -37,7 +37,7 @@ ENGLISH: Final = LanguagePatterns(
     internal|starting|pre|developer|configuration|confidential|underlying) ?(?:prompts?|instructions?|messages?|rules?|
     guidelines?|directives?|configuration|settings), your (?:system ?prompt|prompt|pre prompt|preprompt|instructions
     (?:verbatim|word for word|in full|exactly)), what your (?:developers|makers|creators|operators) (?:wrote|told|gave|said), prompt ~4 before (?:our|this) (?:conversation|chat)""",
-    given="""you (?:have |had |were |are |ve |was )?(?:been )?(?:given|received|got|operating under|told|started with|loaded
+    received="""you (?:have |had |were |are |ve |was )?(?:been )?(?:given|received|got|operating under|told|started with|loaded
     with|configured with|following|running on|set up with)""",
     above="""(?:everything|all|text|words?|contents?|lines?|conversation) ~4 (?:above|before|preceding|prior to) (?:this|the
     (?:first )?(?:user|human)|my)""",

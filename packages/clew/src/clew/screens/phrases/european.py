@@ -25,7 +25,7 @@ GERMAN: Final = LanguagePatterns(
     text="""(?:deine[rmn]?|dein|ihre[rmn]?|ihr) ~2 (?:system ?prompts?|prompts?|systemnachricht|(?:versteckten?|geheimen?|
     anfanglichen?|internen?|ursprunglichen?) ~1 (?:anweisungen|regeln|instruktionen|vorgaben|befehle)), den system
     ?prompt im wortlaut""",
-    given="""(?:hast du|haben sie|wurden dir|die du|die dir|die man dir) ~6 (?:bekommen|erhalten|gegeben|hast|gelten)""",
+    received="""(?:hast du|haben sie|wurden dir|die du|die dir|die man dir) ~6 (?:bekommen|erhalten|gegeben|hast|gelten)""",
     above="""(?:alles|den text|den gesamten text|alle worter) ~4 (?:uber|oberhalb|vor) diese[rms]?""",
     be="""tu so, stell dir vor, spiele?, verhalte dich, du bist, bist du, antworte, benimm dich, als, sei, werde, simuliere""",
     you="du bist, bist du, du hast, du kennst, sie sind, ab jetzt, von nun an, antworte",
@@ -57,7 +57,7 @@ FRENCH: Final = LanguagePatterns(
     your="ton, ta, tes, votre, vos",
     text="""(?:ton|tes|votre|vos|le|les|du) ~1 (?:(?:prompt|message) (?:systeme|initial|cache)|(?:instructions?|consignes?|
     regles|directives) ~1 (?:systeme|cachees?|secretes?|initiales?|internes?|exactes?|d origine)), (?:ton|votre) prompt""",
-    given="(?:tu as|vous avez|qu on t a|qui t ont ete|t ont) ~2 (?:recues?|donnees?|recus?)",
+    received="(?:tu as|vous avez|qu on t a|qui t ont ete|t ont) ~2 (?:recues?|donnees?|recus?)",
     above="(?:tout|le texte|le message) ~4 (?:precede|au dessus|avant) ~1 (?:cette|ce|notre)",
     be="""comme si, fais semblant, imagine, joue[zr]? le role, tu es, vous etes, agis comme, comporte toi, reponds, en tant
     que, simule, comme, deviens""",
@@ -89,7 +89,7 @@ SPANISH: Final = LanguagePatterns(
     your="tu, tus, su, sus",
     text="""(?:tu|tus|su|el|las) ~1 (?:(?:prompt|mensaje) (?:de sistema|del sistema|sistema|inicial)|(?:instrucciones|reglas|
     directrices) ~1 (?:de sistema|ocultas|secretas|iniciales|internas|originales)), tu prompt""",
-    given="(?:que )?(?:recibiste|te dieron|has recibido|te han dado|tienes del sistema)",
+    received="(?:que )?(?:recibiste|te dieron|has recibido|te han dado|tienes del sistema)",
     above="(?:todo|texto|todo lo) ~5 (?:encima|arriba|antes) ~1 de ~1 (?:est[ea]|nuestra)",
     be="finge, simula, imagina, actua, comportate, haz de, eres, responde, como, contesta, conviertete, se",
     you="eres, ahora eres, seras, ya no tienes, no tienes, a partir de ahora, desde ahora",
@@ -119,7 +119,7 @@ ITALIAN: Final = LanguagePatterns(
     your="tuo, tua, tuoi, tue, vostro, vostre",
     text="""(?:tuo|tue|il|le|i) ~1 (?:(?:prompt|messaggio) (?:di sistema|sistema|iniziale)|(?:istruzioni|regole|direttive) ~1
     (?:di sistema|nascoste|segrete|iniziali|interne|originali)), tuo prompt""",
-    given="(?:hai ricevuto|che hai ricevuto|ti hanno dato|ti sono state date|ti e stato dato|che segui)",
+    received="(?:hai ricevuto|che hai ricevuto|ti hanno dato|ti sono state date|ti e stato dato|che segui)",
     above="(?:tutto|testo|quello che) ~5 (?:sopra|prima di|prima della) ~1 (?:quest[ao]|nostra)",
     be="""finta di essere, fingi, immagina, simula, comportati, agisci, sei, rispondi, come, interpreta, diventa""",
     you="sei, ora sei, adesso sei, sarai, non hai, d ora in poi, da ora in poi, da adesso",
@@ -150,7 +150,7 @@ PORTUGUESE: Final = LanguagePatterns(
     your="seu, sua, suas, seus, teu, tua, tuas",
     text="""(?:seu|sua|suas|seus|teu|tuas|o|as) ~1 (?:(?:prompt|mensagem) (?:de sistema|do sistema|sistema|inicial)|
     (?:instrucoes|regras|diretrizes) ~1 (?:de sistema|ocultas|secretas|iniciais|internas|originais)), seu prompt""",
-    given="(?:que )?voce (?:recebeu|ganhou|tem do sistema), que lhe deram, que te deram",
+    received="(?:que )?voce (?:recebeu|ganhou|tem do sistema), que lhe deram, que te deram",
     above="(?:tudo|texto) ~4 (?:acima|antes) ~1 (?:dest[ae]|da nossa)",
     be="finja, simule, imagine, aja, comporte se, voce e, responda, como, interprete, seja, vire, atue",
     you="voce e, agora voce e, voce agora e, voce nao tem, a partir de agora, de agora em diante, voce sera",

@@ -159,9 +159,9 @@ def _warn_of_network(folder: Path) -> None:
 
 def _open(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
     """The file, prepared. Raises `sqlite3.Error` and `StoreError`."""
-    place = f"{path.absolute().as_uri()}{how}"
+    uri = f"{path.absolute().as_uri()}{how}"
     connection = sqlite3.connect(
-        place, timeout=0, isolation_level=None, check_same_thread=False, uri=True
+        uri, timeout=0, isolation_level=None, check_same_thread=False, uri=True
     )
     try:
         _prepare(connection, path, patience)
@@ -174,8 +174,8 @@ def _open(path: Path, patience: float, how: str = "") -> sqlite3.Connection:
 def close_as_it_is(connection: sqlite3.Connection, path: Path) -> None:
     """Close the file, and leave its log: only who may write folds it, and that one is not last."""
     with suppress(*SQLITE_ERRORS):
-        place = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(place, uri=True)) as other:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True)) as other:
             other.execute("SELECT 1 FROM sqlite_master").fetchone()
             connection.close()
     connection.close()
@@ -187,10 +187,10 @@ def identity(path: Path) -> tuple[int, int] | None:
     SQLite goes on in a file that was removed, and whatever it writes is lost.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def sibling(path: Path, suffix: str) -> Path:
@@ -240,8 +240,8 @@ def lost_file(path: Path) -> bool:
 def _remains(path: Path) -> list[Path]:
     """The files that only a store which was written to has beside it."""
     log, heads = log_of(path), sibling(path, SUFFIX)
-    found = [log] if log.exists() and log.stat().st_size > 0 else []
-    return [*found, heads] if heads.is_file() and has_lines(heads) else found
+    remains = [log] if log.exists() and log.stat().st_size > 0 else []
+    return [*remains, heads] if heads.is_file() and has_lines(heads) else remains
 
 
 def _refuse_remains(path: Path) -> None:
@@ -328,15 +328,15 @@ def network_type(path: Path, table: str) -> str:
 
     `table` is the text of the kernel's mount table: device, mount point, type, options.
     """
-    found, depth = "", -1
+    fs_type, depth = "", -1
     for line in table.splitlines():
         fields = line.split(" ")
         if len(fields) < 3:
             continue
         point = Path(re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[1]))
         if path.is_relative_to(point) and len(point.parts) >= depth:
-            found, depth = fields[2], len(point.parts)  # a later mount covers an earlier one
-    return found if _NETWORK.fullmatch(found) else ""
+            fs_type, depth = fields[2], len(point.parts)  # a later mount covers an earlier one
+    return fs_type if _NETWORK.fullmatch(fs_type) else ""
 
 
 def mount_table() -> str:

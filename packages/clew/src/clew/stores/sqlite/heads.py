@@ -101,8 +101,8 @@ class Heads:
     def missing(self) -> bool:
         """Whether there is no such file that can be looked at, or nothing in it."""
         with suppress(OSError):
-            found = self.path.stat()
-            return found.st_size == 0 or not stat.S_ISREG(found.st_mode)
+            status = self.path.stat()
+            return status.st_size == 0 or not stat.S_ISREG(status.st_mode)
         return True
 
     def of(self, run_id: str) -> Head | None:
@@ -164,12 +164,12 @@ class Heads:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _bytes(self, most: int = 0) -> bytes:
+    def _bytes(self, limit: int = 0) -> bytes:
         """The lines of the file, or as many of the last as are whole in so many bytes."""
         data = b""
         for _ in range(2):  # once more where somebody is just adding a line
             with suppress(OSError), self.path.open("rb") as file:
-                skipped = max(0, os.fstat(file.fileno()).st_size - most) if most else 0
+                skipped = max(0, os.fstat(file.fileno()).st_size - limit) if limit else 0
                 file.seek(skipped)
                 data = file.read()
                 data = data.partition(b"\n")[2] if skipped else data
@@ -189,8 +189,8 @@ class Heads:
                 self.path.chmod(self._rights())
             if os.lseek(self._descriptor, 0, os.SEEK_END):
                 os.lseek(self._descriptor, -1, os.SEEK_END)
-                whole = os.read(self._descriptor, 1) == b"\n"
-                if not whole:
+                ends_in_newline = os.read(self._descriptor, 1) == b"\n"
+                if not ends_in_newline:
                     os.write(self._descriptor, b"\n")  # behind a line that was cut off
             else:
                 os.write(self._descriptor, FIRST)
@@ -204,9 +204,9 @@ class Heads:
         """Sort in the lines that were added since; all where another file has its place."""
         try:
             with self.path.open("rb") as file:
-                found = os.fstat(file.fileno())
-                identity = (found.st_dev, found.st_ino)
-                if identity != self._identity or found.st_size < self._read:
+                status = os.fstat(file.fileno())
+                identity = (status.st_dev, status.st_ino)
+                if identity != self._identity or status.st_size < self._read:
                     self._identity, self._read, self._lines = identity, 0, {}
                 file.seek(self._read)
                 data = file.read()

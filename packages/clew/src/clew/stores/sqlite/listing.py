@@ -115,16 +115,16 @@ def listing(
 
 
 def page_of(
-    connection: sqlite3.Connection, most: int, after: RunInfo | None, status: str
+    connection: sqlite3.Connection, limit: int, after: RunInfo | None, status: str
 ) -> list[RunInfo]:
     """A page of the runs with a status, the last written first; see the protocol `Store`."""
-    if not (most or after or status):
+    if not (limit or after or status):
         return listing(connection, f"ORDER BY {_ORDER}")
     at = number = FIRST
     if after is not None:
         row: tuple[int] | None = connection.execute(_NUMBER, (after.run_id,)).fetchone()
         at, number = after.last.at, row[0] if row is not None else 0
-    values: dict[str, str | int] = {"at": at, "number": number, "most": most or -1}
+    values: dict[str, str | int] = {"at": at, "number": number, "most": limit or -1}
     if not status:
         which = f"{_OPENED} UNION ALL {_STOPPED.format('')}"
     elif status == OPEN:
@@ -134,10 +134,10 @@ def page_of(
     return listing(connection, _PAGE.format(which) + _ORDER, values)
 
 
-def ids_of(connection: sqlite3.Connection, part: str, most: int) -> list[str]:
+def ids_of(connection: sqlite3.Connection, part: str, limit: int) -> list[str]:
     """Ids that begin with a text; where none does, those that end with it."""
-    given = {"part": part, "most": most}
+    params = {"part": part, "most": limit}
     for query in (_BEGIN, _END):
-        if found := [run_id for (run_id,) in connection.execute(query, given)]:
+        if matches := [run_id for (run_id,) in connection.execute(query, params)]:
             break
-    return found
+    return matches

@@ -86,16 +86,16 @@ def rebuilt(path: Path, tables: str, why: str) -> sqlite3.Connection:
     for (number,) in connection.execute(_NAMELESS).fetchall():
         name = f"id-lost-{number}"
         connection.execute(_NAME, (number, name))
-        said = f"run number {number} has lost its id, and is called {name!r}"
-        connection.execute("INSERT INTO cut VALUES (?)", (said,))
+        remark = f"run number {number} has lost its id, and is called {name!r}"
+        connection.execute("INSERT INTO cut VALUES (?)", (remark,))
     connection.set_authorizer(_only_read)
     return connection
 
 
 def _cut(header: bytes, size: int) -> str:
     """How much of a file of this size is there; "" where all is."""
-    there, whole = size // _size(header), int.from_bytes(header[_PAGES:][:4])
-    return f"{there:,} of its {whole:,} pages are there" if there < whole else ""
+    there, page_count = size // _size(header), int.from_bytes(header[_PAGES:][:4])
+    return f"{there:,} of its {page_count:,} pages are there" if there < page_count else ""
 
 
 def _image(path: Path) -> bytes:
@@ -152,16 +152,16 @@ def _pages(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 def _free(data: bytes) -> set[int]:
     """The pages that hold nothing any more: what was deleted may still be read on them."""
-    size, found = _size(data), set[int]()
+    size, pages = _size(data), set[int]()
     trunk = int.from_bytes(data[_FREE : _FREE + 4])
-    while trunk and trunk not in found and trunk * size <= len(data):
-        found.add(trunk)
+    while trunk and trunk not in pages and trunk * size <= len(data):
+        pages.add(trunk)
         at = (trunk - 1) * size
         count = min(int.from_bytes(data[at + 4 : at + 8]), size // 4 - 2)
-        places = range(at + 8, at + 8 + 4 * count, 4)
-        found.update(int.from_bytes(data[place : place + 4]) for place in places)
+        offsets = range(at + 8, at + 8 + 4 * count, 4)
+        pages.update(int.from_bytes(data[offset : offset + 4]) for offset in offsets)
         trunk = int.from_bytes(data[at : at + 4])
-    return found
+    return pages
 
 
 def _neighbours(data: bytes) -> Iterator[tuple[int, int]]:
@@ -170,8 +170,8 @@ def _neighbours(data: bytes) -> Iterator[tuple[int, int]]:
         if data[head] == _ABOVE:
             count = int.from_bytes(data[head + 3 : head + 5])
             cells = range(head + 12, head + 12 + 2 * count, 2)
-            places = [start + int.from_bytes(data[cell : cell + 2]) for cell in cells]
-            yield from pairwise(int.from_bytes(data[at : at + 4]) for at in (*places, head + 8))
+            offsets = [start + int.from_bytes(data[cell : cell + 2]) for cell in cells]
+            yield from pairwise(int.from_bytes(data[at : at + 4]) for at in (*offsets, head + 8))
 
 
 def _leaves(data: bytes) -> Iterator[tuple[int, list[tuple[int, list[Any]]]]]:
@@ -183,9 +183,9 @@ def _leaves(data: bytes) -> Iterator[tuple[int, list[tuple[int, list[Any]]]]]:
             continue
         count = int.from_bytes(data[head + 3 : head + 5])
         rows: list[tuple[int, list[Any]]] = []
-        for place in range(head + _HEAD[kind], head + _HEAD[kind] + 2 * count, 2):
+        for offset in range(head + _HEAD[kind], head + _HEAD[kind] + 2 * count, 2):
             with suppress(IndexError, KeyError, ValueError):  # no page of rows, or a cut one
-                at = int.from_bytes(data[place : place + 2])
+                at = int.from_bytes(data[offset : offset + 2])
                 if at < size:
                     rows.append(_row(data, start + at, size, usable, kind))
         yield page, rows
@@ -196,12 +196,12 @@ def _row(data: bytes, at: int, size: int, usable: int, kind: int) -> tuple[int, 
     before, numbered = _CELLS[kind]
     length, at = _number(data, at + before)
     rowid, at = _number(data, at) if numbered else (0, at)
-    least = (usable - 12) * 32 // 255 - 23
-    most = usable - 35 if numbered else (usable - 12) * 64 // 255 - 23
+    min_local = (usable - 12) * 32 // 255 - 23
+    max_local = usable - 35 if numbered else (usable - 12) * 64 // 255 - 23
     local = length
-    if length > most:
-        local = least + (length - least) % (usable - 4)
-        local = local if local <= most else least
+    if length > max_local:
+        local = min_local + (length - min_local) % (usable - 4)
+        local = local if local <= max_local else min_local
     payload = bytearray(data[at : at + local])
     further = int.from_bytes(data[at + local : at + local + 4])
     if length > len(data):
@@ -218,16 +218,16 @@ def _row(data: bytes, at: int, size: int, usable: int, kind: int) -> tuple[int, 
 def _values(payload: bytes) -> list[Any]:
     """The values of a row. Raises `IndexError` or `ValueError` where these bytes are none."""
     end, at = _number(payload, 0)
-    place, values = end, list[Any]()
+    offset, values = end, list[Any]()
     while at < end:
         kind, at = _number(payload, at)
         if kind >= 12:
-            body = payload[place : place + (kind - 12) // 2]
-            place += len(body)
+            body = payload[offset : offset + (kind - 12) // 2]
+            offset += len(body)
             values.append(body.decode() if kind % 2 else body)
         elif 1 <= kind <= 6:
-            values.append(int.from_bytes(payload[place : place + _INTS[kind]], signed=True))
-            place += _INTS[kind]
+            values.append(int.from_bytes(payload[offset : offset + _INTS[kind]], signed=True))
+            offset += _INTS[kind]
         else:  # nothing, or 0 or 1 by its type alone
             values.append({0: None, 8: 0, 9: 1}[kind])
     return values
@@ -236,8 +236,8 @@ def _values(payload: bytes) -> list[Any]:
 def _number(data: bytes, at: int) -> tuple[int, int]:
     """A number, and where the next thing begins; ours have at most eight bytes, which end alike."""
     value = 0
-    for place in range(at, at + 9):
-        value = value << 7 | data[place] & 127
-        if data[place] < 128:
-            return value, place + 1
+    for position in range(at, at + 9):
+        value = value << 7 | data[position] & 127
+        if data[position] < 128:
+            return value, position + 1
     raise ValueError("no number of ours is so long")

@@ -98,16 +98,16 @@ def damage(connection: sqlite3.Connection) -> str:
 
     SQLite does not see that a page of one table holds rows of another, or none.
     """
-    if found := salvage_notes(connection):
-        return found[0]
+    if notes := salvage_notes(connection):
+        return notes[0]
     try:
-        (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        (problem,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         connection.create_function("stops", 1, stops, deterministic=True)
-        for sql, what in _CHECKS if said == "ok" else ():
+        for sql, what in _CHECKS if problem == "ok" else ():
             row: tuple[object] | None = connection.execute(sql).fetchone()
             if row is not None:
                 return what.format(row[0])
-        if said == "ok" and _has_wrong_free_list(connection):
+        if problem == "ok" and _has_wrong_free_list(connection):
             return "its list of free pages is not what it says"
     except sqlite3.DatabaseError as error:
         if error_code(error) not in _DAMAGE:
@@ -115,7 +115,7 @@ def damage(connection: sqlite3.Connection) -> str:
         return str(error)
     except UnicodeDecodeError:
         return "its schema cannot be read"
-    return "" if said == "ok" else one_line(str(said))
+    return "" if problem == "ok" else one_line(str(problem))
 
 
 def _has_wrong_free_list(connection: sqlite3.Connection) -> bool:
@@ -141,11 +141,11 @@ def salvaged(
 
     `behind` are the runs that are known to have lost their last entries, with what to say of it.
     """
-    said = tell(partial(damage, connection))
-    if not (said or behind):
+    problem = tell(partial(damage, connection))
+    if not (problem or behind):
         return None
     rest = Salvaged(path, tell, connection, behind)
-    lost = [f"{path} is damaged: {said}"] if said else []
+    lost = [f"{path} is damaged: {problem}"] if problem else []
     return rest, [*rest.numbers], [*lost, *behind.values(), *rest.lost]
 
 
@@ -163,9 +163,9 @@ class Salvaged(msgspec.Struct):
     cut: bool = False
 
     def __post_init__(self) -> None:
-        found = salvage_notes(self.connection)
-        self.cut = bool(found)
-        self.lost += found[1:]
+        notes = salvage_notes(self.connection)
+        self.cut = bool(notes)
+        self.lost += notes[1:]
         if not self._find():
             self.lost.append("the list of runs is damaged: there may be more than are found")
         self.order = sorted(self.known)
@@ -174,8 +174,8 @@ class Salvaged(msgspec.Struct):
                 self.lost.append(f"run number {number} has lost its id")
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        found: list[Line] = self.tell(partial(self._lines, self._number(run_id), run_id, after))
-        return found
+        lines: list[Line] = self.tell(partial(self._lines, self._number(run_id), run_id, after))
+        return lines
 
     async def blob(self, digest: str) -> bytes:
         for how in ("", "NOT INDEXED"):
@@ -204,9 +204,9 @@ class Salvaged(msgspec.Struct):
         return rows
 
     async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+        self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
-        found: list[RunInfo] = []
+        infos: list[RunInfo] = []
         for run_id in self.numbers:
             try:
                 lines = await self.read(run_id)
@@ -214,12 +214,12 @@ class Salvaged(msgspec.Struct):
             except StoreError:
                 continue
             if lines:
-                found.append(RunInfo(run_id, lines[-1].seq, lines[0], lines[-1], base))
-        found.sort(key=lambda run: str(run.last.at), reverse=True)  # it may be anything
-        return page(found, most, after, status)
+                infos.append(RunInfo(run_id, lines[-1].seq, lines[0], lines[-1], base))
+        infos.sort(key=lambda run: str(run.last.at), reverse=True)  # it may be anything
+        return page(infos, limit, after, status)
 
-    async def ids(self, part: str, most: int = 20) -> list[str]:
-        return matching([run.run_id for run in await self.runs()], part, most)
+    async def ids(self, part: str, limit: int = 20) -> list[str]:
+        return matching([run.run_id for run in await self.runs()], part, limit)
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         raise self._refused()
@@ -244,19 +244,19 @@ class Salvaged(msgspec.Struct):
 
     def _find(self) -> bool:
         """Find the ids; whether one way or the other all of them were read."""
-        whole = False
-        found: list[set[_Pair]] = [set(), set()]  # by the table, by its index
-        for sql, pairs in zip((_BY_TABLE, _BY_INDEX), found, strict=True):
+        all_read = False
+        keys: list[set[_Pair]] = [set(), set()]  # by the table, by its index
+        for sql, pairs in zip((_BY_TABLE, _BY_INDEX), keys, strict=True):
             for order in ("", " DESC"):
                 rows, complete = self._some(sql + order)
-                whole = whole or complete
+                all_read = all_read or complete
                 pairs.update(_pairs(rows))
-        if not whole:
-            top = max((number for number, _ in found[0] | found[1]), default=0)
+        if not all_read:
+            top = max((number for number, _ in keys[0] | keys[1]), default=0)
             for number in range(1, max(top, self._top()) + 1):
-                found[0].update(_pairs(self._some(_BY_NUMBER, number)[0]))
-        self._settle(found[0] & found[1], found[0] ^ found[1])
-        return whole
+                keys[0].update(_pairs(self._some(_BY_NUMBER, number)[0]))
+        self._settle(keys[0] & keys[1], keys[0] ^ keys[1])
+        return all_read
 
     def _settle(self, sure: set[_Pair], single: set[_Pair]) -> None:
         """Take the pairs of number and id that both ways tell, and others that nothing gainsays."""
@@ -337,16 +337,16 @@ class Salvaged(msgspec.Struct):
         return Base(self.known.get(of, f"number {of}"), shared)
 
     def _lines(self, number: int, run_id: str, after: int) -> list[Line]:
-        found: list[Line] = []
+        lines: list[Line] = []
         upto = _SEQ
         passed: set[str] = set()
         while True:
             start = number << 32
             own = self.connection.execute(_OWN, (start + max(after, 0), start + upto)).fetchall()
-            found = [Line(key & _SEQ, *rest) for key, *rest in own] + found
+            lines = [Line(key & _SEQ, *rest) for key, *rest in own] + lines
             base = self._base(number)
-            if base is None or base.seq <= after or not found:
-                return found
+            if base is None or base.seq <= after or not lines:
+                return lines
             if base.run_id not in self.numbers or base.run_id in passed:
                 raise lost_base(run_id, base)
             passed.add(base.run_id)

@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 # The lines of a run have the keys (number << 32) + seq: they lie side by side and in order. Those
 # that a fork shares have the key of the run that wrote them.
-_PLACE: Final = """
+_HEAD: Final = """
     SELECT number, epoch, coalesce((
         SELECT max(key) FROM entries
         WHERE key BETWEEN number << 32 AND (number << 32) + 4294967295
@@ -170,7 +170,7 @@ class SqliteStore:
         return f"SqliteStore({str(self.path)!r})"
 
     @property
-    def place(self) -> Hashable:
+    def location(self) -> Hashable:
         """The file, by whatever name it was opened."""
         return self._identity or self.path
 
@@ -193,7 +193,7 @@ class SqliteStore:
 
     async def open(self, run_id: str) -> int:
         def bump() -> int:
-            number, epoch, _ = self._place(run_id)
+            number, epoch, _ = self._position(run_id)
             self._check_head(run_id)
             self._witness.compare(run_id)
             self._connection.execute(_BUMP, (number,))
@@ -205,7 +205,7 @@ class SqliteStore:
         return epoch
 
     async def epoch(self, run_id: str) -> int:
-        return self._run_alone(partial(self._place, run_id))[1]
+        return self._run_alone(partial(self._position, run_id))[1]
 
     async def append(self, append: Append) -> bool:
         if append.barrier and identity(self.path) != self._identity:
@@ -251,7 +251,7 @@ class SqliteStore:
 
     async def post(self, run_id: str, body: bytes) -> None:
         def insert() -> None:
-            number = self._place(run_id)[0]
+            number = self._position(run_id)[0]
             self._connection.execute(_POST, (number, body))
 
         self._within("FULL", insert)
@@ -268,23 +268,23 @@ class SqliteStore:
         return self._run_alone(messages)
 
     async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+        self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
         try:
-            return self._run_alone(partial(page_of, self._connection, most, after, status))
+            return self._run_alone(partial(page_of, self._connection, limit, after, status))
         except StoreError:
             if (rest := await self.salvage()) is None:  # pragma: no cover - mended meanwhile
                 raise
             LOG.warning(
                 "%s is damaged, and what is left is listed: run `clew records verify`", self.path
             )
-            return await rest[0].runs(most, after, status)
+            return await rest[0].runs(limit, after, status)
 
-    async def ids(self, part: str, most: int = 20) -> list[str]:
+    async def ids(self, part: str, limit: int = 20) -> list[str]:
         try:
-            return self._run_alone(partial(ids_of, self._connection, part, most))
+            return self._run_alone(partial(ids_of, self._connection, part, limit))
         except StoreDamagedError:
-            return matching([run.run_id for run in await self.runs()], part, most)
+            return matching([run.run_id for run in await self.runs()], part, limit)
 
     async def due(self) -> list[RunInfo]:
         return self._run_alone(partial(listing, self._connection, DUE))
@@ -297,7 +297,7 @@ class SqliteStore:
 
     async def forget(self, run_id: str) -> None:
         def remove() -> None:
-            forget(self._connection, run_id, self._place(run_id)[0])
+            forget(self._connection, run_id, self._position(run_id)[0])
             self._heads.note([Head(run_id, 0)])  # before the commit: killed here, nothing is missed
 
         self._within("FULL", remove)
@@ -307,11 +307,11 @@ class SqliteStore:
 
     async def salvage(self) -> tuple[Store, list[str], list[str]] | None:
         behind = {head.run_id: str(self._lost(head)) for head in self._run_alone(self._behind)}
-        found = salvaged(self.path, self._run_alone, self._connection, behind)
+        copy = salvaged(self.path, self._run_alone, self._connection, behind)
         if whys := await self.remarks():
-            runs = [info.run_id for info in await self.runs()] if found is None else []
-            found = (self, runs, whys) if found is None else (*found[:2], [*found[2], *whys])
-        return found
+            runs = [info.run_id for info in await self.runs()] if copy is None else []
+            copy = (self, runs, whys) if copy is None else (*copy[:2], [*copy[2], *whys])
+        return copy
 
     async def remarks(self) -> list[str]:
         return self._run_alone(self._witness.remarks)
@@ -356,8 +356,8 @@ class SqliteStore:
             raise self._lost(head)
 
     def _lost(self, head: Head) -> StoreDamagedError:
-        said = doubtful_end if head.doubtful else lost_entries
-        return said(head.run_id, head.seq, self._heads.path)
+        describe = doubtful_end if head.doubtful else lost_entries
+        return describe(head.run_id, head.seq, self._heads.path)
 
     def _note_heads(self, appends: Iterable[Append]) -> None:
         """Note, once they are committed and before an effect, what may not be lost of them."""
@@ -365,10 +365,10 @@ class SqliteStore:
         if durable:
             self._heads.note(Head(run_id, line.seq, line.hash) for run_id, line in durable)
 
-    def _place(self, run_id: str) -> tuple[int, int, int]:
+    def _position(self, run_id: str) -> tuple[int, int, int]:
         """A run's number, epoch and last line's number (0 when it has none)."""
         row: tuple[int, int, int] | None
-        row = self._connection.execute(_PLACE, (run_id,)).fetchone()
+        row = self._connection.execute(_HEAD, (run_id,)).fetchone()
         if row is None:
             raise self._unknown(run_id)
         return row
@@ -388,7 +388,7 @@ class SqliteStore:
 
     def _share(self, number: int, base: Base) -> None:
         """Let a run begin with lines of another; those belong to the run that wrote them."""
-        of, _, head = self._place(base.run_id)
+        of, _, head = self._position(base.run_id)
         self._check_head(base.run_id)
         if not 1 <= base.seq <= head:
             raise no_base(base, head)
@@ -401,12 +401,12 @@ class SqliteStore:
         self._connection.execute(_SHARE, (number, of, base.seq, root))
 
     def _lines(self, run_id: str, after: int) -> list[Line]:
-        number = self._place(run_id)[0]
-        found = self._part(number, after, LAST)
-        while found and (fork := self._fork(number)) is not None and fork[1] > after:
+        number = self._position(run_id)[0]
+        lines = self._part(number, after, LAST)
+        while lines and (fork := self._fork(number)) is not None and fork[1] > after:
             number, upto, _ = fork
-            found = self._part(number, after, upto) + found
-        return found
+            lines = self._part(number, after, upto) + lines
+        return lines
 
     def _part(self, number: int, after: int, upto: int) -> list[Line]:
         """Lines that a run wrote itself."""
@@ -505,7 +505,7 @@ class SqliteStore:
     def _write(self, append: Append) -> StoreError | None:
         """Write one append into the open transaction; nothing, and why, if it is refused."""
         try:
-            number, epoch, head = self._place(append.run_id)
+            number, epoch, head = self._position(append.run_id)
         except StoreError as error:
             return error
         if (refused := refusal(append, epoch, head)) is not None:

@@ -94,16 +94,16 @@ class Witness:
 
         What may well be in order, but is good to know, is only logged.
         """
-        found = [self._anew] if self._anew else []
+        remarks = [self._anew] if self._anew else []
         if self._alone_there:
             LOG.warning(
                 "%s is not there: this is a copy of the database alone, or the file was removed. "
                 "Nothing shows whether entries were lost before; it is begun with the next run",
                 self._heads.path,
             )
-            return found
+            return remarks
         if unreadable := self._heads.unreadable():
-            found.append(
+            remarks.append(
                 f"{self._heads.path} is damaged: {unreadable} of its lines cannot be read. It is "
                 "written anew where it is deleted: until then losses of the runs in them are not "
                 "seen"
@@ -117,7 +117,7 @@ class Witness:
                     self._heads.path,
                     older[0].run_id,
                 )
-        return found
+        return remarks
 
     def _damage(self) -> str:
         return "damaged" if self._heads.unreadable() else ""
@@ -231,12 +231,12 @@ class Witness:
             self._heads.note([])  # which says why
             return ""
         self._add_missing()
-        said = (
+        remark = (
             f"{self._heads.path} was missing or empty, and is begun anew with what is in the "
             "store: entries that were lost before are not seen"
         )
-        LOG.log(level, "%s", said)
-        return said
+        LOG.log(level, "%s", remark)
+        return remark
 
     def _mark(self) -> None:
         """Note in a store that had no heads so far that it has them, and of all its runs."""
@@ -288,7 +288,7 @@ def _allows_effects(event: AnyEvent | None) -> bool:
     A strategy has no tools of its own, but runs of agents that do.
     """
     if isinstance(event, Started):
-        effects = [tool.effect for tool in event.setting.tools.values()]
+        effects = [tool.effect for tool in event.spec.tools.values()]
         return not effects or any(effect != "read" for effect in effects)
     return event is None or isinstance(event, (Forked, Changed))
 
@@ -342,18 +342,18 @@ def _seen(file: BinaryIO, size: int) -> _Log:
         return _Log(0, torn=size > 0)
     page, salts = (fields := _HEADER.unpack(head))[2], fields[4]
     step = _FRAME.size + page
-    whole, rest = divmod(size - _HEADER.size, step)
+    count, rest = divmod(size - _HEADER.size, step)
 
     def frame(number: int) -> tuple[int, bytes]:
         file.seek(_HEADER.size + number * step)
         _, commit, mine = _FRAME.unpack(file.read(_FRAME.size))
         return commit, mine
 
-    low, high = 0, whole  # frames of this log come first: find how many there are
+    low, high = 0, count  # frames of this log come first: find how many there are
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if frame(middle)[1] == salts else (low, middle)
     if low and not frame(low - 1)[0]:
         return _Log(low, torn=True)
-    cut = bool(rest) and low == whole and (rest < _FRAME.size or frame(whole)[1] == salts)
+    cut = bool(rest) and low == count and (rest < _FRAME.size or frame(count)[1] == salts)
     return _Log(low, torn=cut)

@@ -18,7 +18,7 @@ __all__ = ["FoundPassage", "IndexReport", "Library", "OnProgress", "TextSpan", "
 
 T = TypeVar("T")
 
-MOST_QUERY: Final = 1_000
+MAX_QUERY_CHARS: Final = 1_000
 _TIMEOUT: Final = 120.0
 _SEARCH: Final = (
     "Search the person's own documents for passages. Use the few words that must be there, names "
@@ -53,25 +53,25 @@ def docs_tools(
     async def search(args: dict[str, Json], key: str) -> Any:
         query, limit = args["query"], args.get("limit", 5)
         _refuse_unsearchable(query)
-        found = await _in_thread(lambda stop: library.search(query, limit, stop))
+        passages = await _in_thread(lambda stop: library.search(query, limit, stop))
         report = await _in_thread(library.report)
-        content: dict[str, Json] = {"results": [_as_json(piece) for piece in found]}
-        if not found:
+        content: dict[str, Json] = {"results": [_as_json(piece) for piece in passages]}
+        if not passages:
             content["note"] = _nothing(report)
         if looked := report.looked():
             content["looked"] = looked
-        return _observation(content, found)
+        return _observation(content, passages)
 
     async def read(args: dict[str, Json], key: str) -> Any:
         doc_id = args["doc_id"]
-        found = await _in_thread(lambda stop: library.read_on(doc_id, stop))
-        if not found.passages:
+        part = await _in_thread(lambda stop: library.read_on(doc_id, stop))
+        if not part.passages:
             raise ToolError(
                 f"there is no passage {doc_id[:40]!r} (any more): take a doc_id from a new search"
             )
-        around = {"before": found.before, "after": found.after}
-        shown = [_as_json(piece) for piece in found.passages]
-        return _observation({"results": shown, **around}, found.passages)
+        around = {"before": part.before, "after": part.after}
+        passages = [_as_json(piece) for piece in part.passages]
+        return _observation({"results": passages, **around}, part.passages)
 
     return (
         _tool("docs", _SEARCH, _QUERY, search, {"query": "harbour master appointed"}),
@@ -138,9 +138,9 @@ async def _in_thread(work: Callable[[threading.Event], T]) -> T:
 
 
 def _refuse_unsearchable(query: str) -> None:
-    if len(query) > MOST_QUERY:
+    if len(query) > MAX_QUERY_CHARS:
         raise ToolError(
-            f"the query has {len(query):,} characters, at most {MOST_QUERY:,} are read: "
+            f"the query has {len(query):,} characters, at most {MAX_QUERY_CHARS:,} are read: "
             "give the few words that must be there"
         )
     if not any(character.isalnum() for character in query):

@@ -15,13 +15,13 @@ from clew.toolbox.docs.html import read_html
 from clew.toolbox.docs.passages import Line
 from clew.toolbox.docs.survey import Survey
 
-MOST_HTML: Final = 10_000_000
-MOST_PDF: Final = 50_000_000
-MOST_TEXT: Final = 100_000_000
+MAX_HTML_BYTES: Final = 10_000_000
+MAX_PDF_BYTES: Final = 50_000_000
+MAX_TEXT_BYTES: Final = 100_000_000
 """Bytes over which a file is not read. PDF and HTML are held in memory whole."""
 
-MOST_PAGES: Final = 5_000
-MOST_PDF_TEXT: Final = 20_000_000
+MAX_PAGES: Final = 5_000
+MAX_PDF_TEXT: Final = 20_000_000
 """Pages, and characters of text, that are read of a PDF; its note says what was left out."""
 
 _HTML: Final = frozenset({".html", ".htm", ".xhtml"})
@@ -70,8 +70,10 @@ def extract(path: Path, seen: Survey) -> Extracted:
 def too_large(path: Path, size: int) -> str:
     """Why a file of so many bytes is not read; empty if it is."""
     kind = path.suffix.lower()
-    most = MOST_PDF if kind == ".pdf" else MOST_HTML if kind in _HTML else MOST_TEXT
-    return f"{size:,} bytes, at most {most:,} are read: split it" if size > most else ""
+    max_bytes = (
+        MAX_PDF_BYTES if kind == ".pdf" else MAX_HTML_BYTES if kind in _HTML else MAX_TEXT_BYTES
+    )
+    return f"{size:,} bytes, at most {max_bytes:,} are read: split it" if size > max_bytes else ""
 
 
 def lacking(path: Path) -> str:
@@ -133,10 +135,10 @@ def _pages(pypdf: Any, path: Path) -> tuple[list[str], str]:
     bare: list[int] = []
     broken: list[int] = []
     rest = False
-    room = MOST_PDF_TEXT
+    room = MAX_PDF_TEXT
     # Not by their declared count, and not all at once: either may be absurd.
     for number, page in enumerate(reader.pages, start=1):
-        if number > MOST_PAGES or room <= 0:
+        if number > MAX_PAGES or room <= 0:
             rest = True
             break
         try:
@@ -187,8 +189,8 @@ def _ranges(numbers: list[int]) -> str:
             spans[-1][1] = number
         else:
             spans.append([number, number])
-    shown = [f"{first}" if first == last else f"{first}-{last}" for first, last in spans]
-    return ", ".join(shown[:_SPANS]) + (", …" if len(shown) > _SPANS else "")
+    ranges = [f"{first}" if first == last else f"{first}-{last}" for first, last in spans]
+    return ", ".join(ranges[:_SPANS]) + (", …" if len(ranges) > _SPANS else "")
 
 
 def _numbered(pages: list[str]) -> Iterator[Line]:

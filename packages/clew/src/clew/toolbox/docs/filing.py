@@ -60,15 +60,15 @@ def _current(connection: sqlite3.Connection, path: str, now: os.stat_result) -> 
     return (size, mtime) == (now.st_size, now.st_mtime_ns) and seen - mtime > _RACY
 
 
-def _file(connection: sqlite3.Connection, place: Path, path: str) -> None:
-    now, seen = place.stat(), time.time_ns()
+def _file(connection: sqlite3.Connection, file: Path, path: str) -> None:
+    now, seen = file.stat(), time.time_ns()
     if _current(connection, path, now):
         return
-    found = survey(place)
+    surveyed = survey(file)
     stamp = (now.st_size, now.st_mtime_ns, seen)
     changed = connection.execute(
         "UPDATE files SET size = ?, mtime = ?, seen = ? WHERE path = ? AND digest = ?",
-        (*stamp, path, found.digest),
+        (*stamp, path, surveyed.digest),
     )
     if changed.rowcount:
         return
@@ -76,11 +76,11 @@ def _file(connection: sqlite3.Connection, place: Path, path: str) -> None:
     number = connection.execute(
         "INSERT INTO files (path, size, mtime, seen, digest, reason, note) "
         "VALUES (?, ?, ?, ?, ?, '', '')",
-        (path, *stamp, found.digest),
+        (path, *stamp, surveyed.digest),
     ).lastrowid
     reason = note = ""
     try:
-        extracted = extract(place, found)
+        extracted = extract(file, surveyed)
         note = extracted.note
         _add(connection, number, extracted)
     except Unreadable as error:
@@ -93,8 +93,15 @@ def _add(connection: sqlite3.Connection, number: int | None, extracted: Extracte
     connection.executemany(
         "INSERT INTO passages (file, place, title, offset, text, grams) VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (number, place, passage.title, passage.offset, passage.text, grams(passage.text))
-            for place, passage in enumerate(split(extracted.lines, extracted.title))
+            (
+                number,
+                passage_number,
+                passage.title,
+                passage.offset,
+                passage.text,
+                grams(passage.text),
+            )
+            for passage_number, passage in enumerate(split(extracted.lines, extracted.title))
         ),
     )
 

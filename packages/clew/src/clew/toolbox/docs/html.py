@@ -118,35 +118,35 @@ class Html:
 
 def read_html(page: str) -> Html:
     """The text of a page as browsers show it, navigation left out."""
-    found = _Page()
+    parser = _Page()
     missing: set[str] = set()
-    place = 0
-    while (sign := page.find("<", place)) >= 0:
-        found.add(page[place:sign])
-        place = _after(page, sign, found, missing)
-    found.add(page[place:])
-    shown = re.sub(r" ?\n ?", "\n", "".join(found.text).replace("\r", ""))
-    lines = re.sub(r"\n{3,}", "\n\n", shown).splitlines(keepends=True)
-    return Html(found.title or "", (_unmarked(line) for line in lines), found.depth)
+    position = 0
+    while (sign := page.find("<", position)) >= 0:
+        parser.add(page[position:sign])
+        position = _after(page, sign, parser, missing)
+    parser.add(page[position:])
+    text = re.sub(r" ?\n ?", "\n", "".join(parser.text).replace("\r", ""))
+    lines = re.sub(r"\n{3,}", "\n\n", text).splitlines(keepends=True)
+    return Html(parser.title or "", (_unmarked(line) for line in lines), parser.depth)
 
 
-def _after(page: str, sign: int, found: _Page, missing: set[str]) -> int:
+def _after(page: str, sign: int, page_text: _Page, missing: set[str]) -> int:
     """Read what begins with a `<`; gives the place behind it. What never ends is text, or gone."""
     if tag := None if "tag" in missing else _TAG.match(page, sign):
         name = tag[2].lower()
         if tag[1]:
-            found.end(name)
+            page_text.end(name)
             return tag.end()
-        found.begin(name, tag[3])
+        page_text.begin(name, tag[3])
         if name in _AS_IT_IS and not tag[3].endswith("/"):
-            return _raw(page, tag.end(), name, found, missing)
+            return _raw(page, tag.end(), name, page_text, missing)
         return tag.end()
     if page.startswith("<!--", sign):
         end = page.find("-->", sign + 2)
         return len(page) if end < 0 else end + 3
     if page.startswith("<![CDATA[", sign):
         end = page.find("]]>", sign)
-        found.add(html.escape(page[sign + 9 : end if end >= 0 else len(page)]))
+        page_text.add(html.escape(page[sign + 9 : end if end >= 0 else len(page)]))
         return len(page) if end < 0 else end + 3
     if page[sign + 1 : sign + 2] in {"!", "?", "/"} and "tag" not in missing:
         end = page.find(">", sign)
@@ -156,21 +156,21 @@ def _after(page: str, sign: int, found: _Page, missing: set[str]) -> int:
     elif page[sign + 1 : sign + 2].isalpha():
         # No tag ends from here on: it is looked for once.
         missing.add("tag")
-    found.add("<")
+    page_text.add("<")
     return sign + 1
 
 
-def _raw(page: str, begin: int, name: str, found: _Page, missing: set[str]) -> int:
+def _raw(page: str, begin: int, name: str, page_text: _Page, missing: set[str]) -> int:
     """The content of an element that holds no tags, up to its end tag if there is one."""
     tag = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
     if name in missing or (end := tag.search(page, begin)) is None:
         missing.add(name)
         if name in {"title", "textarea"}:
-            found.end(name)
+            page_text.end(name)
         return begin
-    if name == "title" and found.title is None and not found.count["svg"]:
-        found.title = one_line(html.unescape(page[begin : end.start()]))
-    found.add(page[begin : end.start()])
+    if name == "title" and page_text.title is None and not page_text.count["svg"]:
+        page_text.title = one_line(html.unescape(page[begin : end.start()]))
+    page_text.add(page[begin : end.start()])
     return end.start()
 
 

@@ -48,21 +48,21 @@ _SCHEMA: Final = (
 )
 
 
-def usual_place(folder: Path) -> Path:
+def default_index_path(folder: Path) -> Path:
     """Where the index of a folder lies unless told otherwise: under the user's cache folder."""
     name = hashlib.blake2b(os.fsencode(folder), digest_size=8).hexdigest()
     return Path(platformdirs.user_cache_dir("clew", appauthor=False)) / "docs" / f"{name}.sqlite"
 
 
-def open_index(place: Path, folder: Path, stop: threading.Event) -> tuple[sqlite3.Connection, str]:
+def open_index(path: Path, folder: Path, stop: threading.Event) -> tuple[sqlite3.Connection, str]:
     """Open or make the index; where that cannot be, make one in memory and say why in a line."""
     try:
-        make_folder(place.parent)
+        make_folder(path.parent)
         with suppress(FileExistsError):
-            make_file(place)
-        connection = _connect(str(place))
+            make_file(path)
+        connection = _connect(str(path))
     except (OSError, sqlite3.Error) as error:
-        return _in_memory(folder, f"{place} cannot be used ({error})")
+        return _in_memory(folder, f"{path} cannot be used ({error})")
     try:
         problem = _prepare(connection, folder, stop)
     except sqlite3.Error as error:
@@ -70,7 +70,7 @@ def open_index(place: Path, folder: Path, stop: threading.Event) -> tuple[sqlite
     if not problem:
         return connection, ""
     connection.close()
-    return _in_memory(folder, f"{place} {problem}")
+    return _in_memory(folder, f"{path} {problem}")
 
 
 @contextmanager
@@ -91,9 +91,9 @@ def _in_memory(folder: Path, problem: str) -> tuple[sqlite3.Connection, str]:
     return connection, f"{problem}: the folder is indexed in memory, for this process only"
 
 
-def _connect(place: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     # Calls come from worker threads, one at a time.
-    return sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
 
 
 def _prepare(connection: sqlite3.Connection, folder: Path, stop: threading.Event) -> str:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from clew.support.errors import ConfigError
 from clew.toolbox.docs.filing import forget, refresh
-from clew.toolbox.docs.index import open_index, usual_place
+from clew.toolbox.docs.index import default_index_path, open_index
 from clew.toolbox.docs.search import FoundPassage, TextSpan, read_on, search
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ class Library:
             raise ConfigError(f"{folder} is a file: give the folder that it lies in")
         if not self.folder.is_dir():
             raise ConfigError(f"there is no folder {folder}: give one that holds documents")
-        self._place = usual_place(self.folder) if index is None else Path(index)
+        self._index_path = default_index_path(self.folder) if index is None else Path(index)
         self._on_progress = on_progress
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -158,12 +158,13 @@ class Library:
         """The open index; what goes wrong with it is told in a line."""
         try:
             if self._connection is None:
-                self._connection, self._note = open_index(self._place, self.folder, stop)
+                self._connection, self._note = open_index(self._index_path, self.folder, stop)
                 weakref.finalize(self, self._connection.close)
             yield self._connection
         except sqlite3.Error as error:
             raise ConfigError(
-                f"the index {self._place} failed ({error}): make room, or delete it to begin anew"
+                f"the index {self._index_path} failed ({error}): make room, or delete it to "
+                "begin anew"
             ) from error
 
     def _progress(self, done: int, total: int, path: str) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-LEAST: Final = 500
+MIN_PASSAGE_CHARS: Final = 500
 """A passage ends at the first blank line after so many characters …"""
 
-MOST: Final = 1_000
+MAX_PASSAGE_CHARS: Final = 1_000
 """… and is cut at a paragraph, sentence, line or word before so many."""
 
 Line: TypeAlias = tuple[str, int]
@@ -48,11 +48,11 @@ def split(lines: Iterable[Line], title: str) -> Iterator[Passage]:
             headings = _under(headings, level, _plain(line))
         held += line
         body = body or (not level and bool(line.strip()))
-        while len(held) > MOST:
+        while len(held) > MAX_PASSAGE_CHARS:
             end = _best_break(held)
             yield from _passage(headings, offset, held[:end])
             held, offset = held[end:], offset + end
-        if body and len(held) >= LEAST and not line.strip():
+        if body and len(held) >= MIN_PASSAGE_CHARS and not line.strip():
             yield from _passage(headings, offset, held)
             offset += len(held)
             held, body = "", False
@@ -91,13 +91,13 @@ def _passage(headings: dict[int, str], offset: int, text: str) -> Iterator[Passa
 
 def _best_break(text: str) -> int:
     """Where a passage that grew too long had best end."""
-    window = text[:MOST]
-    if (paragraph := window.rfind("\n\n", LEAST // 2)) > 0:
+    window = text[:MAX_PASSAGE_CHARS]
+    if (paragraph := window.rfind("\n\n", MIN_PASSAGE_CHARS // 2)) > 0:
         return paragraph + 2
-    sentences = [match.end() for match in _SENTENCE.finditer(window, LEAST)]
+    sentences = [match.end() for match in _SENTENCE.finditer(window, MIN_PASSAGE_CHARS)]
     if sentences:
         return sentences[-1]
     for gap in ("\n", " "):
-        if (place := window.rfind(gap, LEAST)) > 0:
-            return place + 1
-    return MOST
+        if (position := window.rfind(gap, MIN_PASSAGE_CHARS)) > 0:
+            return position + 1
+    return MAX_PASSAGE_CHARS

@@ -10,7 +10,7 @@ from typing import Any, Final
 from clew.tools.retrieval.words import terms
 
 _CANDIDATES: Final = 200
-_MOST_TERMS: Final = 64
+_MAX_TERMS: Final = 64
 _DOC_ID: Final = re.compile(r"doc_([1-9][0-9]{0,17})")
 _COLUMNS: Final = "passages.id, title, offset, text, path"
 
@@ -44,7 +44,7 @@ def search(connection: sqlite3.Connection, query: str, limit: int) -> list[Found
     that rare words weigh more and one that is nowhere weighs most. 0.5: at least half of what was
     asked for is there. It is no probability. Considered are the 200 passages with the best BM25.
     """
-    asked = terms(query)[:_MOST_TERMS]
+    asked = terms(query)[:_MAX_TERMS]
     if not asked:
         return []
     (total,) = connection.execute("SELECT count(*) FROM passages").fetchone()
@@ -56,18 +56,18 @@ def search(connection: sqlite3.Connection, query: str, limit: int) -> list[Found
         )
     )
     scores = dict.fromkeys(ranks, 0.0)
-    whole = 0.0
+    total_score = 0.0
     for term in asked:
         (having,) = connection.execute(
             "SELECT count(*) FROM words WHERE words MATCH ?", (term,)
         ).fetchone()
         weight = 1 + math.log((total + 1) / (having + 1))
-        whole += weight
+        total_score += weight
         for number in _having(connection, term, ranks):
             scores[number] += weight
     best = sorted(scores, key=lambda number: (-round(scores[number], 9), ranks[number], number))
     return [
-        _found(_row(connection, number), min(1.0, scores[number] / whole))
+        _passage_of(_row(connection, number), min(1.0, scores[number] / total_score))
         for number in best[:limit]
     ]
 
@@ -83,16 +83,16 @@ def read_on(connection: sqlite3.Connection, doc_id: str, count: int) -> TextSpan
     ).fetchone()
     if here is None:
         return TextSpan(())
-    file, place = here
+    file, number = here
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM passages JOIN files ON files.id = file "  # noqa: S608 – constant
         "WHERE file = ? AND place BETWEEN ? AND ? ORDER BY place",
-        (file, place - 1, place + count + 1),
+        (file, number - 1, number + count + 1),
     ).fetchall()
-    before = rows.pop(0) if place else None
+    before = rows.pop(0) if number else None
     after = rows.pop() if len(rows) > count + 1 else None
     return TextSpan(
-        tuple(_found(row, 1.0) for row in rows),
+        tuple(_passage_of(row, 1.0) for row in rows),
         _doc_id(before[0]) if before else None,
         _doc_id(after[0]) if after else None,
     )
@@ -119,6 +119,6 @@ def _row(connection: sqlite3.Connection, number: int) -> Any:
     ).fetchone()
 
 
-def _found(row: Any, score: float) -> FoundPassage:
+def _passage_of(row: Any, score: float) -> FoundPassage:
     number, title, offset, text, path = row
     return FoundPassage(_doc_id(number), title, offset, text, path, round(score, 3))

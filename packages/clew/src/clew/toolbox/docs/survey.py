@@ -46,16 +46,16 @@ def survey(path: Path) -> Survey:
         return Survey(digest.digest(), "")
     if valid and b"\x1b$" not in head:
         return Survey(digest.digest(), "utf-8")
-    found = reading(_whole_characters(sample or head))
-    note = found.note
-    if found.sure and not _decodes_all(path, found):
-        note = f"encoding not certain: read as {found.name}"
-    return Survey(digest.digest(), found.name, note, found.errors)
+    decoding = reading(_complete_characters(sample or head))
+    note = decoding.note
+    if decoding.sure and not _decodes_all(path, decoding):
+        note = f"encoding not certain: read as {decoding.name}"
+    return Survey(digest.digest(), decoding.name, note, decoding.errors)
 
 
-def _decodes_all(path: Path, found: TextDecoding) -> bool:
-    errors = "strict" if found.errors == "replace" else found.errors
-    decoder = codecs.getincrementaldecoder(found.name)(errors)
+def _decodes_all(path: Path, decoding: TextDecoding) -> bool:
+    errors = "strict" if decoding.errors == "replace" else decoding.errors
+    decoder = codecs.getincrementaldecoder(decoding.name)(errors)
     with path.open("rb") as file:
         blocks = iter(lambda: file.read(_BLOCK), b"")
         return all(_decodes(decoder, block) for block in blocks) and _decodes(
@@ -63,7 +63,7 @@ def _decodes_all(path: Path, found: TextDecoding) -> bool:
         )
 
 
-def _whole_characters(block: bytes) -> bytes:
+def _complete_characters(block: bytes) -> bytes:
     """Up to the last white space, which is part of no longer character in any encoding."""
     if len(block) < _BLOCK:
         return block

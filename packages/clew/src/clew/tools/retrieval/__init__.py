@@ -40,16 +40,17 @@ class Retrieval:
     `embed` says how they are ranked: "words", or by meaning too: "multilingual" and "minilm" (in
     English only) for models of the extra `embeddings`, or any function from texts to vectors. By
     default it is "multilingual" where the extra is installed and "words" elsewhere; a run that is
-    resumed goes on with what its record names. Shown tools stay shown, up to `most`; tools that are
-    not shown can be called too. With `per_server`, so many of the best tools at most come from one
-    server before those of others have their turn; `server` names the server of a tool, by default
-    the prefix of its name. Raises `ConfigError` for numbers below 1 and for a missing embedding.
+    resumed goes on with what its record names. Shown tools stay shown, up to `max_tools`; tools
+    that are not shown can be called too. With `per_server`, so many of the best tools at most come
+    from one server before those of others have their turn; `server` names the server of a tool, by
+    default the prefix of its name. Raises `ConfigError` for numbers below 1 and for a missing
+    embedding.
     """
 
     k: int = 10
     always: Sequence[str] = ()
     embed: Embed | Ranking | str | None = None
-    most: int = 100
+    max_tools: int = 100
     per_server: int | None = None
     server: Callable[[ToolSpec], str] = server_of
     _index: IndexCache = field(default_factory=IndexCache, init=False, repr=False, compare=False)
@@ -57,7 +58,7 @@ class Retrieval:
 
     def __post_init__(self) -> None:
         """Find the embedding now, before anything is spent."""
-        numbers = {"k": self.k, "most": self.most, "per_server": self.per_server}
+        numbers = {"k": self.k, "max_tools": self.max_tools, "per_server": self.per_server}
         if self.per_server is None:  # it is off
             del numbers["per_server"]
         for name, number in numbers.items():
@@ -69,9 +70,9 @@ class Retrieval:
 
     def __repr__(self) -> str:
         """As the record names it, with the ranking in use; words only are "None" there."""
-        embed = None if self._said == WORDS else self._said
+        embed = None if self._embed_or_ranking == WORDS else self._embed_or_ranking
         told = [f"k={self.k}", f"always={[*self.always]}", f"embed={_named(embed)}"]
-        told.append(f"most={self.most}")
+        told.append(f"max_tools={self.max_tools}")
         if self.per_server is not None:
             told.append(f"per_server={self.per_server}")
         if self.server is not server_of:
@@ -91,17 +92,17 @@ class Retrieval:
         By meaning all tools have a place: where there are no more than `k`, nothing is ranked and
         no model is loaded.
         """
-        room = self.most - len(self.always) - len(trajectory.shown)
+        room = self.max_tools - len(self.always) - len(trajectory.visible_tools)
         if room < 1 or not tools:
             return []
-        unseen = [tool.name for tool in tools if tool.name not in trajectory.shown]
+        unseen = [tool.name for tool in tools if tool.name not in trajectory.visible_tools]
         if self._ranking is not None and len(tools) <= self.k and len(unseen) <= room:
             return unseen
         ranked = await self._ranked(tools, search_texts(trajectory))
         if self.per_server is not None:
             servers = {tool.name: self.server(tool) for tool in tools}
             ranked = round_robin(ranked, servers.__getitem__, self.per_server)
-        return [name for name in ranked[: self.k] if name not in trajectory.shown][:room]
+        return [name for name in ranked[: self.k] if name not in trajectory.visible_tools][:room]
 
     def rank(self, tools: Sequence[ToolSpec], texts: Sequence[str]) -> list[str]:
         """The names of the tools, best first for these texts.
@@ -118,12 +119,12 @@ class Retrieval:
         return await to_thread.run_sync(self._words.rank, tools, texts, None)
 
     @cached_property
-    def _said(self) -> Embed | Ranking | str:
+    def _embed_or_ranking(self) -> Embed | Ranking | str:
         return default_ranking() if self.embed is None else self.embed
 
     @cached_property
     def _ranking(self) -> Ranking | None:
-        return ranking_of(self._said)
+        return ranking_of(self._embed_or_ranking)
 
 
 def _named(part: object) -> str:

@@ -49,14 +49,14 @@ class Index:
     def rank(self, texts: Iterable[str]) -> list[str]:
         """The names of the tools for these texts: the best for each in turn."""
         return [
-            self.tools[place].name for place in interleaved([self._best(text) for text in texts])
+            self.tools[index].name for index in interleaved([self._best(text) for text in texts])
         ]
 
     def _best(self, text: str) -> list[int]:
         """The places of the tools for one text, best first."""
         meaning = self._meaning
         scores = self._words.shares(text) if meaning is None else self._scores(meaning, text)
-        return sorted(scores, key=lambda place: (-scores[place], place))[:FIRST]
+        return sorted(scores, key=lambda index: (-scores[index], index))[:FIRST]
 
     def _scores(self, meaning: ToolIndex, text: str) -> dict[int, float]:
         """Those of all tools for a text: half for all of it, half for the sentence they fit best.
@@ -65,19 +65,21 @@ class Index:
         """
         parts = [text, *sentences(text)]
         near = meaning.near(parts)
-        whole, *scores = [
+        of_query, *scores = [
             combined_scores(self._words.shares(part), each)
             for part, each in zip(parts, near, strict=True)
         ]
         if not scores:
-            return whole
-        return {place: (whole[place] + max(one[place] for one in scores)) / 2 for place in whole}
+            return of_query
+        return {
+            index: (of_query[index] + max(one[index] for one in scores)) / 2 for index in of_query
+        }
 
 
 def sentences(text: str) -> list[str]:
     """The first sentences of a text, without those of a word or two; none where it is only one."""
-    found = [part for part in _SENTENCE.split(text) if len(_WORD.findall(part)) >= _SHORT]
-    return found[:SENTENCES] if len(found) > 1 else []
+    long_parts = [part for part in _SENTENCE.split(text) if len(_WORD.findall(part)) >= _SHORT]
+    return long_parts[:SENTENCES] if len(long_parts) > 1 else []
 
 
 def interleaved(rankings: Iterable[Sequence[int]]) -> list[int]:
@@ -86,7 +88,7 @@ def interleaved(rankings: Iterable[Sequence[int]]) -> list[int]:
     The best tool for the next thing to do may have nothing to do with the goal's own words.
     """
     turns = zip_longest(*rankings)
-    return list(dict.fromkeys(place for turn in turns for place in turn if place is not None))
+    return list(dict.fromkeys(index for turn in turns for index in turn if index is not None))
 
 
 def combined_scores(shares: Mapping[int, float], near: Sequence[float]) -> dict[int, float]:
@@ -95,7 +97,7 @@ def combined_scores(shares: Mapping[int, float], near: Sequence[float]) -> dict[
     Words count by how much of the text was found, and not by their ranking: for a text in other
     words even their best tool is found by a word of little meaning.
     """
-    return {place: nearness + WORDS * shares.get(place, 0.0) for place, nearness in enumerate(near)}
+    return {index: nearness + WORDS * shares.get(index, 0.0) for index, nearness in enumerate(near)}
 
 
 @dataclass
@@ -109,10 +111,10 @@ class IndexCache:
         self, tools: Sequence[ToolSpec], texts: Sequence[str], ranking: Ranking | None
     ) -> list[str]:
         """The names of the tools, best first for these texts."""
-        given = tuple(tools)
-        if not given:
+        key = tuple(tools)
+        if not key:
             return []
         with self._lock:
-            if self._made is None or self._made.tools != given:
-                self._made = Index(given, ranking)
+            if self._made is None or self._made.tools != key:
+                self._made = Index(key, ranking)
             return self._made.rank(texts)

@@ -9,14 +9,14 @@ from typing import Final
 from clew.tools.retrieval.documents import Document, split
 from clew.tools.retrieval.words import grams, terms
 
-_MOST_TERMS: Final = 64
+_MAX_TERMS: Final = 64
 _WEIGHTS: Final = (3.0, 1.0, 0.5)
 """How much a word counts in a name, a description, a parameter: the fewer words a field has, the
 more each of them says. How much more hardly matters (docs/decisions/0025-tool-retrieval.md)."""
 
-_MOST: Final = 2.2
+_MAX_WEIGHT: Final = 2.2
 """What BM25 gives at most for a term, times its weight: 1 + k1, which is 1.2 in FTS5."""
-_LEAST: Final = 1e-6
+_MIN_WEIGHT: Final = 1e-6
 """The weight of a term that most tools have, in FTS5."""
 
 
@@ -46,18 +46,18 @@ class Lexical:
         ones, and words that no document has weigh most: of a query in other words little is found,
         which says that the ranking by words is worth little.
         """
-        found: dict[int, float] = {}
-        most = 0.0
-        for term in terms(f"{text} {split(text)}")[:_MOST_TERMS]:
+        scores: dict[int, float] = {}
+        highest = 0.0
+        for term in terms(f"{text} {split(text)}")[:_MAX_TERMS]:
             rows = self._connection.execute(
                 "SELECT rowid, bm25(tools, ?, ?, ?) FROM tools WHERE tools MATCH ?",
                 (*_WEIGHTS, term),
             ).fetchall()
-            most += _MOST * self._weight(len(rows))
+            highest += _MAX_WEIGHT * self._weight(len(rows))
             for number, score in rows:
-                found[number] = found.get(number, 0.0) - score
-        return {number: score / most for number, score in found.items()}
+                scores[number] = scores.get(number, 0.0) - score
+        return {number: score / highest for number, score in scores.items()}
 
     def _weight(self, having: int) -> float:
         """That of a term that so many documents have (the inverse document frequency of BM25)."""
-        return max(_LEAST, math.log((self._total - having + 0.5) / (having + 0.5)))
+        return max(_MIN_WEIGHT, math.log((self._total - having + 0.5) / (having + 0.5)))

@@ -41,8 +41,8 @@ def missing(embed: str) -> str:
 
 def shipped(embed: str) -> Embed:
     """An embedding that ships."""
-    found: Embed = importlib.import_module(f"clew.tools.retrieval.{embed}").EMBED
-    return found
+    function: Embed = importlib.import_module(f"clew.tools.retrieval.{embed}").EMBED
+    return function
 
 
 def load(module: str) -> Any:

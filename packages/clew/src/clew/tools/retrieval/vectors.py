@@ -58,12 +58,14 @@ class Vectors:
         """
         asked = unit(embedded(self._embed, texts))
         if asked.shape[1] != self._rows.shape[1]:
-            said = f"the embedding gave vectors of {asked.shape[1]} numbers, then of others"
-            raise ConfigError(said)
+            message = f"the embedding gave vectors of {asked.shape[1]} numbers, then of others"
+            raise ConfigError(message)
         # Without BLAS: so little work is done before its threads have found each other.
-        found = np.einsum("id,jd->ij", asked, self._rows)
-        spread = found.std(axis=1, keepdims=True)
-        return (found - found.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
+        similarities = np.einsum("id,jd->ij", asked, self._rows)
+        spread = similarities.std(axis=1, keepdims=True)
+        return (similarities - similarities.mean(axis=1, keepdims=True)) / np.where(
+            spread > 0, spread, 1
+        )
 
 
 def embedded(embed: Embed, texts: Sequence[str]) -> Any:

@@ -39,13 +39,13 @@ def grams(text: str) -> str:
     if text.isascii():
         return ""
     known = set(_WORD.findall(text.lower()))
-    found: list[str] = []
+    pieces: list[str] = []
     for word in _WORD.findall(caseless(text)):
         if _UNSPACED.search(word):
-            found += _pairs(word, last=True)
+            pieces += _pairs(word, last=True)
         elif word not in known:
-            found.append(word)
-    return " ".join(found)
+            pieces.append(word)
+    return " ".join(pieces)
 
 
 def terms(query: str) -> list[str]:
@@ -55,10 +55,10 @@ def terms(query: str) -> list[str]:
     """
     words = _WORD.findall(caseless(query))
     telling = [word for word in words if word not in _STOP] or words
-    found = dict.fromkeys(piece for word in telling for piece in _pairs(word, last=False))
-    single = {piece for piece in found if len(piece) == 1 and _UNSPACED.match(piece)}
+    pairs = dict.fromkeys(piece for word in telling for piece in _pairs(word, last=False))
+    single = {piece for piece in pairs if len(piece) == 1 and _UNSPACED.match(piece)}
     # A lone character is the first of a pair, or the last of its word.
-    return [f'"{piece}"*' if piece in single else f'"{piece}"' for piece in found]
+    return [f'"{piece}"*' if piece in single else f'"{piece}"' for piece in pairs]
 
 
 def _pairs(word: str, *, last: bool) -> Iterator[str]:
@@ -67,6 +67,6 @@ def _pairs(word: str, *, last: bool) -> Iterator[str]:
         if not _UNSPACED.match(piece):
             yield piece
             continue
-        yield from (piece[place : place + 2] for place in range(len(piece) - 1))
+        yield from (piece[index : index + 2] for index in range(len(piece) - 1))
         if last or len(piece) == 1:
             yield piece[-1]
