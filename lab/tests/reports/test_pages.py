@@ -56,6 +56,7 @@ def test_a_head_is_filled_with_what_was_measured() -> None:
     assert in_full(sections["one"]).startswith("Before.")
 
 
+@pytest.mark.slow
 def test_a_command_is_run_and_what_it_prints_is_kept() -> None:
     section = measured("python -m benchmarks.offline --half seen")
     assert section.command == "python -m benchmarks.offline --half seen"
