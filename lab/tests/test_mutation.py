@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 mutants: Any = pytest.importorskip("mutation.mutants", reason="the extra `mutants` is not there")
+report: Any = pytest.importorskip("mutation.report")
 
 SOURCE = '''"""A module."""
 
@@ -86,3 +87,21 @@ def test_a_mutant_is_known_by_the_same_key_where_lines_have_moved(tmp_path: Path
     assert {m.file for m in before} == {"delays.py"}
     assert inside
     assert all(not mutant.lines for mutant in before if mutant.was.startswith("MOST"))
+
+
+def test_a_report_has_a_row_for_each_room_and_all_that_survived(tmp_path: Path) -> None:
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "one.py").write_text("def masked(a, b):\n    return a | b if a else 0\n")
+    drawn = list(mutants.by_turns(tmp_path, 1, 4, ("core",)))
+    ends = ["killed", "survived", "timed out", "unseen"]
+    known = {
+        mutant.key: {"outcome": end, "by": "lab/tests/together/test_x.py::test" * (end == "killed")}
+        for mutant, end in zip(drawn, ends, strict=True)
+    }
+    text = report.written(drawn, known, {drawn[3].key: "it is for the reader"}, "Seed 1.")
+    assert text.startswith("Seed 1.\n\n| room | mutants | noticed |")
+    assert "\n| core | 4 | 2 | 1 | 1 | 1 | 66.7% |\n| all | 4 | 2 | 1 | 1 | 1 | 66.7% |" in text
+    head, found = text.split("What survived:\n\n")
+    assert "core/one.py" not in head
+    assert found.count("`core/one.py") == 1
+    assert report.short("a | b") == r"`a \| b`"
