@@ -45,6 +45,7 @@ from mutation.trial import (
 BUILD: Final = ROOT / "build" / "mutants"
 EXPLAINED: Final = Path(__file__).parent / "explained.toml"
 AIM: Final = 0.9
+CONTROLS: Final = 8
 
 Outcome = dict[str, Any]
 
@@ -78,6 +79,7 @@ def main() -> None:
             sandbox.fill()
         print(f"{len(left)} to be tried; all tests once without any …", flush=True)
         usual = baseline(sandboxes[0])
+        control(left, usual, sandboxes[0])
         try:
             try_all(left, usual, sandboxes, results)
         except KeyboardInterrupt:
@@ -133,10 +135,13 @@ def options() -> argparse.Namespace:
 
 def commit() -> str:
     """What this is a figure of."""
-    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.strip()
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "packages")
+    return git("rev-parse", "--short", "HEAD") + ("-dirty" if changed else "")
 
 
 @dataclass(frozen=True)
@@ -217,6 +222,16 @@ def try_all(
             os.killpg(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
             work.stack.close()
+
+
+def control(mutants: Sequence[Mutant], usual: Baseline, sandbox: Sandbox) -> None:
+    """Put what is not changed to the tests of some: if any fails here, no failure would tell."""
+    for mutant in mutants[:: max(1, len(mutants) // CONTROLS)]:
+        tests, _ = usual.tests_of(mutant)
+        code, _ = ended(fork(sandbox, sandbox.folder.name, tests, measured=False))
+        outcome, by = judged(code, sandbox)
+        if outcome != "survived":
+            raise SystemExit(f"{outcome} where nothing is changed: {by}, see {sandbox.folder}.log")
 
 
 def judged(code: int, sandbox: Sandbox) -> tuple[str, str]:
