@@ -236,6 +236,14 @@ def measure(beside: Path) -> None:
     current.start()
 
 
+def by_file(tests: Mapping[str, float]) -> dict[str, float]:
+    """The tests of a file together, as fixtures of a module expect it; the files as they come."""
+    files: dict[str, list[str]] = {}
+    for name in tests:
+        files.setdefault(name.partition("::")[0], []).append(name)
+    return {name: tests[name] for names in files.values() for name in names}
+
+
 @dataclass(frozen=True)
 class Baseline:
     """What the tests do where nothing is changed."""
@@ -268,6 +276,7 @@ class Baseline:
                 cheap[name] = self.took[name]
             elif total < CHEAP + DEAR:
                 dear[name] = self.took[name]
+        cheap, dear = by_file(cheap), by_file(dear)
         return (cheap, dear) if cheap else (dear, cheap)
 
     @cache  # noqa: B019 - there is one of it
