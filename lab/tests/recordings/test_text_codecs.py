@@ -7,7 +7,7 @@ import pytest
 
 from clew.codecs import by_name
 from clew.core.events import Action
-from recordings import text_codecs
+from recordings import data, text_codecs
 from recordings.data import VARIABLE, folder, missing
 from recordings.report import failures
 from recordings.text_codecs import by_the_model, figures, listed, tallied
@@ -17,6 +17,7 @@ from tests.recordings import spoken as own
 HERE, WHY_NOT = folder(), missing()
 """Where the recordings lie, taken before a test loses the variables of its environment."""
 
+KINDS = [form.kind for form in FORMATS]
 READ = [
     (0, own.FEVER),
     (1, own.WEBSHOP),
@@ -81,6 +82,15 @@ def test_what_was_recorded_otherwise_than_it_was_said_measures_the_recording() -
     assert (tally.otherwise, tally.read, tally.missed) == (1, 2, [])
     (line,) = listed(tally)
     assert line.endswith("recorded as search[Elbe]; read as it plainly says, as search[Oder]")
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_nothing_of_the_projects_own_recordings_may_be_recorded_otherwise(ours: bool) -> None:
+    other = own.turn("a\nAction 1: Search[Oder]", "a", ("search", "Elbe"))
+    tally = tallied(FORMATS[0], [own.record(*own.FEVER, other)])
+    rows = {row.what: row for row in figures([tally], own=ours)}
+    row = rows["all: recorded otherwise than plainly said"]
+    assert (row.got, row.of, row.aim, row.met) == ("1", "3", "0" if ours else "", not ours)
 
 
 WAYS = [
@@ -162,3 +172,5 @@ def test_a_sample_of_the_recordings_is_read_as_recorded(monkeypatch: pytest.Monk
     part = text_codecs.measure(4)
     assert list(failures([part])) == []
     assert len(part.figures) > 10
+    (otherwise,) = [row for row in part.figures if row.what.startswith("all: recorded otherwise")]
+    assert (otherwise.got, otherwise.aim) == ("0", "0" if data.own(*KINDS) else "")
