@@ -45,7 +45,7 @@ from mutation.trial import (
 BUILD: Final = ROOT / "build" / "mutants"
 EXPLAINED: Final = Path(__file__).parent / "explained.toml"
 AIM: Final = 0.9
-CONTROLS: Final = 8
+CONTROLS: Final = 4
 
 Outcome = dict[str, Any]
 

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,8 +48,8 @@ them: of their quick tables a few cases. Of the rooms' own tests all quick ones 
 TO_START: Final = 120.0  # seconds for imports and the collection of tests
 LEAST: Final = 20.0  # seconds for any test, and so many times what it took unchanged:
 SLOWER: Final = 20
-CHEAP: Final = 6.0  # seconds of tests for a mutant, before all others have had theirs
-DEAR: Final = 60.0  # seconds of tests that it is put to after that
+CHEAP: Final = 8.0  # seconds of tests for a mutant, before all others have had theirs
+DEAR: Final = 20.0  # seconds of tests that it is put to after that
 MEMORY: Final = 4 << 30  # bytes, for a mutant that asks for ever more
 
 
@@ -253,7 +254,8 @@ class Baseline:
     folder: Path  # of the sandbox in which it was measured
 
     def tests_of(self, mutant: Mutant) -> tuple[dict[str, float], dict[str, float]]:
-        """The tests that may see it, those of its room and quick ones first, in two portions.
+        """The tests that may see it, in two portions: those of its room first, quick
+        ones first, and of each table one case before the next.
 
         Where it is in what runs on import, or in what no test runs in its own process: those that
         run anything of its file; and where there are none, all.
@@ -265,12 +267,14 @@ class Baseline:
             found = {name for names in by_line.values() for name in names} & self.took.keys()
         room = str(HOUSE / mutant.file.partition("/")[0]) + "/"
 
-        def rank(name: str) -> tuple[int, float, str]:
+        seen = Counter[str]()
+        turns: dict[str, tuple[int, int]] = {}
+        for name in sorted(found or self.took, key=lambda name: (self.took[name], name)):
             far = 0 if name.startswith(room) else 2 if name.startswith(str(TOGETHER)) else 1
-            return far, self.took[name], name
-
+            turns[name] = far, seen[function := name.partition("[")[0]]
+            seen[function] += 1
         cheap, dear, total = dict[str, float](), dict[str, float](), 0.0
-        for name in sorted(found or self.took, key=rank):
+        for name in sorted(turns, key=lambda name: (*turns[name], self.took[name])):
             total += self.took[name]
             if total < CHEAP:
                 cheap[name] = self.took[name]

@@ -8,6 +8,7 @@ from clew.core.codec import PromptSpec
 from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire, text_parts
 from clew.core.interfaces import Parameters
 from clew.core.trajectory import Call, Step
+from clew.support.surrogates import HALF
 from clew.testing.models import ScriptedModel, say
 from tests.codecs.samples import prompt_spec as asked_for
 from tests.core.scenarios import TOOLS
@@ -185,3 +186,10 @@ async def test_a_typed_answer_in_a_fence_ends_a_run() -> None:
     model = ScriptedModel([say("```json\n[3, 4]\n```")])
     result = await run(Agent(model=model, answer=list[int]), "Which?", store=MemoryStore())
     assert result.answer == [3, 4]
+
+
+def test_what_was_mended_in_any_call_is_said() -> None:
+    calls = (RawCall("lookup", None, "a"), RawCall("lookup", '{"key": "\\ud83e"}', "b"))
+    read = CODEC.parse(prompt_spec(), Reply(calls=calls, finish="calls"))
+    assert [action.fault for action in read.actions] == ["", ""]
+    assert read.repairs == ("a call without arguments was read as having none", HALF)

@@ -55,6 +55,20 @@ def test_arguments_that_cannot_be_read_are_a_problem_of_their_call(text: str, pr
     assert problem in found.problem
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<function=teleport><parameter=to>Rome</parameter></function>",
+        "<function=teleport><to>Rome</to></function>",
+        '<invoke name="teleport"><parameter name="to">Rome</parameter></invoke>',
+        "<invoke><tool_name>teleport</tool_name><parameters><to>Rome</to></parameters></invoke>",
+    ],
+)
+def test_the_parameters_of_a_tool_that_is_not_there_are_texts(text: str) -> None:
+    [found] = calls_at(prompt_spec(), text, 0, marked=True)[0]
+    assert (found.name, found.args, found.problem) == ("teleport", {"to": "Rome"}, "")
+
+
 def test_a_parameter_that_is_broken_json_is_a_problem_of_its_call() -> None:
     text = "<function=total><parameter=numbers>[1, </parameter></function>"
     [found] = calls_at(prompt_spec(), text, 0, marked=True)[0]

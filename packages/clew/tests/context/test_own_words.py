@@ -170,7 +170,22 @@ async def test_what_counted_is_shown_whole_up_to_a_size() -> None:
     for length, whole in ((90_000, True), (900_000, False)):
         _, prompt, _ = await told(act("save", text="y" * length), MemoryStore())
         (call,) = prompt.parts[0].calls
-        assert ("y" * length in (call.arguments or "")) is whole
+        assert call.arguments is not None
+        shown = msgspec.json.decode(call.arguments)["text"]
+        assert ("y" * length in shown, "left out here" in shown) == (whole, not whole)
+
+
+async def test_of_many_long_texts_in_lists_and_objects_each_is_shown_in_part() -> None:
+    long = [{"note": "n" * 20_000}, ["m" * 20_000] * 20]
+    refused = raw("look", encode({"query": 1, "more": long}).decode())
+    grown, prompt, _ = await told(refused, MemoryStore())
+    (call,) = prompt.parts[0].calls
+    assert call.arguments is not None
+    noted, listed = msgspec.json.decode(call.arguments)["more"]
+    shown = [noted["note"], *listed]
+    assert [text[0] for text in shown] == ["n", *"m" * 20]
+    assert all("left out here" in text for text in shown)
+    assert grown <= LITTLE
 
 
 async def test_short_refused_arguments_come_back_as_they_were() -> None:
