@@ -194,6 +194,15 @@ def test_no_action_beside_an_answer_means_the_answer() -> None:
     assert parsed.repairs == ("empty action ignored",)
 
 
+def test_all_that_was_mended_is_said() -> None:
+    text = "Thought: I know.\nAction: None\nThought: It is there.\nFinal Answer: Paris"
+    fenced = parse(f"```\n{text}\n```")
+    assert fenced.actions == (Action("finish", {"answer": "Paris"}),)
+    assert {*fenced.repairs} == {
+        "code fence removed", "empty action ignored", "several thoughts joined",
+    }  # fmt: skip
+
+
 def test_the_answers_label_as_an_action_means_to_finish() -> None:
     parsed = parse("Action: Final Answer\nAction Input: Paris")
     assert parsed.actions == (Action("finish", {"answer": "Paris"}),)

@@ -193,3 +193,23 @@ def test_what_was_mended_in_any_call_is_said() -> None:
     read = CODEC.parse(prompt_spec(), Reply(calls=calls, finish="calls"))
     assert [action.fault for action in read.actions] == ["", ""]
     assert read.repairs == ("a call without arguments was read as having none", HALF)
+
+
+@pytest.mark.parametrize(
+    ("text", "repairs"),
+    [
+        ("5", ()),
+        ("```json\n5\n```", ("code fence removed",)),
+        ("The answer:\n```\n5\n```", ("code fence removed",)),
+        ("**5**", ("emphasis removed",)),
+        ("`5`", ("emphasis removed",)),
+        ("5.", ("full stop removed",)),
+        ("**5**.", ("emphasis removed",)),
+        ("```\n**5**\n```", ("code fence removed", "emphasis removed")),
+    ],
+)
+def test_what_stands_around_a_typed_answer_is_taken_off_and_said(
+    text: str, repairs: tuple[str, ...]
+) -> None:
+    read = CODEC.parse(prompt_spec(int), Reply(text=text))
+    assert (read.answer, read.repairs) == ("5", repairs)
