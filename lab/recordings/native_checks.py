@@ -24,6 +24,7 @@ Message: TypeAlias = tuple[str, str, tuple[tuple[str, str, str], ...], str]
 """Role, text, calls (name, arguments, id), and the id of the call that is answered."""
 
 NOT_LISTED: Final = "no such tool in the recorded list (its harness knows it)"
+SENT_AGAIN: Final = "sent again under an earlier call's id; clew tells of that call's result"
 AS_TEXT: Final = "written as text and read as a call (its harness took it for an answer)"
 
 
@@ -39,6 +40,8 @@ class Checked:
     """Calls that their own definitions forbid, and that are refused."""
     written: int = 0
     """Calls that the model wrote as text, and that its harness took for words to a person."""
+    again: int = 0
+    """Calls under the id of an earlier one, with the same request: told of that, as decided."""
     apart: int = 0
     """Conversations with calls of these sorts, which the last prompt has otherwise."""
     valid: int = 0
@@ -57,12 +60,17 @@ class Checked:
     misses: list[str] = field(default_factory=list[str])
     differences: list[str] = field(default_factory=list[str])
 
+    @property
+    def aside(self) -> int:
+        """Calls that clew takes otherwise than their harness, each for a known reason."""
+        return self.unlisted + self.forbidden + self.written + self.again
+
 
 def check(driven: Driven, checked: Checked) -> None:
     """Compare the record and the last prompt with the recording."""
     talk = driven.talk
     checked.talks += 1
-    otherwise = checked.unlisted + checked.forbidden + checked.written
+    otherwise = checked.aside
     for step, turn in zip(driven.trajectory.steps, talk.turns, strict=False):
         for number, call in enumerate(step.calls):
             if step.thought is not None and READ in step.thought.repairs:
@@ -77,7 +85,7 @@ def check(driven: Driven, checked: Checked) -> None:
     found, reminders = without_reminders(list(told(driven.prompt)), wanted)
     checked.reminders += reminders
     why = _other_message(found, wanted)
-    if why and checked.unlisted + checked.forbidden + checked.written > otherwise:
+    if why and checked.aside > otherwise:
         checked.apart += 1
     elif why:
         checked.differences.append(f"{talk.name}: the last prompt: {why}")
@@ -127,6 +135,13 @@ def _check_call(driven: Driven, call: Call, turn: Turn, number: int, checked: Ch
         checked.misses.append(
             f"{where}: {call.action.name}: refused, and its definition says so too: {why}"
         )
+    elif (
+        call.observation
+        and call.observation.code == "same_call"
+        and _again(driven, call, turn, number)
+    ):
+        checked.again += 1
+        checked.misses.append(f"{where}: {call.action.name}: {SENT_AGAIN}")
     elif call.observation is None or not call.observation.made:
         why = "not made" if call.observation is None else call.observation.text
         checked.misses.append(f"{where}: {why}")
@@ -144,6 +159,17 @@ def _forbidden(driven: Driven, turn: Turn, number: int) -> str:
     if number >= len(turn.asked):
         return ""
     return _against(driven, *turn.asked[number])
+
+
+def _again(driven: Driven, call: Call, turn: Turn, number: int) -> bool:
+    """Whether the recording has this id and request in an earlier reply too."""
+    asked = turn.reply.calls[number]
+    before = int(call.key.partition(".")[0]) - 1
+    return any(
+        (one.id, one.name, one.arguments) == (asked.id, asked.name, asked.arguments)
+        for earlier in driven.talk.turns[:before]
+        for one in earlier.reply.calls
+    )
 
 
 def _against(driven: Driven, name: str, args: Json) -> str:

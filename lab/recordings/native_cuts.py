@@ -61,6 +61,12 @@ async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
     It must not be made again, and the model must be told; all else stays as it was.
     """
     entries, spoken = driven.trajectory.entries, _spoken(driven)
+    # What a call under an earlier one's id is told hangs on what became of that one.
+    again_ = {
+        call.key
+        for call in driven.trajectory.calls
+        if call.observation and call.observation.code == "same_call"
+    }
     attempts = [entry.seq for entry in entries if isinstance(entry.event, Attempt)]
     for place in attempts[::every]:
         begun = entries[:place]
@@ -76,7 +82,7 @@ async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
         }
         if (again := open_ & driven.world.made.keys()) or told != open_:
             cuts.missed(driven, place, f"begun: {open_}, made again: {again or '-'}, told: {told}")
-        elif _seen(trajectory, open_) != _seen(driven.trajectory, open_):
+        elif _seen(trajectory, open_ | again_) != _seen(driven.trajectory, open_ | again_):
             cuts.missed(driven, place, "something else changed")
         else:
             cuts.never_again += 1

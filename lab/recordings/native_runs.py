@@ -91,7 +91,7 @@ async def follow(one: Talk, found: Found) -> None:
 def _compared(found: Found) -> list[Figure]:
     checked = found.checked
     calls, valid, talks = checked.calls, checked.valid, checked.talks
-    listed = calls - checked.unlisted - checked.forbidden - checked.written
+    listed = calls - checked.aside
     whole = talks - checked.apart
     return [
         Figure("conversations and the calls in them", f"{talks:,}", f"{calls:,} calls"),
@@ -100,6 +100,11 @@ def _compared(found: Found) -> list[Figure]:
         count("calls of tools that are not in the recorded list", checked.unlisted, calls),
         count(
             "calls written as text, which their harness took for answers", checked.written, calls
+        ),
+        count(
+            "calls sent again under the id of an earlier one, told of its result",
+            checked.again,
+            calls,
         ),
         count("calls made, each once", checked.once, valid, exactly=valid),
         count(

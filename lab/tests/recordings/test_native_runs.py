@@ -139,6 +139,16 @@ async def test_a_call_that_its_harness_took_for_an_answer_is_told_and_no_miss(pl
     assert any("written as text and read as a call" in miss for miss in part.misses)
 
 
+async def test_a_call_under_an_earlier_calls_id_is_told_and_no_miss(place: Path) -> None:
+    again = own.asked([own.call("w", "water", {"bed": 1, "litres": 5})], "watered")
+    done = own.told("Both times.", "###STOP###")
+    part = await followed(own.record("again", "garden", again, again, done))
+    assert part.met, list(failures([part]))
+    sent = "calls sent again under the id of an earlier one, told of its result"
+    assert figures(part)[sent][:2] == ("1", "2")
+    assert any("sent again under an earlier call's id" in miss for miss in part.misses)
+
+
 # ---------------------------------------------------------------- what the checks would see
 
 
