@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.measure import Row
+from reporting import pages
 
 RESULTS: Final = Path(__file__).resolve().parent / "results.json"
 PAGE: Final = Path(__file__).resolve().parents[1] / "reports" / "performance.md"
@@ -199,7 +200,7 @@ def text() -> str:
 
 def write() -> None:
     """Write `lab/reports/performance.md` from `results.json`."""
-    PAGE.write_text(text(), encoding="utf-8")
+    pages.write("performance", text())
 
 
 def page(found: dict[str, Any], rows: Sequence[Row]) -> str:

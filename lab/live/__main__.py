@@ -16,6 +16,7 @@ from live.others.systems import BY_NAME, ENVIRONMENTS
 from live.outcomes import FOLDER, read
 from live.tasks import SOURCES
 from live.work import PARTS, Work
+from reporting import pages
 
 RECORDS: Final = Path(platformdirs.user_state_dir("clew")) / "live.sqlite"
 
@@ -62,8 +63,7 @@ def main(said: Sequence[str] | None = None) -> int:
     if printed:
         print(text)
     else:
-        page.PAGE.write_text(text, encoding="utf-8")
-        print("wrote lab/reports/live.md")
+        print(f"wrote {pages.write('live', text)}")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from clew_evals.bootstrap import PairedDifference
@@ -16,7 +15,6 @@ from live.outcomes import Measured, of
 from live.tables import table
 from live.tasks import HALVES, Half, listed, sources
 
-PAGE: Final = Path(__file__).resolve().parents[1] / "reports" / "live.md"
 AIM: Final = 1.3
 """So many times as many right answers as the best of the other systems were wanted."""
 NOT_OF_FORM: Final = ("told of a call, made none", "a call in the landing", "repeated the prompt")

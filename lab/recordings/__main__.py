@@ -27,6 +27,7 @@ from recordings.forms import RUNS
 from recordings.part import Measure, Part, broken
 from recordings.redrive_sources import SOURCES
 from recordings.text_formats import FORMATS
+from reporting import pages
 from reporting.outcomes import keep, of_parts, read
 
 PARTS: Final[Mapping[str, Measure]] = {
@@ -117,8 +118,7 @@ def main() -> int:
             whole = "make evidence" if name == TURNS else f"python -m recordings --parts {name}"
             if name != TURNS or found.keys() >= {*COMPARING}:
                 keep("evidence", name, of_parts(whole, [part]))
-        report.PAGE.write_text(report_text(), encoding="utf-8")
-        print(f"wrote {report.PAGE.relative_to(ROOT)}")
+        print(f"wrote {pages.write('evidence', report_text()).relative_to(ROOT)}")
     if line := told(parts):
         print(line, file=sys.stderr)
     for line in (missed := list(report.failures(parts))):

@@ -1,12 +1,10 @@
 """`lab/reports/evidence.md`, from the parts that were measured."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from recordings.part import Figure, Part
 
-PAGE: Final[Path] = Path(__file__).resolve().parents[1] / "reports" / "evidence.md"
 MOST_CASES: Final = 500
 """So many single cases of a part are listed; the rest are counted."""
 

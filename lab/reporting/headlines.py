@@ -58,6 +58,8 @@ class Headline(msgspec.Struct, forbid_unknown_fields=True):
     @property
     def value(self) -> str:
         """Its value, as the report has it."""
+        if self.section and self.section not in read(self.report):
+            return "not measured yet"
         if self.measured:
             return self._row_of_bench()
         if self.figure:

@@ -43,8 +43,14 @@ def _part(part: Part, source: str) -> str:
     return f"{section(part).strip()}\n\n{source}{cases}"
 
 
-def write(report: str) -> Path:
-    """Write the report from its head and its outcomes."""
+def write(report: str, written: str | None = None) -> Path:
+    """Write the report, from its head and its outcomes where its text is not given.
+
+    The list of all figures is written again too.
+    """
+    from reporting import headlines  # noqa: PLC0415 - it imports the programs that write reports
+
     path = REPORTS / f"{report}.md"
-    path.write_text(text(report), "utf-8")
+    path.write_text(text(report) if written is None else written, "utf-8")
+    (REPORTS / "README.md").write_text(headlines.text(), "utf-8")
     return path

@@ -17,6 +17,7 @@ from live.strategies.ask import Asker
 from live.strategies.configurations import FORMS, NAMES, USUAL, Form
 from live.strategies.outcomes import FOLDER, add, read
 from live.strategies.tasks import SOURCES, Task, listed, task
+from reporting import pages
 from reporting.outcomes import keep, of_markdown
 
 RECORDS: Final = Path(platformdirs.user_state_dir("clew")) / "live-strategies.sqlite"
@@ -129,8 +130,7 @@ def main(said: Sequence[str] | None = None) -> int:
     if args.print:
         print(text)
     else:
-        page.PAGE.write_text(text, encoding="utf-8")
-        print("wrote lab/reports/strategies.md")
+        print(f"wrote {pages.write('strategies', text)}")
     return 0
 
 

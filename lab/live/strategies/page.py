@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Final
 
@@ -29,8 +28,6 @@ from live.strategies.verdicts import BASE, verdicts
 from live.tables import table
 from reporting.outcomes import read
 from reporting.pages import in_full
-
-PAGE: Final = Path(__file__).resolve().parents[2] / "reports" / "strategies.md"
 
 INTRODUCTION: Final = """\
 # Strategies: what they cost, and what they gain
