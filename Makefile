@@ -16,10 +16,13 @@ TESTS := $(shell printf %s: packages/*)lab
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 
-# As typed, whatever characters are in it: make and the shell only pass it on.
-export QUESTION := $(value Q)
-export FOLDER   := $(value DOCS)
-export MODEL    := $(value MODEL)
+# As typed, whatever characters are in it: make and the shell only pass it on. What is set on the
+# command line make exports by itself, and expands: so these are not exported under their own names.
+unexport Q DOCS MODEL WITH
+export QUESTION  := $(value Q)
+export FOLDER    := $(value DOCS)
+export ASK_MODEL := $(value MODEL)
+export PACKAGES  := $(value WITH)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
@@ -29,16 +32,16 @@ help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 42 | grep -v '^make ask'
 
-ask: $(VENV)/$(if $(filter local:%,$(MODEL)),.local,.core)  ## Ask the documents
-	@$(BIN)/clew ask "$$QUESTION" --docs "$$FOLDER" --model "$$MODEL" \
+ask: $(VENV)/$(if $(filter local:%,$(value MODEL)),.local,.core)  ## Ask the documents
+	@$(BIN)/clew ask --docs "$$FOLDER" --model "$$ASK_MODEL" -- "$$QUESTION" \
 		|| case $$? in 3|4|6|7) ;; *) exit 1 ;; esac  # at a limit, held, refused, declined: said above
 
 install: $(BIN)/python  ## Install clew, and packages beside it: make install WITH=evals,mcp
 	@$(PIP) hatchling editables
-	@wanted=$$($(BIN)/python scripts/packages.py $(WITH)) && \
+	@wanted=$$($(BIN)/python scripts/packages.py "$$PACKAGES") && \
 	$(PIP) --no-build-isolation $$(printf -- '--editable packages/%s ' $$wanted)
 
-wheels: $(BIN)/python  ## Build the wheels of all packages: pip install --find-links dist clew
+wheels: $(BIN)/python  ## Build the wheels of all packages: pip install dist/clew-*.whl
 	@$(PIP) hatchling
 	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./packages/*
 

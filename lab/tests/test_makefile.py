@@ -32,6 +32,7 @@ def ask(folder: Path, *given: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+TYPED = ["$(shell touch {})", "$$(touch {})", "`touch {}`", "'; touch {} #", "x; touch {}"]
 RUN = "from clew_cli import main; main()"
 
 
@@ -45,3 +46,18 @@ def test_what_went_wrong_is_one(tmp_path: Path) -> None:
     done = ask(tmp_path, f"DOCS={tmp_path / 'absent'}")
     assert "absent" in done.stderr
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize("variable", ["Q", "DOCS", "MODEL"])
+@pytest.mark.parametrize("form", TYPED)
+def test_nothing_that_is_typed_is_executed(variable: str, form: str, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    ask(tmp_path, f"{variable}={form.format(made)}")
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("question", ["-5 + 3", "--help"])
+def test_a_question_may_begin_with_a_dash(question: str, tmp_path: Path) -> None:
+    done = ask(tmp_path, f"Q={question}")
+    assert "Usage:" not in done.stdout
+    assert "No such option" not in done.stderr

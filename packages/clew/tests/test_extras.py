@@ -16,8 +16,8 @@ AT = "git+https://h/clew@abc123#subdirectory=packages"
 
 
 UNKNOWN = (
-    "pip install 'packages/clew[web]' in a checkout of clew",
-    "make install WITH=x in a checkout of clew",
+    "pip install 'packages/clew[web]' (in a checkout of clew)",
+    "make install WITH=x (in a checkout of clew)",
 )
 
 
@@ -42,7 +42,7 @@ UNKNOWN = (
         (
             {"url": "https://h/c.whl", "archive_info": {}},
             "pip install 'clew[web] @ https://h/c.whl'",
-            "make install WITH=x in a checkout of clew",
+            "make install WITH=x (in a checkout of clew)",
         ),
         ({}, *UNKNOWN),
         ("no JSON", *UNKNOWN),
@@ -75,5 +75,32 @@ def test_what_a_package_of_clew_adds_is_told_to_need_it(
                 look(group, name)
             needs = f"{name} needs {package}, which is not installed"
             assert (
-                str(told.value) == f"{needs}: run make install WITH={short} in a checkout of clew"
+                str(told.value) == f"{needs}: run make install WITH={short} (in a checkout of clew)"
             )
+
+
+def test_a_package_comes_with_those_that_it_requires(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them is on an index, where a stranger may have the name."""
+    folder = tmp_path / "clew-0.1.0.dist-info"
+    folder.mkdir()
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    noted = {"url": "file:///src/clew", "dir_info": {}}
+    (folder / "direct_url.json").write_text(json.dumps(noted))
+    assert install_package("clew-evals") == "pip install '/src/clew-strategies' '/src/clew-evals'"
+
+
+def test_whoever_installed_a_wheel_is_told_the_wheels_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "clew-0.1.0.dist-info"
+    folder.mkdir()
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    wheel = tmp_path / "clew-0.1.0-py3-none-any.whl"
+    noted = {"url": wheel.as_uri(), "archive_info": {}}
+    (folder / "direct_url.json").write_text(json.dumps(noted))
+    assert install_package("clew-mcp") == "make install WITH=mcp (in a checkout of clew)"
+    beside = tmp_path / "clew_mcp-0.1.0-py3-none-any.whl"
+    beside.touch()
+    assert install_package("clew-mcp") == f"pip install '{beside}'"

@@ -274,7 +274,7 @@ def test_a_store_of_a_newer_clew_is_told_in_a_line() -> None:
     for words in (("worker",), ("submit", "?", "--model", "offline"), ("runs", "--watch")):
         newer = clew(*words)
         assert (newer.code, newer.err.count("\n")) == (5, 1)
-        assert "was written by a newer clew" in newer.err
+        assert "was written by another version of clew" in newer.err
 
 
 def test_on_a_terminal_runs_are_watched_in_a_table() -> None:

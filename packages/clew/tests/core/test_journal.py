@@ -358,7 +358,7 @@ NEWER = {
 async def test_what_only_a_newer_clew_knows_is_refused_in_one_line(body: bytes) -> None:
     """Each is written whole, and chained: nothing is damaged."""
     store = await lines_of(encode(STARTED), body)
-    with pytest.raises(StoreNewerError, match=r"entry 2: .* by a newer clew .*: update clew$"):
+    with pytest.raises(StoreNewerError, match=r"entry 2: .* by another version of clew"):
         await load(store, "r")
     (found,), lost = await verify(store=store)
     assert (found.ok, found.newer, found.entries, lost) == (False, True, 1, [])

@@ -4,7 +4,7 @@ A replay takes results from the record, so stand-ins suffice: tools with the rec
 guards, checks and screens by name.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
@@ -100,9 +100,9 @@ def _stand_ins(
         )
         raise ConfigError(message)
     if prompt_spec is not None:
-        guards = _server_guards(spec)
+        guards = _guards_of_tools(spec, recorded, record, agent, lacking)
         tools_by_name |= {
-            name: _tool(name, recorded, prompt_spec, record, guards) for name in lacking
+            name: _tool(name, recorded, prompt_spec, record, guards.get(name)) for name in lacking
         }
     tools_by_name = knowing_fallbacks(spec, tools_by_name)
     order = [*recorded.tools, *tools_by_name]
@@ -236,6 +236,42 @@ def _strategy_guards(spec: Spec, recorded: AgentSpec, agent: Agent) -> list[Guar
     return [_NamedPart(name) for name in recorded.parts["guards"] if name not in usual]
 
 
+def _guards_of_tools(
+    spec: Spec, recorded: AgentSpec, record: Trajectory, agent: Agent, tools: Sequence[str]
+) -> dict[str, Guard]:
+    """The guards that these tools brought, by the names of the tools.
+
+    A record names the guards, in the order of their tools, and what each said of a call; it does
+    not say whose a silent one was. It stands beside every tool that can have brought it: where a
+    replay asks it of a call of another tool, it says nothing there either.
+    """
+    servers = _server_guards(spec)
+    found: dict[str, Guard] = {}
+    for name in tools:
+        for begin, guard in servers.items():
+            if name.startswith(begin):
+                found.setdefault(name, guard)
+    usual = {guard.name for guard in agent.engine.guards} | {repr(one) for one in servers.values()}
+    named = recorded.parts["guards"][len(spec.guards) :]
+    waiting = [_NamedPart(name) for name in named if name not in usual]
+    heard = _heard(record)
+    last: Guard | None = None
+    for name in (name for name in tools if name not in found):
+        said = next((one for one in waiting if heard.get(name) == repr(one)), None)
+        last = said or (waiting[0] if waiting else last)
+        waiting = [one for one in waiting if one is not last]
+        if last is not None:
+            found[name] = last
+    return found
+
+
+def _heard(record: Trajectory) -> dict[str, str]:
+    """The guard that spoke of calls of each tool, as far as one did."""
+    names = {call.key: call.action.name for call in record.calls}
+    said = (entry.event for entry in record.entries if isinstance(entry.event, Judged))
+    return {names[event.call]: event.by for event in said if event.call in names}
+
+
 def _server_guards(spec: Spec) -> dict[str, Guard]:
     """The guards of the tools of MCP servers, by how the names of their tools begin."""
     return {f"{each.name}_": _NamedPart(f"mcp_pins({each.name})") for each in spec.mcp}
@@ -246,7 +282,7 @@ def _tool(
     recorded_spec: AgentSpec,
     prompt_spec: PromptSpec,
     record: Trajectory,
-    guards: Mapping[str, Guard],
+    guard: Guard | None,
 ) -> AnyTool:
     """A tool as far as the record tells: of a hidden one it holds no schema."""
     recorded = recorded_spec.tools[name]
@@ -258,7 +294,7 @@ def _tool(
     fields: dict[str, Any] = {
         **vars(bare), "version": recorded.version, "effect": recorded.effect,
         "repair": _repair(name, record, keys),
-        "guard": next((one for begin, one in guards.items() if name.startswith(begin)), None),
+        "guard": guard,
     }  # fmt: skip
     if any(one.child for one in tried) or _recorded_grant(recorded_spec, name) is not None:
         return AgentTool(**fields, run=_uncalled, grant=_recorded_grant(recorded_spec, name))

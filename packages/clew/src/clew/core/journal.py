@@ -108,17 +108,21 @@ async def _event(store: Store, run_id: str, line: Line) -> AnyEvent:
         raise StoreError(message) from error
 
 
+_OTHERS: Final = "it was written by another version of clew"
+
+
 def known_event(body: bytes) -> AnyEvent:
-    """The event of a line. What is written whole, and is none that is known here, a newer clew
-    wrote: then this raises `StoreNewerError`. A field that is not known is passed over.
+    """The event of a line; a field that is not known is passed over.
+
+    Raises `StoreNewerError` for what is written whole, and is no event that this version knows.
     """
     try:
         event = decode(body)
     except msgspec.ValidationError as error:  # its kind is not known, or a value of a closed list
-        message = f"it was written by a newer clew ({error}): update clew"
+        message = f"{_OTHERS} ({error}): open it with that one"
         raise StoreNewerError(message) from error
     if isinstance(event, Started) and event.schema > SCHEMA:
-        message = f"it was written by a newer clew (schema {event.schema}): update clew"
+        message = f"{_OTHERS} (schema {event.schema}): open it with that one"
         raise StoreNewerError(message)
     return event
 

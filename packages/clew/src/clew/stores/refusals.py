@@ -175,8 +175,8 @@ def file_replaced(path: object) -> StoreUnreachableError:
 
 
 def newer(path: object, version: int, known: int) -> StoreNewerError:
-    """A later clew than this one wrote the store."""
+    """A version of clew that this one does not know wrote the store."""
     return StoreNewerError(
-        f"{path} was written by a newer clew (store version {version}, this one knows {known}): "
-        "upgrade clew"
+        f"{path} was written by another version of clew (store version {version}, this one knows "
+        f"{known}): open it with that version, or name another store"
     )

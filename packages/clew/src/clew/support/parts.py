@@ -101,11 +101,17 @@ def text_of(value: object) -> str:
         return short_repr(value)
 
 
+_PLAIN: Final = frozenset({"builtins", "decimal", "datetime", "pathlib", "enum", "re"})
+"""Modules of values that are named by what they hold."""
+
 _SET: Final = re.compile(r"\{[^{}]*\}")
 
 
 def stable_name(part: object) -> str:
-    """A part as the record names it: a function by its full name, a value by its repr."""
+    """A part as the record names it: a function by its full name, a value by its repr.
+
+    What is of a user's own class is named with its module.
+    """
     name = getattr(part, "__qualname__", None)
     if name is not None:
         module = getattr(part, "__module__", "")
@@ -118,7 +124,9 @@ def stable_name(part: object) -> str:
     if " at 0x" in told:
         message = f"{told} has another name in every process: use a function or a dataclass"
         raise ConfigError(message)
-    return _SET.sub(_in_order, told) if "{" in told else told
+    told = _SET.sub(_in_order, told) if "{" in told else told
+    kind = type(part)  # a user's own class may have the name of one of clew's
+    return told if is_shipped(kind) or kind.__module__ in _PLAIN else f"{kind.__module__}.{told}"
 
 
 def _in_order(match: re.Match[str]) -> str:

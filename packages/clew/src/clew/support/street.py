@@ -3,7 +3,7 @@
 A package that is not named here adds what it likes by entry points all the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
@@ -29,6 +29,9 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """The names of each package, by group of entry points."""
+
+REQUIRED: Final[Mapping[str, Sequence[str]]] = {"clew-evals": ("clew-strategies",)}
+"""What a package requires of the others, beside clew."""
 
 
 SHIPPED: Final = frozenset({"clew", *(name.replace("-", "_") for name in PACKAGES)})
