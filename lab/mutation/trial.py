@@ -49,7 +49,7 @@ TO_START: Final = 120.0  # seconds for imports and the collection of tests
 LEAST: Final = 20.0  # seconds for any test, and so many times what it took unchanged:
 SLOWER: Final = 20
 CHEAP: Final = 8.0  # seconds of tests for a mutant, before all others have had theirs
-DEAR: Final = 20.0  # seconds of tests that it is put to after that
+DEAR: Final = 60.0  # seconds of tests that it is put to after that
 MEMORY: Final = 4 << 30  # bytes, for a mutant that asks for ever more
 
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from clew.codecs.arguments import example
 from clew.codecs.call_spellings import MAX_CALLS, WrittenCall, calls_at
 from clew.codecs.native import Native
 from clew.core.events import Action, RawCall, Reply
-from clew.core.interfaces import Parameters
+from clew.core.interfaces import Parameters, Tool
 from tests.codecs.samples import TEXT, prompt_spec, tool
 
 ONE = '{"name": "search", "arguments": {"query": "Ada"}}'
@@ -128,3 +129,14 @@ def test_calls_that_stand_in_the_text_too_count_once() -> None:
     from_text = f"I look.\n<tool_call>{ONE}</tool_call>"
     parsed = Native().parse(prompt_spec(), Reply(from_text, calls=(RawCall("search", call, "c"),)))
     assert (parsed.text, parsed.actions) == ("I look.", (Action("search", ADA),))
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_arguments_to_show_meet_what_is_asked_of_all_of_them_together(keyword: str) -> None:
+    either: Parameters = {
+        "type": "object",
+        "properties": {"name": TEXT, "number": {"type": "integer"}},
+        keyword: [{"required": ["name"]}, {"required": ["number"]}],
+    }
+    shown = example(Tool("find", "Find.", either, print))
+    assert len(shown.keys() & {"name", "number"}) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from clew import Agent, MemoryStore
 from clew.agent.runner import start, take_up
-from clew.core.events import Charged, ChargeKind, Usage, decode, encode
+from clew.core.events import Charged, ChargeKind, Compacted, Usage, decode, encode
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, say
 
@@ -47,3 +47,14 @@ async def test_no_sentence_changes_what_a_charge_means(kind: ChargeKind) -> None
 def test_a_charge_is_read_as_it_was_written(kind: ChargeKind) -> None:
     charge = Charged(Usage(1, 2), kind, "as may be")
     assert decode(encode(charge)) == charge
+
+
+async def test_what_was_taken_is_summed_whatever_took_it() -> None:
+    took = Usage(100, 7)
+    who = Agent(model=ScriptedModel([say("x")]))
+    journal = await start(who, "q", MemoryStore(), run_id="run")
+    for _ in range(3):
+        await journal.record(Charged(took), Compacted("extract", "it is full", 10, usage=took))
+    for totals in (journal.trajectory.total, journal.trajectory.spent):
+        assert (totals.usage.input, totals.usage.output) == (300, 21)
+        assert (totals.lost.input, totals.lost.output) == (300, 21)

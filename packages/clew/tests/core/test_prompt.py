@@ -432,3 +432,7 @@ async def test_an_example_may_show_a_call_that_fails() -> None:
     worked = await read((await run(agent, "What?", store=store)).run_id, store=store)
     shown = agent.replace(prompt=PROMPT.replace(examples=[Example("What?", tuple(worked.steps))]))
     assert "ERROR: unknown_tool" in head(shown)
+
+
+def test_the_variants_that_ship_do_not_fill_what_instructions_are_shown_as() -> None:
+    assert "Variant(" not in repr(PROMPT)

@@ -203,5 +203,9 @@ async def test_a_cap_on_effects_leaves_what_only_reads(cap: int) -> None:
     helper = whole.helper(act("send", n=1), act("look", n=1), act("send", n=2))
     made = await whole.run(helper, HELP, HELP)
     assert (made.count("send"), made.count("look")) == (cap, 2)
-    refused = [text for text in whole.texts if "all tool calls with an effect" in text]
+    why = (
+        "all tool calls with an effect that the whole work may make are made or granted to other "
+        "runs: answer with what is known"
+    )
+    refused = [text for text in whole.texts if why in text]
     assert len(refused) == 4 - cap
