@@ -254,24 +254,24 @@ class Baseline:
     folder: Path  # of the sandbox in which it was measured
 
     def tests_of(self, mutant: Mutant) -> tuple[dict[str, float], dict[str, float]]:
-        """The tests that may see it, in two portions: those of its room first, quick
-        ones first, and of each table one case before the next.
+        """The tests that may see it, in two portions: those with its class in their name first,
+        then those of its room, quick ones first, and of each table one case before the next.
 
         Where it is in what runs on import, or in what no test runs in its own process: those that
-        run anything of its file; and where there are none, all.
+        run anything of its file, and all of its room.
         """
         by_line = self._by_line(str(self.folder / TARGET / mutant.file))
-        found = {name for line in mutant.lines for name in by_line.get(line, ())}
-        found &= self.took.keys()
+        room = str(HOUSE / mutant.file.partition("/")[0]) + "/"
+        found = {name for line in mutant.lines for name in by_line.get(line, ())} & self.took.keys()
         if not found:
             found = {name for names in by_line.values() for name in names} & self.took.keys()
-        room = str(HOUSE / mutant.file.partition("/")[0]) + "/"
-
+            found |= {name for name in self.took if name.startswith(room)}
+        named = f"[{mutant.function.partition('.')[0]}]"
         seen = Counter[str]()
-        turns: dict[str, tuple[int, int]] = {}
+        turns: dict[str, tuple[bool, int, int]] = {}
         for name in sorted(found or self.took, key=lambda name: (self.took[name], name)):
             far = 0 if name.startswith(room) else 2 if name.startswith(str(TOGETHER)) else 1
-            turns[name] = far, seen[function := name.partition("[")[0]]
+            turns[name] = not name.endswith(named), far, seen[function := name.partition("[")[0]]
             seen[function] += 1
         cheap, dear, total = dict[str, float](), dict[str, float](), 0.0
         for name in sorted(turns, key=lambda name: (*turns[name], self.took[name])):
