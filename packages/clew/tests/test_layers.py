@@ -49,7 +49,7 @@ BY_NAME = {  # who may import a module whose name is data
     "__init__.py": "a public name is loaded when it is first used",
     "codecs/__init__.py": "a codec is imported when an agent uses it",
     "models/resolve.py": "what makes a model stands on an optional extra, and its row names it",
-    "support/wings.py": "what reads entry points is dear to import",
+    "support/entry_points.py": "what reads entry points is dear to import",
     "agent_files/imports.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/groups.py": "a command, and an optional extra, is imported when it is used",
     "models/prices.py": "the list of prices is big, comes with providers, and is for their models",

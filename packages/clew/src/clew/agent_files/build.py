@@ -29,6 +29,7 @@ from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Too
 from clew.guards.limits import Limits
 from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.support.arguments import check_argument
+from clew.support.error_text import message_of
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew.support.wings import (
@@ -278,7 +279,8 @@ def _check_taken(model: Model, placed: Iterable[Placed]) -> None:
 
 def tool_names() -> tuple[str, ...]:
     """The names that `tools` may contain: shipped tools, and those of other packages."""
-    return ("calc", "planner", "backtrack", DOCS, ASK_PERSON, *names(TOOLS))
+    own = ("calc", "planner", "backtrack", DOCS, ASK_PERSON)
+    return tuple(dict.fromkeys((*own, *names(TOOLS))))
 
 
 def shipped(name: str) -> Tool:
@@ -292,14 +294,26 @@ def shipped(name: str) -> Tool:
             return planner()
         case _ if name == ASK_PERSON:
             return ask_person()
-        case _ if (made := find(TOOLS, name)) is not None:
-            tool: Tool = made()
-            return tool
+        case _ if (make := find(TOOLS, name)) is not None:
+            return _made(name, make)
         case _:
             known = tool_names()
             hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
             raise ConfigError(message)
+
+
+def _made(name: str, make: Any) -> Tool:
+    """A tool of another package, whose function may raise anything."""
+    try:
+        tool: Tool = make()
+        checked(tool)
+    except ConfigError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {message_of(error)}"
+        raise ConfigError(f"the tool {name} cannot be made: {why}") from error
+    return tool
 
 
 def _named(spec: Spec, kind: str, group: str, name: str) -> Any:

@@ -6,7 +6,6 @@ import os
 import platform
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
 from pathlib import Path
@@ -18,7 +17,9 @@ import msgspec
 from rich.text import Text
 
 from clew import ClewError, __version__
+from clew.cli import doctor_packages
 from clew.cli.errors import ANSWERED, FAILED, Shell
+from clew.cli.finding import Finding
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
@@ -28,7 +29,6 @@ from clew.stores import is_address, store_at, store_file
 from clew.support.extras import install, install_package, installed
 from clew.support.proxies import environment_proxies
 from clew.support.street import PACKAGES
-from clew.support.wings import DOCTOR, find, names
 
 EXTRAS: Final = {
     "openai": ("openai",),
@@ -44,16 +44,6 @@ EXTRAS: Final = {
 CORE: Final = ("anyio", "click", "jsonschema-rs", "msgspec", "rich")
 WAIT: Final = 0.3
 """Seconds that a server has to take a connection."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    area: str
-    name: str
-    usable: bool
-    detail: str
 
 
 @click.command("check")
@@ -106,9 +96,10 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
         Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
         *_network(),
         await _store(store),
-        *_added(),
+        *doctor_packages.examined(),
         *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
         *sorted(map(_package, PACKAGES), key=lambda package: not package.usable),
+        *doctor_packages.strangers(),
         *[await _provider(info) for info in providers],
         Finding("model", model, usable=True, detail=f"used when none is named: {why}"),
     ]
@@ -121,13 +112,6 @@ def _versions() -> list[Finding]:
         Finding("version", "python", usable=True, detail=here),
         Finding("version", "clew", usable=True, detail=f"{__version__} ({parts})"),
     ]
-
-
-def _added() -> Iterator[Finding]:
-    """What other packages have looked at."""
-    for area in names(DOCTOR):
-        for name, usable, message in find(DOCTOR, area)():
-            yield Finding(area, name, usable, message)
 
 
 def _network() -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from clew.cli.errors import (
 from clew.cli.safe_text import say
 from clew.support.extras import install
 from clew.support.nearest_name import nearest
-from clew.support.wings import COMMANDS, find, missing_package, names, require
+from clew.support.wings import COMMANDS, missing_package, names, require
 
 GAP: Final = 2  # columns between a command and what it does
 HELP: Final = ("-h", "--help")
@@ -68,8 +68,7 @@ class CommandEntry:
         Raises `ConfigError` where its package is not installed.
         """
         if self.package:
-            added: click.Command = require(COMMANDS, self.module or self.name)
-            return added
+            return _command(self.module or self.name)
         if self.commands:
             sections = {"Commands": self.commands}
             return CommandGroup(self.name, help=self.about, sections=sections, default=self.default)
@@ -103,7 +102,12 @@ class CommandGroup(click.Group):
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         entry = self._entries.get(cmd_name)
-        return None if entry is None else entry.load()
+        try:
+            return None if entry is None else entry.load()
+        except ConfigError:
+            if ctx.resilient_parsing:  # a shell completes a line, which is no place for errors
+                return None
+            raise
 
     @override
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -169,13 +173,21 @@ def _added() -> list[str]:
     return [name for name in names(COMMANDS) if "." not in name]
 
 
+def _command(name: str) -> click.Command:
+    """A command of another package. Raises `ConfigError` where it cannot be used."""
+    command = require(COMMANDS, name)
+    if not isinstance(command, click.Command):
+        message = f"{name}, which a package adds to {COMMANDS}, is no click.Command: {command!r}"
+        raise ConfigError(message)
+    return command
+
+
 def _about(name: str) -> str:
     """What a command of another package says of itself, or why it cannot be used."""
     try:
-        added: click.Command = find(COMMANDS, name)
+        return _command(name).get_short_help_str()
     except ConfigError as error:
         return str(error)
-    return added.get_short_help_str()
 
 
 _WORDS_OF_SHELLS: Final = frozenset({"COMP_WORDS", "COMP_LINE"})
@@ -195,9 +207,14 @@ class CommandLine(CommandGroup):
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command = super().get_command(ctx, cmd_name)
-        if command is None:
-            command = find(COMMANDS, cmd_name)
-        return command
+        if command is not None or cmd_name not in _added():
+            return command
+        try:
+            return _command(cmd_name)
+        except ConfigError:
+            if ctx.resilient_parsing:
+                return None
+            raise
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,6 +1,5 @@
 """`clew tools list`: what a model may be given to act with."""
 
-from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +14,7 @@ from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json, ToolSpec
-from clew.support.wings import TOOLS, find, names
+from clew.support.wings import TOOLS, find
 from clew.toolbox.docs import Library
 
 
@@ -47,17 +46,23 @@ def list_tools(*, as_json: bool, **arguments: Json) -> int:
 
 
 def _usable() -> tuple[str, ...]:
-    """The shipped tools, but for those that lack an extra: they are told of on stderr."""
+    """The tools by name, but for those that cannot be made: they are told of on stderr."""
     lacking: dict[str, list[str]] = {}
-    for name in names(TOOLS):
+    usable: dict[str, str] = {}  # by the name that a model knows
+    for name in tool_names():
         try:
-            find(TOOLS, name)
+            find(TOOLS, name)  # says what to install
+            called = DOCS if name == DOCS else make_tools(Spec(tools=(name,)), None)[0].name
+            if usable.setdefault(called, name) != name:
+                say(f"Not usable: {name} makes another tool called {called}", err=True)
         except ConfigError as error:
-            lacking.setdefault(error.install, []).append(name)
+            if error.install:
+                lacking.setdefault(error.install, []).append(name)
+            else:
+                say(f"Not usable: {error}", err=True)
     for command, lacked in lacking.items():
         say(f"Not installed ({command}): {', '.join(lacked)}", err=True)
-    without = {*chain.from_iterable(lacking.values())}
-    return tuple(name for name in tool_names() if name not in without)
+    return tuple(usable.values())
 
 
 def described(tool: ToolSpec) -> dict[str, Json]:

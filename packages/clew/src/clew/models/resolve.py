@@ -15,6 +15,7 @@ from clew.core.interfaces import Model
 from clew.models.prices import listed
 from clew.models.provider import Provider
 from clew.support.addresses import hidden
+from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.extras import install, installed
 from clew.support.wings import MODELS, find, missing_package, names
@@ -101,14 +102,24 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
             f"{name} needs a key: set {provider.key} in the environment or in .env, "
             f"or choose another model ({OFFLINE!r} needs none)"
         )
+    return _imported(name, provider, make)(model, **settings)
+
+
+def _imported(name: str, provider: Provider, make: str) -> Callable[..., Model]:
+    """What makes a provider's models. Raises `ConfigError`, whatever its import raises."""
     try:
         module, _, function = make.partition(":")
         factory: Callable[..., Model] = getattr(importlib.import_module(module), function)
-    except ImportError as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if not isinstance(error, ImportError):
+            message = f"{name} cannot be loaded from {make}: {described(error)}"
+            raise ConfigError(message) from error
         if not (missing := missing_package(error)):
             raise ConfigError(f"{name} cannot be loaded from {make}: {error}") from error
         raise _lacking(name, provider, missing) from error
-    return factory(model, **settings)
+    return factory
 
 
 def _lacking(name: str, provider: Provider, module: str) -> ConfigError:

@@ -4,16 +4,14 @@ The table stands in pyproject.toml, and in that of every package that adds somet
 when a name has to be found, and not before: `import clew` pays nothing for it.
 """
 
-import functools
-import importlib
-import sys
-from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Final
 
+from clew.support.entry_points import CORE, counting, package_name
+from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError
 from clew.support.extras import install, install_package
-from clew.support.street import package_of
+from clew.support.street import PACKAGES, package_of
 
 MODELS: Final = "clew.models"
 """`NAME:model`: a `Provider`, or a function from a model's name and options to a `Model`."""
@@ -51,30 +49,46 @@ COMMANDS: Final = "clew.commands"
 
 def names(group: str) -> list[str]:
     """All names of a group, in order."""
-    return sorted(_table(group, tuple(sys.path)))
+    return sorted(counting(group))
 
 
 def find(group: str, name: str) -> Any:
     """What has that name; None where nobody adds one.
 
-    Raises `ConfigError` where its package is not installed or cannot be imported: it says how to
-    add what is missing.
+    Raises `ConfigError` where its package is not installed or cannot be imported, whatever the
+    import raises: it says how to add what is missing.
     """
-    if (entry := _table(group, tuple(sys.path)).get(name)) is None:
+    if (entry := counting(group).get(name)) is None:
         if package := package_of(group, name):
             advice = install_package(package)
             message = f"{name} needs {package}, which is not installed: run {advice}"
             raise ConfigError(message, install=advice)
         return None
+    return load(entry)
+
+
+def load(entry: Any) -> Any:
+    """What an entry point names, imported. Raises `ConfigError`, in one line, where it cannot be.
+
+    Other people's code runs here, so whatever it raises is caught: one broken package may be in
+    the way of who asks for it, and of nobody else.
+    """
     try:
         return entry.load()
-    except ImportError as error:
-        if not (missing := missing_package(error)):
-            message = f"{name} cannot be imported from {entry.value}: {error}"
-            raise ConfigError(message) from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if not isinstance(error, ImportError) or not (missing := missing_package(error)):
+            raise ConfigError(unimportable(entry, error)) from error
         advice = _command(entry)
-        message = f"{name} needs {missing}, which is not installed: run {advice}"
+        message = f"{entry.name} needs {missing}, which is not installed: run {advice}"
         raise ConfigError(message, install=advice) from error
+
+
+def unimportable(entry: Any, error: BaseException) -> str:
+    """Why an entry point cannot be imported, and whose it is."""
+    why = message_of(error) if isinstance(error, ImportError) else described(error)
+    return f"{entry.name} cannot be imported from {entry.value} of {package_name(entry)}: {why}"
 
 
 def require(group: str, name: str) -> Any:
@@ -104,34 +118,8 @@ def _is_installed(package: str) -> bool:
 
 def _command(entry: Any) -> str:
     """The command that adds what an entry needs."""
-    name = entry.dist.name
-    if name == "clew" or name.startswith("clew-"):
+    name = package_name(entry)
+    if name in {CORE, *PACKAGES}:
         return install(entry.extras[0] if entry.extras else "", name)
     extras = f"[{','.join(entry.extras)}]" if entry.extras else ""
     return f"pip install '{name}{extras}'"
-
-
-@functools.lru_cache(maxsize=64)
-def _table(group: str, path: tuple[str, ...]) -> Mapping[str, Any]:
-    """The entry points of a group that are installed; nobody takes the place of clew's own."""
-    first: dict[str, list[Any]] = {}  # of a package that lies in two folders, the first one counts
-    for folder in path:
-        for package, entries in _packages(folder).items():
-            first.setdefault(package, entries)
-    of_group = [one for entries in first.values() for one in entries if one.group == group]
-    return {one.name: one for one in sorted(of_group, key=lambda one: one.dist.name == "clew")}
-
-
-@functools.cache
-def _packages(folder: str) -> Mapping[str, list[Any]]:
-    """The entry points of each package in a folder that adds something to clew.
-
-    All groups are read at once, and a folder once: there are many packages in it, and each of them
-    has a file to look into.
-    """
-    metadata = importlib.import_module("importlib.metadata")  # dear to import
-    packages: dict[str, list[Any]] = {}
-    for package in metadata.distributions(path=[folder]):
-        if entries := [one for one in package.entry_points if one.group.startswith("clew.")]:
-            packages.setdefault(package.name, entries)
-    return packages
