@@ -551,7 +551,7 @@ class TestTheSettings:
         assert repr(found.critic) == "Critic(offline)"
         assert found.by == ("rejected",)
         for wrong, why in [
-            ("most = 0", "line 3: rewinds most is 0"),
+            ("max_rewinds = 0", "line 3: rewinds max_rewinds is 0"),
             ('by = ["luck"]', "line [23]: .*luck"),
             ('critic = "nobody:x"', "line 3: .*nobody"),
         ]:
