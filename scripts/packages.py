@@ -1,6 +1,6 @@
 """What packages of clew stand on which others.
 
-    python scripts/packages.py evals,mcp
+    python scripts/packages.py evals,clew-mcp
 
 Prints the folders of clew, with what reads documents, of these packages, and of those that they
 require: pip has to be given all of them at once, since none of them is on an index.
@@ -29,6 +29,9 @@ def required(package: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    asked = [f"clew-{name}" for name in re.findall(r"[\w-]+", " ".join(sys.argv[1:]))]
+    asked = [
+        f"clew-{name.removeprefix('clew-')}"
+        for name in re.findall(r"[\w-]+", " ".join(sys.argv[1:]))
+    ]
     found = dict.fromkeys(one for name in ["clew", *asked] for one in required(name))
     print("clew[documents]", *[name for name in found if name != "clew"])

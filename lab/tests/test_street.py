@@ -3,6 +3,8 @@
 import ast
 import importlib
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,3 +162,12 @@ def test_clew_tells_its_classes_from_those_of_a_user(house: Path) -> None:
     """What ships is trusted with its deadlines and errors; a user's own is guarded."""
     assert is_shipped(type("Own", (), {"__module__": f"{module_of(house)}.a.b"}))
     assert not is_shipped(type("Own", (), {"__module__": f"{module_of(house)}_of_mine"}))
+
+
+@EACH_FURTHER
+def test_it_is_installed_by_its_own_name_and_by_the_short_one(house: Path) -> None:
+    script = [sys.executable, str(ROOT / "scripts" / "packages.py")]
+    short = house.name.removeprefix("clew-")
+    told = [subprocess.check_output([*script, name], text=True) for name in (house.name, short)]
+    assert told[0] == told[1]
+    assert house.name in told[0].split()
