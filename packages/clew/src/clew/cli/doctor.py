@@ -26,7 +26,7 @@ from clew.cli.screen import console
 from clew.cli.store_option import exists, redacted_location, store_location
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
-from clew.support.extras import install, install_package, installed
+from clew.support.extras import install, installed
 from clew.support.proxies import environment_proxies
 from clew.support.street import PACKAGES
 
@@ -98,7 +98,7 @@ async def _examine(store: str | None, env_file: str) -> list[Finding]:
         await _store(store),
         *doctor_packages.examined(),
         *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
-        *sorted(map(_package, PACKAGES), key=lambda package: not package.usable),
+        *sorted(map(doctor_packages.shipped, PACKAGES), key=lambda package: not package.usable),
         *doctor_packages.strangers(),
         *[await _provider(info) for info in providers],
         Finding("model", model, usable=True, detail=f"used when none is named: {why}"),
@@ -173,11 +173,6 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
     missing = [module for module in modules if not installed(module)]
     detail = f"{install(name)} brings {', '.join(missing)}" if missing else "installed"
     return Finding("extra", name, not missing, detail)
-
-
-def _package(name: str) -> Finding:
-    there = installed(name.replace("-", "_"))
-    return Finding("package", name, there, "installed" if there else install_package(name))
 
 
 async def _provider(info: ProviderInfo) -> Finding:

@@ -15,6 +15,7 @@ from clew.core.interfaces import Model
 from clew.models.prices import listed
 from clew.models.provider import Provider
 from clew.support.addresses import hidden
+from clew.support.entry_points import versions_met
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.extras import install, installed
@@ -107,8 +108,8 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
 
 def _imported(name: str, provider: Provider, make: str) -> Callable[..., Model]:
     """What makes a provider's models. Raises `ConfigError`, whatever its import raises."""
+    module, _, function = make.partition(":")
     try:
-        module, _, function = make.partition(":")
         factory: Callable[..., Model] = getattr(importlib.import_module(module), function)
     except KeyboardInterrupt:
         raise
@@ -117,7 +118,8 @@ def _imported(name: str, provider: Provider, make: str) -> Callable[..., Model]:
             message = f"{name} cannot be loaded from {make}: {described(error)}"
             raise ConfigError(message) from error
         if not (missing := missing_package(error)):
-            raise ConfigError(f"{name} cannot be loaded from {make}: {error}") from error
+            met = versions_met(module.partition(".")[0].replace("_", "-"), error)
+            raise ConfigError(f"{name} cannot be loaded from {make}: {error}{met}") from error
         raise _lacking(name, provider, missing) from error
     return factory
 

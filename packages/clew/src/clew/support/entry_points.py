@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from clew.support.street import PACKAGES, package_of
+from clew.support.street import PACKAGES, SHIPPED, package_of
 
 CORE: Final = "clew"
 
@@ -25,6 +25,27 @@ def everything() -> Sequence[Any]:
 def package_name(entry: Any) -> str:
     """The package that an entry point is of, as one writes it: `clew-web`, not `clew_web`."""
     return re.sub(r"[-_.]+", "-", entry.dist.name or "").lower()
+
+
+def version_of(package: str) -> str:
+    """The version of an installed package; "" where that is not known."""
+    metadata = importlib.import_module("importlib.metadata")  # dear to import
+    try:
+        return str(metadata.version(package))
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def versions_met(package: str, error: BaseException) -> str:
+    """The versions of two packages of which the first does not find something in the second.
+
+    Empty where that is not why an import failed.
+    """
+    module = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+    other = module.replace("_", "-")
+    if module not in SHIPPED or other == package:
+        return ""
+    return f" ({package} {version_of(package)} met {other} {version_of(other)})"
 
 
 def passed_over() -> Iterator[tuple[Any, str]]:

@@ -7,7 +7,7 @@ when a name has to be found, and not before: `import clew` pays nothing for it.
 from importlib.util import find_spec
 from typing import Any, Final
 
-from clew.support.entry_points import CORE, counting, package_name
+from clew.support.entry_points import CORE, counting, package_name, versions_met
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError
 from clew.support.extras import install, install_package
@@ -88,7 +88,9 @@ def load(entry: Any) -> Any:
 def unimportable(entry: Any, error: BaseException) -> str:
     """Why an entry point cannot be imported, and whose it is."""
     why = message_of(error) if isinstance(error, ImportError) else described(error)
-    return f"{entry.name} cannot be imported from {entry.value} of {package_name(entry)}: {why}"
+    package = package_name(entry)
+    message = f"{entry.name} cannot be imported from {entry.value} of {package}: {why}"
+    return message + versions_met(package, error)
 
 
 def require(group: str, name: str) -> Any:
