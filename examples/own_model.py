@@ -25,10 +25,10 @@ class TextModel:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Send the parts as one text. `on_text` is given whatever has arrived."""
         text = "\n".join(part.text for part in prompt)
-        said = self.go_on(text)
+        reply_text = self.go_on(text)
         if on_text is not None:
-            on_text(said)
-        return Reply(said, usage=Usage(len(text) // 4, len(said) // 4, estimated=True))
+            on_text(reply_text)
+        return Reply(reply_text, usage=Usage(len(text) // 4, len(reply_text) // 4, estimated=True))
 
 
 def parrot(text: str) -> str:

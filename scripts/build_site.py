@@ -66,8 +66,8 @@ def decisions() -> list[str]:
 
 def houses() -> dict[str, Path]:
     """The pages of the packages, as the navigation names them."""
-    found = sorted(ROOT.glob("packages/*/README.md"))
-    return {f"packages/{path.parent.name}": path for path in found}
+    ordered = sorted(ROOT.glob("packages/*/README.md"))
+    return {f"packages/{path.parent.name}": path for path in ordered}
 
 
 def reports() -> list[str]:
@@ -85,12 +85,12 @@ def navigation() -> list[dict[str, Any]]:
             return [{name: entries(inner)} for name, inner in part.items()]
         return [f"{page}.md" for page in part]
 
-    found = [{name: entries(part)} for name, part in NAVIGATION.items()]
-    for section in found:
+    documents = [{name: entries(part)} for name, part in NAVIGATION.items()]
+    for section in documents:
         section.get("Reference", []).append({"Python": api})
         section.get("Explanation", []).append({"Measured": entries(reports())})
         section.get("Explanation", []).append({"Decisions": entries(decisions())})
-    return found
+    return documents
 
 
 def lead(text: str, page: Path, source: Path) -> str:
@@ -100,24 +100,24 @@ def lead(text: str, page: Path, source: Path) -> str:
     behind the language of a block is for the tests, and goes.
     """
 
-    def turned(found: re.Match[str]) -> str:
-        label, address, mark = found["label"], found["address"], found["mark"] or ""
+    def turned(match: re.Match[str]) -> str:
+        label, address, mark = match["label"], match["address"], match["mark"] or ""
         if not address:
-            return found[0]
+            return match[0]
         target = (source.parent / address).resolve()
         if target in {ROOT / "README.md", ROOT / "docs" / "README.md"}:
-            place = PAGES / "index.md"  # beside the navigation, which is the list of pages
+            path = PAGES / "index.md"  # beside the navigation, which is the list of pages
         elif target.is_relative_to(ROOT / "docs") and target.is_file():
-            place = PAGES / target.relative_to(ROOT / "docs")
+            path = PAGES / target.relative_to(ROOT / "docs")
         elif target.is_relative_to(REPORTS) and target.suffix in {".md", ".svg", ".png"}:
-            place = MEASURED / target.relative_to(REPORTS)
+            path = MEASURED / target.relative_to(REPORTS)
         elif target == ROOT / "docs" / "decisions":
-            place = PAGES / f"{decisions()[0]}.md"
+            path = PAGES / f"{decisions()[0]}.md"
         elif target in houses().values():
-            place = PAGES / "packages" / f"{target.parent.name}.md"
+            path = PAGES / "packages" / f"{target.parent.name}.md"
         else:
             return label
-        return f"[{label}]({Path(os.path.relpath(place, page.parent)).as_posix()}{mark})"
+        return f"[{label}]({Path(os.path.relpath(path, page.parent)).as_posix()}{mark})"
 
     return LINK.sub(turned, re.sub(r"^([ >]*```\w+) .*$", r"\1", text, flags=re.MULTILINE))
 

@@ -30,28 +30,28 @@ path { fill: none; stroke: #b9b2a5; stroke-width: 1 }
 
 def imports() -> dict[str, set[str]]:
     """Which files of the core each of them imports."""
-    found: dict[str, set[str]] = {}
+    fields: dict[str, set[str]] = {}
     for path in sorted(CORE.glob("[a-z]*.py")):
         nodes = ast.walk(ast.parse(path.read_text("utf-8")))
         names = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-        found[path.stem] = {
+        fields[path.stem] = {
             name.removeprefix("clew.core.") for name in names if name.startswith("clew.core.")
         }
-    return found
+    return fields
 
 
 def below(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     """All that each file imports, also through others."""
-    whole: dict[str, set[str]] = {}
+    fields: dict[str, set[str]] = {}
 
     def visit(name: str) -> set[str]:
-        if name not in whole:
-            whole[name] = graph[name].union(*(visit(each) for each in graph[name]))
-        return whole[name]
+        if name not in fields:
+            fields[name] = graph[name].union(*(visit(each) for each in graph[name]))
+        return fields[name]
 
     for name in graph:
         visit(name)
-    return whole
+    return fields
 
 
 def floors(graph: dict[str, set[str]]) -> list[list[str]]:
@@ -71,7 +71,7 @@ def floors(graph: dict[str, set[str]]) -> list[list[str]]:
     return rows
 
 
-def places(rows: list[list[str]], arrows: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
+def centres(rows: list[list[str]], arrows: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
     """Where the middle of each box is: as near as may be above those that it imports."""
     widest = max(len(row) for row in rows)
     x: dict[str, float] = {}
@@ -81,8 +81,8 @@ def places(rows: list[list[str]], arrows: dict[str, set[str]]) -> dict[str, tupl
             under = [x[each] for each in arrows[name] if each in x]
             return (sum(under) / len(under) if under else widest / 2, name)
 
-        for place, name in enumerate(sorted(row, key=wish)):
-            x[name] = (widest - len(row)) / 2 + place
+        for index, name in enumerate(sorted(row, key=wish)):
+            x[name] = (widest - len(row)) / 2 + index
     height = len(rows)
     return {
         name: (
@@ -97,13 +97,13 @@ def places(rows: list[list[str]], arrows: dict[str, set[str]]) -> dict[str, tupl
 def drawn() -> str:
     """The picture."""
     graph = imports()
-    whole = below(graph)
+    graph_below = below(graph)
     arrows = {
-        name: {one for one in near if not any(one in whole[other] for other in near - {one})}
+        name: {one for one in near if not any(one in graph_below[other] for other in near - {one})}
         for name, near in graph.items()
     }
     rows = floors(graph)
-    at = places(rows, arrows)
+    at = centres(rows, arrows)
     wide = 2 * EDGE + max(len(row) for row in rows) * (WIDTH + GAP_X) - GAP_X
     high = 2 * EDGE + len(rows) * (HEIGHT + GAP_Y) - GAP_Y
     lines = [

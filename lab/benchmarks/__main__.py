@@ -27,11 +27,11 @@ def main() -> None:
 
     with started() as bench:
         rows = measure(bench, sizes, args.parts, say)
-    found = report.results(rows, time.perf_counter() - begun)
+    fields = report.results(rows, time.perf_counter() - begun)
     if args.print or args.tiny:
-        print(report.page(found, rows))
+        print(report.page(fields, rows))
     else:
-        report.save(report.completed(found))
+        report.save(report.completed(fields))
         report.write()
         print(f"wrote {report.RESULTS} and {report.PAGE}")
 

@@ -48,11 +48,11 @@ def loop(
     async def run(script: Script) -> str:
         messages = form.opening(script.goal)
         while True:
-            said = await complete(messages)
-            calls = form.calls(said)
+            reply = await complete(messages)
+            calls = form.calls(reply)
             if not calls:
-                return form.text(said)
-            messages += said
+                return form.text(reply)
+            messages += reply
             if thread:
                 done = [(call, await asyncio.to_thread(act, call.key)) for call in calls]
             else:
@@ -96,7 +96,7 @@ async def read(form: Format, response: httpx2.Response, heard: Callable[[], None
         if line.startswith("data: {"):
             reply.take(json.loads(line[6:]))
             heard()
-    return reply.said()
+    return reply.as_messages()
 
 
 KINDS: Final = {"plain": plain, "streamed": streamed, "thread": plain, "unsafe": plain}
@@ -110,8 +110,8 @@ async def main() -> None:
     ) as http:
         if args.kind == "first":
             first = First()
-            shown = streamed(form, http, args.url, first.heard)
-            run = loop(form, shown, args.size)
+            streamed_text = streamed(form, http, args.url, first.heard)
+            run = loop(form, streamed_text, args.size)
             tell(await measure_first(args.plan, run, first))
             return
         complete = KINDS[args.kind](form, http, args.url)

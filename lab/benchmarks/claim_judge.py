@@ -54,26 +54,26 @@ async def judged(agent: Agent, row: Row, number: int, store: Store) -> str:
     return word if word in {"yes", "no"} else ""
 
 
-async def measured(model: str, most: int, path: str) -> dict[str, Any]:
+async def measured(model: str, limit: int, path: str) -> dict[str, Any]:
     """The point of a model on a random part of the unseen half, printed too."""
     unseen = list(enumerate(rows("claims", "unseen")))
     random.Random(0).shuffle(unseen)
-    number, said = Counter[bool](), Counter[tuple[bool, str]]()
+    number, counts = Counter[bool](), Counter[tuple[bool, str]]()
     agent, store = judge(model), SqliteStore(path)
     try:
-        for place, row in unseen[:most]:
+        for index, row in unseen[:limit]:
             supported = row["label"] == "supported"
             number[supported] += 1
-            said[supported, await judged(agent, row, place, store)] += 1
-            print(f"\r{number.total()} of {min(most, len(unseen))}", end="", file=sys.stderr)
+            counts[supported, await judged(agent, row, index, store)] += 1
+            print(f"\r{number.total()} of {min(limit, len(unseen))}", end="", file=sys.stderr)
     finally:
         await store.close()
     print(file=sys.stderr)
     shares: dict[str, Any] = {"model": model, "claims": number.total()}
     for supported, name in ((True, "objected"), (False, "caught")):
-        no, of = said[supported, "no"], number[supported]
+        no, of = counts[supported, "no"], number[supported]
         shares[name] = round(no / of, 3)
-        print(f"{name}: {no} of {of} ({no / of:.3f}); neither yes nor no: {said[supported, '']}")
+        print(f"{name}: {no} of {of} ({no / of:.3f}); neither yes nor no: {counts[supported, '']}")
     return shares
 
 
@@ -81,15 +81,17 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.claim_judge")
     options.add_argument("model", help="provider:model, as everywhere in clew")
     options.add_argument("--store", default="judged.sqlite", help="the file of its runs")
-    options.add_argument("--most", type=int, default=1_000, help="so many claims, at random")
+    options.add_argument(
+        "--most", dest="limit", type=int, default=1_000, help="so many claims, at random"
+    )
     options.add_argument("--keep", action="store_true", help=f"keep the point in {KEPT.name}")
-    given = options.parse_args()
+    arguments = options.parse_args()
     if why := missing("claims"):
         print(why, file=sys.stderr)
         return 2
-    found = anyio.run(measured, given.model, given.most, given.store)
-    if given.keep:
-        KEPT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    result = anyio.run(measured, arguments.model, arguments.limit, arguments.store)
+    if arguments.keep:
+        KEPT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     return 0
 
 

@@ -69,8 +69,8 @@ class Local:
         if step >= script.steps:
             return Reply(text=checksum(map(proof_in, seen)), usage=usage)
         calls = tuple(
-            RawCall("lookup", encode({"key": key}).decode(), f"call_{step}_{place}")
-            for place, key in enumerate(script.keys(step))
+            RawCall("lookup", encode({"key": key}).decode(), f"call_{step}_{index}")
+            for index, key in enumerate(script.keys(step))
         )
         return Reply(thought(step, script), calls, "calls", usage)
 
@@ -79,13 +79,13 @@ class Watcher:
     """A listener, as a screen would be one: it makes the model stream."""
 
     def __init__(self) -> None:
-        self.shown = 0
+        self.number = 0
         self.first = First()
 
     def token(self, text: str) -> None:
         """Count what would be shown."""
         self.first.heard()
-        self.shown += len(text)
+        self.number += len(text)
 
     def entry(self, entry: clew.Entry) -> None:
         """Look at an entry."""
@@ -142,11 +142,11 @@ async def sequential(
         return str(result.answer)
 
     if kind.endswith("first") and listener is not None:
-        found = await measure_first(plan, run, listener.first)
+        measured = await measure_first(plan, run, listener.first)
     else:
-        found = await measure(plan, run)
+        measured = await measure(plan, run)
     await model.close()
-    return found
+    return measured
 
 
 async def together(
@@ -184,7 +184,7 @@ async def parallel(kind: str, url: str, size: int, store: clew.SqliteStore) -> o
 
 async def bytes_kept(plan: str, size: int, folder: Path) -> object:
     """Bytes of the store's file per step, without those of an empty store, for each length."""
-    found: dict[str, float] = {}
+    fields: dict[str, float] = {}
     for steps in map(int, plan.split(",")):
         path = folder / f"{steps}.sqlite"
         await clew.SqliteStore(path).close()
@@ -195,8 +195,8 @@ async def bytes_kept(plan: str, size: int, folder: Path) -> object:
         result = await clew.run(agent, script.goal, store=store)
         check(script, result.answer)
         await store.close()  # the last to close folds the log into the file
-        found[str(steps)] = (path.stat().st_size - empty) / steps
-    return found
+        fields[str(steps)] = (path.stat().st_size - empty) / steps
+    return fields
 
 
 async def main() -> None:
@@ -207,14 +207,14 @@ async def main() -> None:
             return
         store = clew.SqliteStore(Path(folder) / "runs.sqlite")
         if args.at_once:
-            found = await together(args.kind, args.url, args.plan, args.size, args.at_once, store)
+            value = await together(args.kind, args.url, args.plan, args.size, args.at_once, store)
         elif args.kind in {"sync", "async"}:
-            found = await parallel(args.kind, args.url, args.size, store)
+            value = await parallel(args.kind, args.url, args.size, store)
         else:
             model = served(args.provider, args.url)
-            found = await sequential(args.kind, model, args.plan, args.size, store)
+            value = await sequential(args.kind, model, args.plan, args.size, store)
         await store.close()
-        tell(found)
+        tell(value)
 
 
 if __name__ == "__main__":

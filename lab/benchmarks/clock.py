@@ -53,7 +53,7 @@ async def measure(plan: str, run: Run) -> dict[str, dict[str, float]]:
     """CPU and wall milliseconds per step, for each length of run in the plan."""
     warm = new_script(WARM)
     check(warm, await run(warm))
-    found: dict[str, dict[str, float]] = {}
+    fields: dict[str, dict[str, float]] = {}
     for section in plan.split(","):
         steps, times = map(int, section.split("x"))
         scripts = [new_script(steps) for _ in range(times)]
@@ -62,17 +62,17 @@ async def measure(plan: str, run: Run) -> dict[str, dict[str, float]]:
         for script in scripts:
             check(script, await run(script))
         scale = 1000 / steps / times
-        found[str(steps)] = {
+        fields[str(steps)] = {
             "cpu_ms": (time.process_time() - cpu) * scale,
             "wall_ms": (time.perf_counter() - wall) * scale,
         }
-    return found
+    return fields
 
 
 async def measure_first(plan: str, run: Run, first: "First") -> dict[str, dict[str, float]]:
     """Milliseconds from the start of a run to its first token and to its end, medians; and CPU."""
     check(warm := new_script(WARM), await run(warm))
-    found: dict[str, dict[str, float]] = {}
+    fields: dict[str, dict[str, float]] = {}
     for section in plan.split(","):
         steps, times = map(int, section.split("x"))
         waits: list[float] = []
@@ -86,12 +86,12 @@ async def measure_first(plan: str, run: Run, first: "First") -> dict[str, dict[s
             walls.append((time.perf_counter() - start) * 1000)
             waits.append((first.at - start) * 1000)
             check(script, answer)
-        found[str(steps)] = {
+        fields[str(steps)] = {
             "first_ms": statistics.median(waits),
             "wall_ms": statistics.median(walls),
             "cpu_ms": (time.process_time() - cpu) * 1000 / times,
         }
-    return found
+    return fields
 
 
 class First:

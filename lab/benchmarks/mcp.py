@@ -36,10 +36,10 @@ from clew_mcp import McpServer, mcp_tools_sync
 import clew_mcp.connection, clew_mcp.tool_calls
 mcp_tools_sync(McpServer(name="bench", command={command!r}, args={args!r}), pins={pins!r})
 """
-MOST_START: Final = 0.150
+MAX_START: Final = 0.150
 """CPU seconds that clew may take to start, beyond the import of the SDK."""
 
-MOST_CALL: Final = 1.2
+MAX_CALL: Final = 1.2
 """How much longer a call through clew may take than one through the SDK alone."""
 
 NUMBERS: Final = count()
@@ -103,8 +103,8 @@ def through_run(made: Tool) -> Calls:
     async def calls(texts: Sequence[str]) -> None:
         model = ScriptedModel([acts(*(act(made.name, text=text) for text in texts)), finish("x")])
         store = MemoryStore()
-        most = len(texts) + 1
-        limits = Limits(calls_per_step=most, tool_calls=most)
+        count = len(texts) + 1
+        limits = Limits(calls_per_step=count, tool_calls=count)
         agent = Agent(model, tools=[made], limits=limits)
         result = await run(agent, "go", store=store)
         record = await read(result.run_id, store=store)
@@ -117,17 +117,17 @@ def through_run(made: Tool) -> Calls:
 
 async def in_a_call() -> None:
     """Have tools called here as in the call 1.1 of a run, whose record holds nothing else."""
-    found: list[CallContext | None] = []
+    contexts: list[CallContext | None] = []
 
     @tool
     def keep() -> str:
         """Keep what a call may know."""
-        found.append(CALL.get())
+        contexts.append(CALL.get())
         return "kept"
 
     agent = Agent(ScriptedModel([act("keep"), finish("x")]), tools=[keep])
     await run(agent, "go", store=MemoryStore())
-    CALL.set(found[0])
+    CALL.set(contexts[0])
 
 
 def in_turn(one: One) -> Calls:
@@ -151,10 +151,10 @@ def together(one: One) -> Calls:
     return calls
 
 
-def check(found: object, wanted: object) -> None:
+def check(value: object, wanted: object) -> None:
     """Raise `RuntimeError` where the work was not done."""
-    if found != wanted:
-        message = f"{found!r} came instead of {wanted!r}"
+    if value != wanted:
+        message = f"{value!r} came instead of {wanted!r}"
         raise RuntimeError(message)
 
 
@@ -204,8 +204,8 @@ async def listed(server: McpServer, sizes: Sizes) -> Spent:
             for _ in texts:
                 check((await connection.listing()).digest != "", True)
 
-        found = [await spent(lists, fresh(sizes.calls)) for _ in range(sizes.rounds + 1)][1:]
-    return Spent(*(statistics.median(column) for column in zip(*found, strict=True)))
+        costs = [await spent(lists, fresh(sizes.calls)) for _ in range(sizes.rounds + 1)][1:]
+    return Spent(*(statistics.median(column) for column in zip(*costs, strict=True)))
 
 
 async def measure(name: str, server: McpServer, client: Client, sizes: Sizes) -> list[Row]:
@@ -292,19 +292,19 @@ def main() -> int:
     beyond = both - sdk
     print(f"start-up, CPU: SDK {sdk * 1000:.0f} ms, import clew {clew * 1000:.0f} ms, clew with "
           f"tools from pins {both * 1000:.0f} ms: {beyond * 1000:.0f} ms beyond the SDK "
-          f"(aim ≤ {MOST_START * 1000:.0f})\n")  # fmt: skip
+          f"(aim ≤ {MAX_START * 1000:.0f})\n")  # fmt: skip
     rows, lists = anyio.run(all_calls, sizes, backend="asyncio")
     print("| calls | SDK alone: CPU, wall (ms) | clew: CPU, wall (ms) | ratio: CPU, wall | aim |")
     print("|---|---|---|---|---|")
     for row in rows:
-        aim = f"≤ {MOST_CALL}" if row.is_aim else ""
+        aim = f"≤ {MAX_CALL}" if row.is_aim else ""
         print(f"| {row.what} | {row.sdk.cpu:.2f}, {row.sdk.wall:.2f} | {row.clew.cpu:.2f}, "
               f"{row.clew.wall:.2f} | {row.cpu:.2f}, {row.wall:.2f} | {aim} |")  # fmt: skip
     print("\na list of one tool, as at most one a second before calls with effects: " + "; ".join(
         f"{name} {each.cpu:.2f} ms of CPU, {each.wall:.2f} ms" for name, each in lists.items()
     ))  # fmt: skip
-    over = beyond > MOST_START or any(
-        row.is_aim and max(row.cpu, row.wall) > MOST_CALL for row in rows
+    over = beyond > MAX_START or any(
+        row.is_aim and max(row.cpu, row.wall) > MAX_CALL for row in rows
     )
     return 1 if over and sizes.starts > 1 else 0
 

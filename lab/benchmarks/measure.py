@@ -23,14 +23,15 @@ Client = TypeVar("Client")
 class Row:
     """A line of the table: what was measured, its target and what came out.
 
-    `part` is the letter of the measurement, `most` the target, `low` and `high` the extremes of the
-    repetitions, `beside` further figures in words. With no target, the row is there to be known.
+    `part` is the letter of the measurement, `target` the target, `low` and `high` the extremes of
+    the repetitions, `beside` further figures in words. With no target, the row is there to be
+    known.
     """
 
     part: str
     name: str
     unit: str
-    most: float | None
+    target: float | None
     median: float
     low: float
     high: float
@@ -39,7 +40,7 @@ class Row:
     @property
     def met(self) -> bool:
         """Whether the median is within the target."""
-        return self.most is None or self.median <= self.most
+        return self.target is None or self.median <= self.target
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,10 @@ BYTES: Final = 2.0
 
 
 def row(
-    part: str, name: str, unit: str, most: float | None, found: Sequence[float], beside: str = ""
+    part: str, name: str, unit: str, limit: float | None, values: Sequence[float], beside: str = ""
 ) -> Row:
     """A row of repetitions."""
-    return Row(part, name, unit, most, statistics.median(found), min(found), max(found), beside)
+    return Row(part, name, unit, limit, statistics.median(values), min(values), max(values), beside)
 
 
 def alternating(repetitions: int, clients: Sequence[Client]) -> Iterator[Sequence[Client]]:
@@ -125,37 +126,37 @@ def per_step(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
         "post": ("clients.openai_client", "post"),
         "raw": ("clients.openai_client", "raw"),
     }
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in clients}
+    results: dict[str, list[dict[str, Any]]] = {name: [] for name in clients}
     for number, names in enumerate(alternating(sizes.repetitions, list(clients))):
         say(f"(a) repetition {number + 1} of {sizes.repetitions}")
         for name in names:
             module, kind = clients[name]
-            found[name].append(bench.client(module, kind, "--plan", sizes.plan))
+            results[name].append(bench.client(module, kind, "--plan", sizes.plan))
     rows: list[Row] = []
     for steps in (section.split("x")[0] for section in sizes.plan.split(",")):
-        cpu = {name: [f[steps]["cpu_ms"] for f in figures] for name, figures in found.items()}
+        cpu = {name: [f[steps]["cpu_ms"] for f in figures] for name, figures in results.items()}
         rows += _ratios(steps, cpu)
     return rows
 
 
 def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
-    most = PER_STEP.get(steps)
-    said = f"{steps} steps, "
-    yield from _plain_functions(said, most, cpu)
-    said = f"{said}on the event loop, "
+    value = PER_STEP.get(steps)
+    text = f"{steps} steps, "
+    yield from _plain_functions(text, value, cpu)
+    text = f"{text}on the event loop, "
     yield row(
         "a",
-        f"{said}plain",
+        f"{text}plain",
         "×",
-        most,
+        value,
         over(cpu, "clew plain", "plain"),
         ms(cpu, "clew plain", "plain"),
     )
     yield row(
         "a",
-        f"{said}streamed",
+        f"{text}streamed",
         "×",
-        most,
+        value,
         over(cpu, "clew streamed", "streamed"),
         ms(cpu, "clew streamed", "streamed"),
     )
@@ -170,11 +171,11 @@ def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
             (one - alone) / floor
             for one, alone, floor in zip(cpu["clew unsafe"], commits, plain, strict=True)
         ]
-        name = f"{said}unsafe tool, without its FULL commits, measured {how}"
-        yield row("a", name, "×", most, rest, beside)
+        name = f"{text}unsafe tool, without its FULL commits, measured {how}"
+        yield row("a", name, "×", value, rest, beside)
     yield row(
         "a",
-        f"{said}plain, over the loop with `client.post`",
+        f"{text}plain, over the loop with `client.post`",
         "×",
         None,
         over(cpu, "clew plain", "post"),
@@ -182,7 +183,7 @@ def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
     )
     yield row(
         "a",
-        f"{said}for comparison: `client.post` with bytes and nothing else",
+        f"{text}for comparison: `client.post` with bytes and nothing else",
         "×",
         None,
         over(cpu, "raw", "plain"),
@@ -190,41 +191,47 @@ def _ratios(steps: str, cpu: Cpu) -> Iterator[Row]:
     )
 
 
-def _plain_functions(said: str, most: float | None, cpu: Cpu) -> Iterator[Row]:
+def _plain_functions(text: str, limit: float | None, cpu: Cpu) -> Iterator[Row]:
     """Tools as README has them."""
     for tool, ours, floor, target, beside in (
-        ("`def` that reads", "clew def", "plain", most, "over a loop that calls it"),
+        ("`def` that reads", "clew def", "plain", limit, "over a loop that calls it"),
         ("`def` that reads", "clew def", "thread", None, "over a loop with `asyncio.to_thread`"),
-        ("`def`, unsafe", "clew def, unsafe", "with commits", most, "over a loop with its commits"),
+        (
+            "`def`, unsafe",
+            "clew def, unsafe",
+            "with commits",
+            limit,
+            "over a loop with its commits",
+        ),
         ("`def`, unsafe", "clew def, unsafe", "plain", None, "over a loop that keeps nothing"),
     ):
-        name = f"{said}{tool}, {beside}"
+        name = f"{text}{tool}, {beside}"
         yield row("a", name, "×", target, over(cpu, ours, floor), ms(cpu, ours, floor))
 
 
 def first(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     """(g) A streamed run of one step: until its first token, and until its end."""
     kinds = {"clew_runs": "def-first", "bare": "first", "clients.openai_client": "first"}
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in kinds}
+    first_by_kind: dict[str, list[dict[str, float]]] = {name: [] for name in kinds}
     for number, names in enumerate(alternating(sizes.repetitions, list(kinds))):
         say(f"(g) repetition {number + 1} of {sizes.repetitions}")
         for name in names:
             figures = bench.client(name, kinds[name], "--plan", sizes.first_plan)
-            found[name] += figures.values()
+            first_by_kind[name] += figures.values()
     rows: list[Row] = []
     for name, key in (
         ("wall until the first token", "first_ms"),
         ("wall of the whole run", "wall_ms"),
         ("CPU of the whole run", "cpu_ms"),
     ):
-        figures = {who: [one[key] for one in each] for who, each in found.items()}
+        figures = {who: [one[key] for one in each] for who, each in first_by_kind.items()}
         client = figures["clients.openai_client"]
         named = {"clew": figures["clew_runs"], "the loop": figures["bare"], "raw": client}
         beside = ms(named, "clew", "the loop")
         rows.append(row("g", name, "×", None, over(figures, "clew_runs", "bare"), beside))
         raw = over(named, "raw", "the loop")
-        said = f"{name}, for comparison: `client.post` with bytes and nothing else"
-        rows.append(row("g", said, "×", None, raw, ms(named, "raw")))
+        text = f"{name}, for comparison: `client.post` with bytes and nothing else"
+        rows.append(row("g", text, "×", None, raw, ms(named, "raw")))
     return rows
 
 
@@ -232,7 +239,7 @@ def kept(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
     """(b) Bytes on the disk per step. They do not vary, so once is enough."""
     say("(b) bytes on the disk")
     options = ("--plan", sizes.bytes_plan, "--size", str(PAYLOAD))
-    found: dict[str, float] = bench.client("clew_runs", "bytes", *options)
+    figures: dict[str, float] = bench.client("clew_runs", "bytes", *options)
     return [
         row(
             "b",
@@ -242,7 +249,7 @@ def kept(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
             [size / PAYLOAD],
             f"{size:.0f} bytes a step",
         )
-        for steps, size in found.items()
+        for steps, size in figures.items()
     ]
 
 
@@ -250,10 +257,10 @@ def imported(sizes: Sizes, say: Say) -> list[Row]:
     """(c) What `import clew` takes beyond starting Python."""
     say("(c) import")
     python("import clew")  # compiles what is not compiled yet
-    found = [(python("pass"), python("import clew")) for _ in range(sizes.imports)]
+    timings = [(python("pass"), python("import clew")) for _ in range(sizes.imports)]
     names: tuple[Literal["CPU", "wall"], ...] = ("CPU", "wall")
     return [
-        row("c", f"import, {name}", "s", IMPORT, [ours[i] - none[i] for none, ours in found])
+        row("c", f"import, {name}", "s", IMPORT, [ours[i] - none[i] for none, ours in timings])
         for i, name in enumerate(names)
     ]
 
@@ -337,30 +344,30 @@ def others(bench: Bench, sizes: Sizes, say: Say) -> list[Row]:
             (provider, "streamed", "bare", sizes.plan),
             (provider, "raw", alone, sizes.alone_plan),
         ]
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {provider: {} for provider in OTHERS}
+    results: dict[str, dict[str, list[dict[str, Any]]]] = {provider: {} for provider in OTHERS}
     for number, order in enumerate(alternating(sizes.others, turns)):
         say(f"(f) repetition {number + 1} of {sizes.others}")
         for provider, name, module, plan in order:
             options = ("--provider", provider, "--plan", plan)
             figures = bench.client(module, name.removeprefix("clew "), *options)
-            found[provider].setdefault(name, []).append(figures)
+            results[provider].setdefault(name, []).append(figures)
     rows: list[Row] = []
     for provider, (title, _) in OTHERS.items():
         for steps in (section.split("x")[0] for section in sizes.plan.split(",")):
             cpu = {
                 name: [one[steps]["cpu_ms"] for one in figures if steps in one]
-                for name, figures in found[provider].items()
+                for name, figures in results[provider].items()
             }
             rows += _over_bare(f"{title}, {steps} steps", PER_STEP.get(steps), cpu)
     return rows
 
 
-def _over_bare(said: str, most: float | None, cpu: Cpu) -> Iterator[Row]:
+def _over_bare(text: str, limit: float | None, cpu: Cpu) -> Iterator[Row]:
     for way in ("plain", "streamed"):
-        found = over(cpu, f"clew {way}", way)
-        yield row("f", f"{said}, {way}", "×", most, found, ms(cpu, f"clew {way}", way))
+        values = over(cpu, f"clew {way}", way)
+        yield row("f", f"{text}, {way}", "×", limit, values, ms(cpu, f"clew {way}", way))
     if cpu["raw"]:
-        name = f"{said}, for comparison: the official client and nothing else"
+        name = f"{text}, for comparison: the official client and nothing else"
         yield row("f", name, "×", None, over(cpu, "raw", "plain"), ms(cpu, "raw"))
 
 

@@ -43,8 +43,8 @@ class Bench:
         )
         if ran.returncode:
             raise RuntimeError(f"{' '.join(argv[1:])} failed:\n{ran.stderr[-2000:]}")
-        found: dict[str, Any] = json.loads(ran.stdout)
-        return found
+        results: dict[str, Any] = json.loads(ran.stdout)
+        return results
 
 
 def environment() -> dict[str, str]:

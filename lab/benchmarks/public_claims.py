@@ -36,19 +36,19 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.public_claims")
     options.add_argument("--draw", action="store_true", help=f"the curve, into {PICTURE.name}")
     options.add_argument("--misses", action="store_true", help="of the seen half alone")
-    given = options.parse_args()
+    arguments = options.parse_args()
     if why := missing("claims"):
         print(why, file=sys.stderr)
         return 2
     print("| half | supported | objected to | unsupported | caught |")
     print("|---|---|---|---|---|")
     for half in HALVES:
-        print("\n".join(table(half, misses=given.misses)))
+        print("\n".join(table(half, misses=arguments.misses)))
     unseen = rows("claims", "unseen")
-    found = [audited(row) for row in unseen]
+    rows_audited = [audited(row) for row in unseen]
     shares = [overlap(row["claim"], [row["evidence"]]) for row in unseen]
-    curves = {"the audit, by `least`": by_score(unseen, shares, [each.ok for each in found])}
-    lax = [without_names(each) for each in found]
+    curves = {"the audit, by `least`": by_score(unseen, shares, [each.ok for each in rows_audited])}
+    lax = [without_names(each) for each in rows_audited]
     curves["the same, names not looked up"] = by_score(unseen, shares, lax)
     for name, curve in curves.items():
         print(f"\n{name}:")
@@ -56,7 +56,7 @@ def main() -> int:
             "\n".join(f"  {step:.2f}: {wrong:.3f}, {caught:.3f}" for step, wrong, caught in curve)
         )
         print(f"  caught at 0.10 objections: {at_tenth(curve):.3f}")
-    if given.draw:
+    if arguments.draw:
         draw(curves)
     return 0
 
@@ -66,13 +66,13 @@ def table(half: Half, *, misses: bool) -> list[str]:
     number, objected = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
     subject = 0
     for row in rows("claims", half):
-        found, supported = audited(row), row["label"] == "supported"
+        audited_row, supported = audited(row), row["label"] == "supported"
         for kind in ("", row["kind"]):
             number[kind, supported] += 1
-            objected[kind, supported] += not found.ok
-        subject += supported and not found.ok and only_subject(found)
-        if misses and half == "seen" and found.ok != supported:
-            print(f"{row['kind']}: {row['claim']} | {found.problems}", file=sys.stderr)
+            objected[kind, supported] += not audited_row.ok
+        subject += supported and not audited_row.ok and only_subject(audited_row)
+        if misses and half == "seen" and audited_row.ok != supported:
+            print(f"{row['kind']}: {row['claim']} | {audited_row.problems}", file=sys.stderr)
     lines = [
         f"| {half}{': ' if kind else ''}{kind} | {number[kind, True]} | {objected[kind, True]} "
         f"({objected[kind, True] / number[kind, True]:.3f}) | {number[kind, False]} | "
@@ -82,16 +82,16 @@ def table(half: Half, *, misses: bool) -> list[str]:
     return [*lines, f"| {half}: objected to for a missing subject alone | | {subject} | | |"]
 
 
-def only_subject(found: Audit) -> bool:
+def only_subject(audit: Audit) -> bool:
     """Whether all that is missing is the name a claim begins with: a title would have it."""
-    missed = [fact for claim in found.claims for fact in claim.missing]
+    missed = [fact for claim in audit.claims for fact in claim.missing]
     return len(missed) == 1 and missed[0].kind == "name" and missed[0].start < 6
 
 
-def without_names(found: Audit) -> bool:
+def without_names(audit: Audit) -> bool:
     """Whether nothing speaks against the claims but names that stand nowhere."""
-    missed = [fact for claim in found.claims for fact in claim.missing]
-    return not any(claim.why for claim in found.claims) and {fact.kind for fact in missed} <= {
+    missed = [fact for claim in audit.claims for fact in claim.missing]
+    return not any(claim.why for claim in audit.claims) and {fact.kind for fact in missed} <= {
         "name"
     }
 

@@ -82,9 +82,9 @@ def running(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r'" ([^"]*?) "', r'"\1"', text)).strip()
 
 
-def first(rows: Iterable[Any], most: int) -> list[Any]:
+def first(rows: Iterable[Any], limit: int) -> list[Any]:
     """So many of them, in the order of their hashes."""
-    return sorted(rows, key=lambda row: hashed(json.dumps(row, sort_keys=True)))[:most]
+    return sorted(rows, key=lambda row: hashed(json.dumps(row, sort_keys=True)))[:limit]
 
 
 class Sources:
@@ -93,15 +93,15 @@ class Sources:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def text(self, place: str) -> str:
-        data = (self.folder / place).read_bytes()
+    def text(self, location: str) -> str:
+        data = (self.folder / location).read_bytes()
         try:
             return data.decode()
         except UnicodeDecodeError:
             return data.decode("latin-1")
 
-    def lines(self, place: str) -> Iterator[Any]:
-        return map(json.loads, self.text(place).splitlines())
+    def lines(self, location: str) -> Iterator[Any]:
+        return map(json.loads, self.text(location).splitlines())
 
     def wheel(self, name: str) -> zipfile.ZipFile:
         return zipfile.ZipFile(next(self.folder.glob(f"{name}-*.whl")))
@@ -117,8 +117,8 @@ def claims(sources: Sources) -> Iterator[Row]:
 
 def _claims(sources: Sources) -> Iterator[tuple[str, ...]]:
     for part in ("dev", "test"):
-        place = f"TalSchuster/FeverSymmetric/symmetric_v0.2/fever_symmetric_{part}.jsonl"
-        for row in sources.lines(place):
+        text = f"TalSchuster/FeverSymmetric/symmetric_v0.2/fever_symmetric_{part}.jsonl"
+        for row in sources.lines(text):
             named = ("FEVER Symmetric 0.2", "CC BY-SA 3.0", "fever", "en")
             yield (*named, row["claim"], row["evidence"], row["label"])
     yield from _wice(sources)
@@ -159,19 +159,19 @@ def _wice(sources: Sources) -> Iterator[tuple[str, ...]]:
 def chosen(rows: Iterable[Row]) -> list[Row]:
     """So many claims of each kind and side as are taken, in the order of their hashes."""
     count: collections.Counter[tuple[str, bool]] = collections.Counter()
-    found: list[Row] = []
+    chosen_rows: list[Row] = []
     for row in sorted(rows, key=lambda row: hashed(f"{row['claim']}\n{row['evidence']}")):
         side = row["kind"], row["label"] == "supported"
         if count[side] < TAKEN[row["kind"]]:
             count[side] += 1
-            found.append(row)
-    return found
+            chosen_rows.append(row)
+    return chosen_rows
 
 
 def requests(sources: Sources) -> Iterator[Row]:
     known: set[str] = set()
-    for source, licence, kind, language, said, attack in _requests(sources):
-        text = said.strip()
+    for source, licence, kind, language, request_text, attack in _requests(sources):
+        text = request_text.strip()
         if 6 <= len(text) <= 6_000 and same(text) not in known:
             known.add(same(text))
             row = {"source": source, "licence": licence, "kind": kind, "language": language}
@@ -179,8 +179,8 @@ def requests(sources: Sources) -> Iterator[Row]:
 
 
 def _requests(sources: Sources) -> Iterator[tuple[str, str, str, str, str, bool]]:
-    place = "ChefAharoni/Freeze-Drying-Prompts-Evaluation/data/deepset.jsonl"
-    for row in sources.lines(place):
+    path = "ChefAharoni/Freeze-Drying-Prompts-Evaluation/data/deepset.jsonl"
+    for row in sources.lines(path):
         text = row["text"]
         language = "de" if len(GERMAN.findall(text.lower())) * 10 > len(text.split()) else "en"
         named = ("deepset prompt-injections", "Apache-2.0", "deepset", language)
@@ -203,8 +203,8 @@ def _requests(sources: Sources) -> Iterator[tuple[str, str, str, str, str, bool]
         named = ("nullsec-promptinject 0.1.0", "see its package", "direct", language)
         yield (*named, text, True)
     for part in ("one", "two", "three"):
-        place = f"SaFoLab-WISC/InjecGuard/datasets/NotInject_{part}.json"
-        for row in json.loads(sources.text(place)):
+        path = f"SaFoLab-WISC/InjecGuard/datasets/NotInject_{part}.json"
+        for row in json.loads(sources.text(path)):
             language = "mul" if row["category"] == "Multilingual" else "en"
             yield "NotInject", "MIT", "notinject", language, row["prompt"], False
 
@@ -284,9 +284,9 @@ def main() -> None:
             f"{__doc__}\nREPOSITORIES: {', '.join(REPOSITORIES)}\nPACKAGES: {', '.join(PACKAGES)}"
         )
     sources, out = Sources(Path(sys.argv[1])), Path(sys.argv[2])
-    found = chosen(claims(sources))
-    grouped(found, lambda row: [f"c:{same(row['claim'])}", f"e:{same(row['evidence'])}"])
-    write(out / "public/claims.jsonl.gz", found, lambda row: f"{row['claim']}\n{row['evidence']}")
+    rows = chosen(claims(sources))
+    grouped(rows, lambda row: [f"c:{same(row['claim'])}", f"e:{same(row['evidence'])}"])
+    write(out / "public/claims.jsonl.gz", rows, lambda row: f"{row['claim']}\n{row['evidence']}")
     asked = list(requests(sources))
     grouped(asked, lambda row: [
         "t:" + " ".join(same(row["text"]).split()[:7]), f"x:{same(row['text'])}"

@@ -15,7 +15,7 @@ from clew.screens import find
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.public_requests")
     options.add_argument("--misses", action="store_true", help="of the seen half alone")
-    given = options.parse_args()
+    arguments = options.parse_args()
     if why := missing("requests"):
         print(why, file=sys.stderr)
         return 2
@@ -24,12 +24,12 @@ def main() -> int:
     for half in HALVES:
         number, flagged = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
         for row in rows("requests", half):
-            found = find(row["text"])
+            matches = find(row["text"])
             for kind in ("all", row["kind"]):
                 number[kind, row["attack"]] += 1
-                flagged[kind, row["attack"]] += found is not None
-            if given.misses and half == "seen" and (found is not None) != row["attack"]:
-                print(f"{row['kind']}: {row['text']!r} {found}", file=sys.stderr)
+                flagged[kind, row["attack"]] += matches is not None
+            if arguments.misses and half == "seen" and (matches is not None) != row["attack"]:
+                print(f"{row['kind']}: {row['text']!r} {matches}", file=sys.stderr)
         for kind in sorted({kind for kind, _ in number}, key=lambda kind: (kind != "all", kind)):
             label = half if kind == "all" else f"{half}: {kind}"
             print(line(label, [number[kind, True], flagged[kind, True]],

@@ -174,28 +174,28 @@ def results(rows: Sequence[Row], seconds: float) -> dict[str, Any]:
     }
 
 
-def completed(found: dict[str, Any]) -> dict[str, Any]:
+def completed(results: dict[str, Any]) -> dict[str, Any]:
     """The results with those of before for what was not measured now, and a note that says so."""
     before: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    now = {row["part"] for row in found["rows"]}
+    now = {row["part"] for row in results["rows"]}
     older = [row for row in before["rows"] if row["part"] not in now]
     if not older:
-        return found
-    said = "; ".join(TITLES[part] for part in sorted({row["part"] for row in older}))
-    note = f"from {before['date']}, {before['machine']['processor']}: {said}"
-    rows = sorted([*found["rows"], *older], key=lambda row: row["part"])
-    return found | {"rows": rows, "notes": [*before.get("notes", ()), note]}
+        return results
+    text = "; ".join(TITLES[part] for part in sorted({row["part"] for row in older}))
+    note = f"from {before['date']}, {before['machine']['processor']}: {text}"
+    rows = sorted([*results["rows"], *older], key=lambda row: row["part"])
+    return results | {"rows": rows, "notes": [*before.get("notes", ()), note]}
 
 
-def save(found: dict[str, Any]) -> None:
+def save(results: dict[str, Any]) -> None:
     """Write `results.json`."""
-    RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def text() -> str:
     """The report as `results.json` makes it."""
-    found: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return page(found, [Row(**row) for row in found["rows"]])
+    results: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return page(results, [Row(**row) for row in results["rows"]])
 
 
 def write() -> None:
@@ -203,16 +203,16 @@ def write() -> None:
     pages.write("performance", text())
 
 
-def page(found: dict[str, Any], rows: Sequence[Row]) -> str:
+def page(results: dict[str, Any], rows: Sequence[Row]) -> str:
     """The page."""
     lines = [
         "# Performance",
         "",
         INTRODUCTION,
         "",
-        *(f"- {name}: {value}" for name, value in found["machine"].items()),
-        f"- {found['date']}, {found['seconds']} s, load average {found['load']} at the end",
-        *(f"- {note}" for note in found.get("notes", ())),
+        *(f"- {name}: {value}" for name, value in results["machine"].items()),
+        f"- {results['date']}, {results['seconds']} s, load average {results['load']} at the end",
+        *(f"- {note}" for note in results.get("notes", ())),
         "",
         READING,
         "",
@@ -231,26 +231,29 @@ def table(rows: Sequence[Row]) -> list[str]:
         "| measured | target | median (least to most) | | beside |",
         "|---|---|---|---|---|",
         *(
-            f"| {row.name} | {target(row)} | {shown(row, row.median)} "
-            f"({shown(row, row.low)} to {shown(row, row.high)}) | {verdict(row)} | {row.beside} |"
+            f"| {row.name} | {target(row)} | {with_unit(row, row.median)} "
+            f"({with_unit(row, row.low)} to {with_unit(row, row.high)}) | {verdict(row)} | "
+            f"{row.beside} |"
             for row in rows
         ),
     ]
 
 
-def shown(row: Row, value: float) -> str:
+def with_unit(row: Row, value: float) -> str:
     """A figure with its unit."""
     return f"{value:.2f}{row.unit}" if row.unit == "×" else f"{value:.3f} {row.unit}"
 
 
 def target(row: Row) -> str:
     """The most a row may have."""
-    return "" if row.most is None else f"≤ {row.most:g}{'' if row.unit == '×' else ' '}{row.unit}"
+    return (
+        "" if row.target is None else f"≤ {row.target:g}{'' if row.unit == '×' else ' '}{row.unit}"
+    )
 
 
 def verdict(row: Row) -> str:
     """Whether it is so."""
-    if row.most is None:
+    if row.target is None:
         return ""
     return "met" if row.met else "**missed**"
 
@@ -263,6 +266,6 @@ def missed(rows: Sequence[Row]) -> list[str]:
     lines = ["", "## What is missed", ""]
     for row in over:
         reason = next((why for words, why in REASONS.items() if words in row.name), "")
-        figure = f"{shown(row, row.median)} instead of {target(row)[2:]}"
+        figure = f"{with_unit(row, row.median)} instead of {target(row)[2:]}"
         lines.append(f"- ({row.part}) {row.name}: {figure}. {reason}".rstrip())
     return lines

@@ -71,8 +71,8 @@ def table(
 ) -> None:
     """How many attacks were found, by one of their fields."""
     of, lost = Counter(row[field] for row in attacks), Counter(row[field] for row in missed)
-    found = ", ".join(f"{name} {of[name] - lost[name]}/{of[name]}" for name in sorted(of))
-    print(f"{title}: {found}")
+    text = ", ".join(f"{name} {of[name] - lost[name]}/{of[name]}" for name in sorted(of))
+    print(f"{title}: {text}")
 
 
 def main() -> None:
@@ -80,21 +80,21 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--half", choices=HALVES, default="unseen")
     parser.add_argument("--misses", action="store_true", help="show what was taken wrongly")
-    given = parser.parse_args()
-    if given.half == "unaware":
+    options = parser.parse_args()
+    if options.half == "unaware":
         published()
         return
-    attacks, harmless = rows("attacks", given.half), rows("harmless", given.half)
+    attacks, harmless = rows("attacks", options.half), rows("harmless", options.half)
     missed = [row for row in attacks if find(row["text"]) is None]
     alarms = [row for row in harmless if find(row["text"]) is not None]
-    found = len(attacks) - len(missed)
-    print(f"{given.half}: {len(attacks)} attacks, {len(harmless)} harmless requests")
-    print(f"recall {found / len(attacks):.3f} ({found} of {len(attacks)})")
-    print(f"precision {found / (found + len(alarms)):.3f} ({len(alarms)} false alarms)")
+    count = len(attacks) - len(missed)
+    print(f"{options.half}: {len(attacks)} attacks, {len(harmless)} harmless requests")
+    print(f"recall {count / len(attacks):.3f} ({count} of {len(attacks)})")
+    print(f"precision {count / (count + len(alarms)):.3f} ({len(alarms)} false alarms)")
     table("found by kind", "kind", attacks, missed)
     table("by language", "language", attacks, missed)
     table("by disguise", "disguise", attacks, missed)
-    if given.misses:
+    if options.misses:
         for row in missed:
             print(
                 "missed",

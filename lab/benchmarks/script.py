@@ -65,9 +65,9 @@ class Script:
 
 def parse(goal: str) -> Script:
     """The script in a user's message. Raises `ValueError` where there is none."""
-    if (found := _SCRIPT.search(goal)) is None:
+    if (matches := _SCRIPT.search(goal)) is None:
         raise ValueError(f"no script in {goal!r}")
-    return Script(int(found[1]), int(found[2]), found[3])
+    return Script(int(matches[1]), int(matches[2]), matches[3])
 
 
 def proof(key: str) -> str:
@@ -83,8 +83,8 @@ def entry(key: str, size: int) -> str:
 
 def proof_in(text: str) -> str:
     """The proof that an observation carries, or "" where the tool did not really run."""
-    found = _PROOF.match(text)
-    return found[1] if found else ""
+    match = _PROOF.match(text)
+    return match[1] if match else ""
 
 
 def checksum(proofs: Iterable[str]) -> str:

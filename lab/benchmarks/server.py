@@ -14,7 +14,7 @@ import msgspec
 import uvicorn
 
 from benchmarks.formats import format_at
-from benchmarks.formats.shapes import Asked, Call, Message, Said, encode
+from benchmarks.formats.shapes import Asked, Call, Message, NextReply, encode
 from benchmarks.script import Script, checksum, parse, proof_in, thought
 
 Send = Callable[[Message], Awaitable[None]]
@@ -23,14 +23,14 @@ Receive = Callable[[], Awaitable[Message]]
 WAIT: Final = re.compile(r"^/wait/(\d+)/")
 
 
-def follow(asked: Asked) -> Said:
+def follow(asked: Asked) -> NextReply:
     """What comes next."""
     script: Script = parse(asked.goal)
     step = len(asked.seen) // script.calls
     if step >= script.steps:
-        return Said(checksum(map(proof_in, asked.seen)))
-    calls = [Call(f"call_{step}_{place}", key) for place, key in enumerate(script.keys(step))]
-    return Said(thought(step, script), calls)
+        return NextReply(checksum(map(proof_in, asked.seen)))
+    calls = [Call(f"call_{step}_{index}", key) for index, key in enumerate(script.keys(step))]
+    return NextReply(thought(step, script), calls)
 
 
 async def read(receive: Receive) -> bytes:
@@ -49,7 +49,7 @@ async def app(scope: Message, receive: Receive, send: Send) -> None:
     try:
         form = format_at(path)
         asked = form.asked(body, path)
-        said = follow(asked)
+        reply = follow(asked)
     except (msgspec.DecodeError, LookupError, ValueError, StopIteration) as error:
         text = encode({"error": {"message": str(error), "type": "invalid_request_error"}})
         await start(send, 400, b"application/json")
@@ -59,10 +59,10 @@ async def app(scope: Message, receive: Receive, send: Send) -> None:
         await asyncio.sleep(int(wait[1]) / 1000)
     if not asked.stream:
         await start(send, 200, b"application/json")
-        await send({"type": "http.response.body", "body": form.whole(asked, said)})
+        await send({"type": "http.response.body", "body": form.full_body(asked, reply)})
         return
     await start(send, 200, b"text/event-stream")
-    for event in form.events(asked, said):
+    for event in form.events(asked, reply):
         await send({"type": "http.response.body", "body": event, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 

@@ -45,8 +45,8 @@ ABOUT: Final = (
     "its door, and it was mended after each of the two storms that are told of in the chronicle."
 )
 CHARACTERS: Final = 4
-MOST_TOKENS: Final = 0.25
-MOST_TIME: Final = 1.2
+MAX_TOKENS: Final = 0.25
+MAX_TIME: Final = 1.2
 
 Says: TypeAlias = Json | list[RawCall]
 
@@ -66,15 +66,15 @@ def ledger(number: int) -> Tool:
     """A tool that is there, and that nobody needs here."""
 
     @tool(effect="read", name=f"ledger_{number}")
-    def look(date: str, writer: str, most: int) -> str:
+    def look(date: str, writer: str, limit: int) -> str:
         """Look up entries of a ledger by their date and who wrote them.
 
         Args:
             date: The date of the entries, as YYYY-MM-DD.
             writer: Who wrote them; empty for anybody.
-            most: How many entries to give at most.
+            limit: How many entries to give at most.
         """
-        return f"{date} {writer} {most}"
+        return f"{date} {writer} {limit}"
 
     return look
 
@@ -101,18 +101,18 @@ class Model:
         )
         tokens = (text + tools) // CHARACTERS
         self.prompts += tokens
-        said = self._says(prompt)
-        if isinstance(said, list):
-            calls: tuple[RawCall, ...] = tuple(one for one in said if isinstance(one, RawCall))
+        texts = self._says(prompt)
+        if isinstance(texts, list):
+            calls: tuple[RawCall, ...] = tuple(one for one in texts if isinstance(one, RawCall))
         else:
-            calls = (RawCall(FINISH, encode({"answer": said}).decode()),)
+            calls = (RawCall(FINISH, encode({"answer": texts}).decode()),)
         return Reply("I go on with what is missing.", calls, "calls", Usage(tokens, 30))
 
     def _says(self, prompt: Prompt) -> Says:
         system, asked = prompt.head[0].text, prompt.head[-1].text
-        for words, said in _ROLES.items():
+        for words, reply in _ROLES.items():
             if words in system:
-                return said(asked)
+                return reply(asked)
         seen = sum(part.role == "tool" for part in prompt.parts)
         only = asked.rpartition("Only ")[2] if "Only " in asked else asked
         wanted = [name for name in NAMES if name in only]
@@ -161,7 +161,7 @@ class Way:
     others: int = 0
 
     @property
-    def least(self) -> float:
+    def min_seconds(self) -> float:
         """The seconds that the longest way takes if all else happens meanwhile."""
         return self.replies * REPLY + self.lookups * SLOWEST
 
@@ -207,7 +207,7 @@ class Took:
     @property
     def times(self) -> float:
         """Its seconds beside those of the longest way to the answer."""
-        return self.seconds / self.way.least
+        return self.seconds / self.way.min_seconds
 
 
 async def took(way: Way, store: Store) -> Took:
@@ -219,8 +219,10 @@ async def took(way: Way, store: Store) -> Took:
     if way.votes > 1:
         answer = (await vote(agent, GOAL, way.votes, store=store)).answer
     else:
-        whole = agent if way.strategy is None else strategy_agent(way.strategy(agent), agent)
-        answer = (await run(whole, GOAL, store=store)).answer
+        measured_agent = (
+            agent if way.strategy is None else strategy_agent(way.strategy(agent), agent)
+        )
+        answer = (await run(measured_agent, GOAL, store=store)).answer
     seconds = time.perf_counter() - began
     if answer != f"{TOTAL} metres":
         raise RuntimeError(f"{way.name} answers {answer!r}")
@@ -232,12 +234,12 @@ async def measured() -> list[Took]:
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(Path(folder) / "runs.sqlite")
         await took(WAYS[1], store)
-        found = [await took(way, store) for way in WAYS]
+        timings = [await took(way, store) for way in WAYS]
         await store.close()
-    return found
+    return timings
 
 
-def rows(found: Sequence[Took]) -> str:
+def rows(timings: Sequence[Took]) -> str:
     """The table."""
     heads = ["way", "what it does", "model calls", "prompt tokens", "of `react`'s", "seconds",
              "the longest way alone", "times that"]  # fmt: skip
@@ -247,33 +249,33 @@ def rows(found: Sequence[Took]) -> str:
             one.way.what,
             str(one.calls),
             f"{one.prompts:,}",
-            f"{one.share(found):.2f}",
+            f"{one.share(timings):.2f}",
             f"{one.seconds:.2f}",
-            f"{one.way.least:.2f}",
+            f"{one.way.min_seconds:.2f}",
             f"{one.times:.2f}",
         ]
-        for one in found
+        for one in timings
     ]
     return table(heads, lines)
 
 
-def missed(found: Sequence[Took]) -> list[str]:
+def missed(timings: Sequence[Took]) -> list[str]:
     """The aims that are not met, in a line each."""
     told: list[str] = []
-    for one in (one for one in found if one.way.name == "rewoo"):
+    for one in (one for one in timings if one.way.name == "rewoo"):
         what = f"rewoo, {one.way.what},"
-        if (share := one.share(found)) > MOST_TOKENS:
-            told.append(f"{what} takes {share:.2f} of react's prompt tokens (≤ {MOST_TOKENS})")
-        if one.times > MOST_TIME:
-            told.append(f"{what} takes {one.times:.2f} times its longest way (≤ {MOST_TIME})")
+        if (share := one.share(timings)) > MAX_TOKENS:
+            told.append(f"{what} takes {share:.2f} of react's prompt tokens (≤ {MAX_TOKENS})")
+        if one.times > MAX_TIME:
+            told.append(f"{what} takes {one.times:.2f} times its longest way (≤ {MAX_TIME})")
     return told
 
 
 def main() -> int:
     """Print the table; fail where an aim is missed."""
-    found = anyio.run(measured)
-    print(rows(found))
-    for line in (told := missed(found)):
+    result = anyio.run(measured)
+    print(rows(result))
+    for line in (told := missed(result)):
         print(f"missed: {line}")
     return 1 if told else 0
 

@@ -66,16 +66,16 @@ async def took(store: Store, k: int) -> float:
     if k == 0:
         result = await run(agent, "Which page is it on?", store=store)
     else:
-        found = await vote(agent, "Which page is it on?", k, verifier=nobody, store=store)
-        result = found.result
-        assert len(found.counts[0].runs) == k
+        vote_result = await vote(agent, "Which page is it on?", k, verifier=nobody, store=store)
+        result = vote_result.result
+        assert len(vote_result.counts[0].runs) == k
     assert result.answer == "It is on page 2."
     return time.perf_counter() - began
 
 
-async def measure(place: Path) -> dict[int, float]:
+async def measure(path: Path) -> dict[int, float]:
     """The median for each k."""
-    store = open_store(place)
+    store = open_store(path)
     times: dict[int, list[float]] = {k: [] for k in (0, *KS)}
     for _ in range(ROUNDS + 1):
         for k, taken in times.items():

@@ -39,20 +39,20 @@ class Walk:
         self.calls = [defaultdict[CodeType, int](int) for _ in STRETCHES]
         self.stretch: int | None = 0
 
-    def look(self, frame: FrameType, event: str, given: Any) -> None:
-        """A profile function (`sys.setprofile`); `given` is what a function returns."""
+    def look(self, frame: FrameType, event: str, value: Any) -> None:
+        """A profile function (`sys.setprofile`); `value` is what a function returns."""
         code = frame.f_code
         if event not in {"call", "return"} or not code.co_filename.startswith(SOURCE):
             return
-        name, place = code.co_name, code.co_filename[len(SOURCE) + 1 :]
-        if place.startswith("models") and name == "complete":
+        name, relative = code.co_name, code.co_filename[len(SOURCE) + 1 :]
+        if relative.startswith("models") and name == "complete":
             if event == "call" and self.stretch != 1:
                 self.stretch = None
-            elif type(given).__name__ == "Reply" and not self.calls[1]:
+            elif type(value).__name__ == "Reply" and not self.calls[1]:
                 self.stretch = 1
         elif event == "call" and self.stretch is not None and name[0] != "<":
             self.calls[self.stretch][code] += 1
-        elif event == "return" and name == "add" and place.endswith("trajectory.py"):
+        elif event == "return" and name == "add" and relative.endswith("trajectory.py"):
             added = type(frame.f_locals["entry"].event).__name__
             if self.stretch == 1 and added == "Observation":
                 self.stretch = 2
@@ -72,8 +72,8 @@ class Walk:
 
 def ask(folder: str) -> None:
     """One question over the sample documents."""
-    given = ["ask", QUESTION, "--docs", str(LIBRARY), "--model", "offline", "--quiet"]
-    words = [*given, "--store", f"{folder}/runs.sqlite"]
+    arguments = ["ask", QUESTION, "--docs", str(LIBRARY), "--model", "offline", "--quiet"]
+    words = [*arguments, "--store", f"{folder}/runs.sqlite"]
     with (
         contextlib.redirect_stdout(io.StringIO()),
         main.make_context("clew", words, obj=Shell()) as it,

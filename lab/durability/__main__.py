@@ -66,11 +66,11 @@ def main() -> int:
     for name in wanted:
         part = PARTS[name](args.sample)
         parts.append(part)
-        found = of_parts(f"python -m durability --parts {name}", [part])
+        fields = of_parts(f"python -m durability --parts {name}", [part])
         if args.print or args.sample > 1:
-            print(pages.in_full(found))
+            print(pages.in_full(fields))
         else:
-            keep("durability", name, found)
+            keep("durability", name, fields)
         tell(f"{name}: done\n")
     if not (args.print or args.sample > 1):
         print(f"wrote {pages.write('durability')}")

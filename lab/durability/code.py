@@ -118,12 +118,12 @@ def tools(world: World) -> list[Tool]:
     ]
 
 
-def agent(blocks: Sequence[str], place: Path) -> Agent:
+def agent(blocks: Sequence[str], path: Path) -> Agent:
     """An agent that writes the blocks of a program, one a step."""
     moves = [act("run_code", code=block) for block in blocks]
     return Agent(
         ScriptedModel([*moves, say("done")]),
-        tools=[*tools(World(place)), run_code(CodeLimits(calls=1_000))],
+        tools=[*tools(World(path)), run_code(CodeLimits(calls=1_000))],
         limits=Limits(steps=20, tool_calls=1_000, calls_per_step=500, no_progress=None),
     )
 
@@ -132,9 +132,9 @@ def serve(orders: Orders) -> None:
     """A process: begin the run of a program, or go on with it."""
 
     async def work() -> None:
-        place = Path(orders.folder)
-        store: Any = Mortal(open_store(place / "runs.sqlite"), orders)
-        one = agent(orders.blocks, place)
+        path = Path(orders.folder)
+        store: Any = Mortal(open_store(path / "runs.sqlite"), orders)
+        one = agent(orders.blocks, path)
         if await has_begun(store, RUN):
             await clew.resume(one, RUN, store=store)
         else:
@@ -145,7 +145,7 @@ def serve(orders: Orders) -> None:
 
 
 @dataclass
-class Found:
+class CodeTally:
     """What came of it."""
 
     programs: int = 0
@@ -174,29 +174,29 @@ class Came:
 
 def code(sample: int) -> Part:
     """Every nth program."""
-    found = Found()
-    with folder("code", memory=True) as place, Nursery("durability.code") as nursery:
-        whole = programs()[::sample]
-        for number, program in enumerate(whole):
-            _tried(nursery, found, place / program.name, program)
+    tally = CodeTally()
+    with folder("code", memory=True) as root, Nursery("durability.code") as nursery:
+        chosen = programs()[::sample]
+        for number, program in enumerate(chosen):
+            _tried(nursery, tally, root / program.name, program)
             if number % 20 == 19:
-                tell(f"code: {number + 1} of {len(whole)} programs")
+                tell(f"code: {number + 1} of {len(chosen)} programs")
     return Part(
         "Programs of a model killed at every suspension",
         TEXT,
-        [*_figures(found, sample)],
-        [*found.twice, *found.otherwise, *found.unlike],
+        [*_figures(tally, sample)],
+        [*tally.twice, *tally.otherwise, *tally.unlike],
     )
 
 
-def _tried(nursery: Nursery, found: Found, place: Path, program: Program) -> None:
+def _tried(nursery: Nursery, tally: CodeTally, path: Path, program: Program) -> None:
     """One program: left alone, killed again and again, and killed once at each place."""
-    (place / "plain").mkdir(parents=True)
-    end = plain(_as_run(program), place / "plain")
-    calm = _carried(nursery, found, place / "calm", [], program)
-    found.programs += 1
-    found.suspensions += calm.suspensions
-    _compare_with_python(found, program, end, calm)
+    (path / "plain").mkdir(parents=True)
+    end = plain(_as_run(program), path / "plain")
+    calm = _carried(nursery, tally, path / "calm", [], program)
+    tally.programs += 1
+    tally.suspensions += calm.suspensions
+    _compare_with_python(tally, program, end, calm)
     often = calm.suspensions + 1
     after, observed = (
         Orders("", program.blocks, "after", 1),
@@ -211,42 +211,42 @@ def _tried(nursery: Nursery, found: Found, place: Path, program: Program) -> Non
         ),
     ]
     for number, (what, deaths) in enumerate(rounds):
-        came = _carried(nursery, found, place / str(number), deaths, program)
-        _compare(found, f"{program.name}, killed {what}", calm, came)
+        came = _carried(nursery, tally, path / str(number), deaths, program)
+        _compare(tally, f"{program.name}, killed {what}", calm, came)
 
 
 def _carried(
     nursery: Nursery,
-    found: Found,
-    place: Path,
+    tally: CodeTally,
+    path: Path,
     deaths: Sequence[Orders],
     program: Program,
 ) -> Came:
     """Let processes carry the run to its end; each but the last is killed."""
-    place.mkdir()
+    path.mkdir()
     for orders in (*deaths, Orders("", program.blocks)):
-        told = msgspec.structs.replace(orders, folder=str(place))
+        told = msgspec.structs.replace(orders, folder=str(path))
         code = nursery.wait(nursery.start(told, entry=ENTRY))
-        found.kills += code == -signal.SIGKILL
+        tally.kills += code == -signal.SIGKILL
         if code != -signal.SIGKILL:
             break
-    found.runs += 1
-    came: Came = asyncio_run(_read, program, place)
+    tally.runs += 1
+    came: Came = asyncio_run(_read, program, path)
     if came.replays:
-        found.otherwise.append(f"{place.parent.name}/{place.name}: {came.replays}")
+        tally.otherwise.append(f"{path.parent.name}/{path.name}: {came.replays}")
     else:
-        found.replayed += 1
+        tally.replayed += 1
     return came
 
 
-async def _read(program: Program, place: Path) -> Came:
+async def _read(program: Program, path: Path) -> Came:
     """What is on record, and outside; and a replay, which may do nothing."""
-    store = open_store(place / "runs.sqlite")
+    store = open_store(path / "runs.sqlite")
     record = await clew.read(RUN, store=store)
-    world = World(place)
+    world = World(path)
     done, replays = world.effects(), ""
     try:
-        await clew.replay(agent(program.blocks, place), RUN, store=store)
+        await clew.replay(agent(program.blocks, path), RUN, store=store)
     except clew.ClewError as error:
         replays = f"replayed otherwise: {error}"
     if world.effects() != done:
@@ -276,38 +276,38 @@ def _as_run(program: Program) -> Program:
     return replace(program, blocks=tuple(blocks))
 
 
-def _compare_with_python(found: Found, program: Program, end: End, calm: Came) -> None:
+def _compare_with_python(tally: CodeTally, program: Program, end: End, calm: Came) -> None:
     """Whether Monty makes of a program what CPython does, where nothing happens to it."""
     if calm.world != end.world:
-        found.unlike.append(f"{program.name}: does something else than in CPython")
+        tally.unlike.append(f"{program.name}: does something else than in CPython")
     for printed, error, seen in zip(end.printed, end.errors, calm.seen, strict=False):
         lacks = printed.rstrip("\n") not in seen
         if lacks or (error != "" and error not in seen and "RuntimeError" not in seen):
-            found.unlike.append(
+            tally.unlike.append(
                 f"{program.name}: prints or ends otherwise than in CPython: {seen!r}"
             )
 
 
-def _compare(found: Found, what: str, calm: Came, came: Came) -> None:
+def _compare(tally: CodeTally, what: str, calm: Came, came: Came) -> None:
     if came.twice:
-        found.twice.append(f"{what}: {', '.join(came.twice)} happened twice")
+        tally.twice.append(f"{what}: {', '.join(came.twice)} happened twice")
     for name in ("status", "seen", "calls", "world"):
         if getattr(calm, name) != getattr(came, name):
-            found.otherwise.append(f"{what}: another {name}")
+            tally.otherwise.append(f"{what}: another {name}")
 
 
-def _figures(found: Found, sample: int) -> Iterator[Figure]:
-    least = 100 // sample
-    met = found.programs >= least
-    yield Figure("programs", f"{found.programs:,}", "", f"≥ {least}", met)
-    yield Figure("suspensions in them", f"{found.suspensions:,}", "")
-    wanted = found.suspensions * 3
-    yield Figure("kills: before and after each suspension, and after each call", f"{found.kills:,}",
-                 f"{wanted:,}", "all", found.kills == wanted)  # fmt: skip
-    yield count("runs whose unsafe effects happened twice", len(found.twice), found.runs, exactly=0)
+def _figures(tally: CodeTally, sample: int) -> Iterator[Figure]:
+    number = 100 // sample
+    met = tally.programs >= number
+    yield Figure("programs", f"{tally.programs:,}", "", f"≥ {number}", met)
+    yield Figure("suspensions in them", f"{tally.suspensions:,}", "")
+    wanted = tally.suspensions * 3
+    yield Figure("kills: before and after each suspension, and after each call", f"{tally.kills:,}",
+                 f"{wanted:,}", "all", tally.kills == wanted)  # fmt: skip
+    yield count("runs whose unsafe effects happened twice", len(tally.twice), tally.runs, exactly=0)
     yield count("runs with another end, other calls or other variables than the one left alone",
-                len(found.otherwise), found.runs, exactly=0)  # fmt: skip
-    yield count("programs of which Monty makes something else than CPython", len(found.unlike),
-                found.programs, exactly=0)  # fmt: skip
-    yield Figure("replays without a call, equal to the byte", f"{found.replayed:,}",
-                 f"{found.runs:,}", "all", found.replayed == found.runs)  # fmt: skip
+                len(tally.otherwise), tally.runs, exactly=0)  # fmt: skip
+    yield count("programs of which Monty makes something else than CPython", len(tally.unlike),
+                tally.programs, exactly=0)  # fmt: skip
+    yield Figure("replays without a call, equal to the byte", f"{tally.replayed:,}",
+                 f"{tally.runs:,}", "all", tally.replayed == tally.runs)  # fmt: skip

@@ -35,7 +35,7 @@ PAGES: Final[dict[str, dict[str, Any]]] = {
 """What can be read."""
 
 FUNDS: Final = 1_000
-MOST: Final = 200
+LIMIT: Final = 200
 SEATS: Final = 20
 
 EFFECTS: Final = {
@@ -125,8 +125,8 @@ class World:
 
     def pay(self, key: str, to: str, amount: int) -> int:
         """Pay somebody; returns what is left."""
-        if amount > MOST:
-            raise ToolError(f"{amount} is over {MOST}, the most that can be paid at once")
+        if amount > LIMIT:
+            raise ToolError(f"{amount} is over {LIMIT}, the most that can be paid at once")
         self._do(key, "pay", to=to, amount=amount)
         paid: list[int] = [amount for _, amount in self.end()["payments"]]
         return FUNDS - sum(paid)

@@ -28,7 +28,7 @@ nothing has changed.
 
 
 @dataclass
-class Found:
+class DamageTally:
     """What came of damaging copies of one file."""
 
     copies: int = 0
@@ -41,21 +41,21 @@ class Found:
 
 def damaged(sample: int) -> Part:
     """Every nth page and byte."""
-    with folder("damaged", memory=True) as place:
-        pages, flips = asyncio_run(_damaged, place, sample)
+    with folder("damaged", memory=True) as root:
+        pages, flips = asyncio_run(_damaged, root, sample)
     figures = list[Figure]()
-    for what, found in (("a page is lost", pages), ("a byte is changed", flips)):
-        kept = Counter(found.kept)
+    for what, tally in (("a page is lost", pages), ("a byte is changed", flips)):
+        kept = Counter(tally.kept)
         figures += [
-            count(f"{what}: runs that read otherwise, and nobody says so", len(found.silent),
-                  found.copies * RUNS, exactly=0),
+            count(f"{what}: runs that read otherwise, and nobody says so", len(tally.silent),
+                  tally.copies * RUNS, exactly=0),
             count(f"{what}: exports that cannot be made, or that bring other runs",
-                  len(found.amiss), found.copies, exactly=0),
-            count(f"{what}: nothing was harmed", found.unharmed, found.copies),
-            count(f"{what}: the file does not open, which is told", found.unopened, found.copies),
+                  len(tally.amiss), tally.copies, exactly=0),
+            count(f"{what}: nothing was harmed", tally.unharmed, tally.copies),
+            count(f"{what}: the file does not open, which is told", tally.unopened, tally.copies),
             Figure(f"{what}: of {RUNS} runs come whole out of it",
-                   f"{min(kept, default=0)} at least, {_middle(found.kept)} mostly",
-                   f"{found.copies:,}"),
+                   f"{min(kept, default=0)} at least, {_middle(tally.kept)} mostly",
+                   f"{tally.copies:,}"),
         ]  # fmt: skip
     misses = [*pages.silent, *pages.amiss, *flips.silent, *flips.amiss]
     return Part("A damaged database", TEXT.format(runs=RUNS), figures, misses)
@@ -65,55 +65,57 @@ def _middle(kept: list[int]) -> int:
     return sorted(kept)[len(kept) // 2] if kept else 0
 
 
-async def _damaged(place: Path, sample: int) -> tuple[Found, Found]:
-    agent, file = world.agent(place, pace=0.0, model=0.0), place / "runs.sqlite"
+async def _damaged(path: Path, sample: int) -> tuple[DamageTally, DamageTally]:
+    agent, file = world.agent(path, pace=0.0, model=0.0), path / "runs.sqlite"
     for run_id in ids(RUNS):
         await clew.run(agent, world.GOAL, store=file, run_id=run_id)
     checked, _ = await verify(store=file)
     hashes = {one.run_id: one.hash for one in checked}
-    whole, chance = file.read_bytes(), random.Random(4)
-    pages, flips = Found(), Found()
-    numbers = range(0, len(whole) // PAGE, sample)
+    original, chance = file.read_bytes(), random.Random(4)
+    pages, flips = DamageTally(), DamageTally()
+    numbers = range(0, len(original) // PAGE, sample)
     for number in numbers:
         start = number * PAGE
-        data = whole[:start] + chance.randbytes(PAGE) + whole[start + PAGE :]
-        await _look(pages, place, f"page {number + 1}", data, hashes)
+        data = original[:start] + chance.randbytes(PAGE) + original[start + PAGE :]
+        await _look(pages, path, f"page {number + 1}", data, hashes)
         if number % 50 == 0:
             tell(f"damaged: {number} of {len(numbers)} pages")
     for _ in range(max(1, FLIPS // sample)):
-        at = chance.randrange(len(whole))
-        other = whole[at] ^ (1 << chance.randrange(8))
-        data = whole[:at] + bytes([other]) + whole[at + 1 :]
-        await _look(flips, place, f"byte {at}", data, hashes)
+        at = chance.randrange(len(original))
+        other = original[at] ^ (1 << chance.randrange(8))
+        data = original[:at] + bytes([other]) + original[at + 1 :]
+        await _look(flips, path, f"byte {at}", data, hashes)
     return pages, flips
 
 
-async def _look(found: Found, place: Path, what: str, data: bytes, hashes: dict[str, str]) -> None:
+async def _look(
+    tally: DamageTally, path: Path, what: str, data: bytes, hashes: dict[str, str]
+) -> None:
     """Verify a damaged copy; export what is left of it, and import that elsewhere."""
     for name in ("copy.sqlite", "archive", "new.sqlite"):
         for suffix in ("", "-wal", "-shm", ".heads"):
-            (place / f"{name}{suffix}").unlink(missing_ok=True)
-    copy, archive, new = (place / name for name in ("copy.sqlite", "archive", "new.sqlite"))
+            (path / f"{name}{suffix}").unlink(missing_ok=True)
+    copy, archive, new = (path / name for name in ("copy.sqlite", "archive", "new.sqlite"))
     copy.write_bytes(data)
-    found.copies += 1
+    tally.copies += 1
     try:
         checked, lost = await verify(store=copy)
     except ClewError:
-        found.unopened += 1
+        tally.unopened += 1
         return
     good = {one.run_id: one.hash for one in checked if one.ok}
-    found.silent += [f"{what}: {run_id}" for run_id in good if good[run_id] != hashes.get(run_id)]
+    tally.silent += [f"{what}: {run_id}" for run_id in good if good[run_id] != hashes.get(run_id)]
     gone = sorted(hashes.keys() - {one.run_id for one in checked})
-    found.silent += [f"{what}: {run_id} is gone" for run_id in gone if not lost]
-    found.unharmed += good == hashes
-    found.kept.append(len(good))
+    tally.silent += [f"{what}: {run_id} is gone" for run_id in gone if not lost]
+    tally.unharmed += good == hashes
+    tally.kept.append(len(good))
     try:
         await export_runs(archive, store=copy)
         brought = await import_runs(archive, store=new)
         arrived, _ = await verify(store=new)
     except ClewError as error:
-        found.amiss.append(f"{what}: {error}")
+        tally.amiss.append(f"{what}: {error}")
         return
     same = {one.run_id: one.hash for one in arrived if one.ok}
     if not same.items() <= good.items() or len(same) < len(good):
-        found.amiss.append(f"{what}: {len(good)} runs were whole, {len(same)} came, {brought}")
+        tally.amiss.append(f"{what}: {len(good)} runs were whole, {len(same)} came, {brought}")

@@ -73,17 +73,17 @@ def serve(orders: Orders) -> None:
     """A process: begin the run or go on with it."""
 
     async def work() -> None:
-        place = Path(orders.folder)
-        store: Any = Mortal(open_store(place / "runs.sqlite"), orders)
-        await long_run.carry(place, store)
-        (place / "writes").write_text(str(store.writes), encoding="utf-8")
+        path = Path(orders.folder)
+        store: Any = Mortal(open_store(path / "runs.sqlite"), orders)
+        await long_run.carry(path, store)
+        (path / "writes").write_text(str(store.writes), encoding="utf-8")
         await store.close()
 
     asyncio_run(work)
 
 
 @dataclass
-class Found:
+class EntryTally:
     """What came of it."""
 
     kills: int = 0
@@ -104,17 +104,17 @@ class End:
     effects: Counter[str]
     memories: Sequence[str]
     doubted: Sequence[str]
-    said: str
+    text: str
     cuts: tuple[int, int]
     replays: str
 
 
 def killed(sample: int) -> Part:
     """At every nth write."""
-    found = Found()
-    with folder("entries", memory=True) as place, Nursery("durability.entries") as nursery:
-        calm = _ended(_carried(nursery, place / "calm", [], found))
-        writes = int((place / "calm" / "writes").read_text(encoding="utf-8"))
+    tally = EntryTally()
+    with folder("entries", memory=True) as root, Nursery("durability.entries") as nursery:
+        calm = _ended(_carried(nursery, root / "calm", [], tally))
+        writes = int((root / "calm" / "writes").read_text(encoding="utf-8"))
         rounds = [
             (f"{when} write {at}", [Orders("", at, when == "before")])
             for at in range(1, writes + 1, sample)
@@ -122,55 +122,55 @@ def killed(sample: int) -> Part:
         ]
         rounds += [(f"after every {at} writes", [Orders("", at)] * writes) for at in AGAIN]
         for number, (what, deaths) in enumerate(rounds):
-            where = _carried(nursery, place / str(number), deaths, found)
-            _compare(found, what, calm, _ended(where))
+            where = _carried(nursery, root / str(number), deaths, tally)
+            _compare(tally, what, calm, _ended(where))
             if number % 50 == 49:
                 tell(f"entries: {number + 1} of {len(rounds)} killed")
     return Part(
         "Killed at every entry of a long run",
         TEXT,
-        [*_figures(found, calm)],
-        [*found.twice, *found.misses],
+        [*_figures(tally, calm)],
+        [*tally.twice, *tally.misses],
     )
 
 
-def _carried(nursery: Nursery, place: Path, deaths: Sequence[Orders], found: Found) -> Path:
+def _carried(nursery: Nursery, path: Path, deaths: Sequence[Orders], tally: EntryTally) -> Path:
     """Let processes carry the run to its end, one after the other; each but the last is killed."""
-    place.mkdir()
+    path.mkdir()
     for orders in [*deaths, Orders("")]:
-        told = msgspec.structs.replace(orders, folder=str(place))
+        told = msgspec.structs.replace(orders, folder=str(path))
         code = nursery.wait(nursery.start(told, entry=ENTRY))
-        found.kills += code == -signal.SIGKILL
+        tally.kills += code == -signal.SIGKILL
         if code != -signal.SIGKILL:
             break
-    return place
+    return path
 
 
-def _ended(place: Path) -> End:
-    return asyncio_run(_read, place)  # type: ignore[no-any-return]  # of what it is given
+def _ended(path: Path) -> End:
+    return asyncio_run(_read, path)  # type: ignore[no-any-return]  # of what it is given
 
 
-async def _read(place: Path) -> End:
-    store = open_store(place / "runs.sqlite")
+async def _read(path: Path) -> End:
+    store = open_store(path / "runs.sqlite")
     try:
         record = await clew.read(long_run.RUN, store=store)
         replays = ""
         try:
-            await clew.replay(long_run.agent(place), long_run.RUN, store=store)
+            await clew.replay(long_run.agent(path), long_run.RUN, store=store)
         except clew.ClewError as error:
             replays = str(error)
     finally:
         await store.close()
     kept = [entry.event for entry in record.entries]
-    effects = Counter(world.Ledger(place).lines())
+    effects = Counter(world.Ledger(path).lines())
     for line in effects:
         if line.startswith("put "):  # its receiver knows a key again
             effects[line] = 1
     return End(
         sorted(encode(one) for one in kept if not isinstance(one, (Attempt, Charged))),
-        frozenset((place / "sent").read_text(encoding="utf-8").splitlines()),
+        frozenset((path / "sent").read_text(encoding="utf-8").splitlines()),
         effects,
-        [memory.text for memory in long_run.memories(place).list()],
+        [memory.text for memory in long_run.memories(path).list()],
         _doubted(record),
         "" if record.stop is None else f"{record.stop.status}: {record.stop.answer}",
         (sum(isinstance(one, Compacted) for one in kept),
@@ -185,35 +185,35 @@ def _doubted(record: Trajectory) -> list[str]:
     return [f"send {long_run.RUN}:{one.call}" for one in seen if one.code == "unknown"]
 
 
-def _compare(found: Found, what: str, calm: End, end: End) -> None:
+def _compare(tally: EntryTally, what: str, calm: End, end: End) -> None:
     """Hold an end against that of the run that nothing happened to."""
-    found.runs += 1
-    found.replayed += not end.replays
+    tally.runs += 1
+    tally.replayed += not end.replays
     if end.replays:
-        found.misses.append(f"killed {what}: it does not replay: {end.replays}")
+        tally.misses.append(f"killed {what}: it does not replay: {end.replays}")
     doubted = {key: end.effects[key] for key in end.doubted}
     twice = [key for key, times in end.effects.items() if times > 1]
     if twice or len(end.memories) > len(set(end.memories)) or end.cuts[1] > calm.cuts[1]:
-        found.twice.append(f"killed {what}: done twice: {twice or end.memories}")
+        tally.twice.append(f"killed {what}: done twice: {twice or end.memories}")
     effects = Counter({key: times for key, times in end.effects.items() if key not in doubted})
     known = Counter({key: times for key, times in calm.effects.items() if key not in doubted})
-    same = effects == known and end.memories == calm.memories and end.said == calm.said
+    same = effects == known and end.memories == calm.memories and end.text == calm.text
     if doubted and same:
-        found.doubted += 1
+        tally.doubted += 1
     elif same and end.record == calm.record and end.prompts == calm.prompts:
-        found.same += 1
+        tally.same += 1
     else:
-        found.misses.append(f"killed {what}: it ended otherwise: {end.said}, {dict(end.effects)}")
+        tally.misses.append(f"killed {what}: it ended otherwise: {end.text}, {dict(end.effects)}")
 
 
-def _figures(found: Found, calm: End) -> Iterator[Figure]:
+def _figures(tally: EntryTally, calm: End) -> Iterator[Figure]:
     cuts, rewinds = calm.cuts
     yield Figure(f"processes killed, in a run of {cuts} compactions and {rewinds} rewinds",
-                 f"{found.kills:,}", f"{found.runs:,} runs")  # fmt: skip
-    sure = found.runs - found.doubted
+                 f"{tally.kills:,}", f"{tally.runs:,} runs")  # fmt: skip
+    sure = tally.runs - tally.doubted
     yield count("runs with record, prompts, effects and memories of the one that was not killed",
-                found.same, sure, exactly=sure)  # fmt: skip
+                tally.same, sure, exactly=sure)  # fmt: skip
     yield Figure("runs with a message in doubt: not sent again, the model told, the same answer",
-                 f"{found.doubted:,}", f"{found.runs:,}")  # fmt: skip
-    yield count("runs in which something was done twice", len(found.twice), found.runs, exactly=0)
-    yield count("runs that replay", found.replayed, found.runs, exactly=found.runs)
+                 f"{tally.doubted:,}", f"{tally.runs:,}")  # fmt: skip
+    yield count("runs in which something was done twice", len(tally.twice), tally.runs, exactly=0)
+    yield count("runs that replay", tally.replayed, tally.runs, exactly=tally.runs)

@@ -24,7 +24,7 @@ from durability import world
 RUN: Final = "run"
 PERSON: Final = "Ada"
 GOAL: Final = "Where is the ledger?"
-FOUND: Final = "Brannock burns oil."
+RESULTS: Final = "Brannock burns oil."
 """What the run remembers."""
 TO: Final = 12
 LESSON: Final = "Ask again, of the other harbour. [at 39]"
@@ -59,7 +59,7 @@ _MOVES: Final[Mapping[int, Move]] = {
     9: act("put", note="by mistake"),
     10: act("backtrack", step=7, lesson="That was the wrong book. [at 19]"),
     20: _pages(20, 21),
-    21: act("remember", text=FOUND, kind="fact"),
+    21: act("remember", text=RESULTS, kind="fact"),
     22: _pages(22, 23),
     23: act("recall", query="tide calm"),
     24: acts(act("send", note="another letter"), act("page", number=24)),
@@ -84,15 +84,15 @@ class Model:
         """What comes after the last mark in view; a summary, where it is asked for one."""
         if [part.text for part in prompt.tail] == [ASKED]:
             return Reply(SUMMARY, usage=Usage(), model=self.info.name)
-        marks = [int(found) for part in prompt.parts for found in _MARK.findall(part.text)]
+        marks = [int(mark) for part in prompt.parts for mark in _MARK.findall(part.text)]
         number = 1 + max(marks, default=0)
         parts = [(p.role, p.text, p.calls, p.call_id) for p in prompt]
         seen = hashlib.sha256(encode([parts, [one.name for one in prompt.tools]])).hexdigest()
         with self.sent.open("a", encoding="utf-8") as file:
             file.write(f"{number} {seen}\n")
         move = _MOVES[number]
-        said = Move(f"[at {number}]", move.actions, move.answer)
-        return ScriptedModel([], usage=Usage()).written(said, number)
+        numbered_move = Move(f"[at {number}]", move.actions, move.answer)
+        return ScriptedModel([], usage=Usage()).written(numbered_move, number)
 
 
 def memories(folder: Path) -> SqliteMemory:

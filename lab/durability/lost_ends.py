@@ -92,16 +92,16 @@ def script() -> ScriptedModel:
     return ScriptedModel([*(act("send", note=f"n{n}") for n in range(EFFECTS)), finish("done")])
 
 
-def agent(place: Path, moment: str = "") -> Agent:
+def agent(path: Path, moment: str = "") -> Agent:
     """The agent; with a `moment` its process ends then."""
-    ledger, store = Ledger(place), place / "runs.sqlite"
+    ledger, store = Ledger(path), path / "runs.sqlite"
 
     @tool(effect="unsafe")
     async def send(note: str, key: Key) -> str:
         """Send a note."""
         ledger.write(f"send {key}")
         if moment and len(ledger.lines()) == COPIED:
-            copy(store, place / "older")
+            copy(store, path / "older")
         if moment == "in a call" and len(ledger.lines()) == AT:
             kill(getpid(), signal.SIGKILL)
         return "sent"
@@ -118,11 +118,11 @@ def copy(store: Path, to: Path) -> None:
             shutil.copyfile(file, to / file.name)
 
 
-async def _work(place: Path, moment: str) -> None:
+async def _work(path: Path, moment: str) -> None:
     """Begin the run and leave it at the moment."""
-    mine = agent(place, moment)
+    mine = agent(path, moment)
     model: Any = mine.model
-    store = open_store(place / "runs.sqlite")
+    store = open_store(path / "runs.sqlite")
     await start(mine, "Send all.", store=store, run_id="run")
     async with anyio.create_task_group() as group:
         group.start_soon(carry, KnownAgents({"agent": mine}), store, "run")
@@ -135,18 +135,18 @@ Files = dict[str, bytes]
 """Contents of the files of a store, by what their names end with."""
 
 
-def left_at(place: Path, moment: str) -> tuple[Files, Files]:
+def left_at(path: Path, moment: str) -> tuple[Files, Files]:
     """The files that a process left at that moment, and the older copy that was made before."""
-    command = [sys.executable, "-m", "durability.lost_ends", str(place), moment]
+    command = [sys.executable, "-m", "durability.lost_ends", str(path), moment]
     done = subprocess.run(command, cwd=ROOT, check=False)
     assert done.returncode == (0 if moment == MOMENTS[2] else -signal.SIGKILL)
-    assert len(Ledger(place).lines()) == AT
-    return files(place), files(place / "older")
+    assert len(Ledger(path).lines()) == AT
+    return files(path), files(path / "older")
 
 
-def files(place: Path) -> Files:
+def files(path: Path) -> Files:
     """The files of the store in a folder."""
-    there = {name: place / f"runs.sqlite{name}" for name in NAMES}
+    there = {name: path / f"runs.sqlite{name}" for name in NAMES}
     return {name: file.read_bytes() for name, file in there.items() if file.exists()}
 
 
@@ -175,9 +175,9 @@ def lost_ends(sample: int) -> Part:
     flips, cuts = max(1, 3_000 // sample), max(1, 600 // sample)
     figures, misses = [], list[str]()
     for moment in MOMENTS:
-        with folder("lost-ends", memory=True) as place:
-            found = asyncio_run(_damaged, place, moment, flips, cuts)
-        for kind, ends in found.items():
+        with folder("lost-ends", memory=True) as root:
+            tally = asyncio_run(_damaged, root, moment, flips, cuts)
+        for kind, ends in tally.items():
             what = f"{moment}, {kind}"
             figures += [
                 count(f"{what}: effects repeated", len(ends.twice), ends.all, exactly=0),
@@ -189,48 +189,48 @@ def lost_ends(sample: int) -> Part:
     return Part("Damaged files of an open run", TEXT, figures, misses)
 
 
-async def _damaged(place: Path, moment: str, flips: int, cuts: int) -> dict[str, Ends]:
-    (origin := place / "origin").mkdir()
+async def _damaged(path: Path, moment: str, flips: int, cuts: int) -> dict[str, Ends]:
+    (origin := path / "origin").mkdir()
     now, older = await anyio.to_thread.run_sync(left_at, origin, moment)
-    found: dict[str, Ends] = {}
+    fields: dict[str, Ends] = {}
     number = 0
     for kind, what, after in damages(now, older, flips, cuts):
-        await gone_on(found.setdefault(kind, Ends()), place / "damaged", what, after)
+        await gone_on(fields.setdefault(kind, Ends()), path / "damaged", what, after)
         if (number := number + 1) % 500 == 0:
             tell(f"lost ends, {moment}: {number} stores damaged")
-    return found
+    return fields
 
 
-def put_back(place: Path, after: Files) -> None:
+def put_back(path: Path, after: Files) -> None:
     """A folder with these files of a store, and the effects that happened."""
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
     for name, data in after.items():
-        (place / f"runs.sqlite{name}").write_bytes(data)
+        (path / f"runs.sqlite{name}").write_bytes(data)
     for number in range(AT):
-        Ledger(place).write(f"send run:{number + 1}.1")
+        Ledger(path).write(f"send run:{number + 1}.1")
 
 
-async def gone_on(ends: Ends, place: Path, what: str, after: Files) -> None:
+async def gone_on(ends: Ends, path: Path, what: str, after: Files) -> None:
     """Put the files there and go on with the run."""
-    put_back(place, after)
+    put_back(path, after)
     try:
-        store = open_store(place / "runs.sqlite")
+        store = open_store(path / "runs.sqlite")
         try:
-            done = await carry(KnownAgents({"agent": agent(place)}), store, "run")
+            done = await carry(KnownAgents({"agent": agent(path)}), store, "run")
         finally:
             await store.close()
     except ClewError as error:
         outcome = str(error)
     else:
         outcome = "" if done.stop is not None and done.stop.status == "answered" else str(done.stop)
-    sent = Counter(Ledger(place).lines())
+    sent = Counter(Ledger(path).lines())
     if max(sent.values()) > 1:
         ends.twice.append(f"{what}: {sent}")
     elif outcome:
         ends.refused += 1
-        if not await _named(place / "runs.sqlite"):
-            ends.unnamed.append(f"{what}: {outcome.replace(str(place), place.name)}")
+        if not await _named(path / "runs.sqlite"):
+            ends.unnamed.append(f"{what}: {outcome.replace(str(path), path.name)}")
     else:
         ends.done += 1
 
@@ -238,10 +238,10 @@ async def gone_on(ends: Ends, place: Path, what: str, after: Files) -> None:
 async def _named(store: Path) -> bool:
     """Whether verifying the store names the damage, or the store cannot be opened."""
     try:
-        found, lost = await verify(store=store)
+        verified, lost = await verify(store=store)
     except ClewError:
         return True
-    return bool(lost) or not all(one.ok for one in found)
+    return bool(lost) or not all(one.ok for one in verified)
 
 
 if __name__ == "__main__":

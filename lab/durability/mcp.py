@@ -84,13 +84,13 @@ class HttpServer:
 def _until(ask: Callable[[], bool]) -> bool:
     """Wait until something is so; False where it never is."""
     until = time.monotonic() + PATIENCE
-    while not (found := ask()) and time.monotonic() < until:
+    while not (result := ask()) and time.monotonic() < until:
         time.sleep(0.002)
-    return found
+    return result
 
 
 @dataclass
-class Found:
+class McpTally:
     """What came of it: who was killed, and what the records say of it."""
 
     points: int = 0
@@ -103,8 +103,8 @@ class Found:
 class Site:
     """A way to a server, the processes at both of its ends, and the runs that go over it."""
 
-    def __init__(self, way: Way, nursery: Nursery, found: Found) -> None:
-        self.way, self.found, self._nursery = way, found, nursery
+    def __init__(self, way: Way, nursery: Nursery, tally: McpTally) -> None:
+        self.way, self.tally, self._nursery = way, tally, nursery
         self._world = World(Path(way.folder))
         self._server = HttpServer(way, nursery) if way.port else None
         self._runs: list[str] = []
@@ -119,7 +119,7 @@ class Site:
             time.sleep(0.005)
         code = self._nursery.wait(pid)
         if code not in (0, -signal.SIGKILL):
-            self.found.missed.append(f"{self.way.name}: clew ended with {code}: {orders.runs}")
+            self.tally.missed.append(f"{self.way.name}: clew ended with {code}: {orders.runs}")
         return code == 0
 
     def run(self, what: str, tool: str = "") -> str:
@@ -138,10 +138,10 @@ class Site:
         self.carry(Orders(self.way, (*runs,), (*over,)))
         for one in (one for one in wanted if not one.tool):
             self.carry(Orders(self.way, (self.run(one.at),), (one,)))
-        self.found.points += len(wanted)
+        self.tally.points += len(wanted)
         hit = self._world.hits
-        self.found.kills += len(hit)
-        self.found.missed += [
+        self.tally.kills += len(hit)
+        self.tally.missed += [
             f"{self.way.name}: {one.at} {one.tool}: not killed" for one in wanted if one not in hit
         ]
 
@@ -160,23 +160,23 @@ class Site:
 
     def _killed(self, orders: Orders) -> None:
         """A process that is killed, and another that goes on."""
-        self.found.points += 1
+        self.tally.points += 1
         if self.carry(orders):
-            self.found.missed.append(f"{self.way.name}: {orders.runs[0]}: clew was not killed")
+            self.tally.missed.append(f"{self.way.name}: {orders.runs[0]}: clew was not killed")
             return
-        self.found.kills += 1
+        self.tally.kills += 1
         (Path(self.way.folder) / "strike").unlink(missing_ok=True)
         self.carry(Orders(self.way, orders.runs))
 
     def close(self) -> None:
         """Look at the records, and at what is left of the servers."""
-        asyncio_run(look, self.way, (*self._runs,), self._struck, self.found.seen)
+        asyncio_run(look, self.way, (*self._runs,), self._struck, self.tally.seen)
         if self._server is not None:
             self._server.kill()
         pids = Path(self.way.folder) / "servers"
         for pid in pids.read_text().split() if pids.exists() else ():
             if not _until(partial(_is_gone, int(pid))):
-                self.found.left.append(f"{self.way.name}: the server {pid} is still there")
+                self.tally.left.append(f"{self.way.name}: the server {pid} is still there")
 
 
 def _is_gone(pid: int) -> bool:
@@ -188,14 +188,14 @@ def _is_gone(pid: int) -> bool:
 
 
 @contextmanager
-def sites(found: Found) -> Iterator[list[Site]]:
+def sites(tally: McpTally) -> Iterator[list[Site]]:
     """The four ways to a server."""
-    with folder("mcp", memory=True) as place, Nursery(*MODULES) as nursery:
+    with folder("mcp", memory=True) as root, Nursery(*MODULES) as nursery:
         made: list[Site] = []
         for http, era in product((False, True), ERAS):
-            where = place / f"{'http' if http else 'stdio'}-{era}"
+            where = root / f"{'http' if http else 'stdio'}-{era}"
             where.mkdir()
-            made.append(Site(Way(str(where), era, free_port() if http else 0), nursery, found))
+            made.append(Site(Way(str(where), era, free_port() if http else 0), nursery, tally))
         yield made
         for site in made:
             site.close()
@@ -216,31 +216,31 @@ def free_port() -> int:
 
 def servers(sample: int) -> Part:
     """Kill servers at every nth point."""
-    found = Found()
-    with sites(found) as made:
+    tally = McpTally()
+    with sites(tally) as made:
         for site in made:
             site.kill_servers(sample)
             tell(f"mcp servers: {site.way.name}: done")
-    return Part("Killed servers of MCP tools", SERVERS, [*_figures(found, sample)], _misses(found))
+    return Part("Killed servers of MCP tools", SERVERS, [*_figures(tally, sample)], _misses(tally))
 
 
 def clew(sample: int) -> Part:
     """Kill clew at every nth point."""
-    found = Found()
-    with sites(found) as made:
+    tally = McpTally()
+    with sites(tally) as made:
         for site in made:
             site.kill_clew(sample)
             tell(f"mcp clew: {site.way.name}: done")
     title = "Killed in calls of MCP tools, and resumed"
-    return Part(title, CLEW, [*_figures(found, sample)], _misses(found))
+    return Part(title, CLEW, [*_figures(tally, sample)], _misses(tally))
 
 
-def _figures(found: Found, sample: int) -> Iterator[Figure]:
-    seen = found.seen
-    least = 50 // sample
-    met = found.kills == found.points >= least
-    yield Figure("points at which it was killed", f"{found.kills:,}", f"{found.points:,}",
-                 f"all, ≥ {least}", met)  # fmt: skip
+def _figures(tally: McpTally, sample: int) -> Iterator[Figure]:
+    seen = tally.seen
+    number = 50 // sample
+    met = tally.kills == tally.points >= number
+    yield Figure("points at which it was killed", f"{tally.kills:,}", f"{tally.points:,}",
+                 f"all, ≥ {number}", met)  # fmt: skip
     yield count("runs that did not come to their end", len(seen.open), seen.runs, exactly=0)
     yield count("calls of unsafe tools that were made twice", len(seen.twice), seen.unsafe,
                 exactly=0)  # fmt: skip
@@ -260,10 +260,10 @@ def _figures(found: Found, sample: int) -> Iterator[Figure]:
     yield count("of these, not answered", len(seen.forgotten), seen.recorded, exactly=0)
     yield count("records that do not verify or do not replay", len(seen.broken), seen.runs,
                 exactly=0)  # fmt: skip
-    yield count("servers left behind", len(found.left), found.points, exactly=0)
+    yield count("servers left behind", len(tally.left), tally.points, exactly=0)
 
 
-def _misses(found: Found) -> list[str]:
-    seen = found.seen
-    return [*found.missed, *seen.open, *seen.twice, *seen.silent, *seen.forgotten, *seen.broken,
-            *found.left]  # fmt: skip
+def _misses(tally: McpTally) -> list[str]:
+    seen = tally.seen
+    return [*tally.missed, *seen.open, *seen.twice, *seen.silent, *seen.forgotten, *seen.broken,
+            *tally.left]  # fmt: skip

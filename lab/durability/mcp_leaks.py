@@ -49,7 +49,7 @@ NOTHING: Final = Counted(0, 0, 0)
 
 
 @dataclass
-class Found:
+class LeakTally:
     """What came of one way of making runs."""
 
     name: str
@@ -87,54 +87,54 @@ def agent(tools: Sequence[Tool], calls: Sequence[Call]) -> Agent:
     return Agent(ScriptedModel([*moves, finish("done")]), tools=tools)
 
 
-async def one(found: Found, tools: Sequence[Tool], calls: Sequence[Call]) -> None:
+async def one(tally: LeakTally, tools: Sequence[Tool], calls: Sequence[Call]) -> None:
     """Make a run, and count how its calls went."""
     store = MemoryStore()
     result = await clew.run(agent(tools, calls), "go", store=store)
-    found.runs += 1
+    tally.runs += 1
     if result.status != "answered":
-        found.ended.append(f"{found.name}: {result.status}: {result.reason}")
+        tally.ended.append(f"{tally.name}: {result.status}: {result.reason}")
     seen = (await clew.read(result.run_id, store=store)).calls[:-1]
-    found.calls += len(seen)
-    found.failed += sum(call.observation is None or not call.observation.ok for call in seen)
+    tally.calls += len(seen)
+    tally.failed += sum(call.observation is None or not call.observation.ok for call in seen)
 
 
-async def in_turn(found: Found, tools: Sequence[Tool], calls: Calls, runs: int) -> None:
+async def in_turn(tally: LeakTally, tools: Sequence[Tool], calls: Calls, runs: int) -> None:
     """One run after the other."""
     for number in range(runs):
-        await one(found, tools, calls(number))
+        await one(tally, tools, calls(number))
 
 
-async def batched(found: Found, tools: Sequence[Tool], calls: Calls, runs: int) -> None:
+async def batched(tally: LeakTally, tools: Sequence[Tool], calls: Calls, runs: int) -> None:
     """Sixteen runs at once, of one batch."""
     goals = [f"go {number}" for number in range(runs)]
     made = await clew.batch(agent(tools, calls(0)), goals, store=MemoryStore(), at_once=16)
-    found.runs += len(made)
-    found.calls += len(made) * len(calls(0))
-    found.ended += [f"{found.name}: {each.status}" for each in made if each.status != "answered"]
+    tally.runs += len(made)
+    tally.calls += len(made) * len(calls(0))
+    tally.ended += [f"{tally.name}: {each.status}" for each in made if each.status != "answered"]
 
 
-Make: TypeAlias = Callable[[Found, Sequence[Tool], Calls, int], Awaitable[None]]
+Make: TypeAlias = Callable[[LeakTally, Sequence[Tool], Calls, int], Awaitable[None]]
 
 
 async def measured(
     name: str, server: McpServer, pins: Path, calls: Calls, runs: int,
     *, make: Make = in_turn, shared: bool = True,
-) -> Found:  # fmt: skip
+) -> LeakTally:  # fmt: skip
     """Make runs in one owner, or where they are not `shared`, each in one of its own."""
-    found = Found(name)
+    tally = LeakTally(name)
     tools = await mcp_tools(server, pins=pins)
     beside = processes()
     async with AsyncExitStack() as stack:
         if shared:
             await stack.enter_async_context(resources())
-        await make(found, tools, calls, WARM)
-        found.before = counted()
-        await make(found, tools, calls, runs - WARM)
-        found.after = counted()
-    found.left = max(0, processes() - beside)
+        await make(tally, tools, calls, WARM)
+        tally.before = counted()
+        await make(tally, tools, calls, runs - WARM)
+        tally.after = counted()
+    tally.left = max(0, processes() - beside)
     tell(f"mcp leaks: {name}: done")
-    return found
+    return tally
 
 
 def well(number: int) -> list[Call]:
@@ -162,8 +162,8 @@ def harbour(number: int) -> list[Call]:
     return [(f"{NAME}_look", {"note": f"{number} {n}"}) for n in range(3)]
 
 
-async def _all(place: Path, way: Way, sample: int) -> list[Found]:
-    plain = plain_server(place / "plain")
+async def _all(path: Path, way: Way, sample: int) -> list[LeakTally]:
+    plain = plain_server(path / "plain")
     server, pins, runs = plain.server(), plain.pins, WARM + (RUNS - WARM) // sample
     return [
         await measured("one after the other, one owner", server, pins, well, runs),
@@ -171,34 +171,34 @@ async def _all(place: Path, way: Way, sample: int) -> list[Found]:
         await measured("calls that fail", server, pins, failing, runs),
         await measured("a server that dies in every tenth run", server, pins, dying, runs),
         await measured("a server for each run", server, pins, well, runs, shared=False),
-        await measured("over HTTP, the SDK's server", way.server, place / "pins", harbour, runs),
+        await measured("over HTTP, the SDK's server", way.server, path / "pins", harbour, runs),
     ]
 
 
 def leaks(sample: int) -> Part:
     """Make 1,000 runs of each kind, or the nth part."""
-    with folder("leaks", memory=True) as place, Nursery(*MODULES) as nursery:
-        where = place / "http"
+    with folder("leaks", memory=True) as root, Nursery(*MODULES) as nursery:
+        where = root / "http"
         where.mkdir()
         way = Way(str(where), "stateless", free_port())
         http = HttpServer(way, nursery)
-        found: list[Found] = asyncio_run(_all, place, way, sample)
+        tallies: list[LeakTally] = asyncio_run(_all, root, way, sample)
         http.kill()
     return Part(
         "Many runs over one server of MCP tools",
         TEXT,
-        [figure for each in found for figure in _figures(each)],
-        [line for each in found for line in each.ended],
+        [figure for each in tallies for figure in _figures(each)],
+        [line for each in tallies for line in each.ended],
     )
 
 
-def _figures(found: Found) -> Iterator[Figure]:
+def _figures(tally: LeakTally) -> Iterator[Figure]:
     words = "processes, descriptors, tasks"
-    told = " → ".join(", ".join(map(str, one)) for one in (found.before, found.after))
-    yield Figure(f"{found.name}: {words}, after {WARM} runs → after all", told,
-                 f"{found.runs:,} runs", "no more", not found.grown)  # fmt: skip
-    yield count(f"{found.name}: processes when the owner has left", found.left, found.runs,
+    told = " → ".join(", ".join(map(str, one)) for one in (tally.before, tally.after))
+    yield Figure(f"{tally.name}: {words}, after {WARM} runs → after all", told,
+                 f"{tally.runs:,} runs", "no more", not tally.grown)  # fmt: skip
+    yield count(f"{tally.name}: processes when the owner has left", tally.left, tally.runs,
                 exactly=0)  # fmt: skip
-    yield count(f"{found.name}: runs that did not answer", len(found.ended), found.runs, exactly=0)
-    if found.failed:
-        yield Figure(f"{found.name}: calls that failed", f"{found.failed:,}", f"{found.calls:,}")
+    yield count(f"{tally.name}: runs that did not answer", len(tally.ended), tally.runs, exactly=0)
+    if tally.failed:
+        yield Figure(f"{tally.name}: calls that failed", f"{tally.failed:,}", f"{tally.calls:,}")

@@ -169,38 +169,38 @@ async def look(way: Way, runs: tuple[str, ...], struck: dict[str, str], seen: Se
                 _call(seen, record, number, times, is_struck=struck.get(run_id) == tool)
     finally:
         await store.close()
-    places = {f"{run_id}:{n + 1}" for run_id in runs for n in range(len(ORDER))}
+    texts = {f"{run_id}:{n + 1}" for run_id in runs for n in range(len(ORDER))}
     for tool, keys in effects.items():
-        seen.silent += [f"{tool} {key}: of no call" for key in keys if key not in places]
+        seen.silent += [f"{tool} {key}: of no call" for key in keys if key not in texts]
 
 
 def _call(seen: Seen, record: Trajectory, number: int, times: int, *, is_struck: bool) -> None:
     """One call: what the record says, and how often it happened."""
     tool, key = ORDER[number], f"{number + 1}.1"
     what = f"{tool} {record.run_id}:{key}"
-    found = next((call.observation for call in record.calls if call.key == key), None)
+    observation = next((call.observation for call in record.calls if call.key == key), None)
     seen.calls += 1
-    if found is None:
+    if observation is None:
         seen.silent.append(f"{what}: happened {times} times, and was not observed")
         return
     if is_struck and (tool != "send" or number == 1):
         seen.struck += 1
-        seen.answered += found.outcome == "done"
-        seen.unknown += found.outcome == "unknown"
-        seen.failed += tool == "look" and found.outcome == "not_done"
+        seen.answered += observation.outcome == "done"
+        seen.unknown += observation.outcome == "unknown"
+        seen.failed += tool == "look" and observation.outcome == "not_done"
     if tool in {"send", "build"}:
         seen.unsafe += 1
         if times > 1:
             seen.twice.append(f"{what}: {times} times")
     else:
         seen.again += max(0, times - 1)
-    wrong = found.outcome == "not_done" and times and tool != "look"  # to look does nothing
-    if wrong or (found.outcome == "done" and not times):
-        seen.silent.append(f"{what}: {found.outcome}, and happened {times} times")
+    wrong = observation.outcome == "not_done" and times and tool != "look"  # to look does nothing
+    if wrong or (observation.outcome == "done" and not times):
+        seen.silent.append(f"{what}: {observation.outcome}, and happened {times} times")
     if tool == "build":
         seen.tasks += times
         attempts = [e.event for e in record.entries if isinstance(e.event, Attempt)]
         if any(one.call == key and one.task for one in attempts):
             seen.recorded += 1
-            if found.outcome != "done":
-                seen.forgotten.append(f"{what}: it was a task, and is {found.outcome}")
+            if observation.outcome != "done":
+                seen.forgotten.append(f"{what}: it was a task, and is {observation.outcome}")

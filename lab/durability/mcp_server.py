@@ -66,19 +66,19 @@ class World:
     @property
     def hits(self) -> list[Strike]:
         """The strikes that were done."""
-        place = self.folder / "hits"
-        lines = place.read_bytes().splitlines() if place.exists() else []
+        path = self.folder / "hits"
+        lines = path.read_bytes().splitlines() if path.exists() else []
         return [msgspec.json.decode(line, type=Strike) for line in lines]
 
     def pass_by(self, at: str, tool: str) -> bool:
         """Come by a point of a call; False where it is not the one where somebody is struck."""
-        place = self.folder / "strike"
-        if not place.exists():
+        path = self.folder / "strike"
+        if not path.exists():
             return False
-        strike = msgspec.json.decode(place.read_bytes(), type=Strike)
+        strike = msgspec.json.decode(path.read_bytes(), type=Strike)
         if (strike.at, strike.tool) != (at, tool):
             return False
-        place.unlink()
+        path.unlink()
         with (self.folder / "hits").open("ab") as file:
             file.write(msgspec.json.encode(strike) + b"\n")
         mine = strike.victim == "server"
@@ -90,10 +90,10 @@ class World:
 
     def is_due(self, at: str, tool: str) -> bool:
         """Whether somebody is struck at that point."""
-        place = self.folder / "strike"
-        if not place.exists():
+        path = self.folder / "strike"
+        if not path.exists():
             return False
-        strike = msgspec.json.decode(place.read_bytes(), type=Strike)
+        strike = msgspec.json.decode(path.read_bytes(), type=Strike)
         return (strike.at, strike.tool) == (at, tool)
 
 
@@ -109,20 +109,20 @@ class _Server(Server[Any]):
         *,
         protocol_version: str | None = None,
     ) -> types.ServerCapabilities:
-        found = super().get_capabilities(
+        capabilities = super().get_capabilities(
             notification_options,
             experimental_capabilities,
             extensions,
             protocol_version=protocol_version,
         )
         if protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return found.model_copy(update={"extensions": {EXTENSION: {}}})
+            return capabilities.model_copy(update={"extensions": {EXTENSION: {}}})
         tasks = types.ServerTasksCapability(
             requests=types.ServerTasksRequestsCapability(
                 tools=types.TasksToolsCapability(call=types.TasksCallCapability())
             )
         )
-        return found.model_copy(update={"tasks": tasks})
+        return capabilities.model_copy(update={"tasks": tasks})
 
 
 class _TaskParams(types.RequestParams):
@@ -188,10 +188,10 @@ class Tools:
         }  # fmt: skip
 
     def _until(self, number: str) -> float:
-        place = self.world.folder / "tasks" / number
-        if not place.exists():
+        path = self.world.folder / "tasks" / number
+        if not path.exists():
             raise MCPError(types.INVALID_PARAMS, f"there is no task {number}")
-        return float(place.read_text()) + BUILT
+        return float(path.read_text()) + BUILT
 
     async def get(self, ctx: Context, params: _TaskParams) -> dict[str, Any]:
         """`tasks/get`, of the stateless era."""
@@ -211,8 +211,8 @@ class Tools:
         return _text("build: done").model_dump(by_alias=True, mode="json")
 
 
-def _text(said: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=said)])
+def _text(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)])
 
 
 def server(world: World) -> Server[Any]:

@@ -124,9 +124,9 @@ class _Children:
             self._reap(pid, 0)
 
     def _reap(self, pid: int, how: int) -> None:
-        if pid in self.running and (found := os.waitpid(pid, how))[0]:
+        if pid in self.running and (reaped := os.waitpid(pid, how))[0]:
             self.running.discard(pid)
-            self.ended[pid] = os.waitstatus_to_exitcode(found[1])
+            self.ended[pid] = os.waitstatus_to_exitcode(reaped[1])
 
     def _start(self, entry: str, orders: dict[str, Any]) -> int:
         if child := os.fork():

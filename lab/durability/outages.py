@@ -60,41 +60,41 @@ again. No worker is restarted.
 
 def frozen(sample: int) -> Part:
     """A worker is stopped, replaced, and goes on: on SQLite and on PostgreSQL."""
-    found = list[Figure]()
+    listed = list[Figure]()
     wrong = list[str]()
     with folder("frozen") as outside:
-        _freeze("SQLite", str(outside / "runs.sqlite"), outside, sample, found, wrong)
+        _freeze("SQLite", str(outside / "runs.sqlite"), outside, sample, listed, wrong)
     with folder("frozen") as outside, postgres(durable=True) as server:
-        _freeze("PostgreSQL", server.database(), outside, sample, found, wrong)
-    return Part("A worker that was frozen and replaced", FREEZE, found, wrong)
+        _freeze("PostgreSQL", server.database(), outside, sample, listed, wrong)
+    return Part("A worker that was frozen and replaced", FREEZE, listed, wrong)
 
 
 def _freeze(
-    what: str, place: str, outside: Path, sample: int, found: list[Figure], wrong: list[str]
+    what: str, location: str, outside: Path, sample: int, figures: list[Figure], wrong: list[str]
 ) -> None:
     storm = Storm(f"frozen, {what}", max(10, FROZEN // sample), 0, workers=1, model=0.01)
     agent, run_ids = world.agent(outside), ids(storm.runs)
-    asyncio_run(begin, place, agent, run_ids)
+    asyncio_run(begin, location, agent, run_ids)
     with Nursery() as nursery:
-        workers = Workers(storm, place, outside, nursery)
+        workers = Workers(storm, location, outside, nursery)
         first = workers.start()
         _until(lambda: len(world.Ledger(outside).lines()) > 3 * storm.at_once, "its work to begin")
-        _stop(nursery, first, place)
+        _stop(nursery, first, location)
         held = workers.in_hand("1")
         second = workers.start(take_over=True)
-        _until(partial(_all_done, place, storm), "the second worker")
+        _until(partial(_all_done, location, storm), "the second worker")
         nursery.signal(second, signal.SIGTERM)
         nursery.wait(second)
-        before, effects = _entries(place, run_ids), len(world.Ledger(outside).lines())
+        before, effects = _entries(location, run_ids), len(world.Ledger(outside).lines())
         nursery.signal(first, signal.SIGCONT)
         _until(lambda: not workers.in_hand("1"), "the first worker to notice")
         nursery.signal(first, signal.SIGTERM)
         nursery.wait(first)
-        after = _entries(place, run_ids)
+        after = _entries(location, run_ids)
         fenced = sum(told.what == "lost" for told in workers.news("1"))
-    seen = asyncio_run(with_store, place, partial(_seen, run_ids, world.Ledger(outside), agent))
+    seen = asyncio_run(with_store, location, partial(_seen, run_ids, world.Ledger(outside), agent))
     late = len(world.Ledger(outside).lines()) - effects
-    found += [
+    figures += [
         count(f"{what}: runs in the hands of the frozen worker, of which it was fenced off",
               fenced, len(held), exactly=len(held)),
         count(f"{what}: entries appended after it went on", after - before, after, exactly=0),
@@ -114,12 +114,12 @@ async def _seen(run_ids: list[str], ledger: world.Ledger, agent: Agent, store: S
     return await audit(store, run_ids, ledger, agent)
 
 
-def _stop(nursery: Nursery, pid: int, place: str) -> None:
+def _stop(nursery: Nursery, pid: int, location: str) -> None:
     """Freeze a worker, though not within a commit of SQLite: its lock is for the process to end."""
     while True:
         nursery.signal(pid, signal.SIGSTOP)
         _until(lambda: _state(pid) == "T", "the worker to stop")
-        if not place.endswith(".sqlite") or not _locked(place):
+        if not location.endswith(".sqlite") or not _locked(location):
             return
         nursery.signal(pid, signal.SIGCONT)
         time.sleep(0.001)
@@ -129,8 +129,8 @@ def _state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
 
 
-def _locked(place: str) -> bool:
-    connection = sqlite3.connect(place, timeout=0.05)
+def _locked(location: str) -> bool:
+    connection = sqlite3.connect(location, timeout=0.05)
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.rollback()
@@ -141,27 +141,27 @@ def _locked(place: str) -> bool:
     return False
 
 
-def _entries(place: str, run_ids: list[str]) -> int:
+def _entries(location: str, run_ids: list[str]) -> int:
     async def counted(store: Store) -> int:
         return sum([len(await store.read(run_id)) for run_id in run_ids])
 
-    found: int = asyncio_run(with_store, place, counted)
-    return found
+    number: int = asyncio_run(with_store, location, counted)
+    return number
 
 
-def _hashes(place: str, run_ids: list[str]) -> set[tuple[str, int, bytes]]:
+def _hashes(location: str, run_ids: list[str]) -> set[tuple[str, int, bytes]]:
     """Every entry there is, by run, number and hash."""
 
     async def read(store: Store) -> set[tuple[str, int, bytes]]:
         lines = {run_id: await store.read(run_id) for run_id in run_ids}
         return {(run_id, line.seq, line.hash) for run_id in run_ids for line in lines[run_id]}
 
-    found: set[tuple[str, int, bytes]] = asyncio_run(with_store, place, read)
-    return found
+    pairs: set[tuple[str, int, bytes]] = asyncio_run(with_store, location, read)
+    return pairs
 
 
-def _all_done(place: str, storm: Storm) -> bool:
-    left: int = asyncio_run(with_store, place, open_runs)
+def _all_done(location: str, storm: Storm) -> bool:
+    left: int = asyncio_run(with_store, location, open_runs)
     tell(f"{storm.name}: {storm.runs - left} of {storm.runs} runs done")
     return not left
 
@@ -181,10 +181,10 @@ def restarted(sample: int) -> Part:
         ways = itertools.cycle((signal.SIGINT, signal.SIGKILL))
         base = sized("restarted", sample, runs=100, kills=4)
         storm = Storm(base.name, base.runs, base.kills, strike=lambda: server.restart(next(ways)))
-        found = part("PostgreSQL restarted in the middle", storm, server.database(), outside)
-    kept = [figure for figure in found.figures if not figure.what.startswith("workers killed")]
+        storm_part = part("PostgreSQL restarted in the middle", storm, server.database(), outside)
+    kept = [figure for figure in storm_part.figures if not figure.what.startswith("workers killed")]
     times = Figure("restarts of the server", f"{storm.kills}", f"{storm.runs} runs")
-    return Part(found.title, RESTART, [times, *kept], found.misses)
+    return Part(storm_part.title, RESTART, [times, *kept], storm_part.misses)
 
 
 def full(sample: int) -> Part:
@@ -194,12 +194,12 @@ def full(sample: int) -> Part:
         return _filled(storm, str(outside / "runs.sqlite"), outside)
 
 
-def _filled(storm: Storm, place: str, outside: Path) -> Part:
+def _filled(storm: Storm, location: str, outside: Path) -> Part:
     seconds = 2.0
     agent, run_ids = world.agent(outside), ids(storm.runs)
-    asyncio_run(begin, place, agent, run_ids)
+    asyncio_run(begin, location, agent, run_ids)
     with Nursery() as nursery:
-        workers = Workers(storm, place, outside, nursery)
+        workers = Workers(storm, location, outside, nursery)
         pids = [workers.start() for _ in range(storm.workers)]
         enough = storm.runs * 4
         _until(lambda: len(world.Ledger(outside).lines()) > enough, "the work to begin")
@@ -208,16 +208,16 @@ def _filled(storm: Storm, place: str, outside: Path) -> Part:
         for pid in pids:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (room, free))
         time.sleep(seconds / 2)
-        before = _hashes(place, run_ids)
+        before = _hashes(location, run_ids)
         time.sleep(seconds / 2)
-        within = len(_hashes(place, run_ids)) - len(before)
+        within = len(_hashes(location, run_ids)) - len(before)
         for pid in pids:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (free, free))
-        _until(partial(_all_done, place, storm), "the runs to go on")
+        _until(partial(_all_done, location, storm), "the runs to go on")
         workers.check()
         workers.leave()
         failed = [told for told in workers.news() if told.what == "failed"]
-    seen = asyncio_run(with_store, place, partial(_seen, run_ids, world.Ledger(outside), agent))
+    seen = asyncio_run(with_store, location, partial(_seen, run_ids, world.Ledger(outside), agent))
     weather = Weather(audit=seen)
     kept = [one for one in figures(storm, weather) if not one.what.startswith("workers killed")]
     told = Figure(
@@ -225,11 +225,13 @@ def _filled(storm: Storm, place: str, outside: Path) -> Part:
         f"{len({one.run_id for one in failed})} runs", "≥ 1", bool(failed),
     )  # fmt: skip
     more = count("entries written in the second half of that time", within, len(before))
-    gone = len(before - _hashes(place, run_ids))
+    gone = len(before - _hashes(location, run_ids))
     lost = count("entries recorded before, and not there after", gone, len(before), exactly=0)
-    said = {one.text.partition(" (it is tried")[0].replace(place, "runs.sqlite") for one in failed}
+    changes = {
+        one.text.partition(" (it is tried")[0].replace(location, "runs.sqlite") for one in failed
+    }
     text = FULL.format(seconds=seconds, room=ROOM // 1024)
     return Part(
         "The disk is full", text, [told, more, lost, *kept],
-        [*misses(seen), *(f"a worker said: {line}" for line in sorted(said))],
+        [*misses(seen), *(f"a worker said: {line}" for line in sorted(changes))],
     )  # fmt: skip

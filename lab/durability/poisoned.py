@@ -43,7 +43,7 @@ runs a part misbehaves. The tool, a guard, a bound, a check or the model raises 
 tool blocks its thread for an hour, or starts a thread that never ends; the tool, a guard or the
 model ends the process (`os._exit`, `kill -9`). Raising or blocking must end no worker. After the
 end of a process another worker is started, as a supervisor does. Such a run may end up to {deaths}
-workers ({most} attempts in a row without progress, after the last one with progress), and must then
+workers ({limit} attempts in a row without progress, after the last one with progress), and must
 be set aside. All other runs must be answered.
 """
 
@@ -135,8 +135,8 @@ class Model:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Take a while, then reply."""
-        found = re.search(r"\b(?:tool|guard|bound|check|model)-[a-z]+\b|well", repr(prompt))
-        poison = found.group() if found is not None else "well"
+        matches = re.search(r"\b(?:tool|guard|bound|check|model)-[a-z]+\b|well", repr(prompt))
+        poison = matches.group() if matches is not None else "well"
         await anyio.sleep(PACE * random.random())
         swallow("model", poison)
         script = [*(act("work", poison=poison) for _ in range(STEPS)), finish("done")]
@@ -180,7 +180,7 @@ async def _until_done(store: Store, leaving: anyio.Event) -> None:
 
 
 @dataclass
-class Found:
+class StormTally:
     """What came of a storm."""
 
     well: Counter[str] = field(default_factory=Counter[str])
@@ -195,18 +195,18 @@ class Found:
         return sum(kind.total() for kind in self.poisoned.values())
 
 
-def storm(poisons: Sequence[str], runs: int) -> Found:
+def storm(poisons: Sequence[str], runs: int) -> StormTally:
     """Let workers carry runs of which one in five is poisoned; start another for each that dies."""
-    found = Found()
+    tally = StormTally()
     goals = [poisons[at // 5 % len(poisons)] if at % 5 == 2 else "well" for at in range(runs)]
     with folder("poisoned") as outside, Nursery("durability.poisoned") as nursery:
-        place = str(outside / "runs.sqlite")
-        asyncio_run(_begin, place, goals)
+        text = str(outside / "runs.sqlite")
+        asyncio_run(_begin, text, goals)
         began = time.monotonic()
         names = iter(range(1_000_000))
 
         def another() -> int:
-            orders = Orders(place, f"worker-{next(names)}")
+            orders = Orders(text, f"worker-{next(names)}")
             return nursery.start(orders, entry="durability.poisoned:serve")
 
         alive = [another() for _ in range(WORKERS)]
@@ -215,37 +215,37 @@ def storm(poisons: Sequence[str], runs: int) -> Found:
             for pid in [one for one in alive if not nursery.alive(one)]:
                 alive.remove(pid)
                 if nursery.wait(pid) != 0:
-                    found.deaths += 1
+                    tally.deaths += 1
                     alive.append(another())
-            tell(f"poisoned: {len(alive)} workers, {found.deaths} died")
-        found.seconds = time.monotonic() - began
+            tell(f"poisoned: {len(alive)} workers, {tally.deaths} died")
+        tally.seconds = time.monotonic() - began
         for pid in alive:
-            found.misses.append("a worker did not come to its end")
+            tally.misses.append("a worker did not come to its end")
             nursery.kill(pid)
-        asyncio_run(with_store, place, lambda store: _look(store, goals, found))
-    return found
+        asyncio_run(with_store, text, lambda store: _look(store, goals, tally))
+    return tally
 
 
-async def _begin(place: str, goals: Sequence[str]) -> None:
-    store = open_store(place)
+async def _begin(location: str, goals: Sequence[str]) -> None:
+    store = open_store(location)
     made = agent()
     for number, goal in enumerate(goals):
         await start(made, goal, store, run_id=f"run-{number:04}", queue=workers.QUEUE)
     await store.close()
 
 
-async def _look(store: Store, goals: Sequence[str], found: Found) -> None:
+async def _look(store: Store, goals: Sequence[str], tally: StormTally) -> None:
     for number, goal in enumerate(goals):
         stop = (await load(store, f"run-{number:04}")).stop
         how = "set aside" if is_set_aside(stop) else stop.status if stop is not None else "open"
         if goal == "well":
-            found.well[how] += 1
+            tally.well[how] += 1
             if how != "answered":
-                found.misses.append(f"run {number} was {how}: {stop.reason if stop else ''}")
+                tally.misses.append(f"run {number} was {how}: {stop.reason if stop else ''}")
         else:
-            found.poisoned.setdefault(goal, Counter())[how] += 1
+            tally.poisoned.setdefault(goal, Counter())[how] += 1
             if how == "open":
-                found.misses.append(f"run {number} ({goal}) is open")
+                tally.misses.append(f"run {number} ({goal}) is open")
 
 
 def poisoned(sample: int) -> Part:
@@ -255,7 +255,7 @@ def poisoned(sample: int) -> Part:
     harsh = [one for one in POISONS if one.partition("-")[2] in ENDING]
     first, second = storm(mild, runs), storm(harsh, runs // 2)
     figures = list[Figure]()
-    for what, found, deaths in (
+    for what, tally, deaths in (
         ("raises or blocks", first, 0),
         (
             "ends the process",
@@ -263,20 +263,24 @@ def poisoned(sample: int) -> Part:
             (MAX_FAILURES + 1) * second.ill,
         ),
     ):
-        well, ill = found.well.total(), found.ill
-        left = sum(one["open"] for one in found.poisoned.values())
-        aside = sum(one["set aside"] for one in found.poisoned.values())
+        well, ill = tally.well.total(), tally.ill
+        left = sum(one["open"] for one in tally.poisoned.values())
+        aside = sum(one["set aside"] for one in tally.poisoned.values())
         figures += [
-            count(f"a part {what}: other runs answered", found.well["answered"], well,
+            count(f"a part {what}: other runs answered", tally.well["answered"], well,
                   exactly=well),
             count(f"a part {what}: poisoned runs that are left open", left, ill, exactly=0),
             count(f"a part {what}: poisoned runs set aside", aside, ill),
-            Figure(f"a part {what}: workers that died", f"{found.deaths}", f"{ill}",
-                   f"at most {deaths}", met=found.deaths <= deaths),
-            Figure(f"a part {what}: seconds until all had ended", f"{found.seconds:.0f}",
-                   f"{well + ill}", f"at most {WITHIN:.0f}", met=found.seconds <= WITHIN),
+            Figure(f"a part {what}: workers that died", f"{tally.deaths}", f"{ill}",
+                   f"at most {deaths}", met=tally.deaths <= deaths),
+            Figure(f"a part {what}: seconds until all had ended", f"{tally.seconds:.0f}",
+                   f"{well + ill}", f"at most {WITHIN:.0f}", met=tally.seconds <= WITHIN),
         ]  # fmt: skip
     text = TEXT.format(
-        runs=runs, workers=WORKERS, at_once=AT_ONCE, deaths=MAX_FAILURES + 1, most=MAX_FAILURES
+        runs=runs,
+        workers=WORKERS,
+        at_once=AT_ONCE,
+        deaths=MAX_FAILURES + 1,
+        limit=MAX_FAILURES,
     )
     return Part("Poisoned runs", text, figures, [*first.misses, *second.misses])

@@ -35,15 +35,15 @@ class Goals(Sequence[str]):
         return self.number
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[str]: ...
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(self.number))]
-        if not 0 <= place < self.number:
-            raise IndexError(place)
-        return f"goal number {place}"
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(self.number))]
+        if not 0 <= index < self.number:
+            raise IndexError(index)
+        return f"goal number {index}"
 
 
 async def storm(folder: Path, runs: int, kills: int) -> dict[str, Any]:
@@ -128,12 +128,12 @@ async def many(folder: Path, runs: int, kills: int) -> dict[str, Any]:
 def _cpu() -> float:
     """Seconds of CPU time that all processes here have used: Ray's, the actors', this one's."""
     ticks = 0
-    for place in Path("/proc").glob("[0-9]*/stat"):
+    for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            said = place.read_text("utf-8", "replace").rpartition(")")[2].split()
+            parts = path.read_text("utf-8", "replace").rpartition(")")[2].split()
         except OSError:  # it has ended
             continue
-        ticks += int(said[11]) + int(said[12])
+        ticks += int(parts[11]) + int(parts[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

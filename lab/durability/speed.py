@@ -63,47 +63,47 @@ class Cost:
 def cost(sample: int) -> Part:
     """Each store and driver against the store in memory."""
     runs, times = max(4, 30 // sample), 3 if sample == 1 else 1
-    found: dict[str, list[Cost]] = {}
-    with folder("cost") as place, postgres(durable=True) as server:
+    fields: dict[str, list[Cost]] = {}
+    with folder("cost") as root, postgres(durable=True) as server:
         for turn in range(times):
             stores = {
                 "memory": "memory:",
-                "SQLite": f"{place}/{turn}.sqlite",
+                "SQLite": f"{root}/{turn}.sqlite",
                 "PostgreSQL": server.database(),
             }
             for name, where in stores.items():
-                found.setdefault(name, []).append(asyncio_run(_plain, where, place, runs))
+                fields.setdefault(name, []).append(asyncio_run(_plain, where, root, runs))
                 tell(f"cost: {name}")
             ways = (("local", "SQLite"), ("local", "PostgreSQL"), ("dbos", "PostgreSQL"))
             for driver, name in ways:
                 where = stores[name] if name == "SQLite" else server.database()
-                got = asyncio_run(_driven, driver, f"{where}", place, runs)
-                found.setdefault(f"{name}, driver {driver}", []).append(got)
+                got = asyncio_run(_driven, driver, f"{where}", root, runs)
+                fields.setdefault(f"{name}, driver {driver}", []).append(got)
                 tell(f"cost: {name}, {driver}")
-    base = _least(found["memory"])
+    base = _cheapest(fields["memory"])
     figures = list[Figure]()
-    for name, costs in found.items():
-        least = _least(costs)
-        wall = "" if "dbos" in name else f", wall {least.wall / base.wall:.1f} times"
-        size = f", {least.size:,.0f} bytes a step" if least.size else ""
+    for name, costs in fields.items():
+        minimum = _cheapest(costs)
+        wall = "" if "dbos" in name else f", wall {minimum.wall / base.wall:.1f} times"
+        size = f", {minimum.size:,.0f} bytes a step" if minimum.size else ""
         figures.append(
             Figure(
                 name,
-                f"CPU {least.cpu / base.cpu:.2f} times{wall}",
-                f"{least.cpu * 1000:.2f} ms CPU a step{size}",
+                f"CPU {minimum.cpu / base.cpu:.2f} times{wall}",
+                f"{minimum.cpu * 1000:.2f} ms CPU a step{size}",
             )
         )
     text = COST.format(runs=runs, steps=world.STEPS, times=times, effects="0.9", at_once=16)
     return Part("What a step costs", text, figures)
 
 
-def _least(costs: list[Cost]) -> Cost:
+def _cheapest(costs: list[Cost]) -> Cost:
     return Cost(min(one.cpu for one in costs), min(one.wall for one in costs), costs[0].size)
 
 
-async def _plain(where: str, place: Path, runs: int) -> Cost:
+async def _plain(where: str, path: Path, runs: int) -> Cost:
     """Runs one after the other, without a driver."""
-    agent = world.agent(place, pace=0.0, model=0.0)
+    agent = world.agent(path, pace=0.0, model=0.0)
     store = open_store(where)
     try:
         await clew.run(agent, world.GOAL, store=store)
@@ -123,9 +123,9 @@ async def _size(store: Store) -> int:
     return await store.size() if isinstance(store, Deletes) else 0
 
 
-async def _driven(driver: str, where: str, place: Path, runs: int) -> Cost:
+async def _driven(driver: str, where: str, path: Path, runs: int) -> Cost:
     """The same runs through a worker in this process."""
-    agent = world.agent(place, pace=0.0, model=0.0)
+    agent = world.agent(path, pace=0.0, model=0.0)
     run_ids = [f"{driver}-{number}" for number in range(runs)]
     await begin(where, agent, run_ids)
     marks = list[tuple[float, float]]()
@@ -161,7 +161,7 @@ def fast(sample: int) -> Part:
         sqlite, plain = rates["SQLite", 1], rates["PostgreSQL", 2]
         told = f"steps a second, {at_once} runs at once"
         figures += [
-            _rated(f"SQLite, one worker: {told}", sqlite, runs, least=1000),
+            _rated(f"SQLite, one worker: {told}", sqlite, runs, minimum=1000),
             _rated(f"SQLite, two workers: {told}", rates["SQLite", 2], runs),
             _rated(f"PostgreSQL, two workers: {told}", plain, runs),
             _ratio(f"DBOS, two workers: {told}", rates["DBOS", 2], plain, runs),
@@ -170,9 +170,9 @@ def fast(sample: int) -> Part:
     return Part("Steps a second", text, figures)
 
 
-def _rated(what: str, rate: float, runs: int, *, least: float = 0.0) -> Figure:
-    aim = f"≥ {least:,.0f}" if least else ""
-    return Figure(what, f"{rate:,.0f}", f"{runs:,} runs", aim, rate >= least)
+def _rated(what: str, rate: float, runs: int, *, minimum: float = 0.0) -> Figure:
+    aim = f"≥ {minimum:,.0f}" if minimum else ""
+    return Figure(what, f"{rate:,.0f}", f"{runs:,} runs", aim, rate >= minimum)
 
 
 def _ratio(what: str, rate: float, plain: float, runs: int) -> Figure:
@@ -186,16 +186,16 @@ def _rate(name: str, at_once: int, runs: int, number: int = 2) -> float:
     with ExitStack() as stack:
         outside = stack.enter_context(folder("fast"))
         if name == "SQLite":
-            place = str(outside / "runs.sqlite")
+            text = str(outside / "runs.sqlite")
         else:
-            place = stack.enter_context(postgres(durable=True)).database()
+            text = stack.enter_context(postgres(durable=True)).database()
         storm = Storm(
             name, runs, 0, number, driver, at_once=at_once // number, pace=0.0, model=MODEL
         )
         agent = world.agent(outside, pace=0.0, model=MODEL)
-        asyncio_run(begin, place, agent, ids(runs))
+        asyncio_run(begin, text, agent, ids(runs))
         nursery = stack.enter_context(Nursery(*_modules(driver)))
-        workers = Workers(storm, place, outside, nursery)
+        workers = Workers(storm, text, outside, nursery)
         for _ in range(storm.workers):
             workers.start()
         ended = 0
@@ -219,12 +219,12 @@ def recovery(sample: int) -> Part:
     figures = list[Figure]()
     ways = (("SQLite", "local", 1.0), ("PostgreSQL", "local", 1.0), ("DBOS", "dbos", 10.0))
     times = max(1, 10 // sample)
-    for name, driver, most in ways:
+    for name, driver, max_seconds in ways:
         taken = sorted(_recovered(name, driver, max(1, times if driver == "local" else times // 2)))
         told = f"median {statistics.median(taken):.2f} s, worst {taken[-1]:.2f} s"
         figures.append(
             Figure(f"{name}: until the runs of a killed worker go on", told,
-                   f"{len(taken)} kills", f"< {most:g} s", taken[-1] < most)
+                   f"{len(taken)} kills", f"< {max_seconds:g} s", taken[-1] < max_seconds)
         )  # fmt: skip
         tell(f"recovery: {name}")
     return Part("Time to recover", RECOVERY.format(times="several"), figures)
@@ -238,16 +238,16 @@ def _recovered(name: str, driver: str, times: int) -> Iterator[float]:
         for turn in range(times):
             here = outside / str(turn)
             here.mkdir()
-            place = str(here / "runs.sqlite") if server is None else server.database()
-            yield _one_recovery(name, driver, place, here, chance.uniform(0.0, 1.0))
+            text = str(here / "runs.sqlite") if server is None else server.database()
+            yield _one_recovery(name, driver, text, here, chance.uniform(0.0, 1.0))
 
 
-def _one_recovery(name: str, driver: str, place: str, outside: Path, pause: float) -> float:
+def _one_recovery(name: str, driver: str, location: str, outside: Path, pause: float) -> float:
     """Kill the one of two workers that has more runs at hand; seconds until the other has them."""
     storm = Storm(name, 12, 0, driver=driver, at_once=16, model=60.0)  # no run ends meanwhile
-    asyncio_run(begin, place, world.agent(outside, model=storm.model), ids(storm.runs))
+    asyncio_run(begin, location, world.agent(outside, model=storm.model), ids(storm.runs))
     with Nursery(*_modules(driver)) as nursery:
-        workers = Workers(storm, place, outside, nursery)
+        workers = Workers(storm, location, outside, nursery)
         pids = {str(number): workers.start() for number in (1, 2)}
         while len(workers.in_hand("1") | workers.in_hand("2")) < storm.runs or not all(
             workers.news(name) for name in pids

@@ -81,11 +81,11 @@ class Weather:
 def folder(name: str, *, memory: bool = False) -> Iterator[Path]:
     """A folder of its own, removed in the end; in memory, where the machine has such."""
     where = "/dev/shm" if memory and Path("/dev/shm").is_dir() else None
-    place = Path(tempfile.mkdtemp(prefix=f"clew-{name}-", dir=where))
+    path = Path(tempfile.mkdtemp(prefix=f"clew-{name}-", dir=where))
     try:
-        yield place
+        yield path
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def ids(number: int) -> list[str]:
@@ -93,9 +93,9 @@ def ids(number: int) -> list[str]:
     return [f"run-{one:04d}" for one in range(1, number + 1)]
 
 
-async def begin(place: str, agent: Agent, run_ids: Sequence[str]) -> None:
+async def begin(location: str, agent: Agent, run_ids: Sequence[str]) -> None:
     """Begin runs that wait for a worker."""
-    store = open_store(place)
+    store = open_store(location)
     try:
         for run_id in run_ids:
             await start(agent, world.GOAL, store, run_id=run_id, queue=QUEUE)
@@ -103,9 +103,9 @@ async def begin(place: str, agent: Agent, run_ids: Sequence[str]) -> None:
         await store.close()
 
 
-async def with_store(place: str, ask: Callable[[Store], Any]) -> Any:
+async def with_store(location: str, ask: Callable[[Store], Any]) -> Any:
     """Ask something of the store at a place."""
-    store = open_store(place)
+    store = open_store(location)
     try:
         return await ask(store)
     finally:
@@ -122,28 +122,28 @@ def asyncio_run(function: Callable[..., Any], *args: Any) -> Any:
     return anyio.run(function, *args, backend="asyncio")
 
 
-def blow(storm: Storm, place: str, outside: Path) -> Weather:
-    """Let the storm blow over the store at `place`, and look what is left.
+def blow(storm: Storm, location: str, outside: Path) -> Weather:
+    """Let the storm blow over the store at `location`, and look what is left.
 
     Kills are spread over the work by how many effects have happened; when exactly, and whom they
     hit, is random.
     """
     agent = world.agent(outside, pace=storm.pace, model=storm.model)
     run_ids, weather, begun = ids(storm.runs), Weather(), time.monotonic()
-    asyncio_run(partial(begin, place, agent, run_ids))
+    asyncio_run(partial(begin, location, agent, run_ids))
     with Nursery(*(("clew_cluster.dbos",) if storm.driver == "dbos" else ())) as nursery:
-        workers = Workers(storm, place, outside, nursery)
+        workers = Workers(storm, location, outside, nursery)
         for _ in range(storm.workers):
             workers.start()
         while storm.strike is not None and not workers.at_work():
             time.sleep(0.01)
             workers.check()
-        _hit(storm, place, outside, workers, weather, begun + PATIENCE)
+        _hit(storm, location, outside, workers, weather, begun + PATIENCE)
         workers.leave()
     weather.seconds = time.monotonic() - begun
     weather.news = workers.news()
     weather.audit = asyncio_run(
-        with_store, place, partial(audited, storm, run_ids, world.Ledger(outside), agent)
+        with_store, location, partial(audited, storm, run_ids, world.Ledger(outside), agent)
     )
     return weather
 
@@ -162,8 +162,8 @@ async def audited(
 class Workers:
     """The workers of a storm, by their process ids."""
 
-    def __init__(self, storm: Storm, place: str, outside: Path, nursery: Nursery) -> None:
-        self.storm, self.place, self.outside, self.nursery = storm, place, outside, nursery
+    def __init__(self, storm: Storm, location: str, outside: Path, nursery: Nursery) -> None:
+        self.storm, self.location, self.outside, self.nursery = storm, location, outside, nursery
         self.alive: list[int] = []
         self.begun = 0
 
@@ -172,7 +172,7 @@ class Workers:
         self.begun += 1
         storm = self.storm
         orders = Orders(
-            store=self.place,
+            store=self.location,
             folder=str(self.outside),
             news=str(self.outside / f"news-{self.begun}"),
             driver=storm.driver,
@@ -213,12 +213,12 @@ class Workers:
 
     def news(self, worker: str = "*") -> list[Told]:
         """What they told, or one of them, in the order of time."""
-        found = list[Told]()
+        listed = list[Told]()
         for path in self.outside.glob(f"news-{worker}"):
             for line in path.read_text("utf-8", "replace").splitlines():
                 if len(words := line.split("\t")) == 4:
-                    found.append(Told(float(words[0]), words[1], words[2], words[3]))
-        return sorted(found)
+                    listed.append(Told(float(words[0]), words[1], words[2], words[3]))
+        return sorted(listed)
 
     def in_hand(self, worker: str) -> set[str]:
         """The runs that a worker has taken up, and says nothing else of."""
@@ -227,7 +227,7 @@ class Workers:
 
 
 def _hit(
-    storm: Storm, place: str, outside: Path, workers: Workers, weather: Weather, until: float
+    storm: Storm, location: str, outside: Path, workers: Workers, weather: Weather, until: float
 ) -> None:
     """Kill, as often as is wanted, and wait for the end of the work."""
     chance, effects = random.Random(storm.seed), outside / "effects"
@@ -247,7 +247,7 @@ def _hit(
         if time.monotonic() - looked > LOOK:
             looked = time.monotonic()
             workers.check()
-            left = asyncio_run(with_store, place, open_runs)
+            left = asyncio_run(with_store, location, open_runs)
             done = storm.runs - left
             if (size, left) != seen:
                 seen, moved = (size, left), looked

@@ -75,14 +75,14 @@ def _twice(seen: Audit, tool: str) -> int:
 def misses(seen: Audit, news: Sequence[Told] = ()) -> list[str]:
     """What must not be, in a line each; then what is in doubt, and what workers say is amiss."""
     wrong = [*seen.lost, *seen.wrong, *seen.twice, *seen.amiss, *seen.silent, *seen.broken]
-    said = Counter(told.text for told in news if told.what in {"failed", "refused"})
-    words = [f"workers said {times} times: {text}" for text, times in said.most_common(10)]
+    counts = Counter(told.text for told in news if told.what in {"failed", "refused"})
+    words = [f"workers said {times} times: {text}" for text, times in counts.most_common(10)]
     return [*wrong, *(f"in doubt: {line}" for line in seen.doubted), *words]
 
 
-def part(title: str, storm: Storm, place: str, outside: Path, also: str = "") -> Part:
+def part(title: str, storm: Storm, location: str, outside: Path, also: str = "") -> Part:
     """Let a storm blow, and tell of it."""
-    weather = blow(storm, place, outside)
+    weather = blow(storm, location, outside)
     text = textwrap.fill(
         TEXT.format(runs=storm.runs, steps=world.STEPS, workers=storm.workers, also=also), 100
     )

@@ -32,7 +32,7 @@ from recordings.part import Figure, Part, count
 
 MODULE: Final = "durability.strategy_runs"
 ENTRY: Final = f"{MODULE}:serve"
-MOST: Final = 100
+LIMIT: Final = 100
 TEXT: Final = f"""\
 {", ".join(f"`{name}`" for name in NAMES[:5])},
 {", ".join(f"`{name}`" for name in NAMES[5:])}: a run by each. The process is killed
@@ -49,7 +49,7 @@ one, and the same has been done, each once.
 
 
 @dataclass
-class Found:
+class StrategyTally:
     """What came of it."""
 
     kills: int = 0
@@ -76,58 +76,58 @@ class End:
     """What workers at once were told of, that another did: its call, the tool and what it said."""
     before: frozenset[tuple[str, tuple[bytes, ...]]]
     """The records, of those workers and of who asked them only until they were about to do that."""
-    said: str
+    text: str
     replays: str
 
 
 def killed(sample: int) -> Part:
     """Each strategy, at every nth write."""
-    found = Found()
-    with folder("strategies", memory=True) as place, Nursery(MODULE) as nursery:
+    tally = StrategyTally()
+    with folder("strategies", memory=True) as root, Nursery(MODULE) as nursery:
         for name in NAMES:
-            _killed(nursery, place / name, name, sample, found)
-            tell(f"strategies: {name}: killed {found.kills} times in all")
+            _killed(nursery, root / name, name, sample, tally)
+            tell(f"strategies: {name}: killed {tally.kills} times in all")
     return Part(
         "Killed in strategies",
         TEXT,
-        [*_figures(found, sample)],
-        [*found.open, *found.twice, *found.broken, *found.misses],
+        [*_figures(tally, sample)],
+        [*tally.open, *tally.twice, *tally.broken, *tally.misses],
     )
 
 
-def _killed(nursery: Nursery, place: Path, name: str, sample: int, found: Found) -> None:
-    calm = _ended(name, _carried(nursery, place / "calm", Orders("", name), found))
-    writes = int((place / "calm" / "writes").read_text(encoding="utf-8"))
+def _killed(nursery: Nursery, path: Path, name: str, sample: int, tally: StrategyTally) -> None:
+    calm = _ended(name, _carried(nursery, path / "calm", Orders("", name), tally))
+    writes = int((path / "calm" / "writes").read_text(encoding="utf-8"))
     for at in range(1, writes + 1, sample):
         for before in (True, False):
             what = f"{name}, killed {'before' if before else 'after'} write {at}"
-            where = place / f"{at}-{before}"
-            end = _ended(name, _carried(nursery, where, Orders("", name, at, before), found))
-            compare(found, what, calm, end)
+            where = path / f"{at}-{before}"
+            end = _ended(name, _carried(nursery, where, Orders("", name, at, before), tally))
+            compare(tally, what, calm, end)
 
 
-def _carried(nursery: Nursery, place: Path, orders: Orders, found: Found) -> Path:
+def _carried(nursery: Nursery, path: Path, orders: Orders, tally: StrategyTally) -> Path:
     """Let a process carry the run, until it is killed, and another to the end."""
-    place.mkdir(parents=True)
+    path.mkdir(parents=True)
     for one in (orders, msgspec.structs.replace(orders, kill_at=0)):
-        told = msgspec.structs.replace(one, folder=str(place))
+        told = msgspec.structs.replace(one, folder=str(path))
         code = nursery.wait(nursery.start(told, entry=ENTRY))
-        found.kills += code == -signal.SIGKILL
+        tally.kills += code == -signal.SIGKILL
         if code != -signal.SIGKILL:
             break
-    return place
+    return path
 
 
-def _ended(name: str, place: Path) -> End:
-    return asyncio_run(_read, name, place)  # type: ignore[no-any-return]  # of what it is given
+def _ended(name: str, path: Path) -> End:
+    return asyncio_run(_read, name, path)  # type: ignore[no-any-return]  # of what it is given
 
 
-async def _read(name: str, place: Path) -> End:
-    store = open_store(place / "runs.sqlite")
+async def _read(name: str, path: Path) -> End:
+    store = open_store(path / "runs.sqlite")
     try:
-        names = await store.ids(RUN, MOST)
+        names = await store.ids(RUN, LIMIT)
         records = {run_id: await load(store, run_id) for run_id in sorted(names)}
-        replays = await strategy_runs.replays(name, place, records, store)
+        replays = await strategy_runs.replays(name, path, records, store)
     finally:
         await store.close()
     kept: dict[str, list[Event]] = {
@@ -139,14 +139,14 @@ async def _read(name: str, place: Path) -> End:
         for run_id, record in records.items()
     }
     others = [done for events in kept.values() for event in events for done in _of_others(event)]
-    effects = Counter(world.Ledger(place).lines())
+    effects = Counter(world.Ledger(path).lines())
     for line in effects:
         if not line.startswith("send "):  # its receiver knows a key again; or it only looks
             effects[line] = 1
     stop = records[RUN].stop
     return End(
         _sorted(kept),
-        frozenset((place / "sent").read_text(encoding="utf-8").splitlines()),
+        frozenset((path / "sent").read_text(encoding="utf-8").splitlines()),
         effects,
         [
             f"{run_id}:{event.call}"
@@ -184,10 +184,10 @@ def _before(kept: Mapping[str, Sequence[Event]]) -> dict[str, Sequence[Event]]:
     """The records until the thoughts that led workers at once to do the same."""
     last = dict[str, int]()
     for run_id, events in kept.items():
-        for place, event in enumerate(events):
+        for index, event in enumerate(events):
             for done in _of_others(event):
                 by, _, call = done.key.partition(":")
-                steps = {run_id: len(_thoughts(events[:place])), by: int(call.partition(".")[0])}
+                steps = {run_id: len(_thoughts(events[:index])), by: int(call.partition(".")[0])}
                 last |= {name: min(step, last.get(name, step)) for name, step in steps.items()}
     for name in tuple(last):  # a run that another asked for is named by the call
         asked_by, _, call = name.rpartition("-")
@@ -200,28 +200,28 @@ def _until(events: Sequence[Event], step: int | None) -> Sequence[Event]:
 
 
 def _thoughts(events: Sequence[Event]) -> list[int]:
-    return [place for place, event in enumerate(events) if isinstance(event, Thought)]
+    return [index for index, event in enumerate(events) if isinstance(event, Thought)]
 
 
-def compare(found: Found, what: str, calm: End, end: End) -> None:
+def compare(tally: StrategyTally, what: str, calm: End, end: End) -> None:
     """Hold an end against that of the run that nothing happened to."""
-    found.runs += 1
-    found.calls += sum(line.startswith("send ") for line in end.effects)
-    found.twice += [f"{what}: {line}: {n} times" for line, n in end.effects.items() if n > 1]
+    tally.runs += 1
+    tally.calls += sum(line.startswith("send ") for line in end.effects)
+    tally.twice += [f"{what}: {line}: {n} times" for line, n in end.effects.items() if n > 1]
     if end.replays:
-        found.broken.append(f"{what}: {end.replays}")
-    if end.said != calm.said:
-        found.open.append(f"{what}: {end.said or 'open'} instead of {calm.said}")
+        tally.broken.append(f"{what}: {end.replays}")
+    if end.text != calm.text:
+        tally.open.append(f"{what}: {end.text or 'open'} instead of {calm.text}")
     elif end.doubted:
-        found.doubted += 1
+        tally.doubted += 1
     elif (end.records, end.prompts, end.effects) == (calm.records, calm.prompts, calm.effects):
-        found.same += 1
+        tally.same += 1
     elif _overtaken(calm, end):
-        found.overtaken += 1
+        tally.overtaken += 1
     else:
         parts = ("records", "prompts", "effects")
         other = [part for part in parts if getattr(end, part) != getattr(calm, part)]
-        found.misses.append(f"{what}: other {' and '.join(other)}")
+        tally.misses.append(f"{what}: other {' and '.join(other)}")
 
 
 def _overtaken(calm: End, end: End) -> bool:
@@ -243,18 +243,18 @@ def _contested(end: End) -> tuple[frozenset[tuple[str, str]], Counter[str]]:
     return frozenset((tool, text) for _, tool, text in end.told), effects
 
 
-def _figures(found: Found, sample: int) -> Iterator[Figure]:
-    least = 400 // sample
-    yield Figure("processes killed", f"{found.kills:,}", f"{found.runs:,} runs", f"≥ {least}",
-                 found.kills >= least)  # fmt: skip
-    yield count("runs that did not come to the same end", len(found.open), found.runs, exactly=0)
-    sure = found.runs - found.doubted - found.overtaken
+def _figures(tally: StrategyTally, sample: int) -> Iterator[Figure]:
+    number = 400 // sample
+    yield Figure("processes killed", f"{tally.kills:,}", f"{tally.runs:,} runs", f"≥ {number}",
+                 tally.kills >= number)  # fmt: skip
+    yield count("runs that did not come to the same end", len(tally.open), tally.runs, exactly=0)
+    sure = tally.runs - tally.doubted - tally.overtaken
     yield count("runs with the records, prompts and effects of the one that was not killed",
-                found.same, sure, exactly=sure)  # fmt: skip
+                tally.same, sure, exactly=sure)  # fmt: skip
     yield Figure("runs where another of the workers at once came first: the same was done",
-                 f"{found.overtaken:,}", f"{found.runs:,}")  # fmt: skip
+                 f"{tally.overtaken:,}", f"{tally.runs:,}")  # fmt: skip
     yield Figure("runs with a message in doubt: the model is told, and the end is the same",
-                 f"{found.doubted:,}", f"{found.runs:,}")  # fmt: skip
-    yield count("messages sent twice", len(found.twice), found.calls, exactly=0)
-    yield count("runs of which a record does not replay, or only with a call", len(found.broken),
-                found.runs, exactly=0)  # fmt: skip
+                 f"{tally.doubted:,}", f"{tally.runs:,}")  # fmt: skip
+    yield count("messages sent twice", len(tally.twice), tally.calls, exactly=0)
+    yield count("runs of which a record does not replay, or only with a call", len(tally.broken),
+                tally.runs, exactly=0)  # fmt: skip

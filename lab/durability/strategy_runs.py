@@ -80,12 +80,12 @@ class Model:
         raise AssertionError(system)
 
 
-def _reply(said: Json | list[RawCall], *, typed: bool) -> Reply:
-    if isinstance(said, list) and said and isinstance(said[0], RawCall):
-        return Reply("I go on.", tuple(said), "calls", Usage(10, 5))
-    if isinstance(said, str) and not typed:
-        return Reply(said, usage=Usage(10, 5))
-    call = RawCall(FINISH, encode({"answer": said}).decode())
+def _reply(reply: Json | list[RawCall], *, typed: bool) -> Reply:
+    if isinstance(reply, list) and reply and isinstance(reply[0], RawCall):
+        return Reply("I go on.", tuple(reply), "calls", Usage(10, 5))
+    if isinstance(reply, str) and not typed:
+        return Reply(reply, usage=Usage(10, 5))
+    call = RawCall(FINISH, encode({"answer": reply}).decode())
     return Reply("", (call,), "calls", Usage(10, 5))
 
 
@@ -125,8 +125,8 @@ def _scores(asked: str, prompt: Prompt) -> Json:
     return {"score": score, "why": "so it looks"}
 
 
-def _always(said: Json) -> Says:
-    return lambda _asked, _prompt: said
+def _always(value: Json) -> Says:
+    return lambda _asked, _prompt: value
 
 
 def _calls() -> Json:
@@ -185,7 +185,7 @@ LOOKING: Final = ("tree_search", VOTE)
 """Those whose runs do the same several times: their agents' tools change nothing."""
 
 
-def whole(name: str, folder: Path) -> Agent:
+def strategy_agent_of(name: str, folder: Path) -> Agent:
     """The agent that answers by a strategy."""
     agent = solver(folder, acts=name not in LOOKING)
     return strategy_agent(STRATEGIES[name](agent), agent)
@@ -202,20 +202,20 @@ async def carry(name: str, folder: Path, store: Any) -> None:
         agent, model = solver(folder, acts=False), Model(folder / "sent")
         await vote(agent, goal(name), K, verifier=verifying(model), store=store, run_id=RUN)
     elif await has_begun(store, RUN):
-        await clew.resume(whole(name, folder), RUN, store=store)
+        await clew.resume(strategy_agent_of(name, folder), RUN, store=store)
     else:
-        await clew.run(whole(name, folder), goal(name), store=store, run_id=RUN)
+        await clew.run(strategy_agent_of(name, folder), goal(name), store=store, run_id=RUN)
 
 
 def serve(orders: Orders) -> None:
     """A process: begin the run or go on with it."""
 
     async def work() -> None:
-        place = Path(orders.folder)
+        path = Path(orders.folder)
         deaths = Deaths(orders.folder, orders.kill_at, orders.before)
-        store: Any = Mortal(open_store(place / "runs.sqlite"), deaths)
-        await carry(orders.strategy, place, store)
-        (place / "writes").write_text(str(store.writes), encoding="utf-8")
+        store: Any = Mortal(open_store(path / "runs.sqlite"), deaths)
+        await carry(orders.strategy, path, store)
+        (path / "writes").write_text(str(store.writes), encoding="utf-8")
         await store.close()
 
     asyncio_run(work)
@@ -230,11 +230,11 @@ async def replays(name: str, folder: Path, records: Mapping[str, Trajectory], st
             continue  # its limits are a share that `agent_of` does not know
         agent = _agent(name, folder, record, records)
         try:
-            found = await clew.replay(agent, run_id, store=store)
+            replayed = await clew.replay(agent, run_id, store=store)
         except clew.ClewError as error:
             return f"{run_id}: {error}"
-        passed_over = [line for line in found.passed_over if "shared with run" not in line]
-        if passed_over or found.trajectory.stop != record.stop:
+        passed_over = [line for line in replayed.passed_over if "shared with run" not in line]
+        if passed_over or replayed.trajectory.stop != record.stop:
             return f"{run_id}: a replay ends otherwise: {passed_over}"
     return (
         f"{sent.stat().st_size - before} bytes were sent" if before != sent.stat().st_size else ""
@@ -247,7 +247,7 @@ def _agent(name: str, folder: Path, record: Trajectory, records: Mapping[str, Tr
         of = None if record.run_id == RUN else records[RUN]
         return agent_of(solver(folder, acts=False), record, of)
     if record.run_id == RUN:
-        return whole(name, folder)
+        return strategy_agent_of(name, folder)
     call = records[RUN].call(record.started.parent.rpartition(":")[2])
     role: Role = STRATEGIES[name](solver(folder, acts=name not in LOOKING)).roles[call.action.name]
     if isinstance(role, Branches):

@@ -64,53 +64,53 @@ class Measured:
 
 def torn(sample: int) -> Part:
     """The log, cut at every nth byte."""
-    with folder("torn", memory=True) as place:
-        found = asyncio_run(_cut, place, sample)
+    with folder("torn", memory=True) as root:
+        tally = asyncio_run(_cut, root, sample)
     figures = [
         count("SQLite: cuts after which it did not open, or had other entries",
-              len(found.wrong), found.cuts, exactly=0),
-        count("SQLite: cuts after which the run went on to its end", found.on, found.on),
+              len(tally.wrong), tally.cuts, exactly=0),
+        count("SQLite: cuts after which the run went on to its end", tally.on, tally.on),
         count("SQLite: cuts after which the heads showed a loss, and the run was refused",
-              found.refused, found.refused),
+              tally.refused, tally.refused),
     ]  # fmt: skip
-    return Part("Torn writes", TEXT, figures, [f"SQLite: {line}" for line in found.wrong])
+    return Part("Torn writes", TEXT, figures, [f"SQLite: {line}" for line in tally.wrong])
 
 
-async def _cut(place: Path, sample: int) -> Cuts:
-    agent, log = world.agent(place, pace=0.0, model=0.0), place / "runs.sqlite-wal"
-    store: Any = Measured(open_store(place / "runs.sqlite"), log)
+async def _cut(path: Path, sample: int) -> Cuts:
+    agent, log = world.agent(path, pace=0.0, model=0.0), path / "runs.sqlite-wal"
+    store: Any = Measured(open_store(path / "runs.sqlite"), log)
     await clew.run(agent, world.GOAL, store=store, run_id="run")
-    kept = _files(place)
+    kept = _files(path)
     await store.close()
-    found, marks = Cuts(), store.marks
+    cuts, marks = Cuts(), store.marks
     first = next(size for seq, size in reversed(marks) if seq <= marks[-1][0] - LAST)
     ends = [size for _, size in marks]
     for number, cut in enumerate(range(first, ends[-1] + 1, sample)):
-        _restore(place, kept, log, cut)
+        _restore(path, kept, log, cut)
         entries = max((seq for seq, size in marks if size <= cut), default=0)
         try:
-            await _opened(found, place, entries, agent, on=False)
+            await _opened(cuts, path, entries, agent, on=False)
             if number % ON == 0:
                 lost = any(entries < seq for seq in store.barriers)
-                await _gone_on(found, place, agent, lost=lost)
-                _restore(place, kept, log, cut)
-                _end_heads(place / "runs.sqlite.heads", entries)
-                await _opened(found, place, entries, agent, on=True)
+                await _gone_on(cuts, path, agent, lost=lost)
+                _restore(path, kept, log, cut)
+                _end_heads(path / "runs.sqlite.heads", entries)
+                await _opened(cuts, path, entries, agent, on=True)
         except ClewError as error:
-            found.wrong.append(f"cut at byte {cut} of {ends[-1]}: {error}")
-        found.cuts += 1
+            cuts.wrong.append(f"cut at byte {cut} of {ends[-1]}: {error}")
+        cuts.cuts += 1
         if number % 2_000 == 1_999:
             tell(f"torn: {number + 1} cuts")
-    return found
+    return cuts
 
 
-def _files(place: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+def _files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def _restore(place: Path, kept: dict[Path, bytes], file: Path, cut: int) -> None:
+def _restore(folder: Path, kept: dict[Path, bytes], file: Path, cut: int) -> None:
     """Everything as it lay there, but for the one file that is cut."""
-    for path in list(place.rglob("*")):
+    for path in list(folder.rglob("*")):
         if path.is_file() and path not in kept:
             path.unlink()
     for path, data in kept.items():
@@ -126,31 +126,31 @@ def _end_heads(heads: Path, entries: int) -> None:
     heads.write_bytes(b"".join(line for line in lines if int(line.split(b" ")[1]) <= entries))
 
 
-async def _opened(found: Cuts, place: Path, entries: int, agent: clew.Agent, *, on: bool) -> None:
-    store = open_store(place / "runs.sqlite")
+async def _opened(cuts: Cuts, path: Path, entries: int, agent: clew.Agent, *, on: bool) -> None:
+    store = open_store(path / "runs.sqlite")
     try:
         had = len((await load(store, "run")).entries)
         if had != entries:
-            found.wrong.append(f"{had} entries, and {entries} were whole")
+            cuts.wrong.append(f"{had} entries, and {entries} were whole")
         if on:
             done = await carry(KnownAgents({"agent": agent}), store, "run")
-            found.on += 1
+            cuts.on += 1
             if done.stop is None or done.stop.status != "answered":
-                found.wrong.append(f"after {had} entries it went on to {done.stop}")
+                cuts.wrong.append(f"after {had} entries it went on to {done.stop}")
     finally:
         await store.close()
 
 
-async def _gone_on(found: Cuts, place: Path, agent: clew.Agent, *, lost: bool) -> None:
+async def _gone_on(cuts: Cuts, path: Path, agent: clew.Agent, *, lost: bool) -> None:
     """Go on beside heads that are whole: refused where they show that an entry is lost."""
-    store = open_store(place / "runs.sqlite")
+    store = open_store(path / "runs.sqlite")
     try:
         await carry(KnownAgents({"agent": agent}), store, "run")
         if lost:
-            found.wrong.append("it went on although an entry of an effect is lost")
+            cuts.wrong.append("it went on although an entry of an effect is lost")
     except StoreDamagedError as error:
-        found.refused += 1
+        cuts.refused += 1
         if not lost:
-            found.wrong.append(f"it was refused, and nothing is lost: {error}")
+            cuts.wrong.append(f"it was refused, and nothing is lost: {error}")
     finally:
         await store.close()

@@ -45,14 +45,14 @@ def storm(sample: int) -> Part:
         return _absent(title, why)
     wanted = sized("ray", sample, kills=5)
     with folder("r") as outside:
-        place, agent = str(outside / "runs.sqlite"), world.agent(outside)
-        asyncio_run(begin, place, agent, ids(wanted.runs))
-        found = _inside("storm", outside, wanted.runs, wanted.kills)
+        text, agent = str(outside / "runs.sqlite"), world.agent(outside)
+        asyncio_run(begin, text, agent, ids(wanted.runs))
+        results = _inside("storm", outside, wanted.runs, wanted.kills)
         look = partial(audited, wanted, ids(wanted.runs), world.Ledger(outside), agent)
-        seen = asyncio_run(with_store, place, look)
-    weather = Weather(found["kills"], 0.0, seen)
+        seen = asyncio_run(with_store, text, look)
+    weather = Weather(results["kills"], 0.0, seen)
     node = Figure(
-        "nodes killed", f"{found['nodes']}", f"{wanted.runs} runs", "1", found["nodes"] == 1
+        "nodes killed", f"{results['nodes']}", f"{wanted.runs} runs", "1", results["nodes"] == 1
     )
     return Part(title, STORM, [node, *figures(wanted, weather)], misses(seen))
 
@@ -64,7 +64,7 @@ def many(sample: int) -> Part:
         return _absent(title, why)
     runs = max(100, RUNS // sample)
     with folder("r") as outside:
-        found = _inside("many", outside, runs, 0)
+        results = _inside("many", outside, runs, 0)
         lines = (outside / "answers").read_text("utf-8").splitlines()
     answers = {int(number): (status, answer) for number, status, answer in map(_fields, lines)}
     tell("ray: the same runs in one process")
@@ -72,20 +72,21 @@ def many(sample: int) -> Part:
     expected = anyio.run(_in_process, runs, backend="asyncio")
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     same = sum(answers.get(number) == told for number, told in expected.items())
-    grown = found["late"] - found["early"]
-    slower, step = runs / found["rate"] / wall, 1000 / found["rate"] / 3
+    grown = results["late"] - results["early"]
+    slower, step = runs / results["rate"] / wall, 1000 / results["rate"] / 3
     return Part(
         title,
-        MANY.format(runs=runs, start=found["start"]),
+        MANY.format(runs=runs, start=results["start"]),
         [
             count("runs that came back, each once", len(lines), runs, exactly=runs),
             count("answers that are those of one process", same, runs, exactly=runs),
-            Figure("runs a second", f"{found['rate']:.0f}", f"{3 * found['rate']:.0f} steps"),
+            Figure("runs a second", f"{results['rate']:.0f}", f"{3 * results['rate']:.0f} steps"),
             Figure("CPU a step, with all of Ray's processes, against one process in memory",
-                   f"{found['cpu'] / (cpu / runs / 3):.1f} times", f"{found['cpu'] * 1000:.2f} ms"),
+                   f"{results['cpu'] / (cpu / runs / 3):.1f} times",
+             f"{results['cpu'] * 1000:.2f} ms"),
             Figure("wall a step, against one process in memory",
                    f"{slower:.1f} times", f"{step:.2f} ms"),
-            Figure("memory, after a tenth of the runs", f"{found['early'] / 2**20:.0f} MiB", ""),
+            Figure("memory, after a tenth of the runs", f"{results['early'] / 2**20:.0f} MiB", ""),
             Figure("by how much it had grown at the end", f"{grown / 2**20:.1f} MiB", "",
                    f"≤ {GROWTH >> 20} MiB", grown <= GROWTH),
         ],
@@ -99,11 +100,11 @@ def _fields(line: str) -> tuple[str, str, str]:
 
 async def _in_process(runs: int) -> dict[int, tuple[str, str]]:
     """The same goals without Ray and without a file: (status, answer) by number, from 1."""
-    agent, found = short(), dict[int, tuple[str, str]]()
+    agent, fields = short(), dict[int, tuple[str, str]]()
     for number in range(runs):
         result = await clew.run(agent, f"goal number {number}", store=clew.MemoryStore())
-        found[number + 1] = result.status, str(result.answer)
-    return found
+        fields[number + 1] = result.status, str(result.answer)
+    return fields
 
 
 def _inside(what: str, outside: Path, runs: int, kills: int) -> dict[str, Any]:
@@ -124,8 +125,8 @@ def _inside(what: str, outside: Path, runs: int, kills: int) -> dict[str, Any]:
     )
     if ran.returncode:
         raise RuntimeError(f"the program in a network of its own ended with {ran.returncode}")
-    found: dict[str, Any] = json.loads(ran.stdout.strip().splitlines()[-1])
-    return found
+    results: dict[str, Any] = json.loads(ran.stdout.strip().splitlines()[-1])
+    return results
 
 
 def _absent(title: str, why: str) -> Part:

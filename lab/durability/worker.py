@@ -40,10 +40,10 @@ def serve(orders: Orders) -> None:
 
 
 async def _serve(orders: Orders) -> None:
-    place = Path(orders.news)
+    path = Path(orders.news)
 
     def tell(news: WorkerEvent) -> None:
-        with place.open("a", encoding="utf-8") as file:
+        with path.open("a", encoding="utf-8") as file:
             file.write(f"{time.time():.6f}\t{news.what}\t{news.run_id}\t{news.text}\n")
 
     if orders.late:
@@ -66,7 +66,7 @@ async def _serve(orders: Orders) -> None:
     leaving = anyio.Event()
     try:
         await store.runs()
-        await anyio.Path(place).touch()  # from now on it waits for a store that is away
+        await anyio.Path(path).touch()  # from now on it waits for a store that is away
         async with anyio.create_task_group() as group:
             group.start_soon(_told_to_leave, leaving)
             await work(config, on_event=tell, leaving=leaving)

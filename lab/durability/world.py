@@ -40,11 +40,11 @@ class Ledger:
 
     def write(self, line: str) -> None:
         """Add a line whole."""
-        place = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
-            os.write(place, f"{line}\n".encode())
+            os.write(descriptor, f"{line}\n".encode())
         finally:
-            os.close(place)
+            os.close(descriptor)
 
     def lines(self) -> list[str]:
         """What happened so far."""
@@ -52,11 +52,11 @@ class Ledger:
 
     def counted(self) -> dict[str, Counter[str]]:
         """How often each key's effect happened, by tool."""
-        found: dict[str, Counter[str]] = {}
+        fields: dict[str, Counter[str]] = {}
         for line in self.lines():
             name, _, key = line.partition(" ")
-            found.setdefault(name, Counter())[key] += 1
-        return found
+            fields.setdefault(name, Counter())[key] += 1
+        return fields
 
 
 @dataclass(frozen=True)

@@ -26,29 +26,29 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def options() -> argparse.ArgumentParser:
-    found = argparse.ArgumentParser(prog="python -m live", description=__doc__)
-    found.add_argument("gguf", type=Path, nargs="?", help="the model's file")
+    options = argparse.ArgumentParser(prog="python -m live", description=__doc__)
+    options.add_argument("gguf", type=Path, nargs="?", help="the model's file")
     for name, there, what in (
         ("--parts", PARTS, "some of these"),
         ("--only", NAMES, "some configurations"),
         ("--systems", tuple(BY_NAME), "some of the others"),
         ("--sources", SOURCES, "some sources of tasks"),
     ):
-        found.add_argument(name, type=names, default=there, help=f"{what}: {', '.join(there)}")
-    found.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
-    found.add_argument("--first", type=int, help="the first so many tasks of each half only")
-    found.add_argument("--threads", type=int, default=0, help="0: one for each core")
-    found.add_argument("--context", type=int, default=CONTEXT, help="tokens that a run has")
-    found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
-    found.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
-    found.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="of the others")
-    found.add_argument("--page", action="store_true", help="ask nothing, make the page only")
-    found.add_argument("--print", action="store_true", help="print the page, write nothing")
-    return found
+        options.add_argument(name, type=names, default=there, help=f"{what}: {', '.join(there)}")
+    options.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
+    options.add_argument("--first", type=int, help="the first so many tasks of each half only")
+    options.add_argument("--threads", type=int, default=0, help="0: one for each core")
+    options.add_argument("--context", type=int, default=CONTEXT, help="tokens that a run has")
+    options.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
+    options.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
+    options.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="of the others")
+    options.add_argument("--page", action="store_true", help="ask nothing, make the page only")
+    options.add_argument("--print", action="store_true", help="print the page, write nothing")
+    return options
 
 
-def main(said: Sequence[str] | None = None) -> int:
-    args = vars(options().parse_args(said))
+def main(texts: Sequence[str] | None = None) -> int:
+    args = vars(options().parse_args(texts))
     only_page, printed = args.pop("page"), args.pop("print")
     if not only_page and args["gguf"] is None:
         print("no model: name its file (make live GGUF=path/to/model.gguf)", file=sys.stderr)

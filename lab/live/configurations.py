@@ -57,7 +57,7 @@ class Variation:
     def known(self) -> bool:
         """Whether this clew has all fields that it sets."""
         there = ((Agent, self.agent), (Instructions, self.prompt), (Limits, self.limits))
-        return all({*said} <= {one.name for one in fields(kind)} for kind, said in there)
+        return all({*names} <= {one.name for one in fields(kind)} for kind, names in there)
 
     @property
     def params(self) -> dict[str, Json]:
@@ -85,8 +85,8 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
 
     Worked examples that are chosen for the question do not count.
     """
-    setting = agent.spec
-    prompt_spec: Any = dict(msgspec.to_builtins(setting.prompt_spec))
+    spec = agent.spec
+    prompt_spec: Any = dict(msgspec.to_builtins(spec.prompt_spec))
     if variation.examples is not None:
         prompt_spec.pop("examples", None)
     # A run that fits the window, as all of these do, has nothing to read on in.
@@ -95,10 +95,10 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
     }
     prompt_spec["known"] = sorted(tool.name for tool in agent.tools)
     # The bounds of time say how long a run may take on this machine, and not what it does.
-    tools = {name: f"{it.version} {it.effect} {it.schema}" for name, it in setting.tools.items()}
-    said = (setting.codec, setting.prompt, dict(params), tools, prompt_spec, variation.grammar)
-    more = (variation.votes, setting.parts, variation.name if variation.examples else "")
-    document = msgspec.json.encode(_known([*said, *more]), order="deterministic")
+    tools = {name: f"{it.version} {it.effect} {it.schema}" for name, it in spec.tools.items()}
+    parts = (spec.codec, spec.prompt, dict(params), tools, prompt_spec, variation.grammar)
+    more = (variation.votes, spec.parts, variation.name if variation.examples else "")
+    document = msgspec.json.encode(_known([*parts, *more]), order="deterministic")
     return hashlib.sha256(document).hexdigest()[:12]
 
 
@@ -108,14 +108,14 @@ _LATER: Final = frozenset(
 """Fields that records got after the first outcomes; where they are empty, they say nothing."""
 
 
-def _known(found: Any) -> Any:
+def _known(value: Any) -> Any:
     """What is said, without empty fields that were not there when the first outcomes were."""
-    if isinstance(found, Mapping):
-        there = msgspec.convert(found, dict[str, Any]).items()
+    if isinstance(value, Mapping):
+        there = msgspec.convert(value, dict[str, Any]).items()
         return {name: _known(part) for name, part in there if part or name not in _LATER}
-    if isinstance(found, list | tuple):
-        return [_known(part) for part in msgspec.convert(found, list[Any])]
-    return found
+    if isinstance(value, list | tuple):
+        return [_known(part) for part in msgspec.convert(value, list[Any])]
+    return value
 
 
 def fixed(count: int) -> Chosen:
@@ -140,13 +140,13 @@ def retrieved(count: int) -> Chosen:
 
 
 def _all(names: Sequence[str]) -> Sequence[Example]:
-    found: Sequence[Example] = ()
+    examples: Sequence[Example] = ()
     for count in range(1, 100):
         try:
-            found = demonstrations(count, names)
+            examples = demonstrations(count, names)
         except ConfigError:
             break
-    return found
+    return examples
 
 
 FORMATS: Final = ("native", "json", "labelled", "paper")
@@ -197,8 +197,8 @@ TABLE: Final = (
     Variation("1 retrieved", "the shipped one most like the question", examples=retrieved(1)),
     Variation("3 retrieved", "the three shipped ones most like it", examples=retrieved(3)),
     *(
-        Variation(f"no {what}", said, prompt={name: False})
-        for what, name, said in (
+        Variation(f"no {what}", text, prompt={name: False})
+        for what, name, text in (
             ("short prompt", "short", "the usual persona and constraints instead of a few lines"),
             ("question again", "repeat_question", "nothing said again after an empty or cut reply"),
             ("strict landing", "strict_landing", "a landing that asks for the best answer"),

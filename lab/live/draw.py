@@ -57,7 +57,7 @@ def halved(source: str, names: Sequence[str]) -> list[Listed]:
     ranked = sorted(names, key=hashed)
     halves: list[Half] = ["tuning", "unseen"]
     return [
-        Listed(name, source, halves[place >= len(ranked) // 2]) for place, name in enumerate(ranked)
+        Listed(name, source, halves[index >= len(ranked) // 2]) for index, name in enumerate(ranked)
     ]
 
 

@@ -34,9 +34,11 @@ def read() -> list[Failure]:
     return [msgspec.json.decode(line, type=Failure) for line in LISTED.read_bytes().splitlines()]
 
 
-def section(found: Sequence[Measured]) -> str:
+def section(measurements: Sequence[Measured]) -> str:
     """The classes with how often, and the failures themselves."""
-    wrong = {(one.system, one.configuration, one.task) for one in found if not one.outcome.right}
+    wrong = {
+        (one.system, one.configuration, one.task) for one in measurements if not one.outcome.right
+    }
     read_ones = [one for one in read() if (one.system, one.configuration, one.task) in wrong]
     lines = ["## Failures, read by hand", ""]
     if not read_ones:
@@ -74,9 +76,9 @@ def _column(one: Failure) -> str:
     return f"`{one.configuration}`" if one.configuration in {BASE, BEFORE} else "others of clew"
 
 
-def _some(found: Sequence[Failure], kinds: Sequence[str]) -> list[Failure]:
+def _some(failures: Sequence[Failure], kinds: Sequence[str]) -> list[Failure]:
     """Of each class one, then of each another, those of the base first."""
-    ranked = sorted(found, key=lambda one: (one.configuration != BASE, one.system != "clew"))
+    ranked = sorted(failures, key=lambda one: (one.configuration != BASE, one.system != "clew"))
     queues = [[one for one in ranked if one.kind == kind] for kind in kinds]
     rounds = zip_longest(*queues)
     return [one for turn in rounds for one in turn if one is not None][:COMMON]

@@ -26,44 +26,44 @@ class Row:
     """What a table says of one configuration."""
 
     name: str
-    found: Sequence[Measured]
+    measurements: Sequence[Measured]
 
     @property
     def right(self) -> int:
         """How many answers are right."""
-        return sum(one.outcome.right for one in self.found)
+        return sum(one.outcome.right for one in self.measurements)
 
     @property
     def share(self) -> str:
         """The share of right answers, with the interval of Wilson."""
-        found = accuracy([one.outcome for one in self.found], right)
-        return f"{found.value:.2f} ({found.low:.2f}–{found.high:.2f})"
+        results = accuracy([one.outcome for one in self.measurements], right)
+        return f"{results.value:.2f} ({results.low:.2f}–{results.high:.2f})"
 
     @property
     def claims(self) -> tuple[int, int]:
         """How many wrong answers were given as answers, and how many wrong ones there are."""
-        wrong = [one for one in self.found if not one.outcome.right]
+        wrong = [one for one in self.measurements if not one.outcome.right]
         return sum(one.outcome.status == "answered" for one in wrong), len(wrong)
 
     @property
     def steps(self) -> int:
         """All steps."""
-        return sum(one.outcome.counted.steps for one in self.found)
+        return sum(one.outcome.counted.steps for one in self.measurements)
 
     @property
     def calls(self) -> int:
         """All calls of tools that were made."""
-        return sum(sum(one.outcome.counted.calls.values()) for one in self.found)
+        return sum(sum(one.outcome.counted.calls.values()) for one in self.measurements)
 
     def middle(self, of: Callable[[Measured], float]) -> float:
         """The median of something."""
-        return median(of(one) for one in self.found)
+        return median(of(one) for one in self.measurements)
 
     @property
     def cached(self) -> float | None:
         """Which share of the prompts of later steps came from the cache."""
-        prompts = sum(one.later[0] for one in self.found)
-        return sum(one.later[1] for one in self.found) / prompts if prompts else None
+        prompts = sum(one.later[0] for one in self.measurements)
+        return sum(one.later[1] for one in self.measurements) / prompts if prompts else None
 
 
 def against(these: Sequence[Measured], those: Sequence[Measured]) -> PairedDifference | None:
@@ -98,10 +98,10 @@ def ratio(
 
 def summed(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
     """All counts together."""
-    found = Counter[str]()
+    by_name = Counter[str]()
     for one in counts:
-        found.update(one)
-    return found
+        by_name.update(one)
+    return by_name
 
 
 _KINDS: Final = (
@@ -118,10 +118,10 @@ _KINDS: Final = (
 """Kinds of faults, by words of their messages: the first that fits."""
 
 
-def kinds(found: Iterable[Measured]) -> Counter[str]:
+def kinds(measurements: Iterable[Measured]) -> Counter[str]:
     """The replies that could not be read, by kind."""
     many = Counter[str]()
-    for fault, times in summed(one.faults for one in found).items():
+    for fault, times in summed(one.faults for one in measurements).items():
         many[kind_of(fault)] += times
     return many
 

@@ -50,25 +50,25 @@ def forms(model: str, billions: float) -> Mapping[tuple[str, bool], str]:
         paper_tools({"A": "a."}),
         (KeepPlace(),),
     )
-    found: dict[tuple[str, bool], str] = {}
+    fields: dict[tuple[str, bool], str] = {}
     named = _Named(ModelInfo(f"local:{model}", priced=True, billions=billions or None))
     for task in (tasks(sources=[*FOLDERS])[0], paper):
         for one in TABLE:
             if one.known:
                 agent = one.made(named, task)
                 kind = one.name, task is not paper
-                found[kind] = fingerprint(agent, one, one.params)
-    return found
+                fields[kind] = fingerprint(agent, one, one.params)
+    return fields
 
 
-def current(found: Sequence[Measured]) -> list[Measured]:
+def current(measurements: Sequence[Measured]) -> list[Measured]:
     """What was measured with the form of today; of another system, with its latest one."""
     latest: dict[tuple[str, str, str], Measured] = {}
-    for one in found:
+    for one in measurements:
         kind = one.sha256, one.system, one.configuration
         if kind not in latest or one.at > latest[kind].at:
             latest[kind] = one
-    return [one for one in found if one.fingerprint == _wanted(one, latest)]
+    return [one for one in measurements if one.fingerprint == _wanted(one, latest)]
 
 
 def _wanted(one: Measured, latest: Mapping[tuple[str, str, str], Measured]) -> str:
@@ -77,19 +77,19 @@ def _wanted(one: Measured, latest: Mapping[tuple[str, str, str], Measured]) -> s
     return latest[one.sha256, one.system, one.configuration].fingerprint
 
 
-def first(found: Sequence[Measured], configuration: str) -> list[Measured]:
+def first(measurements: Sequence[Measured], configuration: str) -> list[Measured]:
     """What a configuration of clew gave with the first form of it that was measured."""
-    mine = sorted(of(found, configuration), key=lambda one: one.at)
+    mine = sorted(of(measurements, configuration), key=lambda one: one.at)
     begun = {one.source in FOLDERS: one.fingerprint for one in reversed(mine)}
     return [one for one in mine if one.fingerprint == begun[one.source in FOLDERS]]
 
 
-def earlier(found: Sequence[Measured]) -> str:
+def earlier(measurements: Sequence[Measured]) -> str:
     """What was measured with an earlier form, and is in no other table."""
-    today = current(found)
+    today = current(measurements)
     now = {one.key for one in today}
     groups: dict[tuple[str, str, str], list[Measured]] = {}
-    for one in found:
+    for one in measurements:
         if one.key not in now:
             groups.setdefault((one.configuration, one.fingerprint, one.half), []).append(one)
     rows = [

@@ -55,7 +55,7 @@ class Long(msgspec.Struct, frozen=True):
     def grown(self) -> list[tuple[int, int]]:
         """Tokens, and cached ones, of the prompts that begin with the whole of the one before."""
         pairs = list(zip(self.input, self.cached, strict=True))
-        return [pair for place, pair in enumerate(pairs) if place and place not in self.shorter]
+        return [pair for index, pair in enumerate(pairs) if index and index not in self.shorter]
 
     @property
     def share(self) -> float:
@@ -65,9 +65,9 @@ class Long(msgspec.Struct, frozen=True):
     @property
     def again(self) -> float:
         """The cached share of what stood in the prompt before already, in these prompts."""
-        places = [n for n in range(1, len(self.input)) if n not in self.shorter]
-        return sum(min(self.cached[n], self.input[n - 1]) for n in places) / sum(
-            self.input[n - 1] for n in places
+        paths = [n for n in range(1, len(self.input)) if n not in self.shorter]
+        return sum(min(self.cached[n], self.input[n - 1]) for n in paths) / sum(
+            self.input[n - 1] for n in paths
         )
 
 
@@ -94,9 +94,9 @@ async def measure(made: Callable[[Path], Asker]) -> None:
             record = await load(asker.store, done.run_id)
         finally:
             await asker.close()
-    found = _found(record, asker.sha256, asker.gguf)
-    keep(found, FILE)
-    tell(f"{len(found.input)} steps, {found.share:.1%} cached from step 2\n")
+    long_run = _measured(record, asker.sha256, asker.gguf)
+    keep(long_run, FILE)
+    tell(f"{len(long_run.input)} steps, {long_run.share:.1%} cached from step 2\n")
 
 
 @dataclass
@@ -140,12 +140,12 @@ async def measure_window(gguf: Path, threads: int) -> None:
         record = await load(store, done.run_id)
     finally:
         await model.close()
-    found = _found(record, sum_of(gguf), gguf)
-    keep(found, WINDOWED)
-    tell(f"{len(found.input)} steps, {found.again:.1%} of what was sent before cached\n")
+    long_run = _measured(record, sum_of(gguf), gguf)
+    keep(long_run, WINDOWED)
+    tell(f"{len(long_run.input)} steps, {long_run.again:.1%} of what was sent before cached\n")
 
 
-def _found(record: Trajectory, sha256: str, gguf: Path) -> Long:
+def _measured(record: Trajectory, sha256: str, gguf: Path) -> Long:
     """What the prompts of a run took."""
     usages = [step.thought.reply.usage for step in record.steps if step.thought is not None]
     less = [step.number for step in record.steps for one in step.notices if _shortens(one)]
@@ -158,9 +158,9 @@ def _found(record: Trajectory, sha256: str, gguf: Path) -> Long:
     )
 
 
-def keep(found: Long, file: Path) -> None:
+def keep(record: Long, file: Path) -> None:
     """Write what was measured."""
-    file.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 
 def _shortens(notice: object) -> bool:
@@ -186,17 +186,17 @@ def all_read(answer: object, trajectory: Trajectory) -> str:
 
 def section() -> str:
     """What a long run gives."""
-    found, lines = read(), ["## The cache of a long run", ""]
-    if found is None:
+    record, lines = read(), ["## The cache of a long run", ""]
+    if record is None:
         return "\n".join([*lines, "Not run (`make live GGUF=… PARTS=long`)."])
-    met = "met" if found.share >= AIM else "**missed**"
-    least = min(cached / size for size, cached in found.grown)
+    met = "met" if record.share >= AIM else "**missed**"
+    lowest = min(cached / size for size, cached in record.grown)
     lines.append(
-        f"`make live GGUF=… PARTS=long`: a run of {len(found.input)} steps that was to read pages "
+        f"`make live GGUF=… PARTS=long`: a run of {len(record.input)} steps that was to read pages "
         "one after the other. By the size of its steps it mostly answered instead, and was sent "
-        f"back; its last prompt has {found.input[-1]:,} tokens. From step 2 on "
-        f"{found.share:.1%} of all prompt tokens came from the server's cache (aim: at least "
-        f"{AIM:.0%}, {met}), at no step less than {least:.1%}."
+        f"back; its last prompt has {record.input[-1]:,} tokens. From step 2 on "
+        f"{record.share:.1%} of all prompt tokens came from the server's cache (aim: at least "
+        f"{AIM:.0%}, {met}), at no step less than {lowest:.1%}."
     )
     if (small := read(WINDOWED)) is not None:
         met = "met" if small.again >= AIM else "**missed**"

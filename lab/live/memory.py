@@ -46,16 +46,16 @@ def measure(gguf: Path) -> None:
         [sys.executable, "-m", "live.memory", str(gguf)], check=True, stdout=subprocess.PIPE
     )
     FILE.write_bytes(msgspec.json.format(ran.stdout) + b"\n")
-    found = msgspec.json.decode(ran.stdout, type=Memory)
-    tell(f"memory beyond the file and its context: {found.beyond / 2**20:.0f} MB\n")
+    decoded = msgspec.json.decode(ran.stdout, type=Memory)
+    tell(f"memory beyond the file and its context: {decoded.beyond / 2**20:.0f} MB\n")
 
 
 def section() -> str:
     """What it takes."""
-    found, lines = read(), ["## Memory", ""]
-    if found is None:
+    record, lines = read(), ["## Memory", ""]
+    if record is None:
         return "\n".join([*lines, "Not run (`make live GGUF=… PARTS=memory`)."])
-    file, cache, beyond = (size / 2**20 for size in (found.file, found.cache, found.beyond))
+    file, cache, beyond = (size / 2**20 for size in (record.file, record.cache, record.beyond))
     lines.append(
         f"A process that loads the file ({file:,.0f} MB) for {SLOTS} runs of {CONTEXT:,} tokens "
         f"each ({cache:,.0f} MB), and reads two prompts of {WORDS:,} words at once, takes "
@@ -80,8 +80,8 @@ def main(gguf: str) -> None:
     anyio.run(_replies, model)
     cache = header.cache_bytes * CONTEXT * SLOTS
     after = psutil.Process().memory_info().rss
-    found = Memory(Path(gguf).name, header.size, cache, before, after)
-    sys.stdout.buffer.write(msgspec.json.encode(found))
+    memory = Memory(Path(gguf).name, header.size, cache, before, after)
+    sys.stdout.buffer.write(msgspec.json.encode(memory))
 
 
 if __name__ == "__main__":

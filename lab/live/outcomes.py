@@ -88,28 +88,31 @@ def add(measured: Measured, folder: Path = FOLDER) -> None:
 
 def read(folder: Path = FOLDER) -> list[Measured]:
     """All outcomes, of each key the last that was added; a line cut short by a kill is left out."""
-    found: dict[Key, Measured] = {}
+    fields: dict[Key, Measured] = {}
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_bytes().splitlines():
             try:
                 one = msgspec.json.decode(line, type=Measured)
             except msgspec.DecodeError:
                 continue
-            found[one.key] = one
-    return list(found.values())
+            fields[one.key] = one
+    return list(fields.values())
 
 
-def stopped(found: Iterable[Measured]) -> set[Key]:
+def stopped(measurements: Iterable[Measured]) -> set[Key]:
     """What need not be measured again."""
-    return {one.key for one in found if one.outcome.stopped}
+    return {one.key for one in measurements if one.outcome.stopped}
 
 
 def of(
-    found: Sequence[Measured], configuration: str, half: Half | None = None, system: str = "clew"
+    measurements: Sequence[Measured],
+    configuration: str,
+    half: Half | None = None,
+    system: str = "clew",
 ) -> list[Measured]:
     """Those of one configuration, in one half or both."""
     return [
         one
-        for one in found
+        for one in measurements
         if (one.system, one.configuration) == (system, configuration) and half in {None, one.half}
     ]

@@ -21,7 +21,7 @@ NOT_OF_FORM: Final = ("told of a call, made none", "a call in the landing", "rep
 """Faults of replies that have the form they should have."""
 BOUNDED: Final = "2026-11-23T12:00"
 """From when on (UTC) the bounds of a grammar follow `max_tokens`."""
-LEAST: Final = 8
+MINIMUM: Final = 8
 """Nothing is said of fewer questions than these."""
 
 INTRODUCTION: Final = """\
@@ -104,23 +104,23 @@ is the one that answers most of the tuning half.
 """
 
 
-def page(found: Sequence[Measured]) -> str:
+def page(measurements: Sequence[Measured]) -> str:
     """The page in Markdown."""
-    now = current(found)
-    parts = [INTRODUCTION, measured_on(now), what(), *findings(now, found)]
+    now = current(measurements)
+    parts = [INTRODUCTION, measured_on(now), what(), *findings(now, measurements)]
     parts += [configurations(now, half) for half in reversed(HALVES)]
     parts += [faults(now), others(now), failures.section(now), slots.section()]
-    parts += [long.section(), memory.section(), costs(now), earlier(found)]
+    parts += [long.section(), memory.section(), costs(now), earlier(measurements)]
     return "\n".join(part.strip() + "\n" for part in parts)
 
 
-def measured_on(found: Sequence[Measured]) -> str:
+def measured_on(measurements: Sequence[Measured]) -> str:
     """The model, the machine, and how much it was shared."""
-    if not found:
+    if not measurements:
         return "Nothing was run yet."
     lines: list[str] = []
-    for sha256 in dict.fromkeys(one.sha256 for one in found):
-        mine = [one for one in found if one.sha256 == sha256]
+    for sha256 in dict.fromkeys(one.sha256 for one in measurements):
+        mine = [one for one in measurements if one.sha256 == sha256]
         loads = sorted(one.load for one in mine)
         days = sorted(one.at[:10] for one in mine)
         threads = sorted({one.threads for one in mine})
@@ -147,12 +147,12 @@ def what() -> str:
     )
 
 
-def findings(found: Sequence[Measured], ever: Sequence[Measured]) -> Iterator[str]:
+def findings(measurements: Sequence[Measured], ever: Sequence[Measured]) -> Iterator[str]:
     """What the figures come to, in a line each; `ever` are those of earlier prompts too."""
     yield "## Findings"
     lines: list[str] = []
     for half in reversed(HALVES):
-        base, before = of(found, BASE, half), of(found, BEFORE, half)
+        base, before = of(measurements, BASE, half), of(measurements, BEFORE, half)
         if both := shared(base, before):
             lines.append(
                 f"- **{half.capitalize()} half**: clew as it is answers {counted(base, both)} of "
@@ -167,7 +167,7 @@ def findings(found: Sequence[Measured], ever: Sequence[Measured]) -> Iterator[st
                 f"{told(against(base, then))}."
             )
     base, plain = (
-        [one for half in HALVES for one in of(found, name, half)] for name in (BASE, PLAIN)
+        [one for half in HALVES for one in of(measurements, name, half)] for name in (BASE, PLAIN)
     )
     if both := shared(base, plain):
         lines.append(
@@ -175,17 +175,17 @@ def findings(found: Sequence[Measured], ever: Sequence[Measured]) -> Iterator[st
             f"{len(both)} questions, clew as it is {counted(base, both)}: "
             f"{told(against(base, plain))}."
         )
-    if found:
-        lines.append(f"- **Grammar**: {_grammar(found)} {_ever(ever)}")
-        lines.append(f"- **Other systems**: {_comparison(found)}")
-        lines.append(f"- **One label for all**: {_labels(found)}")
+    if measurements:
+        lines.append(f"- **Grammar**: {_grammar(measurements)} {_ever(ever)}")
+        lines.append(f"- **Other systems**: {_comparison(measurements)}")
+        lines.append(f"- **One label for all**: {_labels(measurements)}")
     yield "\n".join(lines) or "Not run."
-    if found:
+    if measurements:
         yield MADE_OF_IT
 
 
-def _grammar(found: Sequence[Measured]) -> str:
-    steps, bad, untrue = _held(found)
+def _grammar(measurements: Sequence[Measured]) -> str:
+    steps, bad, untrue = _held(measurements)
     return (
         f"{bad.total()} of {steps:,} replies that were held to a grammar had another form"
         f"{_told(bad)}. {untrue} more had it, but told of calls that nobody had made, repeated the "
@@ -193,9 +193,9 @@ def _grammar(found: Sequence[Measured]) -> str:
     )
 
 
-def _ever(found: Sequence[Measured]) -> str:
-    steps, bad, _ = _held(found)
-    since, bad_since, _ = _held([one for one in found if one.at >= BOUNDED])
+def _ever(measurements: Sequence[Measured]) -> str:
+    steps, bad, _ = _held(measurements)
+    since, bad_since, _ = _held([one for one in measurements if one.at >= BOUNDED])
     return (
         f"With those of earlier prompts it is {bad.total()} of {steps:,}{_told(bad)}; since a "
         "grammar bounds texts by how long a reply may be, "
@@ -204,20 +204,20 @@ def _ever(found: Sequence[Measured]) -> str:
     )
 
 
-def _labels(found: Sequence[Measured]) -> str:
+def _labels(measurements: Sequence[Measured]) -> str:
     """How often each gives its commonest label, and what is right beside the claims."""
     asked = [("clew", BASE), ("clew", PLAIN), *((one.name, one.name) for one in SYSTEMS)]
-    said: list[str] = []
+    texts: list[str] = []
     for system, name in asked:
-        mine = of(found, name, "unseen", system)
+        mine = of(measurements, name, "unseen", system)
         claims = [one for one in mine if one.source == "fever"]
-        if len(claims) < LEAST:
+        if len(claims) < MINIMUM:
             continue
-        given = Counter(str(one.outcome.answer) for one in claims)
-        label, many = given.most_common(1)[0]
+        counts = Counter(str(one.outcome.answer) for one in claims)
+        label, many = counts.most_common(1)[0]
         rest = [one for one in mine if one.source != "fever"]
         right = sum(one.outcome.right for one in rest)
-        said.append(
+        texts.append(
             f"  - `{name}`: {label} for {many} of {len(claims)}; {right} of {len(rest)} others."
         )
     head = (
@@ -225,12 +225,12 @@ def _labels(found: Sequence[Measured]) -> str:
         "is right of the claims hangs on the draw. Its commonest label on the unseen half, and "
         "what is right beside the claims:"
     )
-    return "\n".join([head, *said])
+    return "\n".join([head, *texts])
 
 
-def _held(found: Sequence[Measured]) -> tuple[int, Counter[str], int]:
+def _held(measurements: Sequence[Measured]) -> tuple[int, Counter[str], int]:
     """Steps under a grammar, their faults of form by kind, and how many other faults they have."""
-    held = [one for one in found if one.system == "clew" and one.grammar]
+    held = [one for one in measurements if one.system == "clew" and one.grammar]
     bad = kinds(held)
     form = Counter({name: many for name, many in bad.items() if name not in NOT_OF_FORM})
     steps = sum(one.outcome.counted.steps for one in held)
@@ -238,33 +238,33 @@ def _held(found: Sequence[Measured]) -> tuple[int, Counter[str], int]:
 
 
 def _told(bad: Counter[str]) -> str:
-    said = ", ".join(f"{many} × {name}" for name, many in bad.items())
-    return f" ({said})" if said else ""
+    text = ", ".join(f"{many} × {name}" for name, many in bad.items())
+    return f" ({text})" if text else ""
 
 
-def best(found: Sequence[Measured]) -> str:
+def best(measurements: Sequence[Measured]) -> str:
     """The configuration that answers most of the tuning half; the base where none is better."""
-    there = [of(found, one.name, "tuning") for one in TABLE]
-    base = of(found, BASE, "tuning")
+    there = [of(measurements, one.name, "tuning") for one in TABLE]
+    base = of(measurements, BASE, "tuning")
     gains = {
         mine[0].configuration: gain.value
         for mine in there
-        if len(mine) >= LEAST and (gain := against(mine, base)) is not None
-        and gain.cases >= LEAST
+        if len(mine) >= MINIMUM and (gain := against(mine, base)) is not None
+        and gain.cases >= MINIMUM
     }  # fmt: skip
     top = max(gains, key=lambda name: gains[name], default=BASE)
     return top if gains.get(top, 0) > 0 else BASE
 
 
-def _comparison(found: Sequence[Measured]) -> str:
-    name = best(found)
-    mine = of(found, name, "unseen")
+def _comparison(measurements: Sequence[Measured]) -> str:
+    name = best(measurements)
+    mine = of(measurements, name, "unseen")
     lines = list[str]()
-    least, lowest = float("inf"), float("inf")
+    minimum, lowest = float("inf"), float("inf")
     for system in SYSTEMS:
-        theirs = of(found, system.name, "unseen", system.name)
+        theirs = of(measurements, system.name, "unseen", system.name)
         gain = against(mine, theirs)
-        if gain is None or gain.cases < LEAST:
+        if gain is None or gain.cases < MINIMUM:
             many = 0 if gain is None else gain.cases
             lines.append(f"  - {system.name}: {many} questions, of which nothing is said.")
             continue
@@ -272,11 +272,11 @@ def _comparison(found: Sequence[Measured]) -> str:
         text = f"{counted(mine, both)} against {counted(theirs, both)}: {told(gain)}"
         if (times := ratio(mine, theirs)) is not None:
             value, low, high = times
-            least, lowest = min(least, value), min(lowest, low)
+            minimum, lowest = min(minimum, value), min(lowest, low)
             text += f"; {value:.2f} times as many ({low:.2f} to {high:.2f})"
         lines.append(f"  - {system.name}, {len(both)} questions: {text}.")
-    met = "met" if least >= AIM else "**missed**"
-    if least >= AIM and lowest < 1:
+    met = "met" if minimum >= AIM else "**missed**"
+    if minimum >= AIM and lowest < 1:
         met = "met by the counts, and **not shown**: the intervals reach below 1"
     head = (
         f"unseen questions that clew's best configuration on the tuning half (`{name}`) answers "
@@ -285,9 +285,9 @@ def _comparison(found: Sequence[Measured]) -> str:
     return "\n".join([head, *lines])
 
 
-def configurations(found: Sequence[Measured], half: Half) -> str:
+def configurations(measurements: Sequence[Measured], half: Half) -> str:
     """The table of all configurations over one half."""
-    base = of(found, BASE, half)
+    base = of(measurements, BASE, half)
     heads = (
         "configuration", "what is set", "right", "share (95 %)", "against the base, paired",
         "wrong but `answered`", "steps", "prompt tokens", "written", "cached from step 2",
@@ -295,7 +295,7 @@ def configurations(found: Sequence[Measured], half: Half) -> str:
     )  # fmt: skip
     rows: list[tuple[str, ...]] = []
     for variation in TABLE:
-        row = Row(variation.name, of(found, variation.name, half))
+        row = Row(variation.name, of(measurements, variation.name, half))
         rows.append((f"`{row.name}`", variation.what, *cells(row, base)))
     text = EACH.format(half=half.capitalize(), part=half, base=BASE)
     return f"{text}\n{table(heads, rows)}"
@@ -303,13 +303,13 @@ def configurations(found: Sequence[Measured], half: Half) -> str:
 
 def cells(row: Row, base: Sequence[Measured]) -> tuple[str, ...]:
     """What a table says of a configuration beside its name."""
-    if not row.found:
+    if not row.measurements:
         return ("not run", *[""] * 9)
     claimed, wrong = row.claims
-    gain = None if row.found[0].configuration == BASE else against(row.found, base)
+    gain = None if row.measurements[0].configuration == BASE else against(row.measurements, base)
     cached = "" if row.cached is None else f"{row.cached:.1%}"
     return (
-        f"{row.right} of {len(row.found)}",
+        f"{row.right} of {len(row.measurements)}",
         row.share,
         "" if gain is None else told(gain),
         f"{claimed} of {wrong}",
@@ -322,10 +322,10 @@ def cells(row: Row, base: Sequence[Measured]) -> tuple[str, ...]:
     )
 
 
-def faults(found: Sequence[Measured]) -> str:
+def faults(measurements: Sequence[Measured]) -> str:
     """Replies that could not be read, by kind, of both halves."""
     rows: list[tuple[str, ...]] = []
-    ours = [one for one in found if one.system == "clew"]
+    ours = [one for one in measurements if one.system == "clew"]
     for held in (True, False):
         for name in dict.fromkeys(one.configuration for one in ours if one.grammar == held):
             mine = [one for one in ours if one.configuration == name]
@@ -337,10 +337,10 @@ def faults(found: Sequence[Measured]) -> str:
                 + sum(one.outcome.counted.bad_arguments.values())
                 for one in mine
             )
-            said = ", ".join(f"{kind} {many}" for kind, many in bad.most_common()) or "none"
+            text = ", ".join(f"{kind} {many}" for kind, many in bad.most_common()) or "none"
             rows.append((
                 f"`{name}`", "yes" if held else "no", f"{steps:,}", f"{bad.total()}",
-                f"{100 * bad.total() / max(1, steps):.1f}", said, f"{refused}",
+                f"{100 * bad.total() / max(1, steps):.1f}", text, f"{refused}",
                 ", ".join(f"{kind} {many}" for kind, many in mended.most_common(4)) or "none",
             ))  # fmt: skip
     heads = (
@@ -350,10 +350,10 @@ def faults(found: Sequence[Measured]) -> str:
     return f"{FAULTS}\n{table(heads, rows) if rows else 'Not run.'}"
 
 
-def others(found: Sequence[Measured]) -> str:
+def others(measurements: Sequence[Measured]) -> str:
     """The same questions through other systems."""
-    name = best(found)
-    mine = of(found, name, "unseen")
+    name = best(measurements)
+    mine = of(measurements, name, "unseen")
     heads = (
         "system", "form", "versions", "right", "share (95 %)", f"clew's `{name}` against it",
         "wrong but `answered`", "tool calls in all", "model calls", "prompt tokens", "written",
@@ -361,20 +361,22 @@ def others(found: Sequence[Measured]) -> str:
     )  # fmt: skip
     rows: list[tuple[str, ...]] = []
     for system in SYSTEMS:
-        row = Row(system.name, of(found, system.name, "unseen", system.name))
-        first = row.found[0].version if row.found else ""
+        row = Row(system.name, of(measurements, system.name, "unseen", system.name))
+        first = row.measurements[0].version if row.measurements else ""
         made = list(cells(row, ()))
-        made[2] = told(gain) if (gain := against(mine, row.found)) else ""
-        calls = f"{row.calls:,}" if row.found else ""
+        made[2] = told(gain) if (gain := against(mine, row.measurements)) else ""
+        calls = f"{row.calls:,}" if row.measurements else ""
         rows.append((system.name, system.what, first, *made[:4], calls, *made[4:7], *made[8:]))
     text = OTHERS.format(tokens=TOKENS, steps=STEPS)
     chart = "![Questions answered rightly, by system](images/small-model.svg)"
     return f"{text}\n{table(heads, rows)}\n\n{chart}"
 
 
-def costs(found: Sequence[Measured]) -> str:
+def costs(measurements: Sequence[Measured]) -> str:
     """What clew itself took of a run."""
-    mine = [one for one in found if one.system == "clew" and one.outside and not one.taken_up]
+    mine = [
+        one for one in measurements if one.system == "clew" and one.outside and not one.taken_up
+    ]
     lines = ["## What clew itself costs", ""]
     if not mine:
         return "\n".join([*lines, "Not run."])
@@ -390,9 +392,9 @@ def costs(found: Sequence[Measured]) -> str:
     return "\n".join(lines)
 
 
-def counted(found: Sequence[Measured], names: Sequence[str]) -> int:
+def counted(measurements: Sequence[Measured], names: Sequence[str]) -> int:
     """How many of these tasks are answered rightly."""
-    return sum(one.outcome.right for one in found if one.task in set(names))
+    return sum(one.outcome.right for one in measurements if one.task in set(names))
 
 
 def told(gain: PairedDifference | None) -> str:

@@ -32,7 +32,7 @@ _NO_PAGE: Final = re.compile(
 )
 _LOGGED_OUT: Final = re.compile(r"^Pages for logged out editors learn more\. ")
 _NUMBERED: Final = re.compile(r"^\(Result \d+ ?/ ?\d+\) *")
-_LEAST: Final = 40
+_MINIMUM: Final = 40
 """Characters of what may be a page; shorter ones are a search engine's answer."""
 
 
@@ -78,19 +78,19 @@ def questions() -> Mapping[str, Question]:
     """All questions by their names. Raises `ConfigError` where there are no recordings."""
     if why := missing():
         raise ConfigError(why)
-    found: dict[str, Question] = {}
+    fields: dict[str, Question] = {}
     for path in files():
         source = _FILES.get(path.name.removesuffix(".jsonl.gz"))
         for record in lines(path) if source else ():
             if not isinstance(record, Unread):
-                _add(found, source or "", record)
-    if not found:
+                _add(fields, source or "", record)
+    if not fields:
         message = f"the recordings have none of {', '.join(_FILES)}: see that the files are there"
         raise ConfigError(message)
-    return found
+    return fields
 
 
-def _add(found: dict[str, Question], source: str, record: Mapping[str, Any]) -> None:
+def _add(results: dict[str, Question], source: str, record: Mapping[str, Any]) -> None:
     text, gold = (
         record["task"].removeprefix("Claim:").strip(),
         str(record.get("gold") or "").strip(),
@@ -98,7 +98,7 @@ def _add(found: dict[str, Question], source: str, record: Mapping[str, Any]) -> 
     if not gold or (source == FEVER and gold not in LABELS):
         return
     name = f"{source}-{re.sub(r'[^a-z0-9]+', '-', text.lower())[:48].strip('-')}"
-    one = found.setdefault(name, Question(name, source, text, gold))
+    one = results.setdefault(name, Question(name, source, text, gold))
     outcome = record.get("outcome") or {}
     won = outcome.get("em") or outcome.get("reward") or outcome.get("status") == "correct"
     pages = list(_pages(record["turns"]))
@@ -125,7 +125,7 @@ def _pages(turns: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
         (action,) = turn["actions"]
         name, asked = action["name"].strip().lower(), str(action.get("arg") or "").strip()
         text = _NUMBERED.sub("", _LOGGED_OUT.sub("", seen)).strip()
-        if name == "search" and asked and len(text) >= _LEAST:
+        if name == "search" and asked and len(text) >= _MINIMUM:
             title = asked
             yield title, text
         elif name == "lookup" and title and text:

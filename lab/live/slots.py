@@ -74,19 +74,19 @@ async def _timed(
 
 def section() -> str:
     """What two slots give."""
-    found = read()
+    record = read()
     lines = ["## Two runs at once", ""]
-    if not found:
+    if not record:
         return "\n".join([*lines, "Not run (`make live GGUF=… PARTS=slots`)."])
-    quicker = [one.after / one.together for one in found]
-    each = ", ".join(f"{one.after:.0f} and {one.together:.0f}" for one in found)
+    quicker = [one.after / one.together for one in record]
+    each = ", ".join(f"{one.after:.0f} and {one.together:.0f}" for one in record)
     lines.append(
-        f"`make live GGUF=… PARTS=slots`: {len(found)} pairs of questions, each pair with a server "
-        "of its own and two slots, asked one after the other and at once: at once is "
+        f"`make live GGUF=… PARTS=slots`: {len(record)} pairs of questions, each pair with a "
+        "server of its own and two slots, asked one after the other and at once: at once is "
         f"{median(quicker):.2f} times as quick in the median pair (aim: at least as quick). "
         f"Seconds of the pairs, one after the other and at once: {each}; the first number of all "
         "has the file read from the disk in it. Which way came first alternated; the model had two "
-        f"threads. Loads were {min(one.load for one in found):.1f} to "
-        f"{max(one.load for one in found):.1f}: the second core was shared."
+        f"threads. Loads were {min(one.load for one in record):.1f} to "
+        f"{max(one.load for one in record):.1f}: the second core was shared."
     )
     return "\n".join(lines)

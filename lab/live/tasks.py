@@ -105,13 +105,15 @@ def _search(source: str) -> Tool:
     search, _ = docs_tools(Library(FOLDERS[source]))
 
     async def call(args: dict[str, Json], key: str) -> Observation:
-        found: Observation = await search.call({"query": args["query"], "limit": PASSAGES}, key)
-        content: Any = found.content
-        shown = [
+        observation: Observation = await search.call(
+            {"query": args["query"], "limit": PASSAGES}, key
+        )
+        content: Any = observation.content
+        visible = [
             {name: piece[name][:LENGTH] if name == "snippet" else piece[name] for name in KEPT}
             for piece in content["results"]
         ]
-        return msgspec.structs.replace(found, content={**content, "results": shown})
+        return msgspec.structs.replace(observation, content={**content, "results": visible})
 
     return replace(
         search,
@@ -141,7 +143,7 @@ def _find(source: str) -> Find:
 
     async def find(title: str) -> Article | Sequence[str]:
         asked = _words(title)
-        alike = {name: _alike(asked, found) for name, found in words.items()}
+        alike = {name: _alike(asked, results) for name, results in words.items()}
         ranked = sorted(pages, key=lambda name: -alike[name])
         if alike[ranked[0]] >= ALIKE:
             return Article(ranked[0], "", pages[ranked[0]])

@@ -81,12 +81,12 @@ class Work:
         left: dict[str, list[Task]] = {}
         for one in tasks(half, self.sources):
             left.setdefault(one.listed.source, []).append(one)
-        found: list[Task] = []
+        listed: list[Task] = []
         while any(left.values()):
             for queue in left.values():
-                found += queue[:BLOCK]
+                listed += queue[:BLOCK]
                 del queue[:BLOCK]
-        return found[: self.first]
+        return listed[: self.first]
 
     def _asker(self, records: Path | None = None) -> Asker:
         return Asker(self.gguf, records or self.records, threads=self.threads, context=self.context)

@@ -66,10 +66,10 @@ def main() -> None:
     BUILD.mkdir(parents=True, exist_ok=True)
     mutable = [path.relative_to(ROOT) for path in python_files(ROOT / TARGET, chosen.rooms)]
     name = f"{digest(mutable)}-{chosen.seed}"
-    whole = digest([path for path in files() if path.suffix == ".py"])
+    text = digest([path for path in files() if path.suffix == ".py"])
     mutants = list(by_turns(ROOT / TARGET, chosen.seed, chosen.sample, chosen.rooms))
     reasons = explained()
-    results = Results(BUILD / f"{name}.jsonl", whole, reasons)
+    results = Results(BUILD / f"{name}.jsonl", text, reasons)
     left = [mutant for mutant in mutants if results.leave(mutant, reasons)]
     what = f"seed {chosen.seed}, commit {commit()}"
     print(f"{len(mutants)} mutants of {', '.join(chosen.rooms)} ({what})", flush=True)
@@ -158,15 +158,15 @@ class Work:
 class Results:
     """A line for each mutant that was tried; the last one counts."""
 
-    def __init__(self, path: Path, whole: str, reasons: Mapping[Key, str]) -> None:
+    def __init__(self, path: Path, text: str, reasons: Mapping[Key, str]) -> None:
         self.path = path
-        self.whole = whole  # what tests and code outside the core were then
+        self.other_texts = text  # what tests and code outside the core were then
         self.known: dict[Key, Outcome] = {}
         for line in path.read_text().splitlines() if path.exists() else ():
             with contextlib.suppress(ValueError):  # a line half written
                 result = json.loads(line)
                 key = tuple(result["key"])
-                again = result["whole"] != whole and key not in reasons
+                again = result["whole"] != text and key not in reasons
                 if result["outcome"] not in ALIVE or not again:
                     self.known[key] = result
 
@@ -177,7 +177,12 @@ class Results:
 
     def add(self, mutant: Mutant, outcome: str, by: str, seconds: float) -> None:
         """Write one down."""
-        result: Outcome = {"key": mutant.key, "outcome": outcome, "by": by, "whole": self.whole}
+        result: Outcome = {
+            "key": mutant.key,
+            "outcome": outcome,
+            "by": by,
+            "whole": self.other_texts,
+        }
         result |= {"kind": mutant.kind, "seconds": round(seconds, 1)}
         self.known[mutant.key] = result
         with self.path.open("a") as file:
@@ -202,10 +207,10 @@ def try_all(
                 pid = fork(sandbox, sandbox.folder.name, tests, measured=False)
                 at_work[pid] = Work(mutant, sandbox, stack, time.monotonic(), more=bool(dear))
             # Left unreaped until it is known which: `ended` takes its children along.
-            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-            if found is None or found.si_pid not in at_work:
+            status = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            if status is None or status.si_pid not in at_work:
                 continue
-            code, pid = ended(found.si_pid)
+            code, pid = ended(status.si_pid)
             work = at_work.pop(pid)
             work.stack.close()
             free.append(work.sandbox)
@@ -273,8 +278,8 @@ def tell(
     for mutant in open_ones:
         show(mutant, "SURVIVED")
     print()
-    for word, found in by_outcome.items():
-        print(f"{word:10} {len(found):5}  {WORDS[word]}")
+    for word, results in by_outcome.items():
+        print(f"{word:10} {len(results):5}  {WORDS[word]}")
     print(f"{'explained':10} {len(survivors) - len(open_ones):5}  of those that survived")
     if len(tried) < len(mutants):
         print(f"{'not tried':10} {len(mutants) - len(tried):5}")

@@ -82,7 +82,7 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Place:
+class MutationSite:
     """A node and what it may become, before that is written out."""
 
     file: str
@@ -100,7 +100,7 @@ class Finder(cst.CSTVisitor):
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.places: list[Place] = []
+        self.paths: list[MutationSite] = []
         self._names: list[str] = []
         self._functions: list[range] = []  # the lines of those around
         self._statements: list[int] = []  # the first lines of those around
@@ -152,8 +152,10 @@ class Finder(cst.CSTVisitor):
         for kind_of_node, kind, operator in OPERATORS:
             if isinstance(node, kind_of_node):
                 for changed in operator(node):
-                    place = Place(self.file, kind, ".".join(self._names), lines, node, changed)
-                    self.places.append(place)
+                    path = MutationSite(
+                        self.file, kind, ".".join(self._names), lines, node, changed
+                    )
+                    self.paths.append(path)
 
 
 def unseen(node: cst.CSTNode) -> bool:
@@ -179,19 +181,19 @@ def is_cast(node: cst.CSTNode) -> bool:
     )  # fmt: skip
 
 
-def written(place: Place, module: cst.Module) -> Mutant | None:
+def written(path: MutationSite, module: cst.Module) -> Mutant | None:
     """The file with that change; None where it is no Python, or no change."""
-    code = cst.ensure_type(module.deep_replace(place.node, place.changed), cst.Module).code
+    code = cst.ensure_type(module.deep_replace(path.node, path.changed), cst.Module).code
     before = module.code
     try:
-        compile(code, place.file, "exec")
+        compile(code, path.file, "exec")
     except SyntaxError:
         return None
     diff = list(difflib.unified_diff(before.splitlines(), code.splitlines(), n=0))[2:]
     was, now = ("\n".join(line[1:].strip() for line in diff if line[0] == s) for s in "-+")
     if was == now:
         return None
-    return Mutant(place.file, place.kind, place.function, place.lines, was, now, code)
+    return Mutant(path.file, path.kind, path.function, path.lines, was, now, code)
 
 
 def python_files(folder: Path, within: Sequence[str] = ("",)) -> list[Path]:
@@ -209,23 +211,23 @@ def sample(folder: Path, seed: int, count: int, within: Sequence[str] = ("",)) -
     and the same seed give the same mutants in the same order, and fewer are the first of more.
     """
     modules: dict[str, cst.Module] = {}
-    by_kind: defaultdict[str, list[Place]] = defaultdict(list)
+    by_kind: defaultdict[str, list[MutationSite]] = defaultdict(list)
     for path in python_files(folder, within):
         wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
         finder = Finder(path.relative_to(folder).as_posix())
         wrapper.visit(finder)
         modules[finder.file] = wrapper.module
-        for place in finder.places:
-            by_kind[place.kind].append(place)
-    for kind, places in by_kind.items():
-        random.Random(f"{seed} {kind}").shuffle(places)
+        for site in finder.paths:
+            by_kind[site.kind].append(site)
+    for kind, paths in by_kind.items():
+        random.Random(f"{seed} {kind}").shuffle(paths)
     drawn: set[tuple[str, str, str, str]] = set()
     while by_kind:
         for kind in sorted(by_kind):
             mutant = None
             while mutant is None and by_kind[kind]:
-                place = by_kind[kind].pop()
-                mutant = written(place, modules[place.file])
+                site = by_kind[kind].pop()
+                mutant = written(site, modules[site.file])
                 if mutant is not None and mutant.key in drawn:
                     mutant = None
             if mutant is None:

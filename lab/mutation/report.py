@@ -37,13 +37,13 @@ def row(
     name: str, mutants: Sequence[Mutant], known: Mapping[Key, Outcome], reasons: Mapping[Key, str]
 ) -> list[str]:
     """What came of them in numbers; the score leaves out what is explained."""
-    found = [known[mutant.key] for mutant in mutants]
+    results = [known[mutant.key] for mutant in mutants]
     alive = [mutant.key for mutant in mutants if known[mutant.key]["outcome"] in ALIVE]
     explained = sum(key in reasons for key in alive)
-    dead = len(found) - len(alive)
-    together = sum(str(one["by"]).startswith(str(TOGETHER)) for one in found)
+    dead = len(results) - len(alive)
+    together = sum(str(one["by"]).startswith(str(TOGETHER)) for one in results)
     rest = dead + len(alive) - explained
-    numbers = (len(found), dead, together, explained, len(alive) - explained)
+    numbers = (len(results), dead, together, explained, len(alive) - explained)
     return [name, *map(str, numbers), f"{dead / rest:.1%}" if rest else "-"]
 
 

@@ -46,7 +46,7 @@ BESIDE: Final = ("agent_files", "tools")
 them: of their quick tables a few cases. Of the rooms' own tests all quick ones are."""
 
 TO_START: Final = 120.0  # seconds for imports and the collection of tests
-LEAST: Final = 20.0  # seconds for any test, and so many times what it took unchanged:
+MINIMUM: Final = 20.0  # seconds for any test, and so many times what it took unchanged:
 SLOWER: Final = 20
 CHEAP: Final = 8.0  # seconds of tests for a mutant, before all others have had theirs
 DEAR: Final = 60.0  # seconds of tests that it is put to after that
@@ -124,14 +124,14 @@ class Chosen:
         """Keep what is chosen, and of a test for both event loops the one on asyncio."""
         items[:] = [item for item in items if not on_trio(item) and not left_out(item)]
         if self.order is not None:
-            rank = {name: place for place, name in enumerate(self.order)}
+            rank = {name: index for index, name in enumerate(self.order)}
             items[:] = sorted((i for i in items if i.nodeid in rank), key=lambda i: rank[i.nodeid])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
         """Let no test hang, and say whose lines these are."""
-        usual = (self.order or {}).get(item.nodeid, LEAST)
-        signal.setitimer(signal.ITIMER_REAL, max(LEAST, SLOWER * usual))
+        usual = (self.order or {}).get(item.nodeid, MINIMUM)
+        signal.setitimer(signal.ITIMER_REAL, max(MINIMUM, SLOWER * usual))
         if current := coverage.Coverage.current():
             current.switch_context(item.nodeid)
         with contextlib.suppress(StopIteration):
@@ -262,14 +262,14 @@ class Baseline:
         """
         by_line = self._by_line(str(self.folder / TARGET / mutant.file))
         room = str(HOUSE / mutant.file.partition("/")[0]) + "/"
-        found = {name for line in mutant.lines for name in by_line.get(line, ())} & self.took.keys()
-        if not found:
-            found = {name for names in by_line.values() for name in names} & self.took.keys()
-            found |= {name for name in self.took if name.startswith(room)}
+        tests = {name for line in mutant.lines for name in by_line.get(line, ())} & self.took.keys()
+        if not tests:
+            tests = {name for names in by_line.values() for name in names} & self.took.keys()
+            tests |= {name for name in self.took if name.startswith(room)}
         named = f"[{mutant.function.partition('.')[0]}]"
         seen = Counter[str]()
         turns: dict[str, tuple[bool, int, int]] = {}
-        for name in sorted(found or self.took, key=lambda name: (self.took[name], name)):
+        for name in sorted(tests or self.took, key=lambda name: (self.took[name], name)):
             far = 0 if name.startswith(room) else 2 if name.startswith(str(TOGETHER)) else 1
             turns[name] = not name.endswith(named), far, seen[function := name.partition("[")[0]]
             seen[function] += 1
@@ -285,8 +285,8 @@ class Baseline:
 
     @cache  # noqa: B019 - there is one of it
     def _by_line(self, path: str) -> Mapping[int, Sequence[str]]:
-        found = self.data.contexts_by_lineno(path)
-        return {line: [name.removesuffix(" (call)") for name in found[line]] for line in found}
+        results = self.data.contexts_by_lineno(path)
+        return {line: [name.removesuffix(" (call)") for name in results[line]] for line in results}
 
     def __hash__(self) -> int:
         return id(self)
@@ -337,10 +337,10 @@ def measured_run(sandbox: Sandbox, tests: Sequence[str], lines: Path) -> dict[st
     both.load()
     both.combine([str(path) for path in beside.glob("coverage.*.*")])
     both.save()
-    found: dict[str, Any] = json.loads(told.read_text())
-    for name in found["failed"]:
+    results: dict[str, Any] = json.loads(told.read_text())
+    for name in results["failed"]:
         print(f"fails where nothing is changed, and is left out: {name}", flush=True)
-    return found
+    return results
 
 
 def is_test(path: Path) -> bool:

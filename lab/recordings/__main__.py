@@ -86,9 +86,9 @@ def report_text() -> str:
 
 def kept() -> list[Part]:
     """The parts on file, in their order."""
-    found = read("evidence")
-    names = [name for name in (TURNS, *PARTS) if name in found]
-    return [part for name in names for part in found[name].parts]
+    record = read("evidence")
+    names = [name for name in (TURNS, *PARTS) if name in record]
+    return [part for name in names for part in record[name].parts]
 
 
 def main() -> int:
@@ -104,20 +104,20 @@ def main() -> int:
     if strange := [name for name in wanted if name not in PARTS]:
         print(f"no part {strange[0]!r}: there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    begun, found = time.perf_counter(), dict[str, Part]()
+    begun, parts_by_name = time.perf_counter(), dict[str, Part]()
     for name in wanted:
-        found[name] = measured(name, args.sample)
+        parts_by_name[name] = measured(name, args.sample)
         print(f"{time.perf_counter() - begun:4.0f} s  {name}", file=sys.stderr, flush=True)
-    if args.sample == 1 and not found.keys().isdisjoint(COMPARING):
-        found[TURNS] = coverage(found, NEEDS)
-    parts = [*found.values()]
+    if args.sample == 1 and not parts_by_name.keys().isdisjoint(COMPARING):
+        parts_by_name[TURNS] = coverage(parts_by_name, NEEDS)
+    parts = [*parts_by_name.values()]
     if args.print or args.sample > 1:
         print(report.page(parts))
     else:
-        for name, part in found.items():
-            whole = "make evidence" if name == TURNS else f"python -m recordings --parts {name}"
-            if name != TURNS or found.keys() >= {*COMPARING}:
-                keep("evidence", name, of_parts(whole, [part]))
+        for name, part in parts_by_name.items():
+            text = "make evidence" if name == TURNS else f"python -m recordings --parts {name}"
+            if name != TURNS or parts_by_name.keys() >= {*COMPARING}:
+                keep("evidence", name, of_parts(text, [part]))
         print(f"wrote {pages.write('evidence', report_text()).relative_to(ROOT)}")
     if line := told(parts):
         print(line, file=sys.stderr)

@@ -26,23 +26,23 @@ def forbidden(schema: Any, args: Any) -> str:
     return _object(schema, args, "")
 
 
-def _object(schema: Mapping[str, Any], value: Mapping[str, Any], place: str) -> str:
+def _object(schema: Mapping[str, Any], value: Mapping[str, Any], location: str) -> str:
     known, required = schema.get("properties"), schema.get("required")
     known = known if isinstance(known, dict) else {}
     for name in required if isinstance(required, list) else ():
         if name not in value:
-            return f"an argument that is required is not there: {place}{name}"
-    loose = schema.get("additionalProperties", not known and bool(place))
+            return f"an argument that is required is not there: {location}{name}"
+    loose = schema.get("additionalProperties", not known and bool(location))
     for name, inner in value.items():
         if name not in known:
             if loose is False:
-                return f"an argument that the definition does not have: {place}{name}"
-        elif why := _value(known[name], inner, f"{place}{name}"):
+                return f"an argument that the definition does not have: {location}{name}"
+        elif why := _value(known[name], inner, f"{location}{name}"):
             return why
     return ""
 
 
-def _value(schema: Any, value: Any, place: str) -> str:
+def _value(schema: Any, value: Any, location: str) -> str:
     if not isinstance(schema, dict):
         return ""
     enum = schema.get("enum")
@@ -50,16 +50,16 @@ def _value(schema: Any, value: Any, place: str) -> str:
         return ""
     if value is None:
         may = schema.get("nullable") is True or ("default" in schema and schema["default"] is None)
-        return "" if may or _any(schema) else f"null where no definition says so: {place}"
+        return "" if may or _any(schema) else f"null where no definition says so: {location}"
     if isinstance(enum, list):
-        return f"none of the words of the enum: {place}"
+        return f"none of the words of the enum: {location}"
     if not _any(schema) and not any(_is(value, one) for one in _kinds(schema)):
-        return f"a value of another type than the definition says: {place}"
+        return f"a value of another type than the definition says: {location}"
     if isinstance(value, dict) and ("properties" in schema or "required" in schema):
-        return _object(schema, value, f"{place}.")
+        return _object(schema, value, f"{location}.")
     items = value if isinstance(value, list) else []
-    found = (_value(schema.get("items"), one, f"{place}[{n}]") for n, one in enumerate(items))
-    return next(filter(None, found), "")
+    results = (_value(schema.get("items"), one, f"{location}[{n}]") for n, one in enumerate(items))
+    return next(filter(None, results), "")
 
 
 def _kinds(schema: Mapping[str, Any]) -> list[str]:
@@ -75,5 +75,5 @@ def _any(schema: Mapping[str, Any]) -> bool:
 def _is(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return bool in _TYPES[kind]
-    whole = isinstance(value, float) and value.is_integer() and int in _TYPES[kind]
-    return whole or isinstance(value, _TYPES[kind])
+    complete = isinstance(value, float) and value.is_integer() and int in _TYPES[kind]
+    return complete or isinstance(value, _TYPES[kind])

@@ -22,9 +22,9 @@ from recordings.forms import Record
 from recordings.part import Figure, Part
 from recordings.text_formats import FORMATS, Format, rewritten
 
-LEAST: Final = 1.0
+MINIMUM: Final = 1.0
 """MB/s that no codec may fall below, on whatever machine: a model writes a thousandth of it."""
-MOST: Final = 2.0
+LIMIT: Final = 2.0
 """How much more a character may cost in a longer reply than in the shortest: the machine's share.
 
 Quadratic work would be eight times as much.
@@ -97,12 +97,12 @@ class Worst:
 
 def cpu(work: Callable[[], object], times: int = 1) -> float:
     """The CPU seconds of the quickest of so many runs."""
-    found: list[float] = []
+    values: list[float] = []
     for _ in range(times):
         begun = time.process_time()
         work()
-        found.append(time.process_time() - begun)
-    return min(found)
+        values.append(time.process_time() - begun)
+    return min(values)
 
 
 @contextmanager
@@ -150,10 +150,10 @@ def hostile(one: Read, work: Callable[[Read, str], object], length: int) -> Wors
     """Every shape up to an eighth of the length, and the slowest few at all of it."""
     eighth = [(_timed(one, work, shape, length, SHORT), shape) for shape in _shapes(one.half)]
     eighth.sort(key=lambda timed: -timed[0].seconds)
-    whole = [(_timed(one, work, shape, length, LONG), shape) for _, shape in eighth[:SLOWEST]]
-    slowest, shape = max(whole, key=lambda timed: timed[0].seconds)
-    most, grown = max((*eighth, *whole), key=lambda timed: timed[0].growth)
-    return Worst(slowest.seconds, _told(shape), most.growth, _told(grown))
+    complete = [(_timed(one, work, shape, length, LONG), shape) for _, shape in eighth[:SLOWEST]]
+    slowest, shape = max(complete, key=lambda timed: timed[0].seconds)
+    limit, grown = max((*eighth, *complete), key=lambda timed: timed[0].growth)
+    return Worst(slowest.seconds, _told(shape), limit.growth, _told(grown))
 
 
 class Timed(NamedTuple):
@@ -173,7 +173,7 @@ def _timed(
     before, unit = shape
     texts = [before + unit * max(1, length // part // len(unit)) for part in parts]
     took = [_took(one, work, text) for text in texts]
-    if growth(texts, took) > MOST:  # the machine may have been busy: the best of several
+    if growth(texts, took) > LIMIT:  # the machine may have been busy: the best of several
         took = [_took(one, work, text, 3) for text in texts]
     return Timed(took[-1], growth(texts, took))
 
@@ -201,8 +201,8 @@ def reading(one: Read, text: str) -> None:
 
 def streaming(one: Read, text: str) -> None:
     """Take a reply in pieces until it is ended."""
-    shown: list[str] = []
-    take = one.codec.stream_filter(shown.append)
+    texts: list[str] = []
+    take = one.codec.stream_filter(texts.append)
     for at in range(0, len(text), PIECE):
         if take(text[at : at + PIECE]):
             return
@@ -228,17 +228,17 @@ def _replies(form: Format, record: Record) -> list[str]:
         return []
 
 
-def _native(found: Iterator[Record]) -> list[Reply]:
-    messages = (turn.get("raw") for record in found for turn in record["turns"])
+def _native(records: Iterator[Record]) -> list[Reply]:
+    messages = (turn.get("raw") for record in records for turn in record["turns"])
     return [native_reply(raw) for raw in messages if isinstance(raw, dict)]
 
 
 def native_reply(raw: dict[str, Any]) -> Reply:
     """A provider's message as clew's adapters give it."""
-    found = [(call, call.get("function", call)) for call in raw.get("tool_calls") or ()]
+    results = [(call, call.get("function", call)) for call in raw.get("tool_calls") or ()]
     calls = tuple(
-        RawCall(said["name"], _written(said.get("arguments")), call.get("id") or "")
-        for call, said in found
+        RawCall(text["name"], _written(text.get("arguments")), call.get("id") or "")
+        for call, text in results
     )
     return Reply(raw.get("content") or "", calls, finish="calls" if calls else "stop")
 
@@ -269,8 +269,8 @@ def _reads(sample: int) -> Iterator[Read]:
         replies = [Reply(text) for turn in turns if (text := _anew(name, fever, turn))]
         yield Read(f"{name}, FEVER anew", codec, fever.prompt_spec, replies, _HALF[name])
     agent = Agent(model=ScriptedModel([]), tools=fever.tools)
-    found = _native(records("talks", sample=sample))
-    yield Read("native", by_name("native"), agent.engine.prompt_spec, found, _HALF["native"])
+    judged = _native(records("talks", sample=sample))
+    yield Read("native", by_name("native"), agent.engine.prompt_spec, judged, _HALF["native"])
 
 
 def _anew(name: str, form: Format, turn: dict[str, Any]) -> str:
@@ -310,10 +310,10 @@ def measured(reads: Sequence[Read], part: float) -> Part:
 def recorded(reads: Sequence[Read], seconds: float) -> Iterator[Figure]:
     """The speed of each format."""
     for one in reads:
-        found = speed(one, seconds)
+        value = speed(one, seconds)
         on = f"{len(one.replies):,} replies, {sum(map(size, one.replies)) / 1e6:.2f} MB"
         what = f"recorded: {one.name} ({one.codec.name})"
-        yield Figure(what, f"{found:.1f} MB/s", on, f"≥ {LEAST:g} MB/s", found >= LEAST)
+        yield Figure(what, f"{value:.1f} MB/s", on, f"≥ {MINIMUM:g} MB/s", value >= MINIMUM)
 
 
 def _worst(what: str, worst: Worst, length: int) -> list[Figure]:
@@ -322,5 +322,5 @@ def _worst(what: str, worst: Worst, length: int) -> list[Figure]:
     grown = f"{worst.growth:.2f}" if worst.growth else f"under {NOISE * 1000:.0f} ms"
     return [
         Figure(f"{what}, slowest", slowest, on, f"≤ {LONGEST:g} s", worst.seconds <= LONGEST),
-        Figure(f"{what}, growth", grown, on, f"≤ {MOST:g}", worst.growth <= MOST),
+        Figure(f"{what}, growth", grown, on, f"≤ {LIMIT:g}", worst.growth <= LIMIT),
     ]

@@ -5,7 +5,7 @@ from typing import Final
 
 from recordings.data import turns
 from recordings.forms import RUNS, UNKNOWN
-from recordings.part import LEAST, Part, share
+from recordings.part import MINIMUM, Part, share
 
 COMPARING: Final = ("text", "native", "stateful")
 """The parts that compare turns; the others go over the same turns, or over none."""
@@ -27,7 +27,7 @@ def coverage(parts: Mapping[str, Part], needs: Mapping[str, frozenset[str]]) -> 
     if len(wanted) == len(COMPARING):
         kinds |= RUNS | {UNKNOWN}
     compared = sum(parts[name].compared for name in wanted)
-    figure = share(WHAT, compared, turns(*kinds), least=LEAST)
+    figure = share(WHAT, compared, turns(*kinds), minimum=MINIMUM)
     return Part(
         TITLE, TEXT, [figure], finding="most of what was recorded is compared", lead=(WHAT,)
     )

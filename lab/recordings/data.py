@@ -46,26 +46,26 @@ def files() -> list[Path]:
 class Unread:
     """A line that holds no record, or the place at which a file ends too early."""
 
-    place: str
+    location: str
     why: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.why}"
+        return f"{self.location}: {self.why}"
 
 
 def lines(path: Path) -> Iterator[Record | Unread]:
     """Every record of a file; what cannot be read is told in its place."""
     number = 0
     try:
-        with gzip.open(path, "rb") as found:
-            for number, line in enumerate(found, start=1):
-                place = f"{path.name}, line {number}"
+        with gzip.open(path, "rb") as results:
+            for number, line in enumerate(results, start=1):
+                text = f"{path.name}, line {number}"
                 try:
                     record = json.loads(line)
                 except ValueError as error:
-                    yield Unread(place, f"no JSON: {error}")
+                    yield Unread(text, f"no JSON: {error}")
                     continue
-                yield record if isinstance(record, dict) else Unread(place, "no JSON object")
+                yield record if isinstance(record, dict) else Unread(text, "no JSON object")
     except (OSError, EOFError, zlib.error) as error:
         yield Unread(f"{path.name}, after line {number}", f"the file cannot be read on: {error}")
 
@@ -101,8 +101,8 @@ def turns(*kinds: str) -> int:
         for one in lines(path):
             if isinstance(one, Unread) or like(one) not in kinds:
                 continue
-            found = one.get("turns")
-            number += len(found) if isinstance(found, list) else 0
+            value = one.get("turns")
+            number += len(value) if isinstance(value, list) else 0
     return number
 
 

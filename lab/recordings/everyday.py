@@ -48,13 +48,13 @@ class Request:
 
     words: str
     tools: tuple[str, ...]
-    said: str = ""
+    text: str = ""
     """The half that its file names."""
 
     @property
     def half(self) -> str:
         """Which half it belongs to: of ours, requests for the same tool are in the same."""
-        return self.said or (APART if digest(self.tools[0], 8)[0] % 2 == 0 else TUNED)
+        return self.text or (APART if digest(self.tools[0], 8)[0] % 2 == 0 else TUNED)
 
 
 def digest(name: str, size: int = 16) -> bytes:
@@ -122,13 +122,13 @@ def evidence(
         for way, meaning in (("by words", None), ("by words and meaning", embed)):
             aims = AIMS if aimed and meaning is not None else {}
             try:
-                found = Found.of(catalogue.tools, known, meaning)
+                results = RankedRequests.of(catalogue.tools, known, meaning)
             except ConfigError:
                 figures += [Figure(f"{way}, recall@{k}, {there[0]}", LEFT_OUT, "") for k in FIRST]
                 continue
-            figures += found.figures(way, halves, aims)
+            figures += results.figures(way, halves, aims)
             if meaning is not None:
-                misses += found.misses(way, halves)
+                misses += results.misses(way, halves)
     return Part(
         "Tool retrieval, everyday words", TEXT, figures, misses,
         finding="a request in other words than the tool's finds it by meaning, seldom by words",
@@ -154,57 +154,57 @@ def _apart_in_words(tools: Sequence[Tool], asked: Sequence[Request]) -> Iterator
     """For each request whether it shares no word with its tool, stemmed as the index stems."""
     by_name = {tool.name: tool for tool in tools}
     for each in asked:
-        said = document(by_name[each.tools[0]])
-        plain = type(said)(said.name, said.description, "")
+        text = document(by_name[each.tools[0]])
+        plain = type(text)(text.name, text.description, "")
         yield not Lexical([plain]).shares(each.words)
 
 
 @dataclass(frozen=True)
-class Found:
+class RankedRequests:
     """The place of the first tool that would do for each request; 0 where there is none."""
 
     asked: Sequence[Request]
-    places: Sequence[int]
+    indexes: Sequence[int]
     times: Sequence[float]
     built: float
 
     @classmethod
     def of(
         cls, tools: Sequence[Tool], asked: Sequence[Request], embed: Embed | str | None
-    ) -> "Found":
+    ) -> "RankedRequests":
         """Ask with each request. Raises `ConfigError` without the extra."""
         find = Retrieval(embed="words" if embed is None else _unkept(embed))
         begun = time.process_time()
         find.rank(tools, ["a request"])
         built = time.process_time() - begun
-        places, times = list[int](), list[float]()
+        listed, times = list[int](), list[float]()
         for each in asked:
             begun = time.perf_counter()
             ranked = find.rank(tools, [each.words])
             times.append(time.perf_counter() - begun)
-            places.append(next((n for n, name in enumerate(ranked, 1) if name in each.tools), 0))
-        return cls(asked, places, times, built)
+            listed.append(next((n for n, name in enumerate(ranked, 1) if name in each.tools), 0))
+        return cls(asked, listed, times, built)
 
     def figures(
         self, way: str, halves: Mapping[str, str], aims: Mapping[str, Mapping[int, float]]
     ) -> Iterator[Figure]:
         """Recall in each half, and the times."""
         for half in HALVES:
-            places = [
-                place
-                for each, place in zip(self.asked, self.places, strict=True)
+            paths = [
+                path
+                for each, path in zip(self.asked, self.indexes, strict=True)
                 if halves[each.words] == half
             ]
-            for k in (*FIRST, REACH) if places else ():
-                recall = statistics.fmean(1 <= place <= k for place in places)
-                low, high = wilson(recall, len(places))
-                least = aims.get(half, {}).get(k)
+            for k in (*FIRST, REACH) if paths else ():
+                recall = statistics.fmean(1 <= path <= k for path in paths)
+                low, high = wilson(recall, len(paths))
+                value = aims.get(half, {}).get(k)
                 yield Figure(
                     f"{way}, recall@{k}, {half}",
                     f"{recall:.3f} ({low:.3f} to {high:.3f})",
-                    f"{len(places):,}",
-                    "" if least is None else f"≥ {least:g}",
-                    least is None or recall >= least,
+                    f"{len(paths):,}",
+                    "" if value is None else f"≥ {value:g}",
+                    value is None or recall >= value,
                 )
         times = sorted(1000 * each for each in self.times)
         got = f"{statistics.median(times):.1f} / {times[int(0.95 * (len(times) - 1))]:.1f}"
@@ -213,9 +213,9 @@ class Found:
 
     def misses(self, way: str, halves: Mapping[str, str]) -> Iterator[str]:
         """The requests whose tools are not among the first ten, of those not chosen by."""
-        for each, place in zip(self.asked, self.places, strict=True):
-            if halves[each.words] in AIMS and not 1 <= place <= FIRST[-1]:
-                yield f"{way}, {each.tools[0]} ({place or 'not found'}): {each.words}"
+        for each, path in zip(self.asked, self.indexes, strict=True):
+            if halves[each.words] in AIMS and not 1 <= path <= FIRST[-1]:
+                yield f"{way}, {each.tools[0]} ({path or 'not found'}): {each.words}"
 
 
 def _unkept(embed: Embed | str) -> Meaning | None:

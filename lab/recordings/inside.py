@@ -75,9 +75,9 @@ class Strict:
         if isinstance(fail := form.refuse(seen), Fail):
             self.refused.append(fail.message)
             raise _error(fail)
-        if isinstance(said := self.say(body), Fail):
-            raise _error(said)
-        return form.full_body(said, seen)
+        if isinstance(text := self.say(body), Fail):
+            raise _error(text)
+        return form.full_body(text, seen)
 
     async def stream(self, path: str, content: bytes) -> "Pieces":
         raise NotImplementedError

@@ -20,7 +20,7 @@ from recordings.part import Figure, Judging, Part, count, share
 BEGUN: Final = 3
 """So many rounds are worth a hint."""
 
-LEAST: Final = 0.9
+MINIMUM: Final = 0.9
 """Of the looping runs."""
 PRECISION: Final = 0.95
 """Of the runs that are disturbed."""
@@ -111,16 +111,16 @@ def _lines(recorded: Run) -> list[tuple[Called, ...]]:
     lines: list[tuple[Called, ...]] = []
     for step in recorded.steps:
         lines += [step.calls] if step.calls else []
-        lines += [()] if step.said else []
+        lines += [()] if step.matches else []
     return lines if lines and not lines[-1] else [*lines, ()]
 
 
 def _numbers(lines: Sequence[tuple[Called, ...]]) -> dict[str, int]:
     """The number of each call in the run, from 0, by its place."""
     keys = [
-        f"{step}.{place}"
+        f"{step}.{index}"
         for step, calls in enumerate(lines, start=1)
-        for place in range(1, len(calls) + 1)
+        for index in range(1, len(calls) + 1)
     ]
     return {key: number for number, key in enumerate(keys)}
 
@@ -132,8 +132,8 @@ def _agent(lines: Sequence[tuple[Called, ...]]) -> clew.Agent:
 
     async def perform(args: dict[str, Json], key: str) -> str:
         del args
-        step, place = map(int, key.rpartition(":")[2].split("."))
-        return lines[step - 1][place - 1].seen
+        step, path = map(int, key.rpartition(":")[2].split("."))
+        return lines[step - 1][path - 1].seen
 
     return clew.Agent(
         model=ScriptedModel([_move(calls, tools) for calls in lines]),
@@ -165,7 +165,7 @@ async def measured(recorded: Iterable[Record]) -> Part:
         with judging.one(one.get("id")):
             judged.append(await judge(run(one)))
     cases = [await judge(one) for one in CASES]
-    looping = [(one, found) for one in judged if (found := loops(one.run))]
+    looping = [(one, results) for one in judged if (results := loops(one.run))]
     good = [one for one in judged if one.run.success]
     disturbed = [one for one in judged if not one.run.success and one.disturbed]
     figures = [
@@ -179,7 +179,9 @@ async def measured(recorded: Iterable[Record]) -> Part:
         *judging.figures(),
     ]
     misses = [*judging.misses]
-    misses += [_told(one, found) for one, found in looping if not all(map(one.stopped, found))]
+    misses += [
+        _told(one, results) for one, results in looping if not all(map(one.stopped, results))
+    ]
     misses += [f"{one.run.name}: successful, and disturbed" for one in good if one.astray]
     misses += [
         f"{one.run.name}: successful, though it looped, and stopped in its loop"
@@ -206,7 +208,7 @@ def _of_loops(
     judged: Sequence[Judged], looping: Sequence[tuple[Judged, Sequence[Loop]]]
 ) -> list[Figure]:
     """Rounds that come again: the detector's own notion, read from the recording."""
-    stopped = [one for one, found in looping if all(map(one.stopped, found))]
+    stopped = [one for one, results in looping if all(map(one.stopped, results))]
     begun = [one for one in judged if loops(one.run, BEGUN)]
     return [
         count("of them run in a loop", len(looping), len(judged)),
@@ -214,7 +216,7 @@ def _of_loops(
             "of those, stopped within 5 rounds of each loop",
             len(stopped),
             len(looping),
-            least=LEAST,
+            minimum=MINIMUM,
         ),
         count(
             f"runs with {BEGUN} rounds or more, that were hinted at",
@@ -229,12 +231,12 @@ def _of_barren(judged: Sequence[Judged]) -> list[Figure]:
     nowhere = [one for one in judged if barren(one.run)]
     stopped = [one for one in nowhere if one.disturbed]
     every = [one for one in judged if one.disturbed and (one.astray or not one.run.success)]
-    idle = [call for one in nowhere for found in barren(one.run) for call in _numbered(found)]
+    idle = [call for one in nowhere for results in barren(one.run) for call in _numbered(results)]
     spared = sum(
         number not in one.made
         for one in nowhere
-        for found in barren(one.run)
-        for number in _numbered(found)
+        for results in barren(one.run)
+        for number in _numbered(results)
     )
     return [
         count(
@@ -248,19 +250,19 @@ def _of_barren(judged: Sequence[Judged]) -> list[Figure]:
             "runs with a call refused, or landed: that got nowhere by this rule (precision)",
             sum(bool(barren(one.run, BEGUN)) for one in every),
             len(every),
-            least=PRECISION,
+            minimum=PRECISION,
         ),
         share(
             "and that were recorded as no success (precision)",
             sum(not one.run.success for one in every),
             len(every),
-            least=1.0,
+            minimum=1.0,
         ),
     ]
 
 
-def _numbered(found: Loop) -> range:
-    return range(found.first, found.end)
+def _numbered(loop: Loop) -> range:
+    return range(loop.first, loop.end)
 
 
 def _of_good(good: Sequence[Judged], cases: Sequence[Judged]) -> list[Figure]:
@@ -302,10 +304,10 @@ def _calls(one: Judged) -> int:
     return sum(len(step.calls) for step in one.run.steps)
 
 
-def _told(one: Judged, found: Sequence[Loop]) -> str:
+def _told(one: Judged, loops: Sequence[Loop]) -> str:
     """Why a loop was not stopped."""
-    longest = max(loop.length for loop in found)
-    rounds = ", ".join(f"{_rounds(loop)} rounds of {loop.length}" for loop in found)
+    longest = max(loop.length for loop in loops)
+    rounds = ", ".join(f"{_rounds(loop)} rounds of {loop.length}" for loop in loops)
     why = (
         f"the detector looks at rounds of up to {LONGEST_CYCLE}"
         if longest > LONGEST_CYCLE

@@ -29,17 +29,17 @@ class Called:
     seen: str
 
     @property
-    def whole(self) -> bytes:
+    def identity(self) -> bytes:
         """All of it as one value to compare: as JSON, since True is not 1."""
         return encode((self.name, sorted(self.args.items()), self.seen))
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The calls of one reply; `said` where a person spoke after it."""
+    """The calls of one reply; `matches` where a person spoke after it."""
 
     calls: tuple[Called, ...]
-    said: bool = False
+    matches: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,16 @@ def _steps(turn: Record) -> Iterator[Step]:
     if "gold_calls" in turn:
         for call in turn["gold_calls"]:
             yield Step((Called(call["name"], call["args"], call["observation"]),))
-        yield Step((), said=True)
+        yield Step((), matches=True)
         return
     heard = [turn.get("user_reply"), *(turn.get("inbound") or ())]
-    said = any(heard)
+    is_heard = any(heard)
     if "observations" in turn or "observation" not in turn:
         pairs = zip(turn["actions"], turn.get("observations") or (), strict=False)
-        yield Step(tuple(_called(action, seen["content"]) for action, seen in pairs), said)
+        yield Step(tuple(_called(action, seen["content"]) for action, seen in pairs), is_heard)
     elif turn["observation"] is not None and not _ends(turn["actions"]):
         action = next(iter(turn["actions"]), None) or _unread(turn)
-        yield Step((_called(action, turn["observation"]),), said)
+        yield Step((_called(action, turn["observation"]),), is_heard)
 
 
 def _ends(actions: Sequence[Record]) -> bool:
@@ -117,14 +117,14 @@ def _called(action: Record, seen: str) -> Called:
     return Called(action["name"], args if isinstance(args, dict) else {"arg": args}, str(seen))
 
 
-def loops(found: Run, rounds: int = ROUNDS) -> list[Loop]:
+def loops(run: Run, rounds: int = ROUNDS) -> list[Loop]:
     """Every stretch of at least so many equal rounds, none within another.
 
     Equal are the calls and all that they observed; a person's words end a stretch.
     """
     stretches, first = list[Loop](), 0
-    for stretch in _stretches(found):
-        calls = [call.whole for call in stretch]
+    for stretch in _stretches(run):
+        calls = [call.identity for call in stretch]
         at = 0
         while at < len(calls):
             best = max((_round(calls, at, n, rounds) for n in range(1, LONGEST + 1)), key=_calls)
@@ -139,14 +139,14 @@ BARREN: Final = 10
 """So many calls in a row that observe nothing new are a run that gets nowhere."""
 
 
-def barren(found: Run, least: int = BARREN) -> list[Loop]:
+def barren(run: Run, minimum: int = BARREN) -> list[Loop]:
     """Every stretch of calls that observed nothing which the run had not observed before.
 
     Arguments, tools and rounds do not matter: it is another rule than any detector's. A person's
     words end a stretch.
     """
     seen, stretches, first = set[str](), list[Loop](), 0
-    for stretch in _stretches(found):
+    for stretch in _stretches(run):
         at = first
         for number, call in enumerate(stretch, start=first):
             if call.seen not in seen:
@@ -155,7 +155,7 @@ def barren(found: Run, least: int = BARREN) -> list[Loop]:
             seen.add(call.seen)
         first += len(stretch)
         stretches.append(Loop(at, first, 1))
-    return [one for one in stretches if _calls(one) >= least]
+    return [one for one in stretches if _calls(one) >= minimum]
 
 
 def _calls(loop: Loop) -> int:
@@ -170,12 +170,12 @@ def _round(calls: Sequence[bytes], at: int, length: int, rounds: int) -> Loop:
     return Loop(at, end, length) if end - at >= rounds * length else Loop(0, 0, length)
 
 
-def _stretches(found: Run) -> Iterator[list[Called]]:
+def _stretches(run: Run) -> Iterator[list[Called]]:
     """The calls between one word of a person and the next."""
     stretch: list[Called] = []
-    for step in found.steps:
+    for step in run.steps:
         stretch += step.calls
-        if step.said:
+        if step.matches:
             yield stretch
             stretch = []
     yield stretch

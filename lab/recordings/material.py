@@ -5,7 +5,7 @@ from typing import Final
 
 from recordings.data import Unread, files, lines
 from recordings.forms import UNKNOWN, kind_of, like, strange
-from recordings.part import LEAST, Figure, Part, share
+from recordings.part import MINIMUM, Figure, Part, share
 
 TEXT: Final = """\
 A record is recognised by its own form, whatever its file is called. Left out, and listed: lines
@@ -28,8 +28,8 @@ def measure(sample: int) -> Part:
             else:
                 kinds[kind_of(one)] += 1
     rows = [
-        share(f"{kind}, of the form that is known", kinds[kind], found, least=LEAST)
-        for kind, found in sorted(alike.items())
+        share(f"{kind}, of the form that is known", kinds[kind], group, minimum=MINIMUM)
+        for kind, group in sorted(alike.items())
         if kind != UNKNOWN
     ]
     rows.append(Figure("left out", f"{len(left_out):,}", f"{kinds.total() + len(left_out):,}"))

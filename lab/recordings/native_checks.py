@@ -82,9 +82,9 @@ def check(driven: Driven, checked: Checked) -> None:
     if (steps := len(driven.trajectory.steps)) != len(talk.turns):
         checked.differences.append(f"{talk.name}: {steps} replies instead of {len(talk.turns)}")
     wanted = list(expected(talk))
-    found, reminders = without_reminders(list(told(driven.prompt)), wanted)
+    messages, reminders = without_reminders(list(told(driven.prompt)), wanted)
     checked.reminders += reminders
-    why = _other_message(found, wanted)
+    why = _other_message(messages, wanted)
     if why and checked.aside > otherwise:
         checked.apart += 1
     elif why:
@@ -202,18 +202,18 @@ def told(prompt: Sequence[Part]) -> Iterator[Message]:
             yield part.role, UNREAD if unread else part.text, calls, part.call_id
 
 
-def without_reminders(found: list[Message], wanted: list[Message]) -> tuple[list[Message], int]:
+def without_reminders(messages: list[Message], wanted: list[Message]) -> tuple[list[Message], int]:
     """The messages but for clew's own reminders, and how many these are.
 
     A person may begin like them: what the recording has is no reminder.
     """
-    said = {text for role, text, *_ in wanted if role == "user"}
+    texts = {text for role, text, *_ in wanted if role == "user"}
     kept = [
         one
-        for one in found
-        if one[0] != "user" or not one[1].startswith(REMINDER) or one[1] in said
+        for one in messages
+        if one[0] != "user" or not one[1].startswith(REMINDER) or one[1] in texts
     ]
-    return kept, len(found) - len(kept)
+    return kept, len(messages) - len(kept)
 
 
 def expected(talk: Talk) -> Iterator[Message]:
@@ -230,7 +230,7 @@ def expected(talk: Talk) -> Iterator[Message]:
         for (_, _, id_), seen in zip(calls, turn.seen, strict=False):
             yield "tool", seen.text, (), id_
         if turn.answers:
-            yield "user", turn.said or NOBODY, (), ""
+            yield "user", turn.text or NOBODY, (), ""
 
 
 def _written(calls: Sequence[RawCall], step: int) -> tuple[tuple[str, str, str], ...]:
@@ -243,12 +243,12 @@ def _written(calls: Sequence[RawCall], step: int) -> tuple[tuple[str, str, str],
     )
 
 
-def _other_message(found: list[Message], wanted: list[Message]) -> str:
-    for number, (one, other) in enumerate(zip(found, wanted, strict=False), start=1):
+def _other_message(messages: list[Message], wanted: list[Message]) -> str:
+    for number, (one, other) in enumerate(zip(messages, wanted, strict=False), start=1):
         if one != other:
             return f"message {number} is another: {one[0]}, recorded: {other[0]}"
-    if len(found) != len(wanted):
-        return f"{len(found)} messages instead of {len(wanted)}"
+    if len(messages) != len(wanted):
+        return f"{len(messages)} messages instead of {len(wanted)}"
     return ""
 
 

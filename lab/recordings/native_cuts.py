@@ -24,30 +24,30 @@ class Cuts:
     never_again: int = 0
     misses: list[str] = field(default_factory=list[str])
 
-    def missed(self, driven: Driven, place: int, what: str) -> None:
+    def missed(self, driven: Driven, index: int, what: str) -> None:
         """Say where."""
-        self.misses.append(f"{driven.talk.name}, cut after entry {place}: {what}")
+        self.misses.append(f"{driven.talk.name}, cut after entry {index}: {what}")
 
 
-async def cut(driven: Driven, places: Iterable[int], cuts: Cuts, *, replays: int) -> None:
+async def cut(driven: Driven, indexes: Iterable[int], cuts: Cuts, *, replays: int) -> None:
     """Cut after each of these entries: the record must come out as it was, but for what cuts add.
 
     No call whose observation is recorded may be made again. Every so-manieth that ended the same
     is replayed too (`replays`).
     """
     wanted, spoken = _bodies(driven.lines), _spoken(driven)
-    for place in places:
+    for offset in indexes:
         known = {
             entry.event.call
-            for entry in driven.trajectory.entries[:place]
+            for entry in driven.trajectory.entries[:offset]
             if isinstance(entry.event, Observation)
         }
-        store = await _resumed(driven, place, spoken[place - 1])
+        store = await _resumed(driven, offset, spoken[offset - 1])
         cuts.made += 1
         if again := known & driven.world.made.keys():
-            cuts.missed(driven, place, f"made again: {', '.join(sorted(again))}")
+            cuts.missed(driven, offset, f"made again: {', '.join(sorted(again))}")
         elif _bodies(await store.read(RUN)) != wanted:
-            cuts.missed(driven, place, "it ended otherwise")
+            cuts.missed(driven, offset, "it ended otherwise")
         else:
             cuts.same += 1
             if cuts.same % replays == 0:
@@ -68,11 +68,11 @@ async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
         if call.observation and call.observation.code == "same_call"
     }
     attempts = [entry.seq for entry in entries if isinstance(entry.event, Attempt)]
-    for place in attempts[::every]:
-        begun = entries[:place]
+    for offset in attempts[::every]:
+        begun = entries[:offset]
         open_ = {e.event.call for e in begun if isinstance(e.event, Attempt)}
         open_ -= {e.event.call for e in begun if isinstance(e.event, Observation)}
-        store = await _resumed(driven, place, spoken[place - 1])
+        store = await _resumed(driven, offset, spoken[offset - 1])
         trajectory = await clew.read(RUN, store=store)
         cuts.doubts += 1
         told = {
@@ -81,9 +81,9 @@ async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
             if call.observation and call.observation.code == "unknown"
         }
         if (again := open_ & driven.world.made.keys()) or told != open_:
-            cuts.missed(driven, place, f"begun: {open_}, made again: {again or '-'}, told: {told}")
+            cuts.missed(driven, offset, f"begun: {open_}, made again: {again or '-'}, told: {told}")
         elif _seen(trajectory, open_ | again_) != _seen(driven.trajectory, open_ | again_):
-            cuts.missed(driven, place, "something else changed")
+            cuts.missed(driven, offset, "something else changed")
         else:
             cuts.never_again += 1
 
@@ -104,12 +104,12 @@ def _bodies(lines: Sequence[Line]) -> list[bytes]:
     return sorted(line.body for line in lines if not line.body.startswith(ASIDE))
 
 
-async def _resumed(driven: Driven, place: int, spoken: int) -> Store:
+async def _resumed(driven: Driven, index: int, spoken: int) -> Store:
     """A store with the first entries of the record, gone on with to the end of the talk."""
-    name, store, lines = RUN, clew.MemoryStore(), driven.lines[:place]
+    name, store, lines = RUN, clew.MemoryStore(), driven.lines[:index]
     blobs = {
         entry.event.blob: await driven.store.blob(entry.event.blob)
-        for entry in driven.trajectory.entries[:place]
+        for entry in driven.trajectory.entries[:index]
         if isinstance(entry.event, Observation) and entry.event.blob
     }
     epoch = await store.create(name)

@@ -55,12 +55,12 @@ class World:
     async def call(self, name: str, args: dict[str, Json], key: str) -> Observation:
         """The recorded observation; what the arguments are is compared elsewhere."""
         del name, args
-        place = key.rpartition(":")[2]
-        step, number = map(int, place.split("."))
+        call_key = key.rpartition(":")[2]
+        step, number = map(int, call_key.split("."))
         seen = self.turns[step - 1].seen
         for _ in seen[number:]:
             await anyio.lowlevel.checkpoint()
-        self.made[place] += 1
+        self.made[call_key] += 1
         if number > len(seen):
             raise clew.ToolError("nothing is recorded of this call")
         one = seen[number - 1]
@@ -114,5 +114,5 @@ def _tools(talk: Talk, world: World, effect: Effect) -> list[clew.Tool]:
 
 async def go_on(agent: clew.Agent, run_id: str, words: Sequence[str], store: Store) -> None:
     """Say what is left to be said, one word after each answer."""
-    for said in words:
-        await clew.resume(agent, run_id, say=said, store=store)
+    for word in words:
+        await clew.resume(agent, run_id, say=word, store=store)

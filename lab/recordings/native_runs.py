@@ -39,7 +39,7 @@ that clew shows at once are hidden, and answer all the same.
 
 
 @dataclass
-class Found:
+class NativeTally:
     """What was counted over all conversations."""
 
     checked: Checked = field(default_factory=Checked)
@@ -56,18 +56,18 @@ def measure(sample: int) -> Part:
 
 async def measured(recorded: Iterable[Record]) -> Part:
     """The same for any conversations, on the event loop that is there."""
-    found = Found()
+    tally = NativeTally()
     for one in recorded:
-        with found.judging.one(one.get("id")):
-            await follow(talk(one), found)
-            found.turns += len(one["turns"])
-    checked, cuts = found.checked, found.cuts
+        with tally.judging.one(one.get("id")):
+            await follow(talk(one), tally)
+            tally.turns += len(one["turns"])
+    checked, cuts = tally.checked, tally.cuts
     return Part(
         "Native runs: driven, cut everywhere, replayed",
         TEXT,
-        [*_compared(found), *_cut(cuts), *_met(checked), *found.judging.figures()],
-        [*found.judging.misses, *checked.misses, *checked.differences, *cuts.misses],
-        compared=found.turns,
+        [*_compared(tally), *_cut(cuts), *_met(checked), *tally.judging.figures()],
+        [*tally.judging.misses, *checked.misses, *checked.differences, *cuts.misses],
+        compared=tally.turns,
         finding="conversations survive a crash after any entry; no unsafe call is made twice",
         lead=(
             "calls with name, arguments and observation as recorded",
@@ -77,22 +77,22 @@ async def measured(recorded: Iterable[Record]) -> Part:
     )
 
 
-async def follow(one: Talk, found: Found) -> None:
+async def follow(one: Talk, tally: NativeTally) -> None:
     """Drive a conversation, compare it, replay it and cut it."""
     store = clew.MemoryStore()
     driven = await drive(one, store, "idempotent")
-    check(driven, found.checked)
+    check(driven, tally.checked)
     replayed = await clew.replay(driven.agent, RUN, store=store)
-    found.replayed += not replayed.passed_over
-    await cut(driven, range(1, len(driven.lines)), found.cuts, replays=REPLAYS)
-    await cut_in_effects(await drive(one, clew.MemoryStore(), "unsafe"), EFFECTS, found.cuts)
+    tally.replayed += not replayed.passed_over
+    await cut(driven, range(1, len(driven.lines)), tally.cuts, replays=REPLAYS)
+    await cut_in_effects(await drive(one, clew.MemoryStore(), "unsafe"), EFFECTS, tally.cuts)
 
 
-def _compared(found: Found) -> list[Figure]:
-    checked = found.checked
+def _compared(tally: NativeTally) -> list[Figure]:
+    checked = tally.checked
     calls, valid, talks = checked.calls, checked.valid, checked.talks
     listed = calls - checked.aside
-    whole = talks - checked.apart
+    agreeing = talks - checked.apart
     return [
         Figure("conversations and the calls in them", f"{talks:,}", f"{calls:,} calls"),
         count("calls of listed tools that their schemas allow", valid, listed, exactly=listed),
@@ -116,8 +116,8 @@ def _compared(found: Found) -> list[Figure]:
         count(
             "last prompts that are the recorded conversation",
             checked.prompts,
-            whole,
-            exactly=whole,
+            agreeing,
+            exactly=agreeing,
         ),
         Figure(
             "clew's own reminders in these prompts, which no recording has",
@@ -125,7 +125,7 @@ def _compared(found: Found) -> list[Figure]:
             f"{talks:,} conversations",
         ),
         *_refused(checked),
-        count("replays byte-equal", found.replayed, talks, exactly=talks),
+        count("replays byte-equal", tally.replayed, talks, exactly=talks),
     ]
 
 

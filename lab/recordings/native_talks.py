@@ -32,7 +32,7 @@ class Turn:
 
     reply: Reply
     seen: tuple[Seen, ...]
-    said: str
+    text: str
     asked: tuple[tuple[str, Json], ...]
     """Name and arguments of each call as the recording itself read them."""
 
@@ -64,7 +64,7 @@ class Talk:
     @property
     def words(self) -> list[str]:
         """What the person said after each reply of text but the last turn's."""
-        return [turn.said or NOBODY for turn in self.turns[:-1] if turn.answers]
+        return [turn.text or NOBODY for turn in self.turns[:-1] if turn.answers]
 
 
 def talk(record: Record) -> Talk:
@@ -72,7 +72,7 @@ def talk(record: Record) -> Talk:
     turns = [_turn(turn) for turn in record["turns"]]
     goal = record.get("first_user") or record.get("ticket") or record["task"]
     if record.get("greeting_injected_by_harness"):
-        goal, turns = turns[0].said or goal, turns[1:]
+        goal, turns = turns[0].text or goal, turns[1:]
     complaints = [text for one in record["turns"] for text in one.get("rejected_messages") or ()]
     held = record.get("tools")
     tools = functions(held) if held else definitions(record["tools_ref"])
@@ -86,9 +86,9 @@ def definitions(reference: str) -> Sequence[Json]:
     Where nobody but the model is there (`-solo`), the tools of the person are the model's too.
     """
     name, _, key = reference.partition("#")
-    found: Any = document(name)[key]
-    theirs = found.get("user_tools") if isinstance(found, dict) and key.endswith("-solo") else ()
-    return [*functions(found), *functions(theirs)]
+    value: Any = document(name)[key]
+    theirs = value.get("user_tools") if isinstance(value, dict) and key.endswith("-solo") else ()
+    return [*functions(value), *functions(theirs)]
 
 
 def parameters(tool: Json) -> Json:
@@ -118,7 +118,7 @@ def _turn(turn: Record) -> Turn:
         Seen(one["content"] or "", not one.get("error", failed))
         for one in turn.get("observations") or ()
     ]
-    return Turn(reply, tuple(seen), _said(turn), tuple(map(_asked, turn["actions"])))
+    return Turn(reply, tuple(seen), _person_words(turn), tuple(map(_asked, turn["actions"])))
 
 
 def _call(call: Record) -> RawCall:
@@ -143,7 +143,7 @@ def read(text: str) -> Json:
         return text
 
 
-def _said(turn: Record) -> str:
+def _person_words(turn: Record) -> str:
     """A person's words to the model; what a person did with own tools is not among them."""
     heard = [one.get("content") for one in turn.get("inbound") or () if one["role"] == "user"]
     return "\n\n".join(filter(None, [turn.get("user_reply"), *heard]))

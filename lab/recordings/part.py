@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import clew
 
-LEAST: Final = 0.5
+MINIMUM: Final = 0.5
 """So much of what is there a checker has to know, for its word to count."""
 
 CLEW: Final = Path(clew.__file__).parent
@@ -73,13 +73,13 @@ def count(what: str, got: int, of: int, *, exactly: int | None = None) -> Figure
 
 
 def share(
-    what: str, good: int, of: int, *, least: float | None = None, most: float | None = None
+    what: str, good: int, of: int, *, minimum: float | None = None, limit: float | None = None
 ) -> Figure:
-    """A share, judged where `least` or `most` says what it has to be."""
+    """A share, judged where `minimum` or `limit` says what it has to be."""
     value = good / of if of else 0.0
-    bounds = (("≥", least), ("≤", most))
+    bounds = (("≥", minimum), ("≤", limit))
     aims = [f"{sign} {bound:g}" for sign, bound in bounds if bound is not None]
-    met = (least is None or value >= least) and (most is None or value <= most)
+    met = (minimum is None or value >= minimum) and (limit is None or value <= limit)
     if not of:
         return Figure(what, "", "0")
     return Figure(what, f"{value:.4f} ({good:,})", f"{of:,}", ", ".join(aims), met)
@@ -117,7 +117,7 @@ class Judging:
                 "records that this checker can judge",
                 self.taken - len(self.strange),
                 self.taken,
-                least=LEAST,
+                minimum=MINIMUM,
             ),
             count("records on which clew broke", len(self.broken), self.taken, exactly=0),
         ]

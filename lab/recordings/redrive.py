@@ -52,17 +52,17 @@ async def measured(sample: int) -> Part:
     with tempfile.TemporaryDirectory() as folder:
         for source in SOURCES:
             memory, disk = clew.MemoryStore(), clew.SqliteStore(Path(folder) / source.kind)
-            found = list[Redriven]()
+            listed = list[Redriven]()
             for number, one in enumerate(records(source.kind, sample=sample)):
                 with judging.one(one.get("id")):
-                    found.append(await redrive(source, one, memory, f"run-{number}"))
+                    listed.append(await redrive(source, one, memory, f"run-{number}"))
             again = [
-                await redrive(source, one.record, disk, one.run_id) for one in found[::ON_DISK]
+                await redrive(source, one.record, disk, one.run_id) for one in listed[::ON_DISK]
             ]
             await disk.close()
-            kept += [one == other for one, other in zip(found[::ON_DISK], again, strict=True)]
-            figures += _figures(source, found)
-            runs += found
+            kept += [one == other for one, other in zip(listed[::ON_DISK], again, strict=True)]
+            figures += _figures(source, listed)
+            runs += listed
     diverged = [one.replay for one in runs if one.replay]
     otherwise = [str(one) for one in runs if not one.same]
     figures += _of_all(runs, len(runs) - len(diverged), kept)

@@ -12,9 +12,9 @@ from clew.testing.models import ScriptedModel
 from clew_evals.texts import normal
 from recordings.forms import Record, functions
 from recordings.redrive_sources import EFFECTS, Asked, Source, asked
-from recordings.text_formats import Said, Turn, comparable, plainly
+from recordings.text_formats import ComparableTurn, Turn, comparable, plainly
 
-SHOWN: Final = 60
+VISIBLE: Final = 60
 """How much of a model's words is shown in a line, in characters."""
 
 
@@ -123,10 +123,10 @@ class Redriven:
     def __str__(self) -> str:
         told: list[str] = []
         for reason, group in groupby(self.differences, key=lambda one: one.reason.text):
-            found = list(group)
-            steps = ", ".join(str(one.step) for one in found)
-            word = "step" if len(found) == 1 else "steps"
-            told.append(f"{word} {steps}: {reason}: {found[0].made}")
+            listed = list(group)
+            steps = ", ".join(str(one.step) for one in listed)
+            word = "step" if len(listed) == 1 else "steps"
+            told.append(f"{word} {steps}: {reason}: {listed[0].made}")
         told += self.otherwise.values()
         why = "" if self.explained else "UNEXPLAINED: "
         return f"{self.record['id']}: {why}{'; '.join(told)}"
@@ -185,13 +185,17 @@ def _success(
 def prepared(source: Source, record: Record) -> tuple[list[Line], clew.Agent]:
     """The script of a record, and an agent that follows it with the original's loop around it."""
     lines: list[Line] = []
-    most = source.most(record)
+    max_steps = source.limit(record)
     agent = clew.Agent(
         model=ScriptedModel([]),
         tools=_tools(record, lines),
         codec=source.form.codec,
         limits=clew.Limits(
-            steps=most, tool_calls=most, faults=most + 1, landing=False, no_progress=None
+            steps=max_steps,
+            tool_calls=max_steps,
+            faults=max_steps + 1,
+            landing=False,
+            no_progress=None,
         ),
         bounds=source.bounds(record),
         fallback=source.fallback,
@@ -291,7 +295,7 @@ def _why(
         behind = theirs.argument.removeprefix(mine.argument)
         if behind.startswith("]") and behind != theirs.argument:
             return FIRST_ANSWER if ending else FIRST
-    plain = comparable(Said("", mine.name, (mine.argument,))) in ways
+    plain = comparable(ComparableTurn("", mine.name, (mine.argument,))) in ways
     return PLAIN if plain and not line.again else UNKNOWN
 
 
@@ -310,4 +314,4 @@ def _otherwise(
 
 def _clip(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+    return line if len(line) <= VISIBLE else f"{line[: VISIBLE - 1]}…"

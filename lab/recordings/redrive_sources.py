@@ -57,7 +57,7 @@ class Source:
 
     kind: str
     name: str
-    most: Callable[[Record], int]
+    limit: Callable[[Record], int]
     ended: Callable[[Record], str]
     succeeded: Callable[[Record], bool]
     right: Callable[[Record, str], bool] | None = None
@@ -81,7 +81,7 @@ def _as_gold(record: Record, answer: str) -> bool:
 FEVER: Final = Source(
     kind="react-fever",
     name="FEVER",
-    most=lambda record: int(record["max_steps"]),
+    limit=lambda record: int(record["max_steps"]),
     ended=lambda record: STEPS if record["outcome"]["forced_finish"] else ANSWERED,
     succeeded=lambda record: bool(record["outcome"]["em"]),
     right=_as_gold,
@@ -116,7 +116,7 @@ def _webshop_call(turn: Turn) -> Asked | None:
 WEBSHOP: Final = Source(
     kind="react-webshop",
     name="WebShop",
-    most=lambda record: int(record["max_steps"]) - 1,  # the first of its actions is the reset
+    limit=lambda record: int(record["max_steps"]) - 1,  # the first of its actions is the reset
     ended=lambda record: "bought" if record["outcome"]["ended"] else STEPS,
     succeeded=lambda record: bool(record["outcome"]["success"]),
     called=_webshop_call,
@@ -129,7 +129,7 @@ WEBSHOP: Final = Source(
 FIREACT: Final = Source(
     kind="fireact-hotpot",
     name="FireAct",
-    most=lambda _: 11,
+    limit=lambda _: 11,
     ended=lambda _: ANSWERED,  # only what was finished was written down
     succeeded=lambda record: bool(record["outcome"]["em"]),
     right=_as_gold,
@@ -153,15 +153,15 @@ class PromptTokens:
     """
 
     before: int
-    most: int = PROMPT_TOKENS
+    limit: int = PROMPT_TOKENS
 
     def __call__(self, trajectory: clew.Trajectory) -> str | None:
         """A reason once the prompt is over its most."""
-        said = [step.thought.reply.text for step in trajectory if step.thought is not None]
+        texts = [step.thought.reply.text for step in trajectory if step.thought is not None]
         seen = [call.observation.text for call in trajectory.calls if call.observation is not None]
-        told = sum(map(len, (*said, *seen)))
+        told = sum(map(len, (*texts, *seen)))
         tokens = int((self.before + told) / CHARACTERS)
-        return f"prompt: about {tokens} tokens" if tokens > self.most else None
+        return f"prompt: about {tokens} tokens" if tokens > self.limit else None
 
 
 def _reflexion_end(record: Record) -> str:
@@ -173,7 +173,7 @@ def _reflexion_end(record: Record) -> str:
 REFLEXION: Final = Source(
     kind="reflexion-hotpot",
     name="Reflexion",
-    most=lambda record: int(record["max_steps"]),
+    limit=lambda record: int(record["max_steps"]),
     ended=_reflexion_end,
     succeeded=lambda record: bool(record["outcome"]["status"] == "correct"),
     right=_as_gold,

@@ -5,7 +5,7 @@ from typing import Final
 
 from recordings.part import Figure, Part
 
-MOST_CASES: Final = 500
+MAX_CASES: Final = 500
 """So many single cases of a part are listed; the rest are counted."""
 
 INTRODUCTION: Final = """\
@@ -46,11 +46,11 @@ def summary(parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
         met, of = part.aims
         leads = [figure for figure in part.figures if figure.what in part.lead]
-        shown = "<br>".join(_inert(f"{each.got} of {each.of}: {each.what}") for each in leads)
+        text = "<br>".join(_inert(f"{each.got} of {each.of}: {each.what}") for each in leads)
         finding = (part.finding if part.met else "") or "see below"
         word = f"{met} of {of}" if met == of else f"**{met} of {of}**"
         title = part.title.partition(":")[0]
-        yield f"| [{title}](#{_anchor(part.title)}) | {finding} | {shown} | {word} |"
+        yield f"| [{title}](#{_anchor(part.title)}) | {finding} | {text} | {word} |"
     yield ""
 
 
@@ -72,8 +72,8 @@ def cases_of(part: Part) -> str:
     """The single cases of a part, folded."""
     name = part.title.partition(":")[0]
     lines = [f"<details><summary>{name}: {len(part.misses)}</summary>", ""]
-    lines += [f"- {_inert(case)}" for case in part.misses[:MOST_CASES]]
-    if (more := len(part.misses) - MOST_CASES) > 0:
+    lines += [f"- {_inert(case)}" for case in part.misses[:MAX_CASES]]
+    if (more := len(part.misses) - MAX_CASES) > 0:
         lines.append(f"- and {more} more")
     return "\n".join([*lines, "", "</details>", ""])
 

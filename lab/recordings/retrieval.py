@@ -87,14 +87,14 @@ def evidence(
         nothing = Figure("queries whose tools are all defined", "0", "", "1 or more", met=False)
         return Part("Tool retrieval", "Nothing to rank.", [nothing])
     seconds = _indexed(definitions)
-    most = INDEXED * max(1.0, len(definitions) / DEFINITIONS)
-    met = not aimed or seconds < most
+    max_bytes = INDEXED * max(1.0, len(definitions) / DEFINITIONS)
+    met = not aimed or seconds < max_bytes
     figures = [
         Figure(
             "all definitions indexed by words, in seconds",
             f"{seconds:.2f}",
             f"{len(definitions):,}",
-            f"< {most:g}" if aimed else "",
+            f"< {max_bytes:g}" if aimed else "",
             met,
         ),
     ]
@@ -108,8 +108,8 @@ def evidence(
         figures += _fused(catalogue, queries, embed, FUSED if aimed else {})
     except ConfigError:
         figures += [
-            Figure(f"fused, recall@{k}", LEFT_OUT, f"{len(queries):,}", f"≥ {least:g}", met=False)
-            for k, least in FUSED.items()
+            Figure(f"fused, recall@{k}", LEFT_OUT, f"{len(queries):,}", f"≥ {minimum:g}", met=False)
+            for k, minimum in FUSED.items()
         ]
     figures += anyio.run(_one_run, catalogue, queries[:: max(1, len(queries) // TURNS)][:TURNS])
     return Part(
@@ -218,10 +218,10 @@ class Ranked:
     def figures(self, way: str, aims: Mapping[int, float]) -> Iterator[Figure]:
         """Recall, judged where there are aims."""
         for k in FIRST:
-            value, least = self.recall(k), aims.get(k)
+            value, minimum = self.recall(k), aims.get(k)
             slack = self.slack(k)
-            aim = "" if least is None else f"≥ {least:g} − {slack:.3f}"
-            met = least is None or value >= least - slack
+            aim = "" if minimum is None else f"≥ {minimum:g} − {slack:.3f}"
+            met = minimum is None or value >= minimum - slack
             yield Figure(f"{way}, recall@{k}", f"{value:.4f}", f"{len(self.queries):,}", aim, met)
 
     def categories(self, way: str) -> Iterator[Figure]:
@@ -242,15 +242,15 @@ class Ranked:
 
     def misses(self, way: str) -> Iterator[str]:
         """The tools that are not among the first ten, each with its place for its queries."""
-        places = defaultdict[str, list[str]](list)
+        groups = defaultdict[str, list[str]](list)
         for query, names in zip(self.queries, self.rankings, strict=True):
             for name in self.catalogue.needed(query):
-                place = names.index(name) + 1 if name in names else 0
-                if place not in range(1, FIRST[-1] + 1):
+                rank = names.index(name) + 1 if name in names else 0
+                if rank not in range(1, FIRST[-1] + 1):
                     short = str(query["qid"]).removeprefix("bfcl-")
-                    places[name].append(f"{short} ({place or 'no like word'})")
-        for name, found in places.items():
-            yield f"{way}, {name}: {', '.join(found)}"
+                    groups[name].append(f"{short} ({rank or 'no like word'})")
+        for name, ranks in groups.items():
+            yield f"{way}, {name}: {', '.join(ranks)}"
 
 
 # ------------------------------------------------------------------------------------ vectors
@@ -321,8 +321,8 @@ async def _one_run(catalogue: Catalogue, queries: Sequence[Record]) -> list[Figu
 
     def call_all(prompt: Prompt) -> Move:
         sent.append(prompt)
-        shown = [tool for tool in prompt.tools if tool.name != FINISH]
-        return acts(*(act(tool.name, **example(tool.parameters)) for tool in shown))
+        tools = [tool for tool in prompt.tools if tool.name != FINISH]
+        return acts(*(act(tool.name, **example(tool.parameters)) for tool in tools))
 
     model = ScriptedModel([*[answer] * len(queries), call_all, answer])
     store = MemoryStore()
@@ -345,13 +345,13 @@ async def _one_run(catalogue: Catalogue, queries: Sequence[Record]) -> list[Figu
         for before, after in pairwise(sent)
     )
     turns = len(sent) - 1
-    shown = len(record.visible_tools)
+    visible_count = len(record.visible_tools)
     return [
         count(
-            f"tools shown in a run over {len(queries)} queries, then called",
+            f"tools visible_count in a run over {len(queries)} queries, then called",
             reached,
-            shown,
-            exactly=shown,
+            visible_count,
+            exactly=visible_count,
         ),
         count("its prompts that kept all tools of the one before", grown, turns, exactly=turns),
     ]

@@ -35,7 +35,7 @@ class Case:
 
     query: Record
     needed: Sequence[str]
-    found: Sequence[str]
+    texts: Sequence[str]
 
     @property
     def talk(self) -> str:
@@ -58,7 +58,7 @@ class Case:
 
         A tool that is needed itself stands for no other.
         """
-        first = {*self.found[:k]}
+        first = {*self.texts[:k]}
         good = [name for name in self.needed if first & (self.others(name, alike) | {name})]
         return len(good) / len(self.needed)
 
@@ -117,6 +117,6 @@ def _pairs(tools: Sequence[Tool], embed: Embed) -> Iterator[tuple[str, list[str]
     rows = numpy.asarray(embed([tool.description for tool in tools]), dtype=numpy.float32)
     lengths = numpy.linalg.norm(rows, axis=1, keepdims=True)
     rows = rows / numpy.where(lengths == 0, 1, lengths)
-    for place, (tool, row) in enumerate(zip(tools, rows, strict=True)):
+    for index, (tool, row) in enumerate(zip(tools, rows, strict=True)):
         near = numpy.flatnonzero(rows @ row >= ALIKE).tolist()
-        yield tool.name, [tools[other].name for other in near if other != place]
+        yield tool.name, [tools[other].name for other in near if other != index]

@@ -49,7 +49,7 @@ _EVERY: Final = 25
 
 
 @dataclass
-class _Found:
+class SchemaTally:
     """What was counted on the way."""
 
     sets: int = 0
@@ -89,36 +89,36 @@ def silent(
     written: Any, made: Any, changes: tuple[str, ...], own: Mapping[str, str]
 ) -> Iterator[str]:
     """Places where a schema was changed and no line says so; `own` are the names that changed."""
-    told = {_place(line, own) for line in changes}
+    told = {_path_text(line, own) for line in changes}
     if own and "properties" in written:
         named = {own.get(name, name): inner for name, inner in written["properties"].items()}
         required = [own.get(name, name) for name in written.get("required", ())]
         written = written | {"properties": named} | ({"required": required} if required else {})
-    for place, before, after in _pairs(written, made, ""):
-        if before != after and (place or "parameters") not in told:
-            yield f"{place or 'parameters'}: {before!r} became {after!r} without a word"
+    for path, before, after in _pairs(written, made, ""):
+        if before != after and (path or "parameters") not in told:
+            yield f"{path or 'parameters'}: {before!r} became {after!r} without a word"
 
 
-def _place(line: str, own: Mapping[str, str]) -> str:
+def _path_text(line: str, own: Mapping[str, str]) -> str:
     """Where a change was made, by the tool's own names."""
     first, dot, rest = line.partition(":")[0].partition(".")
     return f"{own.get(first, first)}{dot}{rest}"
 
 
-def _pairs(before: Any, after: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+def _pairs(before: Any, after: Any, location: str) -> Iterator[tuple[str, Any, Any]]:
     """Each schema of a published one beside what became of it, without the schemas inside them."""
     inside = ("properties", "items")
     if not isinstance(before, dict) or not isinstance(after, dict):
-        yield place, before, after
+        yield location, before, after
         return
-    yield place, _own(before, inside), _own(after, inside)
+    yield location, _own(before, inside), _own(after, inside)
     named = _dict(before.get("properties"))
     became = _dict(_within(after, "properties"))
     for name, inner in named.items():
-        where = f"{place}.{name}" if place else name
+        where = f"{location}.{name}" if location else name
         yield from _pairs(inner, became[name], where) if name in became else [(where, inner, None)]
     if isinstance(before.get("items"), dict):
-        yield from _pairs(before["items"], _within(after, "items"), place)
+        yield from _pairs(before["items"], _within(after, "items"), location)
 
 
 def _own(schema: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
@@ -158,9 +158,9 @@ def _chosen(args: Mapping[str, Any], required: Any = ()) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     for name, allowed in args.items():
         values = [allowed] if not isinstance(allowed, list) else msgspec.convert(allowed, list[Any])
-        said = [value for value in values if value != ""]
-        if said or name in required or not values:
-            chosen[name] = _plain(said[0] if said else "")
+        nonempty = [value for value in values if value != ""]
+        if nonempty or name in required or not values:
+            chosen[name] = _plain(nonempty[0] if nonempty else "")
     return chosen
 
 
@@ -241,35 +241,35 @@ def declared(form: str, body: dict[str, Any]) -> list[str]:
 # ---------------------------------------------------------------- measuring
 
 
-async def _take(record: Record, found: _Found) -> None:
+async def _take(record: Record, tally: SchemaTally) -> None:
     """Count what one set of functions shows."""
-    found.sets += 1
+    tally.sets += 1
     listed = definitions(record["tools"])
     try:
         tools = published(listed, _echo)
         Agent(model=ScriptedModel([]), tools=[each.tool for each in tools])
     except ConfigError as error:
-        found.misses.append(f"{record['id']}: not usable: {error}")
+        tally.misses.append(f"{record['id']}: not usable: {error}")
         return
-    found.usable += 1
-    found.tools += len(tools)
+    tally.usable += 1
+    tally.tools += len(tools)
     for definition, made in zip(listed, tools, strict=True):
-        found.changed.update(_sort(line) for line in made.changes)
-        whole = {old: new for new, old in made.renamed.items()}
+        tally.changed.update(_sort(line) for line in made.changes)
+        names = {old: new for new, old in made.renamed.items()}
         lost = silent(
-            _dict(definition.get("parameters")), made.tool.parameters, made.changes, whole
+            _dict(definition.get("parameters")), made.tool.parameters, made.changes, names
         )
-        found.silent += [f"{record['id']}: {line}" for line in lost]
+        tally.silent += [f"{record['id']}: {line}" for line in lost]
     by_name = {made.name: (it, made) for it, made in zip(listed, tools, strict=True)}
     for name, args in gold_calls(record):
-        await _take_gold(record["id"], name, args, by_name, found)
+        await _take_gold(record["id"], name, args, by_name, tally)
     for form in APIS:
         why, named = await accepted(form, tools)
-        found.asked[form] += 1
-        found.accepted[form] += not why
-        found.named[form] += named
+        tally.asked[form] += 1
+        tally.accepted[form] += not why
+        tally.named[form] += named
         if why or not named:
-            found.misses.append(f"{record['id']}: {form}: {why or 'names did not come back'}")
+            tally.misses.append(f"{record['id']}: {form}: {why or 'names did not come back'}")
 
 
 def _sort(line: str) -> str:
@@ -283,36 +283,36 @@ async def _take_gold(
     name: str,
     args: dict[str, Any],
     by_name: Mapping[str, tuple[Record, Published]],
-    found: _Found,
+    tally: SchemaTally,
 ) -> None:
     if name not in by_name:
-        found.rest["a function that is not in the set"] += 1
-        found.told.append(f"{id_}: gold calls {name}, which is not in its set")
+        tally.rest["a function that is not in the set"] += 1
+        tally.told.append(f"{id_}: gold calls {name}, which is not in its set")
         return
     definition, made = by_name[name]
     own = {old: new for new, old in made.renamed.items()}
     mine = {own.get(key, key): value for key, value in args.items()}
     if lines := problems(made.tool.parameters, mine):
         if why := forbidden(definition.get("parameters"), args):
-            found.rest[why.partition(": ")[0]] += 1
-            found.told.append(f"{id_}: {name}: {'; '.join(lines)}; so says its definition: {why}")
+            tally.rest[why.partition(": ")[0]] += 1
+            tally.told.append(f"{id_}: {name}: {'; '.join(lines)}; so says its definition: {why}")
         else:
-            found.refused_wrongly += 1
-            found.misses.append(f"{id_}: {name}: refused, though allowed: {'; '.join(lines)}")
+            tally.refused_wrongly += 1
+            tally.misses.append(f"{id_}: {name}: refused, though allowed: {'; '.join(lines)}")
         return
-    found.valid += 1
-    found.back += await made.tool.call(mine, "key") == {"name": name, "args": args}
+    tally.valid += 1
+    tally.back += await made.tool.call(mine, "key") == {"name": name, "args": args}
     for kind, wrong in wrong_calls(definition, args, made):
-        found.wrong[kind] += 1
+        tally.wrong[kind] += 1
         refused = bool(problems(made.tool.parameters, wrong))
-        if found.wrong[kind] % _EVERY == 1:
-            found.wrong["in a run"] += 1
+        if tally.wrong[kind] % _EVERY == 1:
+            tally.wrong["in a run"] += 1
             in_a_run = await refused_in_a_run(definition, wrong)
-            found.refused["in a run"] += in_a_run
+            tally.refused["in a run"] += in_a_run
             refused = refused and in_a_run
-        found.refused[kind] += refused
+        tally.refused[kind] += refused
         if not refused:
-            found.misses.append(f"{id_}: {name}: taken, though wrong ({kind}): {wrong}")
+            tally.misses.append(f"{id_}: {name}: taken, though wrong ({kind}): {wrong}")
 
 
 def measure(sample: int) -> Evidence:
@@ -323,49 +323,49 @@ def measure(sample: int) -> Evidence:
 def evidence(sets: Iterable[Record]) -> Evidence:
     """What these sets show."""
 
-    async def all_of_them() -> _Found:
-        found = _Found()
+    async def all_of_them() -> SchemaTally:
+        tally = SchemaTally()
         for record in sets:
-            with found.judging.one(record.get("id")):
-                await _take(record, found)
-        return found
+            with tally.judging.one(record.get("id")):
+                await _take(record, tally)
+        return tally
 
     return _told(anyio.run(all_of_them))
 
 
-def _told(found: _Found) -> Evidence:
-    changed = ", ".join(f"{what} ({times:,})" for what, times in found.changed.most_common())
-    rest = ", ".join(f"{what} ({times:,})" for what, times in found.rest.most_common())
+def _told(tally: SchemaTally) -> Evidence:
+    changed = ", ".join(f"{what} ({times:,})" for what, times in tally.changed.most_common())
+    rest = ", ".join(f"{what} ({times:,})" for what, times in tally.rest.most_common())
     figures = [
-        count("sets usable as tools", found.usable, found.sets, exactly=found.sets),
-        count("changes of a schema that no line tells", len(found.silent), found.tools, exactly=0),
+        count("sets usable as tools", tally.usable, tally.sets, exactly=tally.sets),
+        count("changes of a schema that no line tells", len(tally.silent), tally.tools, exactly=0),
         count(
             "gold calls that their definitions allow, allowed",
-            found.valid,
-            found.gold,
-            exactly=found.gold,
+            tally.valid,
+            tally.gold,
+            exactly=tally.gold,
         ),
         count(
             "gold calls that their own definitions forbid",
-            found.rest.total(),
-            found.gold + found.rest.total(),
+            tally.rest.total(),
+            tally.gold + tally.rest.total(),
         ),
         count(
-            "gold calls performed by published names", found.back, found.valid, exactly=found.valid
+            "gold calls performed by published names", tally.back, tally.valid, exactly=tally.valid
         ),
     ]
     figures += [
-        count(f"refused: {_WRONG[kind]}", found.refused[kind], of, exactly=of)
-        for kind, of in found.wrong.items()
+        count(f"refused: {_WRONG[kind]}", tally.refused[kind], of, exactly=of)
+        for kind, of in tally.wrong.items()
     ]
-    for form, of in found.asked.items():
+    for form, of in tally.asked.items():
         figures += [
-            count(f"sets declared to {form}, accepted", found.accepted[form], of, exactly=of),
-            count(f"names that come back from {form}", found.named[form], of, exactly=of),
+            count(f"sets declared to {form}, accepted", tally.accepted[form], of, exactly=of),
+            count(f"names that come back from {form}", tally.named[form], of, exactly=of),
         ]
-    figures += found.judging.figures()
+    figures += tally.judging.figures()
     text = f"""\
-{found.sets:,} function sets of the Berkeley Function Calling Leaderboard (v4), {found.tools:,}
+{tally.sets:,} function sets of the Berkeley Function Calling Leaderboard (v4), {tally.tools:,}
 definitions, become tools through `clew.tools`. A gold call takes the first value that is allowed
 for each argument; a wrong call is a gold call with one mistake, worked out from the published
 schema. Requests must pass the strict rules of `clew.testing`; a reply calls every tool by its
@@ -375,7 +375,7 @@ function outside its set, is listed and does not count.
 Read otherwise than written: {changed or "nothing"}.
 Gold calls that their own definitions forbid: {rest or "none"}.
 """
-    misses = [*found.judging.misses, *found.silent, *found.misses, *found.told]
+    misses = [*tally.judging.misses, *tally.silent, *tally.misses, *tally.told]
     return Evidence(
         "Schemas: published function sets", text, figures, misses,
         finding="published functions are usable as they are; right calls pass, wrong ones do not",

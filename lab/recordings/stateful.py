@@ -102,7 +102,8 @@ def gold(record: Record) -> Gold:
         GoldCall(c["name"], c["args"], c["observation"]) for t in turns for c in t["gold_calls"]
     ]
     words = [
-        "\n\n".join(said["content"] for said in turn.get("user") or ()) or GO_ON for turn in turns
+        "\n\n".join(message["content"] for message in turn.get("user") or ()) or GO_ON
+        for turn in turns
     ]
     return Gold(record["id"], tools, calls, words, [len(turn["gold_calls"]) for turn in turns])
 
@@ -155,7 +156,7 @@ class Forks:
 
 
 @dataclass
-class Found:
+class StatefulTally:
     """What was counted over all runs."""
 
     runs: int = 0
@@ -170,10 +171,10 @@ class Found:
     misses: list[str] = field(default_factory=list[str])
 
 
-async def follow(run: Gold, found: Found) -> None:
+async def follow(run: Gold, tally: StatefulTally) -> None:
     """Run it, replay it, and fork it at every step, with tools of either effect."""
-    found.runs += 1
-    found.turns += len(run.rounds)
+    tally.runs += 1
+    tally.turns += len(run.rounds)
     for effect in EFFECTS:
         world, store = World(run), clew.MemoryStore()
         agent = _agent(run, world, effect)
@@ -181,25 +182,25 @@ async def follow(run: Gold, found: Found) -> None:
         await _go_on(agent, result, run.words[1:], store)
         trajectory = await clew.read(RUN, store=store)
         if effect == EFFECTS[0]:
-            await _compare(run, trajectory, found)
+            await _compare(run, trajectory, tally)
         made = world.made
         await clew.replay(agent, RUN, store=store)
-        found.replays += world.made == made and world.at == len(run.calls)
+        tally.replays += world.made == made and world.at == len(run.calls)
         for step in range(len(trajectory.steps) + 1):
-            await _fork(agent, world, trajectory, step, store, found)
+            await _fork(agent, world, trajectory, step, store, tally)
 
 
-async def _compare(run: Gold, trajectory: clew.Trajectory, found: Found) -> None:
+async def _compare(run: Gold, trajectory: clew.Trajectory, tally: StatefulTally) -> None:
     """Each call as recorded, in its place."""
-    found.calls += len(run.calls)
+    tally.calls += len(run.calls)
     for call, due in zip_longest(trajectory.calls, run.calls):
         if call is None or due is None or call.observation is None:
-            found.misses.append(f"{run.name}: {len(trajectory.calls)} calls of {len(run.calls)}")
+            tally.misses.append(f"{run.name}: {len(trajectory.calls)} calls of {len(run.calls)}")
             return
         if call.observation.text == due.observation:
-            found.as_recorded += 1
+            tally.as_recorded += 1
         else:
-            found.misses.append(f"{run.name}, {call.key} {due.name}: {call.observation.text}")
+            tally.misses.append(f"{run.name}, {call.key} {due.name}: {call.observation.text}")
 
 
 async def _fork(
@@ -208,11 +209,11 @@ async def _fork(
     trajectory: clew.Trajectory,
     step: int,
     store: Store,
-    found: Found,
+    tally: StatefulTally,
 ) -> None:
     """Fork after a step, into the world as it was then, and compare all that is observed."""
     run, effect = world.gold, agent.tools[0].effect
-    forks, ended, new_id = found.forks[effect], world.state, f"{RUN}-{step}"
+    forks, ended, new_id = tally.forks[effect], world.state, f"{RUN}-{step}"
     world.at, world.made = run.done[step], 0
     due = len(run.calls) - world.at
     result = await clew.fork(agent, RUN, at=step, store=store, new_id=new_id)
@@ -224,7 +225,7 @@ async def _fork(
     same = _seen(forked) == _seen(trajectory) and (world.made, world.state) == (due, ended)
     forks.same += same
     if not same:
-        found.misses.append(f"{new_id}: {world.made} calls of {due}, or other observations")
+        tally.misses.append(f"{new_id}: {world.made} calls of {due}, or other observations")
     elif forks.same % REPLAYS == 0:
         await clew.replay(agent, new_id, store=store)
         forks.replayed += 1
@@ -233,14 +234,14 @@ async def _fork(
 async def _go_on(agent: clew.Agent, result: clew.Result, words: Sequence[str], store: Store) -> int:
     """Allow what is held and say what is left to be said; gives how many calls were held."""
     held = 0
-    for said in (*words, ""):
+    for text in (*words, ""):
         while result.status == "held":
             for call in (await clew.read(result.run_id, store=store)).held:
                 await clew.rule(result.run_id, call.key, allow=True, store=store)
                 held += 1
             result = await clew.resume(agent, result.run_id, store=store)
-        if said:
-            result = await clew.resume(agent, result.run_id, say=said, store=store)
+        if text:
+            result = await clew.resume(agent, result.run_id, say=text, store=store)
     return held
 
 
@@ -273,12 +274,12 @@ def _move(call: GoldCall, tool: Published | None) -> Move:
     return Move(actions=(Action(tool.tool.name, args),))
 
 
-async def _take(run: Gold, found: Found) -> None:
+async def _take(run: Gold, tally: StatefulTally) -> None:
     """Follow a run; one that its own definitions forbid is told instead."""
     if why := unfit(run):
-        found.unfit.append(f"{run.name}: not followed: {why}")
+        tally.unfit.append(f"{run.name}: not followed: {why}")
     else:
-        await follow(run, found)
+        await follow(run, tally)
 
 
 def measure(sample: int) -> Part:
@@ -288,25 +289,25 @@ def measure(sample: int) -> Part:
 
 async def measured(recorded: Iterable[Record]) -> Part:
     """The same for any gold runs, on the event loop that is there."""
-    found = Found()
+    tally = StatefulTally()
     for record in recorded:
-        with found.judging.one(record.get("id")):
-            await _take(gold(record), found)
+        with tally.judging.one(record.get("id")):
+            await _take(gold(record), tally)
     figures = [
         count(
             "gold calls that observe what is recorded",
-            found.as_recorded,
-            found.calls,
-            exactly=found.calls,
+            tally.as_recorded,
+            tally.calls,
+            exactly=tally.calls,
         ),
         count(
             "replays in which the world stood still",
-            found.replays,
-            2 * found.runs,
-            exactly=2 * found.runs,
+            tally.replays,
+            2 * tally.runs,
+            exactly=2 * tally.runs,
         ),
     ]
-    for effect, forks in found.forks.items():
+    for effect, forks in tally.forks.items():
         figures += [
             count(
                 f"{effect} tools: forks that observe the same and end in the same state",
@@ -326,15 +327,15 @@ async def measured(recorded: Iterable[Record]) -> Part:
                 f"every {REPLAYS}th",
             ),
         ]
-    every = found.runs + len(found.unfit)
+    every = tally.runs + len(tally.unfit)
     figures += [
-        count("runs that their own definitions forbid", len(found.unfit), every),
-        *found.judging.figures(),
+        count("runs that their own definitions forbid", len(tally.unfit), every),
+        *tally.judging.figures(),
     ]
-    misses = [*found.judging.misses, *found.misses, *found.unfit]
+    misses = [*tally.judging.misses, *tally.misses, *tally.unfit]
     return Part(
         "Stateful gold runs: replay and fork at every step", TEXT, figures, misses,
-        compared=found.turns,
+        compared=tally.turns,
         finding="a replay never touches the world; a fork at any step ends in the same state",
         lead=(
             "replays in which the world stood still",

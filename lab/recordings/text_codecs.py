@@ -12,9 +12,9 @@ from clew.core.events import Action, Reply
 from recordings.data import own, records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count, share
-from recordings.text_formats import FORMATS, Format, Said, Turn, comparable, plainly
+from recordings.text_formats import FORMATS, ComparableTurn, Format, Turn, comparable, plainly
 
-LEAST: Final = 0.999
+MINIMUM: Final = 0.999
 
 TEXT: Final = """\
 clew's codec parses every recorded reply of the text formats. Thought (without its label) and action
@@ -50,7 +50,7 @@ class Tally:
     written: int = 0
     otherwise: int = 0
     """Turns of which something else was recorded than the reply plainly says."""
-    places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    pairs: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     elsewhere: Counter[str] = field(default_factory=Counter[str])
     missed: list[str] = field(default_factory=list[str])
     listed: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
@@ -69,12 +69,12 @@ def why_unread(form: Format, turn: Turn) -> str:
     return "no action was recorded" if nothing else ""
 
 
-def said(parsed: Parsed) -> Said:
+def comparable_of(parsed: Parsed) -> ComparableTurn:
     """What clew read, to compare."""
     for action in parsed.actions:
         args = (v.strip() if isinstance(v, str) else v for v in action.args.values())
-        return Said(parsed.text.strip(), action.name.lower(), tuple(args))
-    return Said(parsed.text.strip())
+        return ComparableTurn(parsed.text.strip(), action.name.lower(), tuple(args))
+    return ComparableTurn(parsed.text.strip())
 
 
 def by_the_model(text: str, action: Action) -> bool:
@@ -94,10 +94,10 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def tallied(form: Format, found: Iterable[Record], judging: Judging | None = None) -> Tally:
+def tallied(form: Format, records: Iterable[Record], judging: Judging | None = None) -> Tally:
     """Read every turn of these records."""
     tally, judging = Tally(form), judging or Judging()
-    for record in found:
+    for record in records:
         with judging.one(record.get("id")):
             if form.of(record):
                 _take(tally, record)
@@ -113,7 +113,7 @@ def _take(tally: Tally, record: Record) -> None:
         text = form.reply(turn)
         parsed = form.codec.parse(form.prompt_spec, Reply(text))
         _judge(tally, f"{record['id']} step {turn['step']}", turn, text, parsed)
-        tally.places.add((record["id"], turn["step"]))
+        tally.pairs.add((record["id"], turn["step"]))
         tally.called += len(parsed.actions)
         tally.written += sum(by_the_model(text, action) for action in parsed.actions)
 
@@ -126,21 +126,23 @@ def _words(thought: str) -> list[str]:
     return _LABELS.sub(" ", thought).replace("[", " ").replace("]", " ").split()
 
 
-def _judge(tally: Tally, place: str, turn: Turn, text: str, parsed: Parsed) -> None:
-    form, ours = tally.form, said(parsed)
+def _judge(tally: Tally, location: str, turn: Turn, text: str, parsed: Parsed) -> None:
+    form, ours = tally.form, comparable_of(parsed)
     ways = plainly(form, text)
     right = comparable(ours) in ways if ways else not ours.name
     if why := why_unread(form, turn):
         tally.unread += 1
         tally.right += right
         tally.nothing += right and not ours.name
-        _list(tally, place, why, parsed, ours, "rightly" if right else "not as it plainly says but")
+        _list(
+            tally, location, why, parsed, ours, "rightly" if right else "not as it plainly says but"
+        )
         return
     wanted = form.recorded(turn)
     alike = ours.called == wanted.called
     if not alike and right:
         tally.otherwise += 1
-        _list(tally, place, f"recorded as {wanted}", parsed, ours, "as it plainly says,")
+        _list(tally, location, f"recorded as {wanted}", parsed, ours, "as it plainly says,")
         return
     same = alike and _words(ours.thought) == _words(wanted.thought)
     tally.read += 1
@@ -150,30 +152,34 @@ def _judge(tally: Tally, place: str, turn: Turn, text: str, parsed: Parsed) -> N
         fault = f" ({parsed.fault.partition('. The right')[0]})" if parsed.fault else ""
         what = "the thought" if alike else "it"
         tally.missed.append(
-            f"{form.name}, {place}: {what} was recorded as {was}, and is read as {made}{fault}"
+            f"{form.name}, {location}: {what} was recorded as {was}, and is read as {made}{fault}"
         )
 
 
-def _list(tally: Tally, place: str, why: str, parsed: Parsed, ours: Said, right: str) -> None:
+def _list(
+    tally: Tally, location: str, why: str, parsed: Parsed, ours: ComparableTurn, right: str
+) -> None:
     made = str(ours) if ours.name else f"a fault: {parsed.fault.partition('. The right')[0]}"
     key = (why, made, right)
     tally.listed[key] += 1
-    tally.first.setdefault(key, place)
+    tally.first.setdefault(key, location)
 
 
 def listed(tally: Tally) -> Iterator[str]:
     """The unread turns with what clew makes of them; those alike in one line."""
     for (why, made, right), times in tally.listed.items():
         more = f" and {times - 1} more like it" if times > 1 else ""
-        place = tally.first[why, made, right]
-        yield f"{tally.form.name}, {place}{more}: {why}; read {right} as {made}"
+        index = tally.first[why, made, right]
+        yield f"{tally.form.name}, {index}{more}: {why}; read {right} as {made}"
 
 
 def figures(tallies: Sequence[Tally], *, own: bool = False) -> Iterator[Figure]:
     """The rows of the page; of `own` recordings none may be recorded otherwise than said."""
     for tally in tallies:
         name = tally.form.name
-        yield share(f"{name}: thought and action as recorded", tally.same, tally.read, least=LEAST)
+        yield share(
+            f"{name}: thought and action as recorded", tally.same, tally.read, minimum=MINIMUM
+        )
         if tally.otherwise:
             read = tally.read + tally.otherwise
             yield count(f"{name}: recorded otherwise than plainly said", tally.otherwise, read)
@@ -192,7 +198,7 @@ def figures(tallies: Sequence[Tally], *, own: bool = False) -> Iterator[Figure]:
     yield share("all: thought and action as recorded", sum(one.same for one in tallies), read)
     if unread:
         right = sum(one.right for one in tallies)
-        yield share("all: unread turns that clew reads rightly", right, unread, least=1.0)
+        yield share("all: unread turns that clew reads rightly", right, unread, minimum=1.0)
         nothing = sum(one.nothing for one in tallies)
         yield count("of these, read as the call that they hold", right - nothing, right)
         yield count("of these, told to the model as a fault: they hold no call", nothing, right)
@@ -205,17 +211,17 @@ def _flagged(tallies: Sequence[Tally]) -> Iterator[Figure]:
     """Whether the turns that were set apart for parsers are all among those above."""
     kinds = {tally.form.kind for tally in tallies}
     apart = [one for one in records("malformed") if one.get("source") in kinds]
-    judged = {place for tally in tallies for place in tally.places}
+    judged = {index for tally in tallies for index in tally.pairs}
     if apart:
-        found = sum((one.get("id"), one.get("step")) in judged for one in apart)
-        yield count("turns of the file of malformed replies, judged above", found, len(apart))
+        total = sum((one.get("id"), one.get("step")) in judged for one in apart)
+        yield count("turns of the file of malformed replies, judged above", total, len(apart))
 
 
 def measure(sample: int) -> Part:
     """All text formats."""
     judging = Judging()
-    found = [tallied(form, records(form.kind, sample=sample), judging) for form in FORMATS]
-    tallies = [tally for tally in found if tally.read or tally.unread]
+    all_tallies = [tallied(form, records(form.kind, sample=sample), judging) for form in FORMATS]
+    tallies = [tally for tally in all_tallies if tally.read or tally.unread]
     misses = [line for tally in tallies for line in (*tally.missed, *listed(tally))]
     ours = own(*(tally.form.kind for tally in tallies))
     rows = [

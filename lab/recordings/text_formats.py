@@ -24,7 +24,7 @@ TEXT: Final[Parameters] = {"type": "string"}
 
 
 @dataclass(frozen=True)
-class Said:
+class ComparableTurn:
     """A thought and an action, as two readers can be compared by; no action where there is none."""
 
     thought: str
@@ -62,8 +62,8 @@ class Format:
     codec: Codec
     tools: tuple[Tool, ...]
     reply: Callable[[Turn], str]
-    recorded: Callable[[Turn], Said]
-    plain: Callable[[str], Sequence[Said]]
+    recorded: Callable[[Turn], ComparableTurn]
+    plain: Callable[[str], Sequence[ComparableTurn]]
     again: re.Pattern[str] | None = None
     of: Callable[[Record], bool] = lambda _: True
     elsewhere: Callable[[Record], str] = lambda _: ""
@@ -97,9 +97,9 @@ def _first(turn: Turn) -> tuple[str, str]:
     return "", ""
 
 
-def _said(turn: Turn) -> Said:
+def _comparable_turn(turn: Turn) -> ComparableTurn:
     name, arg = _first(turn)
-    return Said(unlabelled(turn["thought"]), name, (arg,) if name else ())
+    return ComparableTurn(unlabelled(turn["thought"]), name, (arg,) if name else ())
 
 
 # ---------------------------------------------------------------- brackets: the paper's format
@@ -117,22 +117,22 @@ def bare(arg: str) -> str:
     return arg.strip(" \t\r\n[]")
 
 
-def _bracketed(text: str) -> list[Said]:
+def _bracketed(text: str) -> list[ComparableTurn]:
     """The first call, with each argument that its brackets can be taken to hold."""
-    found = _CALL.search(text)
-    if found is None:
+    matches = _CALL.search(text)
+    if matches is None:
         return []
-    name = (found["name"] or found["other"]).lower()
-    line, depth, ends = text[found.end() :].partition("\n")[0], 1, list[int]()
-    for place, sign in enumerate(line):
+    name = (matches["name"] or matches["other"]).lower()
+    line, depth, ends = text[matches.end() :].partition("\n")[0], 1, list[int]()
+    for index, sign in enumerate(line):
         depth += (sign == "[") - (sign == "]")
         if sign == "]" and (not ends or depth == 0):
-            ends.append(place)
+            ends.append(index)
     args = {bare(line[:end]) for end in ends or [len(line)]}
     if not ends:  # never closed: nobody knows where it ends, or whether it was meant
-        args.add(bare(text[found.end() :]))
-    ways = [Said("", name, (arg,)) for arg in sorted(args)]
-    return ways if ends and not found["amid"] else [*ways, Said("")]
+        args.add(bare(text[matches.end() :]))
+    ways = [ComparableTurn("", name, (arg,)) for arg in sorted(args)]
+    return ways if ends and not matches["amid"] else [*ways, ComparableTurn("")]
 
 
 _AGAIN: Final = re.compile(
@@ -147,11 +147,11 @@ _SHOP: Final = (
 _WIKI: Final = (_tool("search", "read", entity=TEXT), _tool("lookup", "read", keyword=TEXT))
 
 
-def _shop(turn: Turn) -> Said:
+def _shop(turn: Turn) -> ComparableTurn:
     """A thought is a call of its own there: `think[...]`."""
     if turn["thought"] is not None and not turn["actions"]:
-        return Said("", "think", (turn["thought"].strip(),))
-    return _said(turn)
+        return ComparableTurn("", "think", (turn["thought"].strip(),))
+    return _comparable_turn(turn)
 
 
 def _begun(turn: Turn) -> str:
@@ -197,19 +197,23 @@ def _medical(name: str, arg: str) -> tuple[str, tuple[Any, ...]]:
     return name, (arg.strip(),)
 
 
-def _medical_said(turn: Turn) -> Said:
+def _medical_turn(turn: Turn) -> ComparableTurn:
     name, arg = _first(turn)
-    return Said(unlabelled(turn["thought"]), *_medical(name, arg)) if name else Said("")
+    return (
+        ComparableTurn(unlabelled(turn["thought"]), *_medical(name, arg))
+        if name
+        else ComparableTurn("")
+    )
 
 
-def _medical_plain(text: str) -> list[Said]:
-    found = _COMMAND.search(text)
-    if found is None:
+def _medical_plain(text: str) -> list[ComparableTurn]:
+    matches = _COMMAND.search(text)
+    if matches is None:
         return []
-    if found[3]:
-        return [Said("", *_medical("finish", found[3].strip()))]
-    body = text[found.end() :] if found[1] == "POST" else ""
-    return [Said("", *_medical(found[1].lower(), found[2] + body))]
+    if matches[3]:
+        return [ComparableTurn("", *_medical("finish", matches[3].strip()))]
+    body = text[matches.end() :] if matches[1] == "POST" else ""
+    return [ComparableTurn("", *_medical(matches[1].lower(), matches[2] + body))]
 
 
 def _block(name: str, form: str) -> Commands:
@@ -220,11 +224,11 @@ def _block(name: str, form: str) -> Commands:
 _SHELL: Final = (_tool("command", "unsafe", command=TEXT),)
 
 
-def _quoted(opening: str, closing: str) -> Callable[[str], list[Said]]:
-    def plain(text: str) -> list[Said]:
+def _quoted(opening: str, closing: str) -> Callable[[str], list[ComparableTurn]]:
+    def plain(text: str) -> list[ComparableTurn]:
         block = text.rstrip().rpartition(f"\n{opening}\n")[2]
         body, ended, _ = block.partition(f"\n{closing}")
-        return [Said("", "command", (body.strip(),))] if ended else []
+        return [ComparableTurn("", "command", (body.strip(),))] if ended else []
 
     return plain
 
@@ -235,11 +239,29 @@ def _native(record: Record) -> str:
 
 
 FORMATS: Final = (
-    Format("FEVER", "react-fever", by_name("paper"), _WIKI, _raw, _said, _bracketed, _AGAIN),
-    Format("WebShop", "react-webshop", by_name("paper"), _SHOP, _begun, _shop, _bracketed, _AGAIN),
-    Format("FireAct", "fireact-hotpot", by_name("paper"), _WIKI, _raw, _said, _bracketed, _AGAIN),
     Format(
-        "Reflexion", "reflexion-hotpot", by_name("paper"), _WIKI, _joined, _said, _bracketed, _AGAIN
+        "FEVER", "react-fever", by_name("paper"), _WIKI, _raw, _comparable_turn, _bracketed, _AGAIN
+    ),
+    Format("WebShop", "react-webshop", by_name("paper"), _SHOP, _begun, _shop, _bracketed, _AGAIN),
+    Format(
+        "FireAct",
+        "fireact-hotpot",
+        by_name("paper"),
+        _WIKI,
+        _raw,
+        _comparable_turn,
+        _bracketed,
+        _AGAIN,
+    ),
+    Format(
+        "Reflexion",
+        "reflexion-hotpot",
+        by_name("paper"),
+        _WIKI,
+        _joined,
+        _comparable_turn,
+        _bracketed,
+        _AGAIN,
     ),
     Format(
         "MedAgent",
@@ -250,7 +272,7 @@ FORMATS: Final = (
             _tool("post", "unsafe", url=TEXT, body={"type": "object"}),
         ),
         _raw,
-        _medical_said,
+        _medical_turn,
         _medical_plain,
         re.compile(r"\n(?:GET |POST |FINISH ?[(\[])"),
     ),
@@ -260,7 +282,7 @@ FORMATS: Final = (
         _block("block", "```\n{command}\n```"),
         _SHELL,
         _raw,
-        _said,
+        _comparable_turn,
         _quoted("```", "```"),
         of=lambda record: record["format"].startswith("text"),
         elsewhere=_native,
@@ -271,7 +293,7 @@ FORMATS: Final = (
         _block("xml", "<command>\n{command}\n</command>"),
         _SHELL,
         _raw,
-        _said,
+        _comparable_turn,
         _quoted("<command>", "</command>"),
         of=lambda record: record["format"].startswith("xml"),
         elsewhere=_native,
@@ -288,20 +310,22 @@ def plainly(form: Format, text: str) -> set[tuple[str, tuple[Any, ...]]]:
     return {comparable(one) for one in form.plain(text)}
 
 
-def comparable(said: Said) -> tuple[str, tuple[Any, ...]]:
+def comparable(turn: ComparableTurn) -> tuple[str, tuple[Any, ...]]:
     """A call to be looked up among others."""
-    name, args = said.called
+    name, args = turn.called
     return name, tuple(arg if isinstance(arg, str) else json.dumps(arg) for arg in args)
 
 
 def rewritten(name: str, form: Format, turn: Turn) -> str:
     """A turn's thought and action in another format; empty where no action was recorded."""
-    found = form.recorded(turn)
-    if not found.name:
+    recorded = form.recorded(turn)
+    if not recorded.name:
         return ""
-    tool = next((tool for tool in form.tools if tool.name == found.name), form.prompt_spec.finish)
-    args = dict(zip(tool.parameters["properties"], found.args, strict=True))
+    tool = next(
+        (tool for tool in form.tools if tool.name == recorded.name), form.prompt_spec.finish
+    )
+    args = dict(zip(tool.parameters["properties"], recorded.args, strict=True))
     if name == "json":
-        return json.dumps({"thought": found.thought, "action": found.name, "args": args})
-    given = json.dumps(args)
-    return f"Thought: {found.thought}\nAction: {found.name}\nAction Input: {given}"
+        return json.dumps({"thought": recorded.thought, "action": recorded.name, "args": args})
+    text = json.dumps(args)
+    return f"Thought: {recorded.thought}\nAction: {recorded.name}\nAction Input: {text}"

@@ -29,7 +29,7 @@ from recordings.redrive_runs import prepared
 from recordings.redrive_sources import REFLEXION
 
 KIND: Final = REFLEXION.kind
-MOST: Final = 7
+LIMIT: Final = 7
 """Trials of a question in the recorded experiment."""
 
 SAME: Final = "questions with the recorded number of trials, each with its recorded verdict"
@@ -38,7 +38,7 @@ The runs of Reflexion over HotpotQA of which the trials are there one after the 
 first to the last that is there: all trials of a question go through `Reflexion`, as one run of the
 strategy. A scripted actor gives the recorded replies, its tools the recorded observations, and a
 scripted reflector the recorded reflections; the evaluator holds the answer against the gold, as
-the original did. The original stopped at {MOST} trials or at the first right answer. Where further
+the original did. The original stopped at {LIMIT} trials or at the first right answer. Where further
 trials are not among the recordings, the strategy may make as many as there are.
 """
 
@@ -63,9 +63,9 @@ class Chain:
         return bool(REFLEXION.succeeded(self.records[-1]))
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether the original made no further trial."""
-        return self.passed or self.records[-1]["trial"] == MOST
+        return self.passed or self.records[-1]["trial"] == LIMIT
 
     @property
     def reflections(self) -> list[str]:
@@ -85,13 +85,13 @@ def _pairs(told: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def chains(sample: int) -> list[Chain]:
     """The questions whose trials follow on each other from the first."""
-    found: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for one in records(KIND):
         if isinstance(one.get("trial"), int) and isinstance(one.get("memory"), str | None):
-            found[str(one.get("source")), str(one.get("task"))].append(one)
-    reflecting = {source for (source, _), trials in found.items() if any(_told(t) for t in trials)}
+            groups[str(one.get("source")), str(one.get("task"))].append(one)
+    reflecting = {source for (source, _), trials in groups.items() if any(_told(t) for t in trials)}
     made = list[Chain]()
-    for (source, _), trials in found.items():
+    for (source, _), trials in groups.items():
         trials.sort(key=lambda one: one["trial"])
         numbers = [one["trial"] for one in trials]
         if source in reflecting and numbers == list(range(1, len(trials) + 1)):
@@ -171,17 +171,17 @@ def strategy(chain: Chain) -> Reflexion:
         passed = REFLEXION.right is not None and REFLEXION.right(gold, answer)
         return AnswerVerdict(passed, "exact match" if passed else "no exact match")
 
-    said = iter(chain.reflections)
+    reflections = iter(chain.reflections)
 
     def reflect(prompt: Prompt) -> Move | Reply:
         del prompt
-        text = next(said)
+        text = next(reflections)
         return say(text) if text else _NOTHING
 
     lines: list[Line] = [reflect]
     reflector = clew.Agent(model=ScriptedModel(lines))
-    trials = MOST if chain.whole else len(chain.records)
-    return Reflexion(actor(chain), evaluate, reflector, trials=trials, memory=MOST)
+    trials = LIMIT if chain.complete else len(chain.records)
+    return Reflexion(actor(chain), evaluate, reflector, trials=trials, memory=LIMIT)
 
 
 @dataclass(frozen=True)
@@ -261,37 +261,37 @@ def measure(sample: int) -> Part:
 
 async def measured(sample: int) -> Part:
     """The same, on the event loop that is there."""
-    judging, found = Judging(), list[Driven]()
+    judging, listed = Judging(), list[Driven]()
     for number, chain in enumerate(chains(sample)):
         with judging.one(chain.name):
-            found.append(await drive(chain, f"trials-{number}"))
+            listed.append(await drive(chain, f"trials-{number}"))
     return Part(
-        "Recorded trials of Reflexion", TEXT, [*_figures(found), *judging.figures()],
-        [*judging.misses, *(line for one in found for line in _misses(one))],
+        "Recorded trials of Reflexion", TEXT, [*_figures(listed), *judging.figures()],
+        [*judging.misses, *(line for one in listed for line in _misses(one))],
         finding="questions take as many trials as they took, and pass where they did",
         lead=[SAME],
     )  # fmt: skip
 
 
-def _figures(found: Sequence[Driven]) -> Iterator[Figure]:
-    trials = sum(len(one.chain.records) for one in found)
-    passed = [one for one in found if one.chain.passed]
-    failed = [one for one in found if not one.chain.passed]
+def _figures(runs: Sequence[Driven]) -> Iterator[Figure]:
+    trials = sum(len(one.chain.records) for one in runs)
+    passed = [one for one in runs if one.chain.passed]
+    failed = [one for one in runs if not one.chain.passed]
     for what, got, of in (
-        (SAME, sum(one.as_recorded for one in found), len(found)),
+        (SAME, sum(one.as_recorded for one in runs), len(runs)),
         ("questions that ended in an answer, and do", sum(one.ok for one in passed), len(passed)),
         (
             "questions that ended without one, and do",
             sum(not one.ok for one in failed),
             len(failed),
         ),
-        ("trials that answer as recorded", sum(one.answers for one in found), trials),
+        ("trials that answer as recorded", sum(one.answers for one in runs), trials),
         (
             "trials that are told all reflections on those before them",
-            sum(one.told for one in found),
+            sum(one.told for one in runs),
             trials,
         ),
-        ("replayed without a call", sum(not one.replay for one in found), len(found)),
+        ("replayed without a call", sum(not one.replay for one in runs), len(runs)),
     ):
         yield count(what, got, of, exactly=of)
 

@@ -37,7 +37,7 @@ _VARYING: Final = re.compile(
 
 
 @dataclass
-class _Found:
+class WireTally:
     """What was counted on the way."""
 
     read: Counter[str] = field(default_factory=Counter[str])
@@ -58,14 +58,14 @@ def differences(exchange: Exchange, reply: Reply) -> Iterator[str]:
     calls = tuple((call.name, arguments(call.arguments)) for call in reply.calls)
     usage = reply.usage
     took = (usage.input, usage.output, usage.cached, usage.reasoning)
-    for what, said, read in (
+    for what, written, read in (
         ("text", told.text, reply.text),
         ("calls", told.calls, calls),
         ("finish", told.finish, reply.finish),
         ("usage", told.usage, None if usage.estimated else took),
     ):
-        if said != read:
-            yield f"{what}: the body says {said!r}, read was {read!r}"[:300]
+        if written != read:
+            yield f"{what}: the body says {written!r}, read was {read!r}"[:300]
 
 
 async def _read(exchange: Exchange, provider: Provider, *, streamed: bool) -> list[str]:
@@ -84,21 +84,21 @@ async def _read(exchange: Exchange, provider: Provider, *, streamed: bool) -> li
     return list(differences(exchange, reply))
 
 
-async def _over_http(found: _Found, taken: Sequence[Exchange]) -> None:
+async def _over_http(tally: WireTally, taken: Sequence[Exchange]) -> None:
     """Read all exchanges over HTTP, then rebuild their conversations."""
     provider = Provider()
     with provider.server:
         for one in taken:
-            with found.judging.one(one.id):
-                await _both(found, one, provider)
+            with tally.judging.one(one.id):
+                await _both(tally, one, provider)
         for talk in talks(taken):
-            with found.judging.one(f"{talk.id}, rebuilt"):
+            with tally.judging.one(f"{talk.id}, rebuilt"):
                 for _, why in await rebuilt(talk, provider):
-                    found.take(REBUILT.format(talk.form), talk.id, *filter(None, [why]))
+                    tally.take(REBUILT.format(talk.form), talk.id, *filter(None, [why]))
         await provider.close()
 
 
-async def _both(found: _Found, one: Exchange, provider: Provider) -> None:
+async def _both(tally: WireTally, one: Exchange, provider: Provider) -> None:
     """Read an exchange as it came, and a plain one also where a stream was asked for."""
     if one.failed:
         what = "errors told in the provider's words"
@@ -106,10 +106,10 @@ async def _both(found: _Found, one: Exchange, provider: Provider) -> None:
         what = "streams recorded without their end"
     else:
         what = f"{one.form}, {'streams' if one.streamed else 'plain replies'}"
-    found.take(what, one.id, *(await _read(one, provider, streamed=one.streamed)))
+    tally.take(what, one.id, *(await _read(one, provider, streamed=one.streamed)))
     if not one.streamed:
         what = "plain replies where a stream was asked for"
-        found.take(what, one.id, *(await _read(one, provider, streamed=True)))
+        tally.take(what, one.id, *(await _read(one, provider, streamed=True)))
 
 
 def _unreadable(exchange: Exchange) -> bool:
@@ -137,10 +137,10 @@ def _all_cuts(streams: Sequence[Exchange], sample: int) -> Cuts:
     """Cut all streams; much work is shared by processes."""
     if sum(len(one.reply) for one in streams) < _LARGE * sample:
         return sum((cut(one, sample) for one in streams), Cuts())
-    spawn, most = multiprocessing.get_context("spawn"), min(os.cpu_count() or 1, 8)
+    spawn, lowest = multiprocessing.get_context("spawn"), min(os.cpu_count() or 1, 8)
     plain = (replace(one) for one in streams)  # without what was worked out and cannot be sent
     longest_first = sorted(plain, key=lambda one: -len(one.reply))
-    with ProcessPoolExecutor(most, mp_context=spawn) as pool:
+    with ProcessPoolExecutor(lowest, mp_context=spawn) as pool:
         return sum(pool.map(cut, longest_first, [sample] * len(streams)), Cuts())
 
 
@@ -151,18 +151,18 @@ def measure(sample: int) -> Part:
 
 def evidence(recorded: Iterable[Record], sample: int = 1) -> Part:
     """What these exchanges show; of the places to cut a stream at, every `sample`th is taken."""
-    found = _Found()
+    tally = WireTally()
     taken, out = list[Exchange](), Counter[str]()
     for record in recorded:
-        with found.judging.one(record.get("id")):
+        with tally.judging.one(record.get("id")):
             some, others = exchanges([record])
             taken += some
             out += others
-    anyio.run(_over_http, found, taken)
+    anyio.run(_over_http, tally, taken)
     streams = distinct(taken)
     cuts = _all_cuts(streams, sample)
-    figures = [count(what, found.right[what], of, exactly=of) for what, of in found.read.items()]
-    figures += [*_cut_figures(cuts), *found.judging.figures()]
+    figures = [count(what, tally.right[what], of, exactly=of) for what, of in tally.read.items()]
+    figures += [*_cut_figures(cuts), *tally.judging.figures()]
     times = sorted(Counter(one.provider for one in taken).items())
     told = ", ".join(f"{name} {number}" for name, number in times)
     left = "; ".join(f"{why} ({number})" for why, number in out.most_common())
@@ -184,7 +184,7 @@ Left out: {left or "nothing"}.
         "Wire: recorded exchanges",
         text,
         figures,
-        [*found.judging.misses, *found.misses, *cuts.misses],
+        [*tally.judging.misses, *tally.misses, *cuts.misses],
         finding="replies are read rightly, however a stream is split or broken off",
         lead=(
             "plain replies where a stream was asked for",

@@ -47,7 +47,7 @@ def told(form: str, body: Body) -> Told:
     return _READ[form](body)
 
 
-def whole(form: str, stream: str) -> Body:
+def full_body(form: str, stream: str) -> Body:
     """The body that a stream's events come to."""
     return _GATHERED[form](events_of(stream))
 
@@ -158,7 +158,7 @@ def _joined(blocks: Iterable[Body], key: str) -> str:
     return "".join(str(block.get(key) or "") for block in blocks)
 
 
-def _chat_whole(events: list[Body]) -> Body:
+def _chat_body(events: list[Body]) -> Body:
     message: Body = {}
     calls: dict[int, Body] = {}
     body: Body = {}
@@ -185,9 +185,9 @@ def _chat_whole(events: list[Body]) -> Body:
 
 def _responses(body: Body) -> Told:
     items = _list(body.get("output"))
-    said = [_list(item.get("content")) for item in items if item["type"] == "message"]
-    texts = [_joined(blocks, "text") for blocks in said]
-    refusal = "".join(_joined(blocks, "refusal") for blocks in said)
+    contents = [_list(item.get("content")) for item in items if item["type"] == "message"]
+    texts = [_joined(blocks, "text") for blocks in contents]
+    refusal = "".join(_joined(blocks, "refusal") for blocks in contents)
     calls = tuple(
         (str(item["name"]), arguments(item["arguments"]))
         for item in items
@@ -208,7 +208,7 @@ def _responses(body: Body) -> Told:
     return Told(text or refusal, calls, finish, took if usage else None)
 
 
-def _responses_whole(events: list[Body]) -> Body:
+def _responses_body(events: list[Body]) -> Body:
     return next(_dict(event["response"]) for event in events if event.get("type") in _LAST)
 
 
@@ -235,7 +235,7 @@ def _messages(body: Body) -> Told:
     return Told(text, calls, _ended(body.get("stop_reason"), text, calls, early), took)
 
 
-def _messages_whole(events: list[Body]) -> Body:
+def _messages_body(events: list[Body]) -> Body:
     body: Body = {}
     blocks: dict[int, Body] = {}
     texts: dict[int, str] = {}
@@ -249,8 +249,8 @@ def _messages_whole(events: list[Body]) -> Body:
                 delta, block = _dict(event["delta"]), blocks[event["index"]]
                 kind = str(delta["type"]).removesuffix("_delta")
                 if kind == "input_json":
-                    place = event["index"]
-                    texts[place] = texts.get(place, "") + delta["partial_json"]
+                    index = event["index"]
+                    texts[index] = texts.get(index, "") + delta["partial_json"]
                 elif kind in delta:
                     block[kind] = str(block.get(kind) or "") + delta[kind]
             case "message_delta":
@@ -258,8 +258,8 @@ def _messages_whole(events: list[Body]) -> Body:
                 body["usage"] = _dict(body.get("usage")) | _dict(event.get("usage"))
             case _:
                 pass
-    for place, text in texts.items():
-        blocks[place]["input"] = json.loads(text or "{}")
+    for index, text in texts.items():
+        blocks[index]["input"] = json.loads(text or "{}")
     return body | {"content": list(blocks.values())}
 
 
@@ -289,7 +289,7 @@ def _gemini(body: Body) -> Told:
     return Told(text, calls, finish, took if usage else None)
 
 
-def _gemini_whole(events: list[Body]) -> Body:
+def _gemini_body(events: list[Body]) -> Body:
     candidates = [_dict(each) for event in events for each in _list(event.get("candidates"))[:1]]
     parts = [
         part
@@ -308,8 +308,8 @@ _READ: Final[Mapping[str, Callable[[Body], Told]]] = {
     "gemini": _gemini,
 }
 _GATHERED: Final[Mapping[str, Callable[[list[Body]], Body]]] = {
-    "openai-chat": _chat_whole,
-    "openai-responses": _responses_whole,
-    "anthropic": _messages_whole,
-    "gemini": _gemini_whole,
+    "openai-chat": _chat_body,
+    "openai-responses": _responses_body,
+    "anthropic": _messages_body,
+    "gemini": _gemini_body,
 }

@@ -20,7 +20,7 @@ from recordings.wire_exchanges import Exchange
 
 _DIVISIONS: Final = 100
 _ANSWER: Final = answer_schema(str)
-_BRIEF: Final = PromptSpec("", (), finish_tool(_ANSWER), _ANSWER)
+_PROMPT_SPEC: Final = PromptSpec("", (), finish_tool(_ANSWER), _ANSWER)
 
 Counted = tuple[int, int]
 """So many right, of so many."""
@@ -57,17 +57,17 @@ def cut(exchange: Exchange, sample: int = 1) -> Cuts:
 async def _cut(exchange: Exchange, sample: int) -> Cuts:
     data, carrier, misses = exchange.reply, Pieces([exchange.reply]), list[str]()
     model, prompt = over(APIS[exchange.form](exchange.model), carrier), exchange.prompt
-    whole = await _completed(model, prompt)
+    reply = await _completed(model, prompt)
 
     async def same(*pieces: bytes, how: str) -> bool:
         carrier.pieces = pieces
-        if (read := await _completed(model, prompt)) == whole:
+        if (read := await _completed(model, prompt)) == reply:
             return True
         misses.append(f"{exchange.id}: {how}: read otherwise: {read!r}"[:300])
         return False
 
-    places = range(1, len(data), sample)
-    split = [await same(data[:at], data[at:], how=f"split at {at}") for at in places]
+    offsets = range(1, len(data), sample)
+    split = [await same(data[:at], data[at:], how=f"split at {at}") for at in offsets]
     single = [data[at : at + 1] for at in range(len(data))]
     bytewise = await same(*single, how="byte by byte")
     chance = random.Random(len(data))
@@ -76,9 +76,9 @@ async def _cut(exchange: Exchange, sample: int) -> Cuts:
         for number in range(max(1, _DIVISIONS // sample))
     ]
     broken: list[bool] = []
-    for at in places:
+    for at in offsets:
         carrier.pieces = [data[:at]]
-        why = _invented(await _completed(model, prompt), whole)
+        why = _invented(await _completed(model, prompt), reply)
         broken.append(not why)
         misses += [f"{exchange.id}: broken off at {at}: {why}"[:300]] if why else []
     return Cuts(
@@ -101,30 +101,30 @@ async def _completed(model: Endpoint, prompt: Prompt) -> Reply | None:
 def _divided(data: bytes, chance: random.Random) -> Sequence[bytes]:
     """Data in pieces of many lengths."""
     often = chance.choice((2, 5, 50, 500))
-    places = sorted(chance.sample(range(1, len(data)), min(often, len(data) - 1)))
-    return [data[one:two] for one, two in zip([0, *places], [*places, len(data)], strict=True)]
+    ordered = sorted(chance.sample(range(1, len(data)), min(often, len(data) - 1)))
+    return [data[one:two] for one, two in zip([0, *ordered], [*ordered, len(data)], strict=True)]
 
 
-def _invented(reply: Reply | None, whole: Reply | None) -> str:
+def _invented(reply: Reply | None, complete: Reply | None) -> str:
     """What is wrong with a reply of a stream that broke off; "" where nothing is."""
     if reply is None:
         return ""
-    if whole is None or not whole.text.startswith(reply.text):
+    if complete is None or not complete.text.startswith(reply.text):
         return f"text that was not sent: {reply.text!r}"
     if reply.finish != "cut":
-        same = msgspec.structs.replace(reply, usage=whole.usage, wire=whole.wire)
-        same = msgspec.structs.replace(same, model=whole.model, reasoning=whole.reasoning)
-        return "" if same == whole else f"taken for the whole: {reply!r}"
-    if not all(_begins(call, whole.calls) for call in reply.calls):
+        same = msgspec.structs.replace(reply, usage=complete.usage, wire=complete.wire)
+        same = msgspec.structs.replace(same, model=complete.model, reasoning=complete.reasoning)
+        return "" if same == complete else f"taken for the whole: {reply!r}"
+    if not all(_begins(call, complete.calls) for call in reply.calls):
         return f"calls that were not sent: {reply.calls!r}"
-    parsed = by_name("native").parse(_BRIEF, reply)
+    parsed = by_name("native").parse(_PROMPT_SPEC, reply)
     return "" if parsed.fault and not parsed.actions else f"would be acted on: {parsed!r}"
 
 
-def _begins(call: RawCall, whole: Sequence[RawCall]) -> bool:
+def _begins(call: RawCall, raw_calls: Sequence[RawCall]) -> bool:
     """Whether a call is the beginning of one that was sent."""
     return any(
         other.name.startswith(call.name)
         and (other.arguments or "").startswith((call.arguments or "").removesuffix("{}"))
-        for other in whole
+        for other in raw_calls
     )

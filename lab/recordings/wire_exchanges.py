@@ -15,7 +15,7 @@ from clew.core.interfaces import Part, Prompt
 from clew.models.resolve import providers
 from clew.tools.definitions import published
 from recordings.forms import Record
-from recordings.wire_bodies import Body, Told, ended, events_of, form_of, told, whole
+from recordings.wire_bodies import Body, Told, ended, events_of, form_of, full_body, told
 
 _MODEL: Final = re.compile(r"/models/([^/:]+):")
 _HOSTS: Final[Mapping[str, str]] = {
@@ -66,8 +66,8 @@ class Exchange:
             events = events_of(self.reply.decode()) if self.streamed else [self._decoded]
         except (ValueError, msgspec.MsgspecError):
             return ""
-        said = [event["error"] for event in events if event.get("error")]
-        return str(said[0].get("message") or "") if said and isinstance(said[0], dict) else ""
+        errors = [event["error"] for event in events if event.get("error")]
+        return str(errors[0].get("message") or "") if errors and isinstance(errors[0], dict) else ""
 
     @cached_property
     def partial(self) -> bool:
@@ -82,7 +82,7 @@ class Exchange:
     def body(self) -> Body:
         """The answer as one body."""
         if self.streamed:
-            return whole(self.form, self.reply.decode())
+            return full_body(self.form, self.reply.decode())
         return self._decoded
 
     @cached_property
@@ -103,7 +103,7 @@ async def _never(name: str, args: dict[str, Any], key: str) -> str:
 
 def exchanges(records: Iterable[Record]) -> tuple[list[Exchange], Counter[str]]:
     """The completions among the exchanges, and why the others are left out, so many times."""
-    found: list[Exchange] = []
+    exchanges: list[Exchange] = []
     out: Counter[str] = Counter()
     for record in records:
         for number, one in enumerate(record["interactions"]):
@@ -113,11 +113,11 @@ def exchanges(records: Iterable[Record]) -> tuple[list[Exchange], Counter[str]]:
                 continue
             if form:
                 where = f"{record['id']} #{number}"
-                found.append(_exchange(where, form, path.netloc, unquote(path.path), one))
+                exchanges.append(_exchange(where, form, path.netloc, unquote(path.path), one))
                 continue
-            said = (words for pattern, words in _OUT if re.search(pattern, path.path))
-            out[next(said, f"no completion: {path.netloc}")] += 1
-    return found, out
+            matching = (words for pattern, words in _OUT if re.search(pattern, path.path))
+            out[next(matching, f"no completion: {path.netloc}")] += 1
+    return exchanges, out
 
 
 def _unread(one: Record) -> str:
@@ -157,9 +157,9 @@ def functions(taken: Iterable[Exchange]) -> dict[str, Body]:
     }
 
 
-def _listed(found: Any) -> list[Body]:
+def _listed(value: Any) -> list[Body]:
     """Objects, whether in a list or one alone, as some providers take it too."""
-    every = found if isinstance(found, list) else [found]
+    every = value if isinstance(value, list) else [value]
     return [msgspec.convert(each, Body) for each in every if isinstance(each, dict)]
 
 

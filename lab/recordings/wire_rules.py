@@ -22,7 +22,11 @@ from clew_testing.servers import anthropic_rules, gemini_rules, openai_rules, re
 from clew_testing.servers.responses_rules import Issued
 from recordings.wire_bodies import Body
 
-_REFUSED: Final = (openai_rules.Refused, anthropic_rules.Refused, gemini_rules.Refused)
+_REFUSED: Final = (
+    openai_rules.OpenAIRefusal,
+    anthropic_rules.AnthropicRefusal,
+    gemini_rules.GeminiRefusal,
+)
 _PLAIN: Final[Mapping[str, frozenset[str]]] = {
     "openai-responses": frozenset(
         {"message", "function_call", "function_call_output", "reasoning"}
@@ -82,8 +86,8 @@ def _responses(body: Body, model: str, replies: Sequence[Body]) -> None:
     for reply in replies:
         items = [item for item in _list(reply.get("output")) if item["type"] in plain]
         thought: tuple[str, ...] = ()
-        for place, item in enumerate(items):
-            following = items[place + 1]["id"] if place + 1 < len(items) else ""
+        for index, item in enumerate(items):
+            following = items[index + 1]["id"] if index + 1 < len(items) else ""
             issued[item["id"]] = Issued(item, thought, following)
             thought += (item["id"],) if item["type"] == "reasoning" else ()
     for item in body["input"]:

@@ -51,8 +51,8 @@ def talks(exchanges: Sequence[Exchange]) -> Iterator[Talk]:
     def key(exchange: Exchange) -> tuple[str, ...]:
         return exchange.id.partition(" #")[0], exchange.form, exchange.provider, exchange.model
 
-    whole = sorted((one for one in exchanges if not (one.failed or one.partial)), key=key)
-    for _, group in itertools.groupby(whole, key):
+    ordered = sorted((one for one in exchanges if not (one.failed or one.partial)), key=key)
+    for _, group in itertools.groupby(ordered, key):
         yield Talk(list(group))
 
 

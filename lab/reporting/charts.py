@@ -18,7 +18,7 @@ from recordings.__main__ import kept as evidence
 from reporting.outcomes import cell, figure, number, of_markdown, read, share, table_with
 from reporting.svg import Bars, Lines, Value
 
-SHOWN_STEPS: Final = ("10 steps", "50 steps", "200 steps")
+VISIBLE_STEPS: Final = ("10 steps", "50 steps", "200 steps")
 WAYS: Final = {
     "`def` that reads, over a loop that calls it": "a plain function that reads",
     "`def`, unsafe, over a loop with its commits": "a plain function, unsafe",
@@ -30,15 +30,15 @@ WAYS: Final = {
 def cpu() -> str:
     """CPU of a step over a bare loop, by length of the run."""
     rows = {row["name"]: Row(**row) for row in json.loads(RESULTS.read_text("utf-8"))["rows"]}
-    shown: dict[str, list[Value | None]] = {}
+    fields: dict[str, list[Value | None]] = {}
     for way, name in WAYS.items():
-        found = [rows[f"{steps}, {way}"] for steps in SHOWN_STEPS]
-        shown[name] = [Value(row.median, row.low, row.high) for row in found]
+        rows_of_steps = [rows[f"{steps}, {way}"] for steps in VISIBLE_STEPS]
+        fields[name] = [Value(row.median, row.low, row.high) for row in rows_of_steps]
     return Bars(
         "CPU per step, over a bare HTTP loop that keeps nothing",
         "times the CPU of the bare loop (median, least and most)",
-        SHOWN_STEPS,
-        shown,
+        VISIBLE_STEPS,
+        fields,
     ).svg()
 
 
@@ -67,7 +67,7 @@ def audit() -> str:
         "share of the answers",
         ("wrong answers caught", "right answers objected to"),
         rows,
-        most=1,
+        limit=1,
     ).svg()
 
 
@@ -90,14 +90,14 @@ def request_filter() -> str:
             Value(number(cell(table, "unseen", word))) for word in ("recall", "precision")
         ]
     return Bars(
-        "The request filter", "share", ("recall (attacks found)", "precision"), rows, most=1
+        "The request filter", "share", ("recall (attacks found)", "precision"), rows, limit=1
     ).svg()
 
 
 def _after(text: str, word: str) -> float:
-    found = re.search(rf"^{word} ([\d.]+)", text, re.MULTILINE)
-    assert found is not None, word
-    return float(found[1])
+    matches = re.search(rf"^{word} ([\d.]+)", text, re.MULTILINE)
+    assert matches is not None, word
+    return float(matches[1])
 
 
 def ablation() -> str:
@@ -111,7 +111,7 @@ def ablation() -> str:
     series = [model.strip("`") for model in models]
     return Bars(
         "Accuracy on the gold set, by configuration", "% of the tasks", series, rows, "{:.0f}",
-        most=100,
+        limit=100,
     ).svg()  # fmt: skip
 
 
@@ -157,15 +157,15 @@ def rewinds() -> str:
         "share of the tasks, with its interval (95 of 100)",
         ("right",),
         rows,
-        most=1,
+        limit=1,
     ).svg()
 
 
 def interval(text: str) -> Value:
     """A share with its interval, as tables have it: `0.22 (0.12–0.37)`."""
-    found = re.search(r"(\d\.\d+) \((\d\.\d+)–(\d\.\d+)\)", text)
-    assert found is not None, text
-    return Value(*map(float, found.groups()))
+    matches = re.search(r"(\d\.\d+) \((\d\.\d+)–(\d\.\d+)\)", text)
+    assert matches is not None, text
+    return Value(*map(float, matches.groups()))
 
 
 def memory() -> str:
@@ -179,27 +179,27 @@ def memory() -> str:
         "mean share of the turns that hold the answer",
         ("plain full-text search", "by words", "by words and meaning"),
         rows,
-        most=1,
+        limit=1,
     ).svg()
 
 
 def small_model() -> str:
     """A real small model under clew and under other systems."""
-    found = list(outcomes.read())
-    name = page.best(current(found))
+    listed = list(outcomes.read())
+    name = page.best(current(listed))
     rows: dict[str, list[Value | None]] = {
-        "clew": [interval(Group(name, of(current(found), name, "unseen")).share)]
+        "clew": [interval(Group(name, of(current(listed), name, "unseen")).share)]
     }
     for system in SYSTEMS:
-        theirs = Group(system.name, of(found, system.name, "unseen", system.name))
-        if len(theirs.found) >= page.LEAST:
+        theirs = Group(system.name, of(listed, system.name, "unseen", system.name))
+        if len(theirs.measurements) >= page.MINIMUM:
             rows[system.name] = [interval(theirs.share)]
     return Bars(
         "The same small model, questions and tools: answered rightly",
         "share of the unseen questions, with its interval (95 of 100)",
         ("right",),
         rows,
-        most=1,
+        limit=1,
     ).svg()
 
 
@@ -233,7 +233,7 @@ def forms() -> str:
         "share of the tasks that were asked, with its interval (95 of 100)",
         ("right",),
         rows,
-        most=1,
+        limit=1,
     ).svg()
 
 
@@ -244,19 +244,19 @@ def retrieval() -> str:
     for half in ("unseen", "seen"):
         for count in (1, 5, 10):
             try:
-                found = [
+                bars = [
                     number(figure(parts, f"{by}, recall@{count}, {half}").got)
                     for by in ("by words", "by words and meaning")
                 ]
             except ValueError:  # not measured at this length
                 continue
-            rows[f"{half}: among the first {count}"] = [Value(each) for each in found]
+            rows[f"{half}: among the first {count}"] = [Value(each) for each in bars]
     return Bars(
         "Tools found by requests in everyday words",
         "share of the requests whose tool is found",
         ("by words", "by words and meaning"),
         rows,
-        most=1,
+        limit=1,
     ).svg()
 
 

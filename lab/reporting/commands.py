@@ -63,15 +63,15 @@ def measured(command: str) -> Section:
     done = subprocess.run(
         argv, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True, check=True
     )
-    return of_markdown(command, _shown(done.stdout))
+    return of_markdown(command, _as_block(done.stdout))
 
 
 def environment() -> dict[str, str]:
     """The environment in which the programs of the lab and of the tests are found."""
-    found = [str(ROOT / "lab"), *map(str, sorted((ROOT / "packages").iterdir()))]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(found), "COLUMNS": "100"}
+    paths = [str(ROOT / "lab"), *map(str, sorted((ROOT / "packages").iterdir()))]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "100"}
 
 
-def _shown(text: str) -> str:
+def _as_block(text: str) -> str:
     """Text without a table stands in a block, so that its lines stay lines."""
     return text if "|---" in text or "| ---" in text else f"```text\n{text.strip()}\n```"

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from benchmarks.measure import Row
-from benchmarks.report import RESULTS, shown, target
+from benchmarks.report import RESULTS, target, with_unit
 from live import outcomes
 from live.configurations import BASE
 from live.figures import Row as Group
@@ -71,40 +71,40 @@ class Headline(msgspec.Struct, forbid_unknown_fields=True):
     def _row_of_bench(self) -> str:
         rows = json.loads(RESULTS.read_text("utf-8"))["rows"]
         row = next(Row(**each) for each in rows if each["name"] == self.measured)
-        aim = f" (aim: {target(row)})" if row.most is not None else ""
-        return f"{shown(row, row.median)}{aim}"
+        aim = f" (aim: {target(row)})" if row.target is not None else ""
+        return f"{with_unit(row, row.median)}{aim}"
 
     def _figure(self) -> str:
         parts = kept() if self.report == "evidence" else read(self.report)[self.section].parts
         try:
-            found = figure(parts, self.figure)
+            results = figure(parts, self.figure)
         except ValueError:
             return "not measured yet"
-        of_ = f" of {found.of}" if found.of.replace(",", "").isdigit() else f" ({found.of})"
-        aim = f" (aim: {found.aim})" if found.aim and found.aim != found.of else ""
-        return f"{found.got}{of_ if found.of else ''}{aim}"
+        of_ = f" of {results.of}" if results.of.replace(",", "").isdigit() else f" ({results.of})"
+        aim = f" (aim: {results.aim})" if results.aim and results.aim != results.of else ""
+        return f"{results.got}{of_ if results.of else ''}{aim}"
 
     def _line(self) -> str:
         """The first line with this word, of what a command printed."""
-        said = markdown(read(self.report)[self.section]).splitlines()
-        found = next(
-            each for each in said if re.search(rf"\b{self.line}\b", each) and each[0] != "|"
+        text = markdown(read(self.report)[self.section]).splitlines()
+        results = next(
+            each for each in text if re.search(rf"\b{self.line}\b", each) and each[0] != "|"
         )
-        return " ".join(found.split())
+        return " ".join(results.split())
 
     def _cell(self) -> str:
         table = read(self.report)[self.section].tables[0]
         plain = ([cell.strip("*` ") for cell in row] for row in table.rows)
         begins = [each.strip("`") for each in self.row]
-        found = next(row for row in plain if all(map(str.startswith, row, begins)))
-        return found[table.columns.index(self.column or table.columns[-1])]
+        results = next(row for row in plain if all(map(str.startswith, row, begins)))
+        return results[table.columns.index(self.column or table.columns[-1])]
 
 
 def small_model() -> str:
     """How many of the unseen questions the small model answers under clew as it is."""
-    found = current(outcomes.read())
-    mine = Group(BASE, of(found, BASE, "unseen"))
-    return f"{mine.right} of {len(mine.found)}: {mine.share}"
+    results = current(outcomes.read())
+    mine = Group(BASE, of(results, BASE, "unseen"))
+    return f"{mine.right} of {len(mine.measurements)}: {mine.share}"
 
 
 def headlines() -> list[Headline]:

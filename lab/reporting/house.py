@@ -18,11 +18,11 @@ def of_rooms() -> Iterator[str]:
     """Each room of clew: its own size, its closure, and who imports it."""
     edges = graph()
     rows: list[list[str]] = []
-    for name, whole in rooms(edges).items():
+    for name, complete in rooms(edges).items():
         own = {module for module in edges if room(module) == name}
         importers = {module for module, used in edges.items() if used & own} - own
-        sizes = (len(own), lines(own), len(whole), lines(whole), len(importers))
-        others = len({room(module) for module in whole} - {name})
+        sizes = (len(own), lines(own), len(complete), lines(complete), len(importers))
+        others = len({room(module) for module in complete} - {name})
         last = len({room(module) for module in importers})
         rows.append([f"`{name}`", *(f"{size:,}" for size in (*sizes, others, last))])
     heads = (
@@ -49,8 +49,8 @@ def of_packages() -> Iterator[str]:
 
 def _sizes(folder: Path) -> tuple[int, int]:
     """How many modules, and lines in them."""
-    found = [path.read_text("utf-8") for path in folder.rglob("*.py")]
-    return len(found), sum(len(text.splitlines()) for text in found)
+    texts = [path.read_text("utf-8") for path in folder.rglob("*.py")]
+    return len(texts), sum(len(text.splitlines()) for text in texts)
 
 
 def of_walk() -> Iterator[str]:

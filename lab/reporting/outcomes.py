@@ -110,8 +110,8 @@ def _lines(table: Table) -> Iterator[str]:
 def cell(table: Table, row: str, column: str) -> str:
     """The cell of the first row that begins with these words, without emphasis."""
     at = table.columns.index(column)
-    found = next(cells for cells in table.rows if cells[0].strip("*` ").startswith(row))
-    return found[at].strip("*` ")
+    row_cells = next(cells for cells in table.rows if cells[0].strip("*` ").startswith(row))
+    return row_cells[at].strip("*` ")
 
 
 def table_with(section: Section, column: str, word: str) -> Table:
@@ -123,18 +123,18 @@ def table_with(section: Section, column: str, word: str) -> Table:
 
 def number(text: str) -> float:
     """The number that a cell begins with."""
-    found = re.match(r"\W*?(-?[\d,]+(?:\.\d+)?)", text)
-    if found is None:
+    match = re.match(r"\W*?(-?[\d,]+(?:\.\d+)?)", text)
+    if match is None:
         raise ValueError(f"no number in {text!r}")
-    return float(found[1].replace(",", ""))
+    return float(match[1].replace(",", ""))
 
 
 def share(text: str, *, exact: bool = False) -> float:
     """The share in the brackets of `728 (98.4%)`, or of `45 (0.474; …)` where it is exact."""
-    found = re.search(r"\(\W*([\d.]+)", text)
-    if found is None:
+    matches = re.search(r"\(\W*([\d.]+)", text)
+    if matches is None:
         raise ValueError(f"no share in {text!r}")
-    return float(found[1]) / (1 if exact else 100)
+    return float(matches[1]) / (1 if exact else 100)
 
 
 def figure(parts: Sequence[Part], what: str) -> Figure:

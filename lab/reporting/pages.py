@@ -12,7 +12,7 @@ from recordings.report import cases_of, section
 from reporting.outcomes import REPORTS, Outcomes, Section, markdown, read
 
 HEADS: Final = Path(__file__).parent / "heads"
-PLACE: Final = re.compile(r"^\{\{([\w-]+)\}\}$", re.MULTILINE)
+LOCATION: Final = re.compile(r"^\{\{([\w-]+)\}\}$", re.MULTILINE)
 
 
 def text(report: str) -> str:
@@ -23,11 +23,11 @@ def text(report: str) -> str:
 def filled(head: str, sections: Outcomes) -> str:
     """A head with its sections; one that was not measured says so."""
 
-    def told(place: re.Match[str]) -> str:
-        found = sections.get(place[1])
-        return f"`{place[1]}`: not measured." if found is None else in_full(found)
+    def told(match: re.Match[str]) -> str:
+        value = sections.get(match[1])
+        return f"`{match[1]}`: not measured." if value is None else in_full(value)
 
-    return f"{PLACE.sub(told, head).rstrip()}\n"
+    return f"{LOCATION.sub(told, head).rstrip()}\n"
 
 
 def in_full(measured: Section) -> str:

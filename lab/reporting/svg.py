@@ -41,7 +41,7 @@ class Bars:
     rows: Mapping[str, Sequence[Value | None]]
     form: str = "{:.2f}"
     aim: float | None = None
-    most: float | None = None
+    limit: float | None = None
 
     def svg(self) -> str:
         """The picture."""
@@ -50,16 +50,16 @@ class Bars:
         ends = [
             max(each.value, each.high or 0) for row in self.rows.values() for each in row if each
         ]
-        top = self.most or _round(max([*ends, self.aim or 0]))
+        top = self.limit or _round(max([*ends, self.aim or 0]))
         scale = (WIDTH - LEFT - RIGHT) / top
         lines = [*_axis(top, scale, bottom, self.form), *_legend(self.series)]
         for number, (name, values) in enumerate(self.rows.items()):
             y = TOP + number * tall + 4
             middle = y + len(self.series) * BAR / 2 + 4
             lines.append(_text(LEFT - 8, middle, name, "end"))
-            for place, each in enumerate(values):
+            for index, each in enumerate(values):
                 if each is not None:
-                    lines += self._bar(each, y + place * BAR, COLOURS[place], scale)
+                    lines += self._bar(each, y + index * BAR, COLOURS[index], scale)
         if self.aim is not None:
             x = LEFT + self.aim * scale
             lines.append(f'<line class="n" x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom}"/>')
@@ -108,14 +108,14 @@ class Lines:
             lines.append(_text(left - 6, y + 4, f"{10**power:,}", "end"))
         lines += [_text(at(x, 10**low)[0], bottom + 16, f"{x:,.0f}", "middle") for x in xs]
         for number, points in enumerate(self.series.values()):
-            places = [at(*point) for point in points]
-            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+            centres = [at(*point) for point in points]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in centres)
             colour = COLOURS[number]
             lines.append(
                 f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{path}"/>'
             )
             lines += [
-                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in centres
             ]
         lines.append(
             f'<text transform="translate(14 {(TOP + bottom) // 2}) rotate(-90)" '

@@ -74,8 +74,8 @@ def told(language: str, info: str, line: int) -> tuple[str, int]:
     """What the words after the language ask for."""
     if language not in {"python", *SHELLS} or not info:
         return "", 0
-    if found := re.fullmatch(r"skip=(.*\w.*)|exit=(\d+)", info.strip()):
-        return found[1] or "", int(found[2] or 0)
+    if match := re.fullmatch(r"skip=(.*\w.*)|exit=(\d+)", info.strip()):
+        return match[1] or "", int(match[2] or 0)
     return pytest.fail(f"line {line}: say skip=reason or exit=code, not {info!r}")
 
 
@@ -91,10 +91,10 @@ def commands(block: Block) -> Iterator[Command]:
         line += part.count("\n")
 
 
-def alike(shown: str, real: str) -> bool:
+def alike(printed: str, real: str) -> bool:
     """Compare line by line, with `…` for any text, and a line of it for any lines."""
     pattern = ""
-    for line in shown.strip().splitlines():
+    for line in printed.strip().splitlines():
         if line.strip() == "…":
             pattern += r"(?:.*\n)*?"
         else:
@@ -119,8 +119,8 @@ def run_command(command: Command, block: Block, name: str) -> None:
     env = os.environ | plain | {"PATH": scripts + os.pathsep + os.environ["PATH"]}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as both:
         fd = both.fileno()
-        if found := re.fullmatch(r"clew ([^|&;<>()$`]*)", command.text):
-            process = Process(["-m", "clew_cli", *shlex.split(found[1])], env, stdout=fd, stderr=fd)
+        if match := re.fullmatch(r"clew ([^|&;<>()$`]*)", command.text):
+            process = Process(["-m", "clew_cli", *shlex.split(match[1])], env, stdout=fd, stderr=fd)
             code = process.wait(PATIENCE)
         else:
             code = subprocess.run(
@@ -128,12 +128,12 @@ def run_command(command: Command, block: Block, name: str) -> None:
                 timeout=PATIENCE, check=False,
             ).returncode  # fmt: skip
         both.seek(0)
-        said = both.read()
+        record = both.read()
     where = f"{name}:{command.line}: $ {command.text}\n"
-    assert code == block.exit, where + said
+    assert code == block.exit, where + record
     if command.output.strip():
-        assert alike(command.output, said), (
-            f"{where}--- shown:\n{command.output}\n--- real:\n{said}"
+        assert alike(command.output, record), (
+            f"{where}--- shown:\n{command.output}\n--- real:\n{record}"
         )
 
 
@@ -228,7 +228,7 @@ def test_commands_are_ours_and_come_with_their_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "real", "same"),
+    ("text", "real", "same"),
     [
         ("a\nb", "a\nb\n", True),
         ("a\nb", "a\nc\n", False),
@@ -242,5 +242,5 @@ def test_commands_are_ours_and_come_with_their_output() -> None:
         ("a.c", "abc", False),
     ],
 )
-def test_shown_output_stands_for_the_real_one(shown: str, real: str, same: bool) -> None:
-    assert alike(shown, real) is same
+def test_shown_output_stands_for_the_real_one(text: str, real: str, same: bool) -> None:
+    assert alike(text, real) is same

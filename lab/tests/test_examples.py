@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PRINTS = "Prints:\n\n"
 
 
-def said_to_print(path: Path) -> str:
+def printed_text(path: Path) -> str:
     """The last part of the docstring: what a person will see."""
     words = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
     assert PRINTS in words, f"{path.name}: its docstring must end with what it prints"
@@ -42,7 +42,7 @@ def test_an_example_prints_what_it_says(path: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert alike(said_to_print(path), done.stdout), done.stdout
+    assert alike(printed_text(path), done.stdout), done.stdout
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 
-def ask(folder: Path, *given: str) -> subprocess.CompletedProcess[str]:
+def ask(folder: Path, *text: str) -> subprocess.CompletedProcess[str]:
     """`make ask` in an environment that is set up already: this one."""
     environment = folder / "venv"
     (environment / "bin").mkdir(parents=True)
@@ -26,7 +26,7 @@ def ask(folder: Path, *given: str) -> subprocess.CompletedProcess[str]:
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{RUN}" "$@"\n', "utf-8")
     program.chmod(0o755)
     return subprocess.run(
-        ["make", "ask", f"VENV={environment}", *given],
+        ["make", "ask", f"VENV={environment}", *text],
         env={**os.environ, "CLEW_STORE": str(folder / "runs.sqlite")},
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip

@@ -47,27 +47,27 @@ def test_what_is_drawn_stands_within_what_was_named(tmp_path: Path) -> None:
     for name in ("core/one.py", "core/deep/two.py", "three.py", "four.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(SOURCE)
-    found = {mutant.file for mutant in mutants.sample(tmp_path, 1, 1000, ("core", "three.py"))}
-    assert found == {"core/one.py", "core/deep/two.py", "three.py"}
+    files = {mutant.file for mutant in mutants.sample(tmp_path, 1, 1000, ("core", "three.py"))}
+    assert files == {"core/one.py", "core/deep/two.py", "three.py"}
 
 
 def test_each_room_has_as_many_however_long_it_is(tmp_path: Path) -> None:
     for name, times in (("core/one.py", 9), ("guards/two.py", 1)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(SOURCE * times)
-    found = [one.file for one in mutants.by_turns(tmp_path, 1, 10, ("core", "guards"))]
-    assert found == ["core/one.py", "guards/two.py"] * 5
+    files = [one.file for one in mutants.by_turns(tmp_path, 1, 10, ("core", "guards"))]
+    assert files == ["core/one.py", "guards/two.py"] * 5
 
 
 def test_kinds_take_turns_and_each_mutant_is_one_change(tmp_path: Path) -> None:
-    found = drawn(tmp_path)
-    first = [kind for kind, _ in itertools.groupby(mutant.kind for mutant in found)]
+    values = drawn(tmp_path)
+    first = [kind for kind, _ in itertools.groupby(mutant.kind for mutant in values)]
     assert len(set(first[:8])) == 8
     assert {"deletion", "condition", "result", "arg_removal", "swap_op"} <= set(first)
-    for mutant in found:
+    for mutant in values:
         compile(mutant.code, "delays.py", "exec")
         assert mutant.was != mutant.now
-    assert ("delay *= times", "pass") in {(mutant.was, mutant.now) for mutant in found}
+    assert ("delay *= times", "pass") in {(mutant.was, mutant.now) for mutant in values}
 
 
 def test_what_no_run_could_tell_is_left_alone(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_report_has_a_row_for_each_room_and_all_that_survived(tmp_path: Path) 
     text = report.written(drawn, known, {drawn[3].key: "it is for the reader"}, "Seed 1.")
     assert text.startswith("Seed 1.\n\n| room | mutants | noticed |")
     assert "\n| core | 4 | 2 | 1 | 1 | 1 | 66.7% |\n| all | 4 | 2 | 1 | 1 | 1 | 66.7% |" in text
-    head, found = text.split("What survived:\n\n")
+    head, survivors = text.split("What survived:\n\n")
     assert "core/one.py" not in head
-    assert found.count("`core/one.py") == 1
+    assert survivors.count("`core/one.py") == 1
     assert report.short("a | b") == r"`a \| b`"

@@ -69,14 +69,14 @@ def private_imports(source: str, known: set[str]) -> Iterator[str]:
     """What a program imports of clew that is not in the list."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found = [alias.name for alias in node.names]
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
         yield from (
             name
-            for name in found
+            for name in names
             if name.partition(".")[0].startswith("clew") and name not in known
         )
 
@@ -136,8 +136,8 @@ def test_what_the_command_line_imports_by_a_name_in_text_is_public_too(path: Pat
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
-    found = [name for text in texts for name in private_words(text, KNOWN)]
-    assert [name for name in found if not name.startswith("clew.cli")] == []
+    private = [name for text in texts for name in private_words(text, KNOWN)]
+    assert [name for name in private if not name.startswith("clew.cli")] == []
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,13 @@ RIGHT: Final[dict[Any, Any]] = {str: "x", int: 1, float: 1.0, bool: False}
 
 
 def public_classes() -> dict[str, type]:
-    found: dict[type, str] = {}
+    fields: dict[type, str] = {}
     for name in PUBLIC:
         module, _, last = name.rpartition(".")
         made: object = getattr(importlib.import_module(module), last)
         if inspect.isclass(made):
-            found.setdefault(made, name)
-    return {name: made for made, name in found.items()}
+            fields.setdefault(made, name)
+    return {name: made for made, name in fields.items()}
 
 
 CLASSES: Final = public_classes()
@@ -89,7 +89,7 @@ def fields(kind: type) -> dict[str, Any]:
     return {name: plain(hints[name]) for name in names}
 
 
-def made(name: str, given: dict[str, Any]) -> Any:
+def made(name: str, arguments: dict[str, Any]) -> Any:
     """A setting with these values, and with what it needs besides."""
     kind, needed = SETTINGS[name], NEEDED.get(name.rpartition(".")[2], {})
     types_ = fields(kind)
@@ -98,7 +98,7 @@ def made(name: str, given: dict[str, Any]) -> Any:
         for one in inspect.signature(kind).parameters.values()
         if one.default is one.empty and one.name in types_
     }
-    return kind(**{**bare, **needed, **given})
+    return kind(**{**bare, **needed, **arguments})
 
 
 TRIED: Final = [
@@ -177,21 +177,21 @@ async def test_a_listener_that_cannot_listen_is_refused_on_every_path(listener: 
 
 
 @pytest.mark.parametrize(
-    "given",
+    "fields",
     [{"run_id": 3}, {"run_id": True}, {"run_id": b"r"}, {"origin": 3}, {"origin": "x"}],
     ids=str,
 )
-async def test_an_id_or_an_origin_of_another_type_is_refused(given: dict[str, Any]) -> None:
+async def test_an_id_or_an_origin_of_another_type_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="give a"):
-        await run(Agent(ScriptedModel([finish("x")])), "What?", store=MemoryStore(), **given)
+        await run(Agent(ScriptedModel([finish("x")])), "What?", store=MemoryStore(), **fields)
 
 
 @pytest.mark.parametrize(
-    "given", [{"limits": 3}, {"limits": {"steps": 3}}, {"context": 3}, {"context": None}], ids=str
+    "fields", [{"limits": 3}, {"limits": {"steps": 3}}, {"context": 3}, {"context": None}], ids=str
 )
-def test_a_part_of_another_type_is_refused(given: dict[str, Any]) -> None:
+def test_a_part_of_another_type_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"give (Limits|Context)\("):
-        Agent(ScriptedModel([finish("x")]), **given)
+        Agent(ScriptedModel([finish("x")]), **fields)
 
 
 def test_an_option_of_a_tool_that_is_none_is_refused_with_the_nearest() -> None:

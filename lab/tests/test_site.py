@@ -26,25 +26,25 @@ DOCS = ROOT / "docs"
 
 def test_the_navigation_has_every_page_once() -> None:
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
-    shown = ["README" if page == "index" else page for page in pages_of(NAVIGATION)]
-    assert sorted([*shown, *decisions()]) == sorted([*pages, *houses()])
+    texts = ["README" if page == "index" else page for page in pages_of(NAVIGATION)]
+    assert sorted([*texts, *decisions()]) == sorted([*pages, *houses()])
 
 
 def test_the_index_has_the_order_of_the_navigation() -> None:
     index = (DOCS / "README.md").read_text("utf-8")
     listed = re.findall(r"^\| \[[^]]+\]\(([^)]+)\.md\)", index, re.MULTILINE)
     address = {"index": "../README"} | {page: f"../{page}/README" for page in houses()}
-    shown = [address.get(page, page) for page in pages_of(NAVIGATION)]
-    assert listed == [*shown, "../lab/reports/README"]
+    values = [address.get(page, page) for page in pages_of(NAVIGATION)]
+    assert listed == [*values, "../lab/reports/README"]
     assert re.findall(r"^## (.*)", index, re.MULTILINE) == [*NAVIGATION]
 
 
 def test_the_reports_follow_the_list_of_all_figures() -> None:
-    shown = reports()
-    assert shown[0] == "measured/README"
-    assert {"measured/performance", "measured/durability"} < set(shown)
+    pages = reports()
+    assert pages[0] == "measured/README"
+    assert {"measured/performance", "measured/durability"} < set(pages)
     explanation = next(part["Explanation"] for part in navigation() if "Explanation" in part)
-    assert {"Measured": [f"{page}.md" for page in shown]} in explanation
+    assert {"Measured": [f"{page}.md" for page in pages]} in explanation
 
 
 def test_links_between_pages_and_reports_lead_on_from_the_site() -> None:

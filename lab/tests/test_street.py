@@ -33,8 +33,10 @@ OPTIONAL = {  # what a package uses of another one without requiring it
 
 
 def project(house: Path) -> dict[str, Any]:
-    found: dict[str, Any] = tomllib.loads((house / "pyproject.toml").read_text("utf-8"))["project"]
-    return found
+    results: dict[str, Any] = tomllib.loads((house / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
+    return results
 
 
 def named(requirement: str) -> str:
@@ -96,8 +98,10 @@ def test_it_imports_of_the_others_what_it_requires(house: Path) -> None:
     allowed = {named(one) for one in project(house)["dependencies"]} | {house.name}
     allowed |= {*OPTIONAL.get(house.name, {})}
     ours = {module_of(other): other.name for other in HOUSES}
-    found = {(path.name, ours[it]) for path in sources(house) for it in imports(path) if it in ours}
-    assert {(path, package) for path, package in found if package not in allowed} == set()
+    imported = {
+        (path.name, ours[it]) for path in sources(house) for it in imports(path) if it in ours
+    }
+    assert {(path, package) for path, package in imported if package not in allowed} == set()
 
 
 def private_uses(house: Path) -> set[str]:
@@ -115,19 +119,19 @@ def private_uses(house: Path) -> set[str]:
 def test_what_packages_use_of_clews_inside_is_listed_and_only_shrinks() -> None:
     """A package is built of public names; what it needs beyond them is in private_uses.txt."""
     listed = set(PRIVATE_USES.read_text("utf-8").splitlines())
-    found = {use for house in FURTHER for use in private_uses(house)}
-    assert found - listed == set(), "use a public name, or give clew one"
-    assert listed - found == set(), "take out of the list what nobody uses any more"
+    results = {use for house in FURTHER for use in private_uses(house)}
+    assert results - listed == set(), "use a public name, or give clew one"
+    assert listed - results == set(), "take out of the list what nobody uses any more"
 
 
 @EACH_FURTHER
 def test_it_keeps_the_rules_of_files(house: Path) -> None:
     source = house / "src"
-    found = [it for path in sources(house) for it in sizes(path, source)]
+    complaints = [it for path in sources(house) for it in sizes(path, source)]
     for path in sources(house):
         if path.relative_to(source).as_posix() not in IMPORT_BY_NAME:
-            found += hidden_imports(path, source)
-    assert found == []
+            complaints += hidden_imports(path, source)
+    assert complaints == []
     assert not {*BY_NAME} & {*IMPORT_BY_NAME}
 
 
@@ -143,8 +147,8 @@ def test_what_it_adds_is_there(house: Path) -> None:
     for group, entries in project(house).get("entry-points", {}).items():
         for name, value in entries.items():
             module, _, attribute = value.partition(" ")[0].partition(":")
-            found = importlib.import_module(module)
-            assert not attribute or hasattr(found, attribute), f"{group} {name}"
+            loaded = importlib.import_module(module)
+            assert not attribute or hasattr(loaded, attribute), f"{group} {name}"
 
 
 def test_clew_knows_what_the_others_add() -> None:

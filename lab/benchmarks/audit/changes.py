@@ -93,7 +93,7 @@ def _number(mark: Mark, rng: random.Random) -> str:
     for row in _COUNTS:
         if word := re.search(rf"\b({row.replace(' ', '|')})\b", text):
             return text.replace(word[0], rng.choice(row.split()), 1)
-    digits = [place for place, letter in enumerate(text) if letter in "0123456789"]
+    digits = [index for index, letter in enumerate(text) if letter in "0123456789"]
     letters = list(text)
     how = rng.choice(["first", "swap", "next"] if mark.letter == "n" else ["first"])
     if how == "first" or len(digits) < 2:
@@ -110,12 +110,12 @@ def _number(mark: Mark, rng: random.Random) -> str:
 def _date(text: str, rng: random.Random) -> str:
     """Another day, month, year or time, in the same format."""
     pieces = list(re.finditer(r"\d+", text))
-    names = [(row, found) for row in _MONTHS if (found := re.search(rf"\b(?:{row})", text))]
+    names = [(row, matches) for row in _MONTHS if (matches := re.search(rf"\b(?:{row})", text))]
     choice = rng.randrange(len(pieces) + bool(names))
     if choice == len(pieces):
-        row, found = names[0]
+        row, matches = names[0]
         other = rng.choice(row.split("|")).replace("\\", "")
-        return text[: found.start()] + other + text[found.end() :]
+        return text[: matches.start()] + other + text[matches.end() :]
     piece = pieces[choice]
     number = int(piece[0])
     if number > 31:
@@ -132,10 +132,10 @@ def _name(text: str, entry: Entry, corpus: Sequence[Entry], rng: random.Random) 
     if rng.random() < 0.5:
         return other
     words, others = text.split(), [word for word in other.split() if len(word) > 3]
-    places = [place for place, word in enumerate(words) if len(word) > 3 and word[0].isupper()]
-    if not places or not others or not others[0][0].isupper():
+    indexes = [index for index, word in enumerate(words) if len(word) > 3 and word[0].isupper()]
+    if not indexes or not others or not others[0][0].isupper():
         return other
-    words[rng.choice(places)] = rng.choice(others)
+    words[rng.choice(indexes)] = rng.choice(others)
     return " ".join(words)
 
 
@@ -143,14 +143,14 @@ def _quotation(text: str, entry: Entry, corpus: Sequence[Entry], rng: random.Ran
     """Another word in it."""
     texts = " ".join(each.text for each in corpus if each is not entry)
     other = str(rng.choice(re.findall(r"[a-z]{4,}", texts)))
-    found = rng.choice(list(re.finditer(r"\w{3,}", text)))
-    return text[: found.start()] + other + text[found.end() :]
+    match = rng.choice(list(re.finditer(r"\w{3,}", text)))
+    return text[: match.start()] + other + text[match.end() :]
 
 
 def _link(text: str, rng: random.Random) -> str:
     """Another word in its host or path."""
-    found = rng.choice(list(re.finditer(r"(?<=[/.-])\w+|\d+", text)))
-    word = str(found[0])
+    match = rng.choice(list(re.finditer(r"(?<=[/.-])\w+|\d+", text)))
+    word = str(match[0])
     if word == "example":
         return text
-    return text[: found.start()] + word[::-1] + "x" + text[found.end() :]
+    return text[: match.start()] + word[::-1] + "x" + text[match.end() :]

@@ -74,9 +74,9 @@ def read(path: Path = FILE) -> list[Entry]:
 
 def _answer(line: str) -> Answer:
     text, marks, end = "", [], 0
-    for found in _MARKED.finditer(line):
-        text += line[end : found.start()]
-        marks.append(Mark(found[1], found[2], len(text)))
-        text += found[2]
-        end = found.end()
+    for match in _MARKED.finditer(line):
+        text += line[end : match.start()]
+        marks.append(Mark(match[1], match[2], len(text)))
+        text += match[2]
+        end = match.end()
     return Answer(text + line[end:], tuple(marks))

@@ -99,8 +99,8 @@ def measure(corpus: Sequence[Entry], which: Half) -> Figures:
         trajectory = record(entry, others)
         for answer in entry.answers:
             for what, text in variants(answer, entry, others, corpus, rng):
-                found = audit(text, trajectory)
-                figures.tried[what].append(Tried(what, text, not found.ok, found))
+                audited = audit(text, trajectory)
+                figures.tried[what].append(Tried(what, text, not audited.ok, audited))
     return figures
 
 

@@ -47,10 +47,10 @@ def tasks() -> Iterator[Task]:
         label, text = line.split("\t")
         yield Task(text, label, "ours")
     for record in records("bfcl-single"):
-        said = [turn["content"] for turn in record["task"][0] if turn["role"] == "user"]
+        contents = [turn["content"] for turn in record["task"][0] if turn["role"] == "user"]
         if "relevance" not in record["category"]:  # of those no call answers it
             label = "rewoo" if "parallel" in record["category"] else "react"
-            yield Task(" ".join(said), label, "BFCL")
+            yield Task(" ".join(contents), label, "BFCL")
 
 
 def figures() -> Iterator[str]:

@@ -29,7 +29,7 @@ def audited(row: Row) -> Audit:
     return audit(row["answer"], record(row["question"], row["passage"]))
 
 
-def shown(hits: int, of: int) -> str:
+def share_text(hits: int, of: int) -> str:
     """A count with its share and interval, as the page has it."""
     low, high = wilson(hits / of, of)
     return f"{hits} ({hits / of:.3f}; {low:.3f} to {high:.3f})"
@@ -39,15 +39,15 @@ def table(half: str, *, misses: bool) -> str:
     """The row of one half."""
     number, objected = {True: 0, False: 0}, {True: 0, False: 0}
     for row in rows(half):
-        found, supported = audited(row), row["kind"] == "supported"
+        audited_row, supported = audited(row), row["kind"] == "supported"
         number[supported] += 1
-        objected[supported] += not found.ok
-        if misses and half == "seen" and found.ok != supported:
+        objected[supported] += not audited_row.ok
+        if misses and half == "seen" and audited_row.ok != supported:
             print(f"{row['id']} {row['kind']}: {row['answer']}\n  {row['passage']}\n"
-                  f"  {found.problems}", file=sys.stderr)  # fmt: skip
+                  f"  {audited_row.problems}", file=sys.stderr)  # fmt: skip
     return (
-        f"| {half} | {number[True]} | {shown(objected[True], number[True])} "
-        f"| {number[False]} | {shown(objected[False], number[False])} |"
+        f"| {half} | {number[True]} | {share_text(objected[True], number[True])} "
+        f"| {number[False]} | {share_text(objected[False], number[False])} |"
     )
 
 
@@ -55,11 +55,11 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.claims")
     options.add_argument("--misses", action="store_true", help="of the seen half alone")
     options.add_argument("--half", choices=("seen", "unseen"), help="one of them alone")
-    given = options.parse_args()
+    arguments = options.parse_args()
     print("| half | supported | objected to | unsupported | caught |")
     print("|---|---|---|---|---|")
-    for half in ("seen", "unseen") if given.half is None else (given.half,):
-        print(table(half, misses=given.misses))
+    for half in ("seen", "unseen") if arguments.half is None else (arguments.half,):
+        print(table(half, misses=arguments.misses))
     return 0
 
 

@@ -20,15 +20,15 @@ def loop(client: Client, size: int) -> Run:
     config = types.GenerateContentConfig(system_instruction=SYSTEM, tools=[declared])
 
     async def run(script: Script) -> str:
-        said = [types.Content(role="user", parts=[types.Part(text=script.goal)])]
+        contents = [types.Content(role="user", parts=[types.Part(text=script.goal)])]
         while True:
             reply = await client.aio.models.generate_content(
-                model="bench", contents=list(said), config=config
+                model="bench", contents=list(contents), config=config
             )
             if not reply.function_calls:
                 return reply.text or ""
             if reply.candidates and reply.candidates[0].content:
-                said.append(reply.candidates[0].content)
+                contents.append(reply.candidates[0].content)
             results = [
                 types.FunctionResponse(
                     id=call.id,
@@ -38,7 +38,7 @@ def loop(client: Client, size: int) -> Run:
                 for call in reply.function_calls
             ]
             parts = [types.Part(function_response=result) for result in results]
-            said.append(types.Content(role="user", parts=parts))
+            contents.append(types.Content(role="user", parts=parts))
 
     return run
 

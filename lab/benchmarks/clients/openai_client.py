@@ -73,8 +73,8 @@ async def main() -> None:
         client = openai.AsyncOpenAI(base_url=args.url, api_key="none", http_client=http)
         if args.kind == "first":
             first = First()
-            shown = streamed(client, form, first.heard)
-            tell(await measure_first(args.plan, loop(form, shown, args.size), first))
+            complete = streamed(client, form, first.heard)
+            tell(await measure_first(args.plan, loop(form, complete, args.size), first))
             return
         run = loop(form, post(client) if args.kind == "post" else raw(client, form), args.size)
         if not args.at_once:

@@ -21,7 +21,7 @@ from clew import Agent, Limits, MemoryStore, Tool, read, run
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew_code.programs import run_code
 
-MOST: Final = 0.7
+LIMIT: Final = 0.7
 """Of the steps of calls, that programs may take."""
 
 
@@ -35,8 +35,8 @@ class Steps:
 
 async def _result(tool: Tool, args: dict[str, Any]) -> Any:
     """What a tool gives, without a run: what the script of calls goes on with."""
-    given: Any = tool.call(args, "")
-    return await given if hasattr(given, "__await__") else given
+    value: Any = tool.call(args, "")
+    return await value if hasattr(value, "__await__") else value
 
 
 async def by_calls(task: Task, solved: Solution, *, wide: bool) -> Steps:
@@ -102,8 +102,8 @@ async def compare() -> int:
         ]
         wrong += [task.name for way in ways if not way.right]
         row = sums.setdefault(task.family, [0, 0, 0, 0])
-        for place, number in enumerate([1, *(way.number for way in ways)]):
-            row[place] += number
+        for index, number in enumerate([1, *(way.number for way in ways)]):
+            row[index] += number
     sums["all"] = [sum(column) for column in zip(*sums.values(), strict=True)]
     heads = ("tasks", "", "one call a step", "calls at once", "programs", "of one", "of at once")
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
@@ -112,8 +112,8 @@ async def compare() -> int:
               f" {code / wide:.2f} |")  # fmt: skip
     print(f"\n{sums['all'][0]} tasks, solved by scripts: {len(wrong)} answers were wrong {wrong}")
     _, one, wide, code = sums["all"]
-    good = not wrong and code <= MOST * one and code <= MOST * wide
-    print(f"steps of programs at most {MOST} of those of calls: {'yes' if good else 'NO'}")
+    good = not wrong and code <= LIMIT * one and code <= LIMIT * wide
+    print(f"steps of programs at most {LIMIT} of those of calls: {'yes' if good else 'NO'}")
     return 0 if good else 1
 
 

@@ -65,8 +65,10 @@ def tasks() -> list[Task]:
             " has the tasks"
         )
     with _imported(folder) as base:
-        found = [one for iterator, _ in base.task_iterators for one in iterator]
-    return [Task(one.name, one.instruction, one.expected_output, _functions(one)) for one in found]
+        iterators = [one for iterator, _ in base.task_iterators for one in iterator]
+    return [
+        Task(one.name, one.instruction, one.expected_output, _functions(one)) for one in iterators
+    ]
 
 
 @contextlib.contextmanager
@@ -95,14 +97,14 @@ def _functions(task: Any) -> Callable[[], Mapping[str, Callable[..., Any]]]:
     """The task's own functions; those of a browser are of a new one each time."""
 
     def made() -> Mapping[str, Callable[..., Any]]:
-        found: dict[str, Callable[..., Any]] = {
+        results: dict[str, Callable[..., Any]] = {
             name: kind.function for name, kind in task.tools.items()
         }
-        if "click_url" in found:
-            old = found["click_url"].__self__  # type: ignore[attr-defined] # a method of a browser
+        if "click_url" in results:
+            old = results["click_url"].__self__  # type: ignore[attr-defined] # a method of a browser
             new = type(old)(pages=old.pages, default_page="/")
-            found |= {name: getattr(new, name) for name in found if hasattr(new, name)}
-        return found
+            results |= {name: getattr(new, name) for name in results if hasattr(new, name)}
+        return results
 
     return made
 

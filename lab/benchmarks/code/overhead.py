@@ -24,7 +24,7 @@ from clew_code.sandbox import kernel
 
 CALLS: Final = 101
 ROUNDS: Final = 9
-MOST: Final = 1.0
+LIMIT: Final = 1.0
 """Milliseconds of overhead that a call from code may have."""
 
 
@@ -75,11 +75,11 @@ async def one(executor: Executor, store: Store) -> list[float]:
     async with resources():
         few = await spent(executor, program(1), store)
         code = await spent(executor, program(CALLS), store)
-        least = await spent(executor, plain(1), store)
+        minimum = await spent(executor, plain(1), store)
         own = await spent(executor, plain(CALLS), store)
     return [
         (code.wall - few.wall) / more, (code.cpu - few.cpu) / more,
-        (own.wall - least.wall) / more, (own.cpu - least.cpu) / more,
+        (own.wall - minimum.wall) / more, (own.cpu - minimum.cpu) / more,
     ]  # fmt: skip
 
 
@@ -102,12 +102,12 @@ async def measure() -> int:
                     rows.append(await one(executor, store))
                     await store.close()
                 wall, cpu, own, own_cpu = map(statistics.median, zip(*rows, strict=True))
-                good = good and wall - own <= MOST
+                good = good and wall - own <= LIMIT
                 loads.append(os.getloadavg()[0])
                 print(
                     f"| {executor.name} | {name} | {wall:.2f} ms | {cpu:.2f} ms | {own:.2f} ms |"
                     f" {own_cpu:.2f} ms | {wall - own:.2f} ms | {cpu - own_cpu:.2f} ms |"
                 )
     print(f"\n{os.cpu_count()} cores, load {min(loads):.1f} to {max(loads):.1f}")
-    print(f"the overhead of a call is at most {MOST:g} ms: {'yes' if good else 'NO'}")
+    print(f"the overhead of a call is at most {LIMIT:g} ms: {'yes' if good else 'NO'}")
     return 0 if good else 1

@@ -201,8 +201,8 @@ print(repr(max(valid, key=lambda one: len(one))))
 def _common(wide: Wide) -> Calls:
     (counts,) = yield [call("count_nucleotides", dna_sequence="AGCTAGCCGATGCA")]
     best = max(counts, key=lambda one: counts[one])
-    (found,) = yield [call("transcribe_dna_to_mrna", dna_sequence=best * 3)]
-    return found
+    (transcribed,) = yield [call("transcribe_dna_to_mrna", dna_sequence=best * 3)]
+    return transcribed
 
 
 def _longest(wide: Wide) -> Calls:
@@ -223,16 +223,16 @@ def travel(name: str) -> Solution:
             for leg in legs
         ]
         hotels = [call("book_hotel", location=leg.to, preferences=list(leg.wishes)) for leg in legs]
-        found = yield [*flights, *hotels]
+        listed = yield [*flights, *hotels]
         half = len(legs)
         prices = yield [
             call(
                 "budget_calculator",
-                flight_price=min(flight["price"] for flight in found[place]),
-                hotel_price_per_night=leg.chosen(found[half + place])["price_per_night"],
+                flight_price=min(flight["price"] for flight in listed[index]),
+                hotel_price_per_night=leg.chosen(listed[half + index])["price_per_night"],
                 num_nights=leg.nights,
             )
-            for place, leg in enumerate(legs)
+            for index, leg in enumerate(legs)
         ]
         return sum(prices)
 

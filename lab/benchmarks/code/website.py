@@ -65,22 +65,22 @@ def person(task_name: str, right: Any) -> Solution:
     def calls(wide: Wide) -> Calls:
         page = yield from _people(wide, lambda text: path in text)
         if what == "department":
-            return _found(page)
+            return _matched(page)
         url = next(one for one in _links(page) if one.endswith(f"/{who}"))
         (text,) = yield [call("click_url", url=url)]
-        return _found(text)
+        return _matched(text)
 
-    def _found(printed: str) -> Any:
+    def _matched(printed: str) -> Any:
         if what == "department":
             return re.findall(r"(\w[\w ]*) Team:|of (\w[\w ]*) Department", printed)[0][0] or None
         label = {"email": "Email", "phone_number": "Phone", "expertise": "Expertise"}[what]
-        found = re.findall(rf"{label}: (.*)", printed)
-        return found[-1].strip()
+        matches = re.findall(rf"{label}: (.*)", printed)
+        return matches[-1].strip()
 
     def read(printed: str) -> Any:
         if what == "department":
             return re.findall(r"of (\w[\w ]*) Department", printed)[-1]
-        return _found(printed)
+        return _matched(printed)
 
     wanted = f' or url.endswith("/{who}")'
     return Solution((LOOK, CRAWL.format(top="/team", wanted=wanted)), calls, read)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from benchmarks.context import lengths, others, strict, talks
-from benchmarks.context.page import Found, of_part
+from benchmarks.context.page import PageFigures, of_part
 from durability import entries
 from durability.progress import tell
 from reporting import pages
 from reporting.outcomes import keep
 
-PARTS: Final[Mapping[str, Callable[[int], Found]]] = {
+PARTS: Final[Mapping[str, Callable[[int], PageFigures]]] = {
     "long": lengths.measure,
     "others": others.measure,
     "talks": talks.measure,
@@ -34,12 +34,12 @@ def main() -> int:
         return 2
     missed: list[str] = []
     for name in wanted:
-        found = PARTS[name](args.sample)
+        fields = PARTS[name](args.sample)
         tell(f"{name}: done\n")
-        missed += [f"{name}: {why}" for why in found.missed]
-        if found.empty:
+        missed += [f"{name}: {why}" for why in fields.missed]
+        if fields.empty:
             continue
-        section = found.section(f"python -m benchmarks.context --parts {name}")
+        section = fields.section(f"python -m benchmarks.context --parts {name}")
         if args.print or args.sample > 1:
             print(pages.in_full(section))
         else:

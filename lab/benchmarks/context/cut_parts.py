@@ -215,7 +215,7 @@ class Talker:
     chance: random.Random
     below: bool = False
     left: int = 8
-    said: int = 0
+    number: int = 0
     fails: bool = True
 
     def __call__(self, body: dict[str, Any]) -> Say | Fail:
@@ -223,9 +223,9 @@ class Talker:
         chance = self.chance
         if self.fails and chance.random() < 0.06:
             return _TOO_LONG
-        self.said += 1
+        self.number += 1
         self.left -= 1
-        reasoning = f"Step {self.said}." if chance.random() < 0.3 else ""
+        reasoning = f"Step {self.number}." if chance.random() < 0.3 else ""
         if self.left < 0:
             return self._answer(reasoning)
         if chance.random() < 0.12:
@@ -267,7 +267,7 @@ class Talker:
             ("light", f'{{"lamp": "white {number}"}}'),
         ]
         if not self.below:
-            step = chance.randrange(max(1, self.said))
+            step = chance.randrange(max(1, self.number))
             calls += [
                 ("light", f'{{"lamp": "red {number}"}}'),
                 ("burst", f'{{"lamp": "thin {number}"}}'),

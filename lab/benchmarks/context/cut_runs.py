@@ -43,7 +43,7 @@ _PATIENCE: Final = 20
 
 
 @dataclass
-class Found:
+class CutTally:
     """What was counted: cuts and prompts, what was refused, and what did not replay."""
 
     runs: int = 0
@@ -60,7 +60,7 @@ class Found:
         """All cuts."""
         return self.cuts.total()
 
-    def add(self, other: "Found") -> None:
+    def add(self, other: "CutTally") -> None:
         """Count what another found too."""
         self.runs += other.runs
         self.requests += other.requests
@@ -103,15 +103,15 @@ class Cutting:
         for number in range(self.rounds):
             record = await self._ruled()
             self.talker.left = self.chance.randint(1, 12)
-            said = f"And number {number}?" if self.chance.random() < 0.6 else ""
+            text = f"And number {number}?" if self.chance.random() < 0.6 else ""
             if (
                 record.steps
                 and not record.step.pending
-                and not (said and self.chance.random() < 0.5)
+                and not (text and self.chance.random() < 0.5)
             ):
                 to = self.chance.randrange(len(record.steps))
                 await clew.rewind("run", to=to, lesson=f"Not as in {number}.", store=self.store)
-            await self._worked(clew.resume(self.agent, "run", say=said, store=self.store))
+            await self._worked(clew.resume(self.agent, "run", say=text, store=self.store))
         await self._ruled()
 
     async def _ruled(self) -> Trajectory:
@@ -136,40 +136,40 @@ class Cutting:
                 return
 
 
-async def cut_at_random(form: str, seed: int, rounds: int = 4) -> Found:
+async def cut_at_random(form: str, seed: int, rounds: int = 4) -> CutTally:
     """Play the run of this seed, count its cuts, and replay it."""
-    found, one, failed = Found(runs=1), Cutting(form, seed, rounds), ""
+    tally, one, failed = CutTally(runs=1), Cutting(form, seed, rounds), ""
     try:
         await one.play()
     except ClewError as error:
         failed = f"{one.name}: {error}"
     for strict in one.services:
-        found.requests += len(strict.bodies)
-        found.moved += sum(_BOUND in why for why in strict.refused)
-        found.refused += [f"{one.name}: {why}" for why in strict.refused if _BOUND not in why]
-    if failed and not found.refused:
-        found.refused.append(failed)
+        tally.requests += len(strict.bodies)
+        tally.moved += sum(_BOUND in why for why in strict.refused)
+        tally.refused += [f"{one.name}: {why}" for why in strict.refused if _BOUND not in why]
+    if failed and not tally.refused:
+        tally.refused.append(failed)
     for info in await one.store.runs():
         agent = one.agent if info.run_id == "run" else one.below
-        await _replayed(found, agent, one, info.run_id)
-    return found
+        await _replayed(tally, agent, one, info.run_id)
+    return tally
 
 
-async def _replayed(found: Found, agent: Agent, one: Cutting, run_id: str) -> None:
+async def _replayed(tally: CutTally, agent: Agent, one: Cutting, run_id: str) -> None:
     """Count a run's cuts, and replay it: every prompt has to be, to the byte, what it was."""
     before = await one.store.read(run_id)
     record = await clew.read(run_id, store=one.store)
     for entry in record.entries:
         if isinstance(entry.event, Compacted):
             forced = entry.event.why.startswith("the provider")
-            found.cuts["compaction after an error" if forced else "compaction"] += 1
+            tally.cuts["compaction after an error" if forced else "compaction"] += 1
         elif isinstance(entry.event, Rewound):
-            found.cuts[_REWINDS.get(entry.event.by, "rewind by itself")] += 1
+            tally.cuts[_REWINDS.get(entry.event.by, "rewind by itself")] += 1
     try:
         again = await clew.replay(agent, run_id, store=one.store)
     except ClewError as error:
-        found.diverged.append(f"{one.name}, {run_id}: {error}")
+        tally.diverged.append(f"{one.name}, {run_id}: {error}")
         return
     if again.passed_over or await one.store.read(run_id) != before:
-        found.diverged.append(f"{one.name}, {run_id}: {again.passed_over}")
-    found.replayed += 1
+        tally.diverged.append(f"{one.name}, {run_id}: {again.passed_over}")
+    tally.replayed += 1

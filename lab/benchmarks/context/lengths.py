@@ -20,7 +20,7 @@ from benchmarks.context.long_runs import (
     reading,
     tokens,
 )
-from benchmarks.context.page import Found
+from benchmarks.context.page import PageFigures
 from clew import Agent, Compaction, Context, Limits, MemoryStore, Trajectory
 from clew.context.compaction import Compacting
 from clew.core.events import Compacted, Usage
@@ -60,7 +60,7 @@ class Run:
     largest: int
     total: int
     breaks: int
-    found: bool
+    matches: bool
     compactions: Sequence[Compacted]
     record: Trajectory
 
@@ -83,8 +83,8 @@ async def measured(steps: int, by: tuple[str, ...] | None) -> Run:
     seen = b"".join(model.sent[-1]).decode()
     compactions = [e.event for e in record.entries if isinstance(e.event, Compacted)]
     total = sum(sizes) + sum(one.usage.input for one in compactions)
-    places = breaks(model.sent)
-    return Run(steps, max(sizes), total, len(places), FACT in seen, compactions, record)
+    cut_points = breaks(model.sent)
+    return Run(steps, max(sizes), total, len(cut_points), FACT in seen, compactions, record)
 
 
 def compaction_ms(record: Trajectory) -> float:
@@ -93,9 +93,9 @@ def compaction_ms(record: Trajectory) -> float:
     for _ in range(5):
         begun = time.process_time()
         compacting = Compacting(Compaction(), WINDOW, 200, None, 8_000)
-        found = compacting.due(record, clew.Usage(10**6, 100))
+        due = compacting.due(record, clew.Usage(10**6, 100))
         took.append(1_000 * (time.process_time() - begun))
-        assert found is not None
+        assert due is not None
     return min(took)
 
 
@@ -109,42 +109,42 @@ async def cpu(by: tuple[str, ...] | None) -> float:
 
 def summaries(asked: Sequence[Usage]) -> tuple[str, list[str]]:
     """How much of the prompts that ask for a summary was sent before."""
-    least = min(used.cached / used.input for used in asked)
+    lowest = min(used.cached / used.input for used in asked)
     text = (
-        f"The {len(asked)} prompts that asked for a summary held at least {least:.1%} of tokens "
+        f"The {len(asked)} prompts that asked for a summary held at least {lowest:.1%} of tokens "
         f"that had just been sent (aim: at least {AIM_CACHED:.0%})."
     )
-    return text, [f"a summary's prompt was cached to {least:.1%}"] * (least < AIM_CACHED)
+    return text, [f"a summary's prompt was cached to {lowest:.1%}"] * (lowest < AIM_CACHED)
 
 
-def measure(sample: int) -> Found:
+def measure(sample: int) -> PageFigures:
     """Runs of all lengths but for the longest ones, where a sample is asked for."""
     return asyncio.run(_measured(LENGTHS if sample == 1 else LENGTHS[:2]))
 
 
-async def _measured(lengths: Sequence[int]) -> Found:
+async def _measured(lengths: Sequence[int]) -> PageFigures:
     lines = [
         "| steps | policy | largest prompt | all prompts | of all of it | breaks | fact found |",
         "|---|---|---|---|---|---|---|",
     ]
-    whole: dict[int, Run] = {}
+    fields: dict[int, Run] = {}
     missed, asked = list[str](), list[Usage]()
     for steps in lengths:
         for name, by in POLICIES.items():
             tell(f"{steps} steps, {name}")
             run = await measured(steps, by)
-            share = run.total / whole.setdefault(steps, run).total
+            share = run.total / fields.setdefault(steps, run).total
             lines.append(
                 f"| {steps:,} | {name} | {run.largest:,} | {run.total:,} | {share:.3f} "
-                f"| {run.breaks} | {'yes' if run.found else 'no'} |"
+                f"| {run.breaks} | {'yes' if run.matches else 'no'} |"
             )
             asked += [one.usage for one in run.compactions if one.usage.input]
             if by is not None:
                 missed += [f"{steps} steps, {name}: {why}" for why in _missed(run, share)]
-    cost, too_much = await _cost(whole[max(set(lengths) & {100, 300})].record)
+    cost, too_much = await _cost(fields[max(set(lengths) & {100, 300})].record)
     cached, too_little = summaries(asked)
     text = ["## Long runs, and what they cost", "", TEXT, *lines, "", cost, "", cached, ""]
-    return Found("\n".join(text), [*missed, *too_much, *too_little])
+    return PageFigures("\n".join(text), [*missed, *too_much, *too_little])
 
 
 def _missed(run: Run, share: float) -> Iterator[str]:
@@ -153,7 +153,7 @@ def _missed(run: Run, share: float) -> Iterator[str]:
         yield f"a prompt of {run.largest:,} tokens"
     if run.breaks * AIM_BREAKS > run.steps:
         yield f"{run.breaks} breaks"
-    if not run.found:
+    if not run.matches:
         yield "the fact is lost"
     if run.steps == 100 and share > AIM_SHARE:
         yield f"{share:.3f} of the tokens"

@@ -50,8 +50,8 @@ def pages_read(prompt: Prompt) -> list[int]:
 
 def _page(part: Part) -> int:
     written = " ".join([part.text, *(f"{call.name} {call.arguments}" for call in part.calls)])
-    found = _CALLED.search(written)
-    return int(found[1]) if found else 0
+    matches = _CALLED.search(written)
+    return int(matches[1]) if matches else 0
 
 
 def reading(steps: int, *last: Move) -> Line:
@@ -131,14 +131,14 @@ class Summariser(WindowModel):
             raise self.summary
         before, now = self.sent[-1] if self.sent else [], messages(prompt)
         used = Usage(tokens(now), 40, cached=tokens(now[: shared(before, now)]))
-        said = self.summary or Reply(text=f"{SUMMARY} ({self.asked}).")
-        return msgspec.structs.replace(said, usage=used)
+        summary = self.summary or Reply(text=f"{SUMMARY} ({self.asked}).")
+        return msgspec.structs.replace(summary, usage=used)
 
 
 def shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:
     """How many messages two prompts begin with in common."""
     pairs = zip(one, other, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def breaks(sent: Sequence[Sequence[bytes]]) -> list[int]:

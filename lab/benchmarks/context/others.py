@@ -13,7 +13,7 @@ import platformdirs
 
 import clew
 from benchmarks.context.long_runs import FACT, breaks, page, page_text, shared
-from benchmarks.context.page import Found
+from benchmarks.context.page import PageFigures
 from clew import Agent, Compaction, Context, Limits, MemoryStore
 from clew.context.summary import ASKED
 from clew.core.events import Usage, encode
@@ -101,14 +101,14 @@ class Book:
             return self._sent(Say(text, usage=Usage(size, len(text) // 4)), body)
         self.sent.append(now)
         read = len(self.sent)
-        said = Say("", [("page", json.dumps({"number": read}))])
+        reply = Say("", [("page", json.dumps({"number": read}))])
         if read > self.steps:
-            said = self.last[min(read - self.steps, len(self.last)) - 1]
-        return self._sent(replace(said, usage=Usage(size, 20)), body)
+            reply = self.last[min(read - self.steps, len(self.last)) - 1]
+        return self._sent(replace(reply, usage=Usage(size, 20)), body)
 
-    def _sent(self, said: Say, body: dict[str, Any]) -> Send:
+    def _sent(self, planned: Say, body: dict[str, Any]) -> Send:
         """The reply, its calls with ids that never come again: the other systems pair by them."""
-        made = reply(said, body)
+        made = reply(planned, body)
         for call in made["choices"][0]["message"].get("tool_calls", ()):
             call["id"] = f"call_{len(self.sent)}"
         return Send(to_json(made))
@@ -119,7 +119,7 @@ class Book:
         return self.new + (self.total - self.new) // 10
 
     @property
-    def found(self) -> bool:
+    def has_fact(self) -> bool:
         """Whether the last request has the fact of the third page."""
         return bool(self.sent) and FACT.encode() in b"".join(self.sent[-1])
 
@@ -149,9 +149,9 @@ class Outcome:
         """Its line of the table."""
         book = self.book
         ended = f" (it ended after {len(book.sent) - 1} steps)" if self.failed else ""
-        found = "yes" if book.found and not self.failed else "no"
+        text = "yes" if book.has_fact and not self.failed else "no"
         sizes = f"{book.total:,} | {book.new:,} | {book.weighed:,} | {book.largest:,}"
-        rest = f"{book.overflows} | {len(breaks(book.sent))} | {book.summaries} | {found}"
+        rest = f"{book.overflows} | {len(breaks(book.sent))} | {book.summaries} | {text}"
         return f"| {self.name}{ended} | {sizes} | {rest} |"
 
 
@@ -209,7 +209,7 @@ HEAD: Final = """\
 |---|---|---|---|---|---|---|---|---|"""
 
 
-def measure(sample: int) -> Found:
+def measure(sample: int) -> PageFigures:
     """All systems; the sample is of no concern to a run of a few seconds."""
     del sample
     mine = [asyncio.run(ours(*one)) for one in OURS.items()]
@@ -230,4 +230,4 @@ def measure(sample: int) -> Found:
     ]
     if missed:
         lines += [f"**Missed**: {'; '.join(missed)}.", ""]
-    return Found("\n".join(lines), missed)
+    return PageFigures("\n".join(lines), missed)

@@ -9,7 +9,7 @@ from reporting.outcomes import Section, of_markdown, of_parts
 
 
 @dataclass(frozen=True)
-class Found:
+class PageFigures:
     """What was measured ("" where there was nothing to measure), and what missed its aim."""
 
     text: str = ""
@@ -28,6 +28,6 @@ class Found:
         return of_markdown(command, self.text)
 
 
-def of_part(part: Part) -> Found:
+def of_part(part: Part) -> PageFigures:
     """A part that is counted in figures with aims."""
-    return Found(missed=list(failures([part])), part=part)
+    return PageFigures(missed=list(failures([part])), part=part)

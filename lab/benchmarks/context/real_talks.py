@@ -38,8 +38,8 @@ def recorded() -> Iterator[tuple[str, str, Talk]]:
 def mini(folder: Path) -> Iterator[tuple[str, str, Talk]]:
     """The trajectories of mini-swe-agent in a folder."""
     for path in sorted(folder.rglob("*.traj.json")):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        messages = found["messages"]
+        document = json.loads(path.read_text(encoding="utf-8"))
+        messages = document["messages"]
         system = "\n".join(str(one["content"]) for one in messages if one["role"] == "system")
         goal = next(str(one["content"]) for one in messages if one["role"] == "user")
         turns = tuple(_turns(messages))
@@ -48,16 +48,16 @@ def mini(folder: Path) -> Iterator[tuple[str, str, Talk]]:
 
 def _turns(messages: list[dict[str, Any]]) -> Iterator[Turn]:
     """Each reply with calls, and what they gave; what only the harness said is left out."""
-    given = {one["tool_call_id"]: one for one in messages if one["role"] == "tool"}
+    by_call_id = {one["tool_call_id"]: one for one in messages if one["role"] == "tool"}
     for one in messages:
         calls = one.get("tool_calls") or []
-        made = [call for call in calls if call["id"] in given]
+        made = [call for call in calls if call["id"] in by_call_id]
         if one["role"] == "assistant" and made:
             raw = tuple(
                 RawCall(call["function"]["name"], call["function"]["arguments"], call["id"])
                 for call in made
             )
-            seen = tuple(Seen(str(given[call["id"]]["content"]), ok=True) for call in made)
+            seen = tuple(Seen(str(by_call_id[call["id"]]["content"]), ok=True) for call in made)
             yield Turn(Reply(one.get("content") or "", raw, "calls"), seen, "", ())
 
 

@@ -10,10 +10,10 @@ from clew import Trajectory
 from clew.core.trajectory import Step
 from clew.tools.recall import recall
 
-LEAST: Final = 6
+MINIMUM: Final = 6
 """The fewest characters of a text that counts."""
 
-_WORDS: Final = re.compile(r"[\w./@:#$+-]{%d,}" % LEAST)  # noqa: UP031 - braces of its own
+_WORDS: Final = re.compile(r"[\w./@:#$+-]{%d,}" % MINIMUM)  # noqa: UP031 - braces of its own
 _EDGES: Final = "./:+-"
 """Identifiers, paths, numbers: what stands between blanks, quotes, brackets and commas."""
 
@@ -40,8 +40,8 @@ def texts(value: Any) -> Iterator[str]:
 
 def words(text: str) -> list[str]:
     """The identifiers, paths and numbers of a text, each once."""
-    found = (word.strip(_EDGES) for word in _WORDS.findall(text))
-    return list(dict.fromkeys(word for word in found if len(word) >= LEAST))
+    texts = (word.strip(_EDGES) for word in _WORDS.findall(text))
+    return list(dict.fromkeys(word for word in texts if len(word) >= MINIMUM))
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Conversation:
     """A whole record, and what its actions refer to; it does not hang on a policy."""
 
     record: Trajectory
-    _found: dict[Reference, bool] = field(default_factory=dict[Reference, bool])
+    _recalled: dict[Reference, bool] = field(default_factory=dict[Reference, bool])
 
     @cached_property
     def references(self) -> Sequence[Reference]:
@@ -58,26 +58,26 @@ class Conversation:
         What the question or a person's words hold is never left out, and does not count.
         """
         seen, always = list[str](), [self.record.visible_goal]
-        found = list[Reference]()
+        listed = list[Reference]()
         for step in self.record.steps:
-            known, said = "\n".join(seen), "\n".join(always)
+            known, always_text = "\n".join(seen), "\n".join(always)
             for call in step.calls:
                 for text in texts(call.action.args):
-                    found += [
+                    listed += [
                         Reference(step.number, word)
                         for word in words(text)
-                        if word in known and word not in said
+                        if word in known and word not in always_text
                     ]
             seen += [text for _, text in _results(step)]
             always += [notice.text for notice in step.notices if hasattr(notice, "text")]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(listed))
 
-    def found_by_recall(self, one: Reference) -> bool:
+    def recalls(self, one: Reference) -> bool:
         """Whether `recall` gives the text, asked for by it, at the step that needs it."""
-        if one not in self._found:
+        if one not in self._recalled:
             _, *pieces = recall(self._before(one.step), one.text).text.split('read_more("')
-            self._found[one] = any(one.text in piece for piece in pieces)
-        return self._found[one]
+            self._recalled[one] = any(one.text in piece for piece in pieces)
+        return self._recalled[one]
 
     def readable(self, one: Reference, prompt: str) -> bool:
         """Whether the prompt names the handle of a result that has the text."""
@@ -91,10 +91,10 @@ class Conversation:
     def _before(self, number: int) -> Trajectory:
         """The record as it was before a step's thought."""
         thoughts = 0
-        for place, entry in enumerate(self.record.entries):
+        for index, entry in enumerate(self.record.entries):
             thoughts += type(entry.event).__name__ == "Thought"
             if thoughts == number:
-                return Trajectory(self.record.run_id, self.record.entries[:place])
+                return Trajectory(self.record.run_id, self.record.entries[:index])
         return self.record
 
 

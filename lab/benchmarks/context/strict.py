@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Final
 
-from benchmarks.context.cut_runs import FORMS, Found, cut_at_random
+from benchmarks.context.cut_runs import FORMS, CutTally, cut_at_random
 from durability.progress import tell
 from recordings.part import Figure, Part, count
 
@@ -39,36 +39,36 @@ def measure(sample: int) -> Part:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with ProcessPoolExecutor(cores, mp_context=multiprocessing.get_context("spawn")) as pool:
         for form in FORMS:
-            found, seed = Found(), 0
-            while found.total < wanted:
+            tally, seed = CutTally(), 0
+            while tally.total < wanted:
                 seeds = range(seed, seed + _RUNS * (cores or 1), _RUNS)
                 for one in pool.map(partial(_played, form), seeds):
-                    found.add(one)
+                    tally.add(one)
                 seed = seeds.stop
-                tell(f"{form}: {found.total} of {wanted} cuts")
-            figures += _figures(form, found)
-            misses += [*found.refused, *found.diverged]
+                tell(f"{form}: {tally.total} of {wanted} cuts")
+            figures += _figures(form, tally)
+            misses += [*tally.refused, *tally.diverged]
     return Part("Cut at random", TEXT, figures, misses)
 
 
-def _played(form: str, seed: int) -> Found:
+def _played(form: str, seed: int) -> CutTally:
     return asyncio.run(_all(form, seed))
 
 
-async def _all(form: str, seed: int) -> Found:
-    found = Found()
+async def _all(form: str, seed: int) -> CutTally:
+    tally = CutTally()
     for number in range(seed, seed + _RUNS):
-        found.add(await cut_at_random(form, number))
-    return found
+        tally.add(await cut_at_random(form, number))
+    return tally
 
 
-def _figures(form: str, found: Found) -> Iterator[Figure]:
-    kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(found.cuts.items()))
-    yield Figure(f"{form}: cuts ({kinds})", f"{found.total:,}", "")
-    yield count(f"{form}: requests refused", len(found.refused), found.requests, exactly=0)
-    if found.moved:
+def _figures(form: str, tally: CutTally) -> Iterator[Figure]:
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(tally.cuts.items()))
+    yield Figure(f"{form}: cuts ({kinds})", f"{tally.total:,}", "")
+    yield count(f"{form}: requests refused", len(tally.refused), tally.requests, exactly=0)
+    if tally.moved:
         what = f"{form}: requests sent again without thinking that was bound to another prompt"
-        yield count(what, found.moved, found.requests)
-    runs = found.replayed + len(found.diverged)
+        yield count(what, tally.moved, tally.requests)
+    runs = tally.replayed + len(tally.diverged)
     what = f"{form}: records that replay as they are, sub-runs too"
-    yield count(what, found.replayed, runs, exactly=runs)
+    yield count(what, tally.replayed, runs, exactly=runs)

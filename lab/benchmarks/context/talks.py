@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import clew
 from benchmarks.context.long_runs import breaks, messages, shared, tokens
-from benchmarks.context.page import Found
+from benchmarks.context.page import PageFigures
 from benchmarks.context.real_talks import mini, recorded
-from benchmarks.context.references import LEAST, Conversation, Reference
+from benchmarks.context.references import MINIMUM, Conversation, Reference
 from clew import Agent, Compaction, Context, MemoryStore
 from clew.agent.validate import MAX_TOOLS
 from clew.core.events import Compacted, Reply, Usage
@@ -57,8 +57,8 @@ class Recorded:
         before = self.sent[-1] if self.sent else []
         reply = self.talk.turns[len(self.sent)].reply
         self.sent.append(now)
-        said = sum(len(call.arguments or "") for call in reply.calls) + len(reply.text)
-        usage = Usage(size, said // 4 + 1, cached=tokens(now[: shared(before, now)]), cost=0.0)
+        total = sum(len(call.arguments or "") for call in reply.calls) + len(reply.text)
+        usage = Usage(size, total // 4 + 1, cached=tokens(now[: shared(before, now)]), cost=0.0)
         return Reply(reply.text, reply.calls, reply.finish, usage, model="recorded:window")
 
 
@@ -122,9 +122,9 @@ class Counted:
         reach: dict[int, bool] = {}
         for one in conversation.references:
             if one.step <= len(drive.sent):
-                found = self._reach(conversation, one, drive.sent[one.step - 1])
-                reach[one.step] = reach.get(one.step, True) and found
-                if not found:
+                matches = self._reach(conversation, one, drive.sent[one.step - 1])
+                reach[one.step] = reach.get(one.step, True) and matches
+                if not matches:
                     self.lost.append(f"{name}, step {one.step}: {one.text}")
         self.actions += len(reach)
         self.within_reach += sum(reach.values())
@@ -135,7 +135,7 @@ class Counted:
         prompt = b"\n".join(sent).decode()
         if one.text in prompt:
             self.in_view += 1
-        elif conversation.found_by_recall(one):
+        elif conversation.recalls(one):
             self.recalled += 1
         elif conversation.readable(one, prompt):
             self.read_on += 1
@@ -146,22 +146,22 @@ class Counted:
 
 async def counted(folder: Path | None, sample: int = 1) -> Mapping[tuple[str, int, str], Counted]:
     """By source, window and policy: the conversations that outgrow the window."""
-    found: dict[tuple[str, int, str], Counted] = {}
+    fields: dict[tuple[str, int, str], Counted] = {}
     talks = [*recorded(), *(mini(folder) if folder is not None else ())][::sample]
     for number, (source, system, talk) in enumerate(talks, start=1):
-        whole = await drive(talk, system, None, 10**9)
-        largest = max(map(tokens, whole.sent), default=0)
-        conversation = Conversation(whole.record)
+        result = await drive(talk, system, None, 10**9)
+        largest = max(map(tokens, result.sent), default=0)
+        conversation = Conversation(result.record)
         for window in WINDOWS:
             if largest <= window:
                 continue
             for name, by in POLICIES.items():
-                one = whole if by is None else await drive(talk, system, by, window)
-                row = found.setdefault((source, window, name), Counted())
+                one = result if by is None else await drive(talk, system, by, window)
+                row = fields.setdefault((source, window, name), Counted())
                 row.add(f"{talk.name}, {window:,}, {name}", conversation, one)
         if number % 50 == 0:
             tell(f"{number} of {len(talks)} conversations")
-    return found
+    return fields
 
 
 HEAD: Final = """\
@@ -180,10 +180,10 @@ with gpt-5-mini that are public
 is a part of the project (`CLEW_RECORDINGS`, `{TRAJECTORIES}`). A row has the conversations whose
 whole prompt outgrows its window. Their tools are not classified, so a line stays for each call.
 
-A *reference* is an identifier, path or number of {LEAST} characters or more in the arguments of an
-action that an earlier result had, and nothing that a person said. It is *in view* if it stands in
-the prompt of that action, *found* if it does not and `recall` gives it, or `read_more` by a handle
-in the prompt. Whether a model would ask for it, a recording cannot say.
+A *reference* is an identifier, path or number of {MINIMUM} characters or more in the arguments of
+an action that an earlier result had, and nothing that a person said. It is *in view* if it stands
+in the prompt of that action, *found* if it does not and `recall` gives it, or `read_more` by a
+handle in the prompt. Whether a model would ask for it, a recording cannot say.
 How `recall` tells names apart was mended after a look at these conversations, where it had missed
 28 of 2,059 references: that none is in neither place is no figure of material that nobody had seen.
 
@@ -194,27 +194,31 @@ call take the share `to` already, so the oldest steps go whole under each of the
 """
 
 
-def measure(sample: int) -> Found:
+def measure(sample: int) -> PageFigures:
     """Every nth conversation."""
     named = os.environ.get(TRAJECTORIES)
     folder = Path(named) if named else None
     if missing() or folder is None or not folder.is_dir():
-        return Found("", [missing() or f"no trajectories: name their folder in {TRAJECTORIES}"])
-    found = asyncio.run(counted(folder, sample))
-    lost = [line for one in found.values() for line in one.lost]
-    lines = ["## Real conversations", "", TEXT, HEAD, *_rows(found)]
-    return Found("\n".join([*lines, ""]), [f"neither in view nor found: {one}" for one in lost])
+        return PageFigures(
+            "", [missing() or f"no trajectories: name their folder in {TRAJECTORIES}"]
+        )
+    result = asyncio.run(counted(folder, sample))
+    lost = [line for one in result.values() for line in one.lost]
+    lines = ["## Real conversations", "", TEXT, HEAD, *_rows(result)]
+    return PageFigures(
+        "\n".join([*lines, ""]), [f"neither in view nor found: {one}" for one in lost]
+    )
 
 
-def _rows(found: Mapping[tuple[str, int, str], Counted]) -> Iterator[str]:
-    for (source, window, name), one in sorted(found.items(), key=lambda pair: pair[0][:2]):
+def _rows(counted: Mapping[tuple[str, int, str], Counted]) -> Iterator[str]:
+    for (source, window, name), one in sorted(counted.items(), key=lambda pair: pair[0][:2]):
         if one.talks < FEWEST:
             continue
-        whole = found[source, window, "all of it"]
+        everything = counted[source, window, "all of it"]
         where = f"{source}: {one.talks}, with {one.steps / one.talks:.0f} steps each in the mean"
         reached = f"{one.in_view / max(1, one.references):.3f}"
         yield (
-            f"| {where} | {window:,} | {name} | {one.total:,} | {one.total / whole.total:.3f} "
+            f"| {where} | {window:,} | {name} | {one.total:,} | {one.total / everything.total:.3f} "
             f"| {one.breaks} | {one.references:,} | {reached} | {one.recalled + one.read_on:,} "
             f"| {len(one.lost)} | {one.within_reach:,} of {one.actions:,} |"
         )

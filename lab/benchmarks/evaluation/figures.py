@@ -130,12 +130,12 @@ def _differences(groups: Groups, about: About) -> Iterator[list[str]]:
 
 
 def _difference(these: Sequence[Outcome], those: Sequence[Outcome]) -> str:
-    found = difference(these, those)
-    if found is None:
+    estimated = difference(these, those)
+    if estimated is None:
         return NOTHING
-    if found.value == found.low == found.high == 0:
+    if estimated.value == estimated.low == estimated.high == 0:
         return SAME
-    return f"{_points(found.value)} ({_points(found.low)} to {_points(found.high)})"
+    return f"{_points(estimated.value)} ({_points(estimated.low)} to {_points(estimated.high)})"
 
 
 def _points(share: float) -> str:

@@ -23,7 +23,7 @@ _ENDINGS: Final[Mapping[str, Format]] = {
 
 def format_at(path: str) -> Format:
     """The format that is spoken at a path. Raises `ValueError` where there is none."""
-    for ending, found in _ENDINGS.items():
+    for ending, chosen in _ENDINGS.items():
         if path.endswith(ending):
-            return found
+            return chosen
     raise ValueError(f"nothing is at {path}")

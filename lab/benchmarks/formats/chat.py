@@ -10,7 +10,7 @@ from benchmarks.formats.shapes import (
     Asked,
     Call,
     Message,
-    Said,
+    NextReply,
     encode,
     event,
     pieces,
@@ -60,8 +60,8 @@ def asked(body: bytes, path: str) -> Asked:
     return Asked(goal or "", seen, request.model, request.stream, told, tokens(body))
 
 
-def _usage(asked: Asked, said: Said) -> Message:
-    read, written = asked.tokens, said.tokens
+def _usage(asked: Asked, reply: NextReply) -> Message:
+    read, written = asked.tokens, reply.tokens
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
@@ -70,11 +70,11 @@ def _call(call: Call, arguments: str) -> Message:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def whole(asked: Asked, said: Said) -> bytes:
-    message: Message = {"role": "assistant", "content": said.text}
-    if said.calls:
-        message["tool_calls"] = [_call(call, call.arguments) for call in said.calls]
-    reason = "tool_calls" if said.calls else "stop"
+def full_body(asked: Asked, reply: NextReply) -> bytes:
+    message: Message = {"role": "assistant", "content": reply.text}
+    if reply.calls:
+        message["tool_calls"] = [_call(call, call.arguments) for call in reply.calls]
+    reason = "tool_calls" if reply.calls else "stop"
     return encode(
         {
             "id": "chatcmpl-1",
@@ -82,34 +82,34 @@ def whole(asked: Asked, said: Said) -> bytes:
             "created": 1700000000,
             "model": asked.model,
             "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-            "usage": _usage(asked, said),
+            "usage": _usage(asked, reply),
         }
     )
 
 
-def _deltas(said: Said) -> Iterator[Message]:
+def _deltas(reply: NextReply) -> Iterator[Message]:
     yield {"role": "assistant", "content": ""}
-    for word in words(said.text):
+    for word in words(reply.text):
         yield {"content": word}
-    for index, call in enumerate(said.calls):
+    for index, call in enumerate(reply.calls):
         yield {"tool_calls": [_call(call, "") | {"index": index}]}
         for piece in pieces(call.arguments):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
-def events(asked: Asked, said: Said) -> Iterator[bytes]:
+def events(asked: Asked, reply: NextReply) -> Iterator[bytes]:
     chunk = {
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
         "created": 1700000000,
         "model": asked.model,
     }
-    for delta in _deltas(said):
+    for delta in _deltas(reply):
         yield event(chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-    reason = "tool_calls" if said.calls else "stop"
+    reason = "tool_calls" if reply.calls else "stop"
     yield event(chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
     if asked.told:
-        yield event(chunk | {"choices": [], "usage": _usage(asked, said)})
+        yield event(chunk | {"choices": [], "usage": _usage(asked, reply)})
     yield b"data: [DONE]\n\n"
 
 
@@ -151,7 +151,7 @@ class Pieces:
                 function = self._calls[piece["index"]]["function"]
                 function["arguments"] += piece["function"]["arguments"]
 
-    def said(self) -> list[Message]:
+    def as_messages(self) -> list[Message]:
         text = "".join(self._text)
         return [{"role": "assistant", "content": text, "tool_calls": self._calls}]
 
@@ -159,16 +159,16 @@ class Pieces:
 gathering = Pieces
 
 
-def calls(said: list[Message]) -> list[Call]:
-    asked_for = said[0].get("tool_calls") or ()
+def calls(messages: list[Message]) -> list[Call]:
+    asked_for = messages[0].get("tool_calls") or ()
     return [
         Call(call["id"], json.loads(call["function"]["arguments"])["key"]) for call in asked_for
     ]
 
 
-def text(said: list[Message]) -> str:
-    return str(said[0]["content"])
+def text(messages: list[Message]) -> str:
+    return str(messages[0]["content"])
 
 
-def results(found: Sequence[tuple[Call, str]]) -> list[Message]:
-    return [{"role": "tool", "tool_call_id": call.id, "content": text} for call, text in found]
+def results(pairs: Sequence[tuple[Call, str]]) -> list[Message]:
+    return [{"role": "tool", "tool_call_id": call.id, "content": text} for call, text in pairs]

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks.formats.shapes import Asked, Call, Message, Said, encode, event, tokens, words
+from benchmarks.formats.shapes import Asked, Call, Message, NextReply, encode, event, tokens, words
 from benchmarks.script import DESCRIPTION, PARAMETERS, SYSTEM
 
 HEADERS: Mapping[str, str] = {"x-goog-api-key": "none"}
@@ -55,7 +55,7 @@ def asked(body: bytes, path: str) -> Asked:
     return Asked(goal, seen, named[1], named[2] is not None, tokens=tokens(body))
 
 
-def _body(asked: Asked, said: Said, parts: list[Message], *, last: bool) -> Message:
+def _body(asked: Asked, reply: NextReply, parts: list[Message], *, last: bool) -> Message:
     candidate: Message = {"content": {"parts": parts, "role": "model"}, "index": 0}
     if last:
         candidate["finishReason"] = "STOP"
@@ -63,8 +63,8 @@ def _body(asked: Asked, said: Said, parts: list[Message], *, last: bool) -> Mess
         "candidates": [candidate],
         "usageMetadata": {
             "promptTokenCount": asked.tokens,
-            "candidatesTokenCount": said.tokens,
-            "totalTokenCount": asked.tokens + said.tokens,
+            "candidatesTokenCount": reply.tokens,
+            "totalTokenCount": asked.tokens + reply.tokens,
         },
         "modelVersion": asked.model,
         "responseId": "resp-1",
@@ -75,16 +75,16 @@ def _call(call: Call) -> Message:
     return {"functionCall": {"name": "lookup", "args": {"key": call.key}, "id": call.id}}
 
 
-def whole(asked: Asked, said: Said) -> bytes:
-    parts = [{"text": said.text}, *map(_call, said.calls)]
-    return encode(_body(asked, said, parts, last=True))
+def full_body(asked: Asked, reply: NextReply) -> bytes:
+    parts = [{"text": reply.text}, *map(_call, reply.calls)]
+    return encode(_body(asked, reply, parts, last=True))
 
 
-def events(asked: Asked, said: Said) -> Iterator[bytes]:
+def events(asked: Asked, reply: NextReply) -> Iterator[bytes]:
     """A call comes whole, as this format has it."""
-    parts = [*({"text": word} for word in words(said.text)), *map(_call, said.calls)]
-    for place, part in enumerate(parts, start=1):
-        yield event(_body(asked, said, [part], last=place == len(parts)))
+    parts = [*({"text": word} for word in words(reply.text)), *map(_call, reply.calls)]
+    for index, part in enumerate(parts, start=1):
+        yield event(_body(asked, reply, [part], last=index == len(parts)))
 
 
 def address(url: str, *, stream: bool) -> str:
@@ -122,7 +122,7 @@ class Pieces:
             else:
                 self._calls.append(part)
 
-    def said(self) -> list[Message]:
+    def as_messages(self) -> list[Message]:
         parts: list[Any] = [{"text": "".join(self._text)}, *self._calls]
         return [{"role": "model", "parts": parts}]
 
@@ -130,21 +130,21 @@ class Pieces:
 gathering = Pieces
 
 
-def calls(said: list[Message]) -> list[Call]:
+def calls(messages: list[Message]) -> list[Call]:
     return [
         Call(part["functionCall"]["id"], part["functionCall"]["args"]["key"])
-        for part in said[0]["parts"]
+        for part in messages[0]["parts"]
         if "functionCall" in part
     ]
 
 
-def text(said: list[Message]) -> str:
-    return str(said[0]["parts"][0]["text"])
+def text(messages: list[Message]) -> str:
+    return str(messages[0]["parts"][0]["text"])
 
 
-def results(found: Sequence[tuple[Call, str]]) -> list[Message]:
+def results(pairs: Sequence[tuple[Call, str]]) -> list[Message]:
     answers = [
         {"functionResponse": {"id": call.id, "name": "lookup", "response": {"output": text}}}
-        for call, text in found
+        for call, text in pairs
     ]
     return [{"role": "user", "parts": answers}]

@@ -10,7 +10,7 @@ from benchmarks.formats.shapes import (
     Asked,
     Call,
     Message,
-    Said,
+    NextReply,
     encode,
     named_event,
     pieces,
@@ -21,7 +21,7 @@ from benchmarks.script import DESCRIPTION, PARAMETERS, SYSTEM
 
 HEADERS: Mapping[str, str] = {"x-api-key": "none", "anthropic-version": "2023-06-01"}
 LOOKUP: Final = {"name": "lookup", "description": DESCRIPTION, "input_schema": PARAMETERS}
-MOST: Final = 16_000
+LIMIT: Final = 16_000
 """Tokens of a reply; the API wants to be told."""
 
 
@@ -55,15 +55,17 @@ _decoder = msgspec.json.Decoder(Request)
 
 def asked(body: bytes, path: str) -> Asked:
     request = _decoder.decode(body)
-    said: list[str] = []
+    texts: list[str] = []
     seen: list[str] = []
     for item in request.messages:
         if item.role == "user":
             content = item.content
             blocks = [Block("text", content)] if isinstance(content, str) else content
-            said += [block.text for block in blocks if block.type == "text"]
+            texts += [block.text for block in blocks if block.type == "text"]
             seen += [block.content for block in blocks if block.type == "tool_result"]
-    return Asked(said[-1] if said else "", seen, request.model, request.stream, True, tokens(body))
+    return Asked(
+        texts[-1] if texts else "", seen, request.model, request.stream, True, tokens(body)
+    )
 
 
 def _message(asked: Asked, **more: Any) -> Message:
@@ -81,26 +83,26 @@ def _usage(asked: Asked, written: int) -> Message:
     }
 
 
-def _reason(said: Said) -> str:
-    return "tool_use" if said.calls else "end_turn"
+def _reason(reply: NextReply) -> str:
+    return "tool_use" if reply.calls else "end_turn"
 
 
-def _call(call: Call, given: Message) -> Message:
-    return {"type": "tool_use", "id": call.id, "name": "lookup", "input": given}
+def _call(call: Call, message: Message) -> Message:
+    return {"type": "tool_use", "id": call.id, "name": "lookup", "input": message}
 
 
-def whole(asked: Asked, said: Said) -> bytes:
-    calls = [_call(call, {"key": call.key}) for call in said.calls]
-    content = [{"type": "text", "text": said.text}, *calls]
-    usage = _usage(asked, said.tokens)
-    return encode(_message(asked, content=content, stop_reason=_reason(said), usage=usage))
+def full_body(asked: Asked, reply: NextReply) -> bytes:
+    calls = [_call(call, {"key": call.key}) for call in reply.calls]
+    content = [{"type": "text", "text": reply.text}, *calls]
+    usage = _usage(asked, reply.tokens)
+    return encode(_message(asked, content=content, stop_reason=_reason(reply), usage=usage))
 
 
-def events(asked: Asked, said: Said) -> Iterator[bytes]:
-    return map(named_event, _told(asked, said))
+def events(asked: Asked, reply: NextReply) -> Iterator[bytes]:
+    return map(named_event, _told(asked, reply))
 
 
-def _told(asked: Asked, said: Said) -> Iterator[Message]:
+def _told(asked: Asked, reply: NextReply) -> Iterator[Message]:
     yield {
         "type": "message_start",
         "message": _message(asked, content=[], usage=_usage(asked, 1)),
@@ -108,7 +110,7 @@ def _told(asked: Asked, said: Said) -> Iterator[Message]:
     blocks: list[tuple[Message, list[Message]]] = [
         (
             {"type": "text", "text": ""},
-            [{"type": "text_delta", "text": word} for word in words(said.text)],
+            [{"type": "text_delta", "text": word} for word in words(reply.text)],
         ),
         *(
             (
@@ -118,7 +120,7 @@ def _told(asked: Asked, said: Said) -> Iterator[Message]:
                     for piece in ("", *pieces(call.arguments))
                 ],
             )
-            for call in said.calls
+            for call in reply.calls
         ),
     ]
     for index, (block, deltas) in enumerate(blocks):
@@ -128,8 +130,8 @@ def _told(asked: Asked, said: Said) -> Iterator[Message]:
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    delta = {"stop_reason": _reason(said), "stop_sequence": None}
-    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": said.tokens}}
+    delta = {"stop_reason": _reason(reply), "stop_sequence": None}
+    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": reply.tokens}}
     yield {"type": "message_stop"}
 
 
@@ -144,7 +146,7 @@ def opening(goal: str) -> list[Message]:
 def request(messages: list[Message], *, stream: bool = False) -> Message:
     body: Message = {
         "model": "bench",
-        "max_tokens": MOST,
+        "max_tokens": LIMIT,
         "system": SYSTEM,
         "messages": messages,
         "tools": [LOOKUP],
@@ -172,7 +174,7 @@ class Pieces:
             piece = delta["text"] if delta["type"] == "text_delta" else delta["partial_json"]
             self._grown[event["index"]].append(piece)
 
-    def said(self) -> list[Message]:
+    def as_messages(self) -> list[Message]:
         for block, grown in zip(self._blocks, self._grown, strict=True):
             if block["type"] == "text":
                 block["text"] = "".join(grown)
@@ -184,20 +186,20 @@ class Pieces:
 gathering = Pieces
 
 
-def calls(said: list[Message]) -> list[Call]:
+def calls(messages: list[Message]) -> list[Call]:
     return [
         Call(block["id"], block["input"]["key"])
-        for block in said[0]["content"]
+        for block in messages[0]["content"]
         if block["type"] == "tool_use"
     ]
 
 
-def text(said: list[Message]) -> str:
-    return str(said[0]["content"][0]["text"])
+def text(messages: list[Message]) -> str:
+    return str(messages[0]["content"][0]["text"])
 
 
-def results(found: Sequence[tuple[Call, str]]) -> list[Message]:
+def results(pairs: Sequence[tuple[Call, str]]) -> list[Message]:
     blocks = [
-        {"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in found
+        {"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in pairs
     ]
     return [{"role": "user", "content": blocks}]

@@ -11,7 +11,7 @@ from benchmarks.formats.shapes import (
     Asked,
     Call,
     Message,
-    Said,
+    NextReply,
     encode,
     named_event,
     pieces,
@@ -57,9 +57,9 @@ def asked(body: bytes, path: str) -> Asked:
     return Asked(str(goal), seen, request.model, request.stream, tokens=tokens(body))
 
 
-def _items(asked: Asked, said: Said) -> list[Message]:
+def _items(asked: Asked, reply: NextReply) -> list[Message]:
     step = len(asked.seen)
-    part = {"type": "output_text", "annotations": [], "logprobs": [], "text": said.text}
+    part = {"type": "output_text", "annotations": [], "logprobs": [], "text": reply.text}
     message = {
         "id": f"msg_{step}",
         "type": "message",
@@ -71,14 +71,14 @@ def _items(asked: Asked, said: Said) -> list[Message]:
         message,
         *(
             {
-                "id": f"fc_{step}_{place}",
+                "id": f"fc_{step}_{index}",
                 "type": "function_call",
                 "status": "completed",
                 "arguments": call.arguments,
                 "call_id": call.id,
                 "name": "lookup",
             }
-            for place, call in enumerate(said.calls)
+            for index, call in enumerate(reply.calls)
         ),
     ]
 
@@ -111,43 +111,43 @@ def _response(asked: Asked, status: str, output: list[Message], usage: Message |
     }
 
 
-def _completed(asked: Asked, said: Said) -> Message:
+def _completed(asked: Asked, reply: NextReply) -> Message:
     usage = {
         "input_tokens": asked.tokens,
         "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": said.tokens,
+        "output_tokens": reply.tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": asked.tokens + said.tokens,
+        "total_tokens": asked.tokens + reply.tokens,
     }
-    return _response(asked, "completed", _items(asked, said), usage)
+    return _response(asked, "completed", _items(asked, reply), usage)
 
 
-def whole(asked: Asked, said: Said) -> bytes:
-    return encode(_completed(asked, said))
+def full_body(asked: Asked, reply: NextReply) -> bytes:
+    return encode(_completed(asked, reply))
 
 
-def events(asked: Asked, said: Said) -> Iterator[bytes]:
+def events(asked: Asked, reply: NextReply) -> Iterator[bytes]:
     numbers = count()
-    for told in _told(asked, said):
+    for told in _told(asked, reply):
         yield named_event(told | {"sequence_number": next(numbers)})
 
 
-def _told(asked: Asked, said: Said) -> Iterator[Message]:
+def _told(asked: Asked, reply: NextReply) -> Iterator[Message]:
     begun = _response(asked, "in_progress", [], None)
     yield {"type": "response.created", "response": begun}
     yield {"type": "response.in_progress", "response": begun}
-    items = _items(asked, said)
-    yield from _message_told(items[0], said.text)
-    for place, (item, call) in enumerate(zip(items[1:], said.calls, strict=True), start=1):
-        where = {"item_id": item["id"], "output_index": place}
+    items = _items(asked, reply)
+    yield from _message_told(items[0], reply.text)
+    for index, (item, call) in enumerate(zip(items[1:], reply.calls, strict=True), start=1):
+        where = {"item_id": item["id"], "output_index": index}
         started = item | {"status": "in_progress", "arguments": ""}
-        yield {"type": "response.output_item.added", "output_index": place, "item": started}
+        yield {"type": "response.output_item.added", "output_index": index, "item": started}
         for piece in pieces(call.arguments):
             yield {"type": "response.function_call_arguments.delta", **where, "delta": piece}
         done = {"arguments": call.arguments}
         yield {"type": "response.function_call_arguments.done", **where, **done}
-        yield {"type": "response.output_item.done", "output_index": place, "item": item}
-    yield {"type": "response.completed", "response": _completed(asked, said)}
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": "response.completed", "response": _completed(asked, reply)}
 
 
 def _message_told(item: Message, text: str) -> Iterator[Message]:
@@ -194,26 +194,26 @@ class Pieces:
         elif event["type"] == "response.completed":
             self._output = event["response"]["output"]
 
-    def said(self) -> list[Message]:
+    def as_messages(self) -> list[Message]:
         return self._output
 
 
 gathering = Pieces
 
 
-def calls(said: list[Message]) -> list[Call]:
+def calls(messages: list[Message]) -> list[Call]:
     return [
         Call(item["call_id"], json.loads(item["arguments"])["key"])
-        for item in said
+        for item in messages
         if item["type"] == "function_call"
     ]
 
 
-def text(said: list[Message]) -> str:
-    return str(said[0]["content"][0]["text"])
+def text(messages: list[Message]) -> str:
+    return str(messages[0]["content"][0]["text"])
 
 
-def results(found: Sequence[tuple[Call, str]]) -> list[Message]:
+def results(pairs: Sequence[tuple[Call, str]]) -> list[Message]:
     return [
-        {"type": "function_call_output", "call_id": call.id, "output": text} for call, text in found
+        {"type": "function_call_output", "call_id": call.id, "output": text} for call, text in pairs
     ]

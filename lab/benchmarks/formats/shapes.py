@@ -44,7 +44,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Said:
+class NextReply:
     """What the model says next."""
 
     text: str
@@ -63,7 +63,7 @@ class Gathered(Protocol):
         """Take the data of an event."""
         ...
 
-    def said(self) -> list[Message]:
+    def as_messages(self) -> list[Message]:
         """What goes into the conversation."""
         ...
 
@@ -78,11 +78,11 @@ class Format(Protocol):
         """The server: read a request. Raises `ValueError` or `msgspec.DecodeError`."""
         ...
 
-    def whole(self, asked: Asked, said: Said) -> bytes:
+    def full_body(self, asked: Asked, reply: NextReply) -> bytes:
         """The server: the body of a plain reply."""
         ...
 
-    def events(self, asked: Asked, said: Said) -> Iterator[bytes]:
+    def events(self, asked: Asked, reply: NextReply) -> Iterator[bytes]:
         """The server: the events of a streamed reply."""
         ...
 
@@ -106,15 +106,15 @@ class Format(Protocol):
         """The bare loop: a streamed reply of which nothing has come yet."""
         ...
 
-    def calls(self, said: list[Message]) -> list[Call]:
+    def calls(self, messages: list[Message]) -> list[Call]:
         """The bare loop: the calls in a reply."""
         ...
 
-    def text(self, said: list[Message]) -> str:
+    def text(self, messages: list[Message]) -> str:
         """The bare loop: the text of a reply."""
         ...
 
-    def results(self, found: Sequence[tuple[Call, str]]) -> list[Message]:
+    def results(self, pairs: Sequence[tuple[Call, str]]) -> list[Message]:
         """The bare loop: what calls and their observations add to the conversation."""
         ...
 

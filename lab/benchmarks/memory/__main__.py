@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.memory.locomo import CATEGORIES, talks
-from benchmarks.memory.recall import Found, systems
+from benchmarks.memory.recall import RecallScore, systems
 from benchmarks.memory.speed import Speeds, speeds
 from reporting import pages
 from reporting.outcomes import keep, of_markdown
 
 COLUMNS: Final = ("turns, share", "turns, any", "sessions, all", "sessions, any")
-HALVES: Final[dict[str, Callable[[Found], bool]]] = {
+HALVES: Final[dict[str, Callable[[RecallScore], bool]]] = {
     "held apart": lambda one: not one.tuned,
     "held apart, more than 25 sessions": lambda one: not one.tuned and one.small,
     "looked at": lambda one: one.tuned,
@@ -40,8 +40,8 @@ def main() -> None:
     args = options.parse_args()
     if args.part == "speed":
         lines = speed_table(speeds(args.memories))
-    elif place := os.environ.get("LOCOMO"):
-        lines = recall_tables(systems(talks(Path(place)), args.embed))
+    elif root := os.environ.get("LOCOMO"):
+        lines = recall_tables(systems(talks(Path(root)), args.embed))
     else:
         sys.exit("LOCOMO is not set: give the path of locomo10.json, or of a zip of its parts")
     text = "\n".join(lines)
@@ -53,19 +53,19 @@ def main() -> None:
         print(f"wrote {pages.write('memory')}")
 
 
-def recall_tables(systems: dict[str, list[Found]]) -> Iterator[str]:
+def recall_tables(systems: dict[str, list[RecallScore]]) -> Iterator[str]:
     """Recall at 5 of each way to find, on both halves, then by kind of question."""
     yield from _head("conversations", "ranked by", "questions", *COLUMNS)
     for half, belongs in HALVES.items():
-        for name, found in systems.items():
-            yield _row(half, name, [one for one in found if belongs(one)])
+        for name, scores in systems.items():
+            yield _row(half, name, [one for one in scores if belongs(one)])
     yield ""
     yield "By kind of question, in the conversations held apart:"
     yield ""
     yield from _head("kind", "ranked by", "questions", *COLUMNS)
     for category, kind in CATEGORIES.items():
-        for name, found in systems.items():
-            chosen = [one for one in found if not one.tuned and one.category == category]
+        for name, scores in systems.items():
+            chosen = [one for one in scores if not one.tuned and one.category == category]
             yield _row(kind, name, chosen)
 
 
@@ -74,7 +74,7 @@ def speed_table(measured: Speeds) -> Iterator[str]:
     memories = f"{measured.memories:,} memories"
     yield from _head(f"search among {memories}", "median", "95 of 100 stay under")
     for one in measured.searches:
-        yield f"| {one.name} | {one.median:.1f} ms | {one.most:.1f} ms |"
+        yield f"| {one.name} | {one.median:.1f} ms | {one.limit:.1f} ms |"
     yield ""
     yield (
         f"To forget one of them, and write the file of {measured.megabytes:.0f} MB anew, takes "
@@ -86,17 +86,17 @@ def _head(*columns: str) -> tuple[str, str]:
     return f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"
 
 
-def _row(what: str, name: str, found: Sequence[Found]) -> str:
+def _row(what: str, name: str, scores: Sequence[RecallScore]) -> str:
     def mean(values: Iterator[float]) -> str:
-        return f"{sum(values) / len(found):.3f}"
+        return f"{sum(values) / len(scores):.3f}"
 
     cells = [
-        mean(one.turns for one in found),
-        mean(float(one.any_turn) for one in found),
-        mean(float(one.sessions) for one in found),
-        mean(float(one.any_session) for one in found),
+        mean(one.turns for one in scores),
+        mean(float(one.any_turn) for one in scores),
+        mean(float(one.sessions) for one in scores),
+        mean(float(one.any_session) for one in scores),
     ]
-    return f"| {what} | {name} | {len(found)} | {' | '.join(cells)} |"
+    return f"| {what} | {name} | {len(scores)} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -57,26 +57,26 @@ class Talk:
         return len({turn.session for turn in self.turns})
 
 
-def talks(place: Path) -> list[Talk]:
+def talks(path: Path) -> list[Talk]:
     """All conversations of `locomo10.json`, or of a zip of one file for each.
 
     Half of them, by the hashes of their names, were looked at while settings were chosen.
     """
-    found = [_talk(name, data) for name, data in _documents(place)]
-    by_hash = sorted(found, key=lambda talk: hashlib.sha256(talk.name.encode()).hexdigest())
-    seen = {talk.name for talk in by_hash[: len(found) // 2]}
-    return [Talk(t.name, t.turns, t.questions, t.name in seen) for t in found]
+    talks_read = [_talk(name, data) for name, data in _documents(path)]
+    by_hash = sorted(talks_read, key=lambda talk: hashlib.sha256(talk.name.encode()).hexdigest())
+    seen = {talk.name for talk in by_hash[: len(talks_read) // 2]}
+    return [Talk(t.name, t.turns, t.questions, t.name in seen) for t in talks_read]
 
 
-def _documents(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _documents(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names such as "26", and what stands under them."""
-    if place.suffix == ".zip":
-        with zipfile.ZipFile(place) as archive:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
             for name in sorted(archive.namelist()):
                 if name.endswith(".json"):
                     yield Path(name).stem, json.loads(archive.read(name))
         return
-    for each in json.loads(place.read_text("utf-8")):
+    for each in json.loads(path.read_text("utf-8")):
         yield each["sample_id"].removeprefix("conv-"), {**each["conversation"], "qa": each["qa"]}
 
 
@@ -102,8 +102,8 @@ def _evidence(named: list[str]) -> set[tuple[int, int]]:
 def _text(turn: dict[str, Any]) -> str:
     """Who said what, and what a picture shows that was sent with it."""
     picture = turn.get("blip_caption")
-    shown = f" [shares a picture: {picture}]" if picture else ""
-    return f"{turn['speaker']}: {turn['text']}{shown}"
+    text = f" [shares a picture: {picture}]" if picture else ""
+    return f"{turn['speaker']}: {turn['text']}{text}"
 
 
 def _time(written: str) -> int:

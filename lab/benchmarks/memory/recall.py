@@ -19,7 +19,7 @@ Find: TypeAlias = Callable[[str], tuple[Turns, list[int]]]
 
 
 @dataclass(frozen=True)
-class Found:
+class RecallScore:
     """What was found for one question: shares of its evidence, and whether that is all of it."""
 
     talk: str
@@ -32,23 +32,24 @@ class Found:
     any_session: bool
 
 
-def measured(talk: Talk, find: Find) -> list[Found]:
+def measured(talk: Talk, find: Find) -> list[RecallScore]:
     """What is found for all questions of a conversation.
 
     `small` says that five are fewer than a fifth of its sessions.
     """
     small = talk.sessions > 5 * K
     return [
-        _found(talk, question, *find(question.text), small=small) for question in talk.questions
+        _recall_score(talk, question, *find(question.text), small=small)
+        for question in talk.questions
     ]
 
 
-def _found(
+def _recall_score(
     talk: Talk, question: Question, turns: Turns, sessions: Sequence[int], *, small: bool
-) -> Found:
+) -> RecallScore:
     wanted = {session for session, _ in question.evidence}
     there = question.evidence & set(turns)
-    return Found(
+    return RecallScore(
         talk.name,
         talk.tuned,
         small,
@@ -90,25 +91,25 @@ def clew(talk: Talk, folder: Path, embed: str | None) -> Find:
     return find
 
 
-def systems(talks: Iterable[Talk], embed: str | None) -> dict[str, list[Found]]:
+def systems(talks: Iterable[Talk], embed: str | None) -> dict[str, list[RecallScore]]:
     """Every way to find, over all conversations."""
-    found: dict[str, list[Found]] = {"plain BM25": [], "words": []}
+    fields: dict[str, list[RecallScore]] = {"plain BM25": [], "words": []}
     if embed is not None:
-        found["words and meaning"] = []
+        fields["words and meaning"] = []
     for talk in talks:
-        found["plain BM25"] += measured(talk, plain(talk))
+        fields["plain BM25"] += measured(talk, plain(talk))
         with tempfile.TemporaryDirectory() as folder:
-            found["words"] += measured(talk, clew(talk, Path(folder), None))
+            fields["words"] += measured(talk, clew(talk, Path(folder), None))
             if embed is not None:
-                found["words and meaning"] += measured(talk, clew(talk, Path(folder), embed))
-    return found
+                fields["words and meaning"] += measured(talk, clew(talk, Path(folder), embed))
+    return fields
 
 
 def _session(turns: Sequence[Turn], session: int) -> str:
     """All that was said in a session, under its date."""
-    said = [turn for turn in turns if turn.session == session]
-    date = time.strftime("%d %B %Y", time.gmtime(said[0].at / 1000))
-    return "\n".join([date, *(turn.text for turn in said)])
+    in_session = [turn for turn in turns if turn.session == session]
+    date = time.strftime("%d %B %Y", time.gmtime(in_session[0].at / 1000))
+    return "\n".join([date, *(turn.text for turn in in_session)])
 
 
 def _index(texts: Iterable[str]) -> sqlite3.Connection:

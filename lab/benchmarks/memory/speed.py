@@ -25,7 +25,7 @@ class Speed:
 
     name: str
     median: float
-    most: float
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def speeds(memories: int) -> Speeds:
     words = [f"{drawn.choice('bdfgklmnprst')}{number:x}" for number in range(WORDS)]
     often = [1 / (rank + 10) for rank in range(WORDS)]
 
-    def sentence(least: int, most: int) -> str:
-        return " ".join(drawn.choices(words, often, k=drawn.randint(least, most)))
+    def sentence(minimum: int, limit: int) -> str:
+        return " ".join(drawn.choices(words, often, k=drawn.randint(minimum, limit)))
 
     quick = Path("/dev/shm")  # where it is, nothing waits for a disk
     with tempfile.TemporaryDirectory(dir=quick if quick.is_dir() else None) as folder:
@@ -67,14 +67,14 @@ def speeds(memories: int) -> Speeds:
         queries = [f"Which {sentence(2, 6)} has the user?" for _ in range(QUERIES)]
         fused = SqliteMemory(path, embed=embed)
         fused.search("first")  # the vectors are made
-        found = (
+        speeds_of = (
             _timed("by words", by_words, queries),
             _timed("by words and meaning", fused, queries),
         )
         size = path.stat().st_size / 1e6
         begun = time.process_time()
         by_words.forget(f"m{memories // 2}")
-        return Speeds(memories, size, found, time.process_time() - begun)
+        return Speeds(memories, size, speeds_of, time.process_time() - begun)
 
 
 def _timed(name: str, memories: SqliteMemory, queries: Sequence[str]) -> Speed:

@@ -34,23 +34,23 @@ async def outcomes(notes: Notes) -> list[tuple[Case, Result, Judged]]:
     """Every case with what came of it, all notes of the half being in one folder."""
     with notes.folder() as folder:
         agent = Agent(model="offline", tools=[*docs_tools(folder), calc(), planner()])
-        found = [(case, await asked(agent, case)) for case in notes.cases]
-    return [(case, result, judge(case, result)) for case, result in found]
+        answers = [(case, await asked(agent, case)) for case in notes.cases]
+    return [(case, result, judge(case, result)) for case, result in answers]
 
 
-def told(found: list[tuple[Case, Result, Judged]]) -> str:
+def told(pairs: list[tuple[Case, Result, Judged]]) -> str:
     """The counts as lines: all questions, and by kind."""
     lines = list[str]()
-    there = [(case, verdict) for case, _, verdict in found if case.there]
-    count = Counter(verdict for _, _, verdict in found)
-    lines.append(f"{len(found)} questions, {len(there)} of them with an answer in the notes")
+    there = [(case, verdict) for case, _, verdict in pairs if case.there]
+    count = Counter(verdict for _, _, verdict in pairs)
+    lines.append(f"{len(pairs)} questions, {len(there)} of them with an answer in the notes")
     lines += [f"{count[name]:5}  {name}: {meaning}" for name, meaning in JUDGED.items()]
     served = sum(verdict in ("right", "shown") for _, verdict in there)
     share = f"{served / len(there):.1%}" if there else "–"
     lines.append(f"answered, or declined with the right passage shown: {served} = {share}")
-    kinds = dict.fromkeys(case.kind for case, _, _ in found)
+    kinds = dict.fromkeys(case.kind for case, _, _ in pairs)
     for kind in kinds:
-        counts = Counter(verdict for case, _, verdict in found if case.kind == kind)
+        counts = Counter(verdict for case, _, verdict in pairs if case.kind == kind)
         lines.append(f"  {kind:11} " + ", ".join(f"{n} {name}" for name, n in counts.items()))
     return "\n".join(lines)
 
@@ -62,16 +62,16 @@ def main() -> None:
     parser.add_argument("--squad", type=Path, help="a file in the form of SQuAD instead")
     parser.add_argument("--texts", action="store_true", help="show questions and answers too")
     parser.add_argument("--only", default="", help="show those that were judged so")
-    given = parser.parse_args()
-    found = anyio.run(
-        outcomes, squad(given.squad, given.half) if given.squad else halves()[given.half]
+    options = parser.parse_args()
+    fields = anyio.run(
+        outcomes, squad(options.squad, options.half) if options.squad else halves()[options.half]
     )
-    for case, result, verdict in found if given.texts else ():
-        if given.only in ("", verdict):
+    for case, result, verdict in fields if options.texts else ():
+        if options.only in ("", verdict):
             asked_before = "".join(f"({one}) " for one in case.before)
             print(f"== {verdict} {case.id}: {asked_before}{case.question}")
             print(f"   wanted {' or '.join(case.answer) or 'no answer'}\n   {result.answer}")
-    print(told(found))
+    print(told(fields))
 
 
 if __name__ == "__main__":

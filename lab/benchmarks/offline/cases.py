@@ -49,13 +49,13 @@ class Notes:
     @contextmanager
     def folder(self) -> Iterator[Path]:
         """The notes as files, as long as they are needed."""
-        place = Path(tempfile.mkdtemp())
+        path = Path(tempfile.mkdtemp())
         try:
             for name, text in self.texts.items():
-                (place / name).write_text(text, "utf-8")
-            yield place
+                (path / name).write_text(text, "utf-8")
+            yield path
         finally:
-            shutil.rmtree(place)
+            shutil.rmtree(path)
 
 
 def half(name: str) -> Half:
@@ -65,9 +65,9 @@ def half(name: str) -> Half:
 
 def halves() -> dict[Half, Notes]:
     """The shipped notes with their questions; a question about no note goes by its own id."""
-    found: dict[Half, Notes] = {"seen": Notes(), "unseen": Notes()}
+    fields: dict[Half, Notes] = {"seen": Notes(), "unseen": Notes()}
     for path in sorted(FOREIGN.iterdir()):
-        found[half(path.name)].texts[path.name] = path.read_text("utf-8")
+        fields[half(path.name)].texts[path.name] = path.read_text("utf-8")
     for row in _rows():
         case = Case(
             row["id"],
@@ -77,8 +77,8 @@ def halves() -> dict[Half, Notes]:
             tuple(map(tuple, row["passage"])),
             tuple(row.get("before", ())),
         )
-        found[half(row["note"] or row["id"])].cases.append(case)
-    return found
+        fields[half(row["note"] or row["id"])].cases.append(case)
+    return fields
 
 
 def _rows() -> Iterator[dict[str, Any]]:
@@ -91,21 +91,21 @@ def _rows() -> Iterator[dict[str, Any]]:
 
 def squad(path: Path, wanted: Half) -> Notes:
     """The paragraphs of a file in SQuAD's form that belong to a half, as notes with questions."""
-    found = Notes()
+    notes = Notes()
     for article in json.loads(path.read_text("utf-8"))["data"]:
         for number, paragraph in enumerate(article["paragraphs"]):
             name = re.sub(r"[^\w-]", "_", article.get("title", "note"))
             name = f"{name}-{number}.txt"
             if half(name) != wanted:
                 continue
-            found.texts[name] = paragraph["context"]
+            notes.texts[name] = paragraph["context"]
             for asked in paragraph["qas"]:
                 answers = tuple(re.escape(one["text"]) for one in asked["answers"])
                 around = tuple((_around(paragraph["context"], one),) for one in asked["answers"])
                 kind = "squad" if answers else "none"
                 case = Case(str(asked["id"]), kind, asked["question"], answers, around)
-                found.cases.append(case)
-    return found
+                notes.cases.append(case)
+    return notes
 
 
 def _around(text: str, answer: dict[str, Any]) -> str:

@@ -34,8 +34,8 @@ def judge(case: Case, result: Result) -> Judged:
         return "right" if right else "wrong"
     if not case.there:
         return "declined" if case.answer else "right"
-    shown = [_plain(piece) for piece in str(result.answer).split("\n")]
-    if any(all(_plain(word) in piece for word in row) for row in case.passage for piece in shown):
+    lines = [_plain(piece) for piece in str(result.answer).split("\n")]
+    if any(all(_plain(word) in piece for word in row) for row in case.passage for piece in lines):
         return "shown"
     return "denied" if _DENIES.search(text) else "declined"
 

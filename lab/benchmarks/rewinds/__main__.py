@@ -41,14 +41,14 @@ async def simulate() -> list[str]:
     for stick in STICKS:
         for off in OFF:
             tell(f"simulated: {stick:g}, {off}")
-            found: list[Outcome] = []
+            outcomes: list[Outcome] = []
             for trail, task in tasks(off):
                 critic = Rewinds((), critic=Knower(trail, FINDS), every=1)
                 model = Believer(trail, stick)
-                found += await settle(task, model, STEPS, Rewinds(), arms=arms, critic=critic)
-            shares = [_mean(found, arm, lambda one: one.right) for arm in arms]
+                outcomes += await settle(task, model, STEPS, Rewinds(), arms=arms, critic=critic)
+            shares = [_mean(outcomes, arm, lambda one: one.right) for arm in arms]
             lines.append(f"| {stick:g} | {off} | {' | '.join(f'{s:.2f}' for s in shares)} |")
-            all_of_it += [replace(one, task=f"{stick} {off} {one.task}") for one in found]
+            all_of_it += [replace(one, task=f"{stick} {off} {one.task}") for one in outcomes]
     gaps = [_against(all_of_it, arm) for arm in arms]
     lines.append(f"| all | against nothing | {' | '.join(gaps)} |")
     lines.append(f"| all | prompt tokens a task | {' | '.join(_tokens(all_of_it, arms))} |")
@@ -56,68 +56,72 @@ async def simulate() -> list[str]:
     return lines
 
 
-def real(found: Sequence[Outcome]) -> list[str]:
+def real(outcomes: Sequence[Outcome]) -> list[str]:
     """The table of the real model, with intervals."""
-    if not found:
+    if not outcomes:
         return ["Not measured."]
     lines = [
         "| | right | against nothing (paired) | steps | prompt tokens a task | cached |",
         "|---|---|---|---|---|---|",
     ]
     for arm in [*ARMS, *asked.PARTS]:
-        if not (mine := _trials(found, arm)):
+        if not (mine := _trials(outcomes, arm)):
             continue
         share = accuracy(mine)
         lines.append(
             f"| {arm} | {sum(one.passed for one in mine)} of {len(mine)}: {share.value:.2f} "
-            f"({share.low:.2f}–{share.high:.2f}) | {_against(found, arm)} "
-            f"| {_mean(found, arm, lambda one: one.steps):.1f} | {_tokens(found, [arm])[0]} "
-            f"| {_cached(found, [arm])[0]} |"
+            f"({share.low:.2f}–{share.high:.2f}) | {_against(outcomes, arm)} "
+            f"| {_mean(outcomes, arm, lambda one: one.steps):.1f} | {_tokens(outcomes, [arm])[0]} "
+            f"| {_cached(outcomes, [arm])[0]} |"
         )
-    fired = sum(one.arm == "rewind" and one.fired > 0 for one in found)
-    return [*lines, "", f"The trigger fired in {fired} of {len(_trials(found, 'nothing'))} tasks."]
+    fired = sum(one.arm == "rewind" and one.fired > 0 for one in outcomes)
+    return [
+        *lines,
+        "",
+        f"The trigger fired in {fired} of {len(_trials(outcomes, 'nothing'))} tasks.",
+    ]
 
 
-def _against(found: Sequence[Outcome], arm: str) -> str:
+def _against(outcomes: Sequence[Outcome], arm: str) -> str:
     """How many more tasks were answered than with nothing done, with the interval."""
-    gap = difference(_trials(found, arm), _trials(found, "nothing"))
+    gap = difference(_trials(outcomes, arm), _trials(outcomes, "nothing"))
     if gap is None or arm == "nothing":
         return ""
     return f"{gap.value:+.2f} ({gap.low:+.2f} to {gap.high:+.2f})"
 
 
-def _trials(found: Sequence[Outcome], arm: str) -> list[Trial]:
+def _trials(outcomes: Sequence[Outcome], arm: str) -> list[Trial]:
     return [
         Trial(one.task, arm, asked.MODEL, "", "answered", passed=one.right)
-        for one in found
+        for one in outcomes
         if one.arm == arm
     ]
 
 
-def _mean(found: Sequence[Outcome], arm: str, of: Callable[[Outcome], float]) -> float:
-    values = [of(one) for one in found if one.arm == arm]
+def _mean(outcomes: Sequence[Outcome], arm: str, of: Callable[[Outcome], float]) -> float:
+    values = [of(one) for one in outcomes if one.arm == arm]
     return sum(values) / len(values)
 
 
-def _tokens(found: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
-    return [f"{_mean(found, arm, lambda one: one.prompts):,.0f}" for arm in arms]
+def _tokens(outcomes: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
+    return [f"{_mean(outcomes, arm, lambda one: one.prompts):,.0f}" for arm in arms]
 
 
-def _cached(found: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
-    mine = [[one for one in found if one.arm == arm] for arm in arms]
+def _cached(outcomes: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
+    mine = [[one for one in outcomes if one.arm == arm] for arm in arms]
     return [f"{sum(o.cached for o in m) / sum(o.later for o in m):.2f}" for m in mine]
 
 
-async def main(said: Sequence[str] | None = None) -> int:
+async def main(texts: Sequence[str] | None = None) -> int:
     """Ask the models, and write the page's part."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rewinds", description=__doc__)
     parser.add_argument("gguf", type=Path, nargs="?", help="the real model's file")
     parser.add_argument("--threads", type=int, default=0, help="0: one for each core")
-    args = parser.parse_args(said)
+    args = parser.parse_args(texts)
     if args.gguf is not None:
         await asked.ask_all(args.gguf, args.threads)
-    found = {"simulated": await simulate(), "real": real(asked.read())}
-    for name, lines in found.items():
+    fields = {"simulated": await simulate(), "real": real(asked.read())}
+    for name, lines in fields.items():
         section = of_markdown("python -m benchmarks.rewinds", "\n".join(lines))
         keep("context", f"rewinds-{name}", section)
     tell(f"wrote {pages.write('context')}\n")

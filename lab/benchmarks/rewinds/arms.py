@@ -110,12 +110,12 @@ async def settle(
     back = await _drive(agent, journal, rewinds, 0)
     if back is None:  # nothing to part for
         return [_outcome(task, arm, [journal.trajectory], []) for arm in arms]
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     for arm in arms:
         settings = critic if arm == CRITIC and critic is not None else rewinds
         records, fired = await _go_on(task, arm, model, steps, settings, journal, back, store)
-        found.append(_outcome(task, arm, records, fired))
-    return found
+        outcomes.append(_outcome(task, arm, records, fired))
+    return outcomes
 
 
 async def _go_on(
@@ -153,8 +153,8 @@ def _grammar(agent: Agent, without: Collection[str]) -> str:
     prompt_spec, codec = agent.engine.prompt_spec, agent.engine.codec
     tools = tuple(tool for tool in prompt_spec.tools if tool.name not in without)
     assert isinstance(codec, Constrains)
-    most = agent.engine.model.info.params.get("max_tokens")
-    return codec.grammar(fields_replaced(prompt_spec, tools=tools), "auto", most)
+    value = agent.engine.model.info.params.get("max_tokens")
+    return codec.grammar(fields_replaced(prompt_spec, tools=tools), "auto", value)
 
 
 async def _anew(

@@ -9,7 +9,7 @@ from benchmarks.rewinds.arms import Task, Total
 from clew import Agent, Context, Limits, Tool, Trajectory
 from clew.core.interfaces import Model
 
-PLACES: Final = (
+PATHS: Final = (
     ("Ardle", "Fennick"), ("Brannock", "Tolvey"), ("Corrin", "Haddle"), ("Dunmarrow", "Pell"),
     ("Eskmouth", "Varrow"), ("Fairlie", "Ostrey"),
 )  # fmt: skip
@@ -48,16 +48,16 @@ class Confirmed:
     """A check: the clerk of the place knows what is right, and does not tell it."""
 
     gold: str
-    place: str
+    location: str
 
     def __call__(self, answer: object, trajectory: Trajectory) -> str | None:
         """What is wrong with the answer."""
         if right(self.gold, answer):
             return None
-        return f"the clerk of {self.place} says that this is wrong for {self.place}"
+        return f"the clerk of {self.location} says that this is wrong for {self.location}"
 
     def __repr__(self) -> str:
-        return f"Confirmed({self.place})"
+        return f"Confirmed({self.location})"
 
 
 def right(gold: str, answer: object) -> bool:
@@ -77,17 +77,17 @@ def _value(kind: str, number: int) -> str:
             return str(12 + 7 * number % 83)
 
 
-def planted(places: Sequence[tuple[str, str]] = PLACES) -> Iterator[Task]:
+def planted(pairs: Sequence[tuple[str, str]] = PATHS) -> Iterator[Task]:
     """Forty-eight tasks: by turns of each kind, so that the first ones are of all kinds."""
-    for at, (place, other) in enumerate(places):
+    for at, (page, other) in enumerate(pairs):
         for kind, (question, text, value) in enumerate(FACTS):
             number = 5 * at + 3 * kind
             gold, wrong = _value(value, number), _value(value, number + 1)
-            name = f"{place.lower()}-{kind}"
+            name = f"{page.lower()}-{kind}"
             limits = Limits(steps=100, seconds=100_000, landing=False)
             guide = f"{text.format(wrong)} (The towns of the coast, chapter on {other}.)"
-            record = f"{text.format(gold)} (Records of the parish of {place}.)"
-            yield _task(name, question.format(place), Confirmed(gold, place), guide, record, limits)
+            record = f"{text.format(gold)} (Records of the parish of {page}.)"
+            yield _task(name, question.format(page), Confirmed(gold, page), guide, record, limits)
 
 
 def _task(

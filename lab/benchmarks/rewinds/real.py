@@ -30,20 +30,22 @@ REWINDS: Final = Rewinds(rejected=1)
 
 def on_file() -> list[Outcome]:
     """The outcomes on file; a line cut short by a kill is left out."""
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     for line in FILE.read_bytes().splitlines() if FILE.exists() else ():
         try:
-            found.append(msgspec.json.decode(line, type=Outcome))
+            outcomes.append(msgspec.json.decode(line, type=Outcome))
         except msgspec.DecodeError:
             continue
-    return found
+    return outcomes
 
 
 def read() -> list[Outcome]:
     """The outcomes of tasks that were answered in all arms."""
-    found = on_file()
-    arms = {one.task: {other.arm for other in found if other.task == one.task} for one in found}
-    return [one for one in found if arms[one.task] >= {*ARMS}]
+    outcomes = on_file()
+    arms = {
+        one.task: {other.arm for other in outcomes if other.task == one.task} for one in outcomes
+    }
+    return [one for one in outcomes if arms[one.task] >= {*ARMS}]
 
 
 async def ask(gguf: Path, threads: int, arms: Sequence[Arm]) -> None:
@@ -55,11 +57,13 @@ async def ask(gguf: Path, threads: int, arms: Sequence[Arm]) -> None:
     try:
         for number, task in enumerate(left):
             tell(f"{number} of {len(left)}: {task.name}")
-            found = await settle(task, model, STEPS, REWINDS, arms=arms)
+            settled = await settle(task, model, STEPS, REWINDS, arms=arms)
             with FILE.open("ab", buffering=0) as file:
-                file.write(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
-            said = (f"{one.arm} {'right' if one.right else 'wrong'} {one.steps}" for one in found)
-            tell(f"{', '.join(said)}\n")
+                file.write(b"".join(msgspec.json.encode(one) + b"\n" for one in settled))
+            texts = (
+                f"{one.arm} {'right' if one.right else 'wrong'} {one.steps}" for one in settled
+            )
+            tell(f"{', '.join(texts)}\n")
     finally:
         await model.close()
 

@@ -30,7 +30,7 @@ TASKS: Final = 60
 
 _GOES: Final = re.compile(r"From (\w+) the trail goes on to (\w+)\.")
 _ENDS: Final = re.compile(r"At (\w+) the trail ends: on the stone stands (\w+)\.")
-_NAMED: Final = re.compile(r'look\({"place":"(\w+)"}\)')
+_NAMED: Final = re.compile(r'look\({"location":"(\w+)"}\)')
 _DOUBT: Final = ("rejected", "not accepted", "wrong branch", "Learned in", "nothing new", "same")
 
 
@@ -58,28 +58,28 @@ class Trail:
     def circles(self) -> bool:
         return self.seed % 2 == 1
 
-    def place(self, number: int) -> str:
+    def page_name(self, number: int) -> str:
         return f"P{self.seed}x{number}"
 
-    def look(self, place: str) -> str:
+    def look(self, location: str) -> str:
         """What is seen at a place."""
-        wrong = [self.place(self.at), *(f"W{self.seed}x{number}" for number in range(self.off))]
-        if place not in wrong:
-            return self.ask(place)
-        if place != wrong[-1]:
-            return f"From {place} the trail goes on to {wrong[wrong.index(place) + 1]}."
+        wrong = [self.page_name(self.at), *(f"W{self.seed}x{number}" for number in range(self.off))]
+        if location not in wrong:
+            return self.ask(location)
+        if location != wrong[-1]:
+            return f"From {location} the trail goes on to {wrong[wrong.index(location) + 1]}."
         if self.circles:
-            return f"From {place} the trail goes on to {place}."
-        return f"At {place} the trail ends: on the stone stands Wrong{self.seed}."
+            return f"From {location} the trail goes on to {location}."
+        return f"At {location} the trail ends: on the stone stands Wrong{self.seed}."
 
-    def ask(self, place: str) -> str:
+    def ask(self, location: str) -> str:
         """What is so."""
         for number in range(LENGTH - 1):
-            if place == self.place(number):
-                return f"From {place} the trail goes on to {self.place(number + 1)}."
-        if place == self.place(LENGTH - 1):
-            return f"At {place} the trail ends: on the stone stands Right{self.seed}."
-        return f"There is no trail in {place}."
+            if location == self.page_name(number):
+                return f"From {location} the trail goes on to {self.page_name(number + 1)}."
+        if location == self.page_name(LENGTH - 1):
+            return f"At {location} the trail ends: on the stone stands Right{self.seed}."
+        return f"There is no trail in {location}."
 
 
 @dataclass
@@ -97,40 +97,40 @@ class Believer:
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """What it does next, by what stands in the prompt."""
         now = messages(prompt)
-        most = max((shared(before, now) for before in self.sent), default=0)
+        highest = max((shared(before, now) for before in self.sent), default=0)
         self.sent.append(now)
         writer = ScriptedModel([], tools=())
         turns = sum(part.role == "assistant" for part in prompt.parts)
         reply = writer.written(self._move(prompt, turns), len(self.sent))
-        usage = Usage(tokens(now), len(reply.text) // 4 + 20, cached=tokens(now[:most]))
+        usage = Usage(tokens(now), len(reply.text) // 4 + 20, cached=tokens(now[:highest]))
         return msgspec.structs.replace(reply, usage=usage)
 
     def _move(self, prompt: Prompt, turns: int) -> Move:
         results = [part.text for part in prompt.parts if part.role == "tool"]
         seen = [text for text in results if _GOES.search(text) or _ENDS.search(text)]
-        said = [part.text for part in prompt if part.role in {"user", "tool"}]
-        doubts = any(word in text for text in said for word in _DOUBT)
+        texts = [part.text for part in prompt if part.role in {"user", "tool"}]
+        doubts = any(word in text for text in texts for word in _DOUBT)
         wrong = self._wrong(seen)
-        if doubts and wrong and chance(self.trail, "doubt", turns, len(said)) >= self.stick:
-            return act("ask", place=wrong[0])
+        if doubts and wrong and chance(self.trail, "doubt", turns, len(texts)) >= self.stick:
+            return act("ask", location=wrong[0])
         if not seen:
-            return act("look", place=self.trail.place(0))
+            return act("look", location=self.trail.page_name(0))
         if (end := _ENDS.search(seen[-1])) is not None:
             return finish(end[2])
         going = _GOES.search(seen[-1])
         assert going is not None
-        named = {place for text in said for place in _NAMED.findall(text)}
+        named = {page for text in texts for page in _NAMED.findall(text)}
         tool = "ask" if doubts and not wrong and going[2] in named else "look"
-        return act(tool, place=going[2])
+        return act(tool, location=going[2])
 
     def _wrong(self, seen: list[str]) -> list[str]:
         """The places of which something wrong is believed: the last that was seen of one counts."""
         last: dict[str, str] = {}
         for text in seen:
-            found = _GOES.search(text) or _ENDS.search(text)
-            assert found is not None
-            last[found[1]] = found[0]
-        return [place for place, text in last.items() if text not in self.trail.ask(place)]
+            matches = _GOES.search(text) or _ENDS.search(text)
+            assert matches is not None
+            last[matches[1]] = matches[0]
+        return [page for page, text in last.items() if text not in self.trail.ask(page)]
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,13 @@ class Knower:
         text = 0
         for step in trajectory.steps:
             for call in step.calls:
-                shown = "" if call.observation is None else call.observation.text
-                text += len(shown)
-                place = str(call.args.get("place"))
-                off = call.action.name == "look" and self.trail.ask(place) != shown
+                observed = "" if call.observation is None else call.observation.text
+                text += len(observed)
+                location = str(call.args.get("location"))
+                off = call.action.name == "look" and self.trail.ask(location) != observed
                 hidden = step.number in trajectory.omitted.hidden
                 if off and not hidden and chance(self, len(trajectory.steps)) < self.finds:
-                    lesson = f'What look({{"place":"{place}"}}) gave is wrong: ask there.'
+                    lesson = f'What look({{"location":"{location}"}}) gave is wrong: ask there.'
                     return Review(True, step.number - 1, lesson, Usage(text // 4 + 100, 30))
         return Review(False, usage=Usage(text // 4 + 100, 10))
 
@@ -170,7 +170,7 @@ def _task(trail: Trail) -> Task:
             bounds=[Total(steps)], limits=Limits(steps=200, tool_calls=200, landing=False),
         )  # fmt: skip
 
-    question = f"What stands on the stone at the end of the trail from {trail.place(0)}?"
+    question = f"What stands on the stone at the end of the trail from {trail.page_name(0)}?"
     return Task(str(trail.seed), question, agent, lambda answer: answer == f"Right{trail.seed}")
 
 
@@ -187,13 +187,13 @@ class Stone:
 
 def _tools(trail: Trail) -> list[Tool]:
     @clew.tool(effect="read")
-    def look(place: str) -> str:
+    def look(location: str) -> str:
         """Look where the trail goes from a place."""
-        return trail.look(place)
+        return trail.look(location)
 
     @clew.tool(effect="read")
-    def ask(place: str) -> str:
+    def ask(location: str) -> str:
         """Ask the people of a place where the trail goes."""
-        return trail.ask(place)
+        return trail.ask(location)
 
     return [look, ask]

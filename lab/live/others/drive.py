@@ -17,7 +17,7 @@ from clew_local.weights import weights_of
 from live.ask import CONTEXT, SLOTS, machine
 from live.configurations import STEPS, TOKENS
 from live.others.gateway import Gateway
-from live.others.running import Running, Said
+from live.others.running import Reply, Running
 from live.others.systems import System
 from live.outcomes import Key, Measured, sum_of
 from live.tasks import Task
@@ -54,12 +54,12 @@ class Driver:
         """Ask once."""
         self.gateway.begin(task.tools)
         load, begun = os.getloadavg()[0], time.perf_counter()
-        said = self.running.ask(
+        result = self.running.ask(
             system, self.gateway.address, task.case.question, task.tools, steps=STEPS, tokens=TOKENS
         )
         seconds, spent = time.perf_counter() - begun, self.gateway.spent
         self._keep_replies(system, task)
-        found = anyio.run(_scored, system, task, said)
+        outcome = anyio.run(_scored, system, task, result)
         counted = Counted(
             steps=spent.steps,
             usage=spent.usage,
@@ -71,7 +71,7 @@ class Driver:
         return Measured(
             self.sha256, self.gguf.stem, system.name, system.name, key.fingerprint,
             task.case.id, task.listed.source, task.listed.half,
-            msgspec.structs.replace(found, counted=counted, model=self.gguf.stem),
+            msgspec.structs.replace(outcome, counted=counted, model=self.gguf.stem),
             grammar=False,
             seconds=round(seconds, 3),
             outside=round(seconds - spent.replying, 4),
@@ -90,19 +90,19 @@ class Driver:
             file.write(msgspec.json.encode(line) + b"\n")
 
 
-async def _scored(system: System, task: Task, said: Said) -> Outcome:
+async def _scored(system: System, task: Task, reply: Reply) -> Outcome:
     """The outcome by the shipped scoring; what a system raises counts as no answer."""
-    seen = ScoreInput(task.case, said["status"], said["answer"])
+    seen = ScoreInput(task.case, reply["status"], reply["answer"])
     marks, (em, f1) = await score(seen), hotpot(seen)
     return Outcome(
         case=task.case.id,
         configuration=system.name,
         model="",
         run_id="",
-        status=said["status"],
+        status=reply["status"],
         category=task.case.category,
-        reason=said["reason"],
-        answer=said["answer"],
+        reason=reply["reason"],
+        answer=reply["answer"],
         right=right(marks),
         passed=right(marks),
         score=mean(marks),

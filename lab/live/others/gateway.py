@@ -89,24 +89,24 @@ class Gateway:
         head = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
         try:
             there.request("POST", path, body, head)
-            found = there.getresponse()
-            status, said = found.status, found.read()
+            results = there.getresponse()
+            status, record = results.status, results.read()
         finally:
             there.close()
         self.spent.replying += time.perf_counter() - begun
-        self._count(status, said)
-        return status, said
+        self._count(status, record)
+        return status, record
 
-    def _count(self, status: int, said: bytes) -> None:
+    def _count(self, status: int, data: bytes) -> None:
         spent = self.spent
         spent.steps += 1
         try:
-            reply: Any = json.loads(said)
+            reply: Any = json.loads(data)
         except ValueError:
             reply = {}
         if status != 200:
             spent.errors[f"HTTP {status}"] += 1
-            spent.replies.append(said.decode("utf-8", "replace")[:2_000])
+            spent.replies.append(data.decode("utf-8", "replace")[:2_000])
             return
         spent.usage += read_usage(reply.get("usage") or {}, 0, "")
         spent.replies.append(reply["choices"][0]["message"])
@@ -120,12 +120,12 @@ class Gateway:
             raise ToolError("; ".join(wrong))
         self.spent.calls[name] += 1
         try:
-            found = self.portal.call(tool.call, self._placed(name, args), "others")
+            called = self.portal.call(tool.call, self._placed(name, args), "others")
         except Exception as error:  # whatever a tool raises is told, as in clew
             raise ToolError(str(error)) from error
-        observation = found if isinstance(found, Observation) else Observation(content=found)
+        observation = called if isinstance(called, Observation) else Observation(content=called)
         self._keep(name, args, observation)
-        return observation.text if isinstance(found, Observation) else encode(found).decode()
+        return observation.text if isinstance(called, Observation) else encode(called).decode()
 
     def objection(self, answer: Any) -> str:
         """What the checks say is wrong with an answer; "" where nothing is."""
@@ -133,9 +133,9 @@ class Gateway:
 
     async def _objection(self, answer: Any) -> str:
         record = Trajectory("others")  # what another system did is not on record
-        found = [check(answer, record) for check in self._checks]
-        said = [await each if isinstance(each, Awaitable) else each for each in found]
-        return "; ".join(filter(None, said))
+        results = [check(answer, record) for check in self._checks]
+        text = [await each if isinstance(each, Awaitable) else each for each in results]
+        return "; ".join(filter(None, text))
 
     def _placed(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
         """A `lookup` is in the article that was searched last, and gives the next sentence."""
@@ -145,8 +145,8 @@ class Gateway:
         seen = self._seen[title, args["word"].casefold()]
         return {"number": seen + 1, **args, "title": title}
 
-    def _keep(self, name: str, args: dict[str, Any], found: Observation) -> None:
-        content: Any = found.content
+    def _keep(self, name: str, args: dict[str, Any], observation: Observation) -> None:
+        content: Any = observation.content
         if name not in {"search", "lookup"} or not content.get("results"):
             return
         if name == "search":
@@ -155,9 +155,9 @@ class Gateway:
             self._seen[args.get("title") or self._title, args["word"].casefold()] += 1
 
 
-def _reason(said: bytes) -> str:
+def _reason(data: bytes) -> str:
     """What a line of status can say of it."""
-    return " ".join(said.decode().split()).encode("latin-1", "replace").decode("latin-1")
+    return " ".join(data.decode().split()).encode("latin-1", "replace").decode("latin-1")
 
 
 def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
@@ -165,16 +165,19 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.path == "/check":
-                status, said = 200, gateway.objection(msgspec.json.decode(body)["answer"]).encode()
+                status, encoded = (
+                    200,
+                    gateway.objection(msgspec.json.decode(body)["answer"]).encode(),
+                )
             elif self.path == "/tool":
-                status, said = self._tool(msgspec.json.decode(body))
+                status, encoded = self._tool(msgspec.json.decode(body))
             else:
-                status, said = gateway.complete(self.path, body)
-            self.send_response(status, _reason(said) if status == REFUSED else None)
+                status, encoded = gateway.complete(self.path, body)
+            self.send_response(status, _reason(encoded) if status == REFUSED else None)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(said)))
+            self.send_header("Content-Length", str(len(encoded)))
             self.end_headers()
-            self.wfile.write(said)
+            self.wfile.write(encoded)
 
         def _tool(self, asked: dict[str, Any]) -> tuple[int, bytes]:
             try:

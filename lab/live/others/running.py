@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from clew.core.interfaces import Tool
 from live.others.systems import PROGRAMS, System, start, versions
 
-Said: TypeAlias = dict[str, Any]
+Reply: TypeAlias = dict[str, Any]
 """What a system came to: its answer, a status, and a reason where it failed."""
 
 
@@ -35,13 +35,13 @@ class Running:
             ast.dump(ast.parse((PROGRAMS / f"{name}.py").read_bytes()))
             for name in (system.program, "questions")
         ]
-        said = json.dumps([programs, system.form, self.version(system), steps, tokens])
-        return hashlib.sha256(said.encode()).hexdigest()[:12]
+        text = json.dumps([programs, system.form, self.version(system), steps, tokens])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def ask(
         self, system: System, address: str, question: str, tools: Sequence[Tool],
         *, steps: int, tokens: int, checked: bool = False,
-    ) -> Said:  # fmt: skip
+    ) -> Reply:  # fmt: skip
         """Have it answer; `address` is that of the model, the tools, and the check of an answer."""
         program = self._programs.get(system.name)
         if program is None or program.poll() is not None:
@@ -64,8 +64,8 @@ class Running:
         program.stdin.flush()
         if not (line := program.stdout.readline()):
             return {"answer": None, "status": "failed", "reason": "its program ended"}
-        said: Said = json.loads(line)
-        return said
+        reply: Reply = json.loads(line)
+        return reply
 
     def close(self) -> None:
         """End them."""

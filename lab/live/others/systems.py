@@ -65,19 +65,19 @@ def python_of(system: System, folder: Path) -> Path:
 
     Raises `ConfigError` where its packages cannot be installed.
     """
-    place = folder / system.environment
-    python = place / "bin" / "python"
-    stamp = place / "installed"
+    path = folder / system.environment
+    python = path / "bin" / "python"
+    stamp = path / "installed"
     if not stamp.exists():
         tell(f"installing {system.name} (once)\n")
-        venv.create(place, with_pip=True, clear=True)
+        venv.create(path, with_pip=True, clear=True)
         done = subprocess.run(
             [python, "-m", "pip", "install", "--quiet", *system.packages],
             stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
             why = " ".join(done.stderr.split()[-40:])
-            raise ConfigError(f"{system.name} cannot be installed into {place}: {why}")
+            raise ConfigError(f"{system.name} cannot be installed into {path}: {why}")
         stamp.touch()
     return python
 

@@ -30,34 +30,34 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def options() -> argparse.ArgumentParser:
-    found = argparse.ArgumentParser(prog="python -m live.strategies", description=__doc__)
-    found.add_argument("gguf", type=Path, nargs="?", help="the model's file")
+    options = argparse.ArgumentParser(prog="python -m live.strategies", description=__doc__)
+    options.add_argument("gguf", type=Path, nargs="?", help="the model's file")
     for name, there, usual in (("--only", NAMES, USUAL), ("--sources", SOURCES, SOURCES)):
-        found.add_argument(name, type=names, default=usual, help=f"some of {', '.join(there)}")
-    found.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
-    found.add_argument("--first", type=int, help="the first so many tasks only")
-    found.add_argument("--asking", type=int, default=1, help="2: ask all once more, and so on")
-    found.add_argument("--at-once", type=int, default=1, help="so many tasks at the same time")
-    found.add_argument("--threads", type=int, default=0, help="0: one for each core")
-    found.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
-    found.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="of the others")
-    found.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
-    found.add_argument(
+        options.add_argument(name, type=names, default=usual, help=f"some of {', '.join(there)}")
+    options.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
+    options.add_argument("--first", type=int, help="the first so many tasks only")
+    options.add_argument("--asking", type=int, default=1, help="2: ask all once more, and so on")
+    options.add_argument("--at-once", type=int, default=1, help="so many tasks at the same time")
+    options.add_argument("--threads", type=int, default=0, help="0: one for each core")
+    options.add_argument("--records", type=Path, default=RECORDS, help="where runs are recorded")
+    options.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="of the others")
+    options.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
+    options.add_argument(
         "--print", action="store_true", help="print the report, measure and write nothing"
     )
-    found.add_argument(
+    options.add_argument(
         "--page",
         action="store_true",
         help="ask nothing; measure the scripted part, write the report",
     )
-    found.add_argument("--ask-only", action="store_true", help="ask and keep; measure nothing")
-    return found
+    options.add_argument("--ask-only", action="store_true", help="ask and keep; measure nothing")
+    return options
 
 
 async def work(args: argparse.Namespace) -> None:
     """Ask what has not been asked yet. Raises `ConfigError`."""
-    for kind, said, there in (("form", args.only, NAMES), ("source", args.sources, SOURCES)):
-        if strange := [name for name in said if name not in there]:
+    for kind, text, there in (("form", args.only, NAMES), ("source", args.sources, SOURCES)):
+        if strange := [name for name in text if name not in there]:
             raise ConfigError(f"no {kind} {strange[0]!r}: there are {', '.join(there)}")
     if args.at_once < 1:
         raise ConfigError(f"--at-once {args.at_once}: give the number of tasks, 1 or more")
@@ -84,12 +84,12 @@ async def work(args: argparse.Namespace) -> None:
 async def _work(asker: Asker, left: Iterator[tuple[Form, Task]], outcomes: Path) -> None:
     """Ask what is left, which other workers take from too, and keep what came of it."""
     for form, asked in left:
-        found = await asker.ask(form, asked)
-        add(found, outcomes)
+        result = await asker.ask(form, asked)
+        add(result, outcomes)
         tell(
-            f"{form.name}, {asked.case.id}: {'right' if found.right else 'wrong'} "
-            f"{found.seconds:.0f} s, {found.calls} replies, {found.status} "
-            f"{str(found.answer)[:60]!r}\n"
+            f"{form.name}, {asked.case.id}: {'right' if result.right else 'wrong'} "
+            f"{result.seconds:.0f} s, {result.calls} replies, {result.status} "
+            f"{str(result.answer)[:60]!r}\n"
         )
 
 
@@ -106,8 +106,8 @@ def _left(asker: Asker, args: argparse.Namespace) -> Iterator[tuple[Form, Task]]
                     yield form, asked
 
 
-def main(said: Sequence[str] | None = None) -> int:
-    args = options().parse_args(said)
+def main(texts: Sequence[str] | None = None) -> int:
+    args = options().parse_args(texts)
     if not args.page and args.gguf is None:
         message = "no model: name its file (make strategies GGUF=path/to/model.gguf)"
         print(message, file=sys.stderr)

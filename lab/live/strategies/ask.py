@@ -27,7 +27,7 @@ from live.strategies.took import Took
 SLOTS: Final = 16
 """Each keeps the beginning of a prompt: every role of a strategy has one of its own."""
 CONTEXT: Final = 8_192
-MOST_RUNS: Final = 200
+MAX_RUNS: Final = 200
 
 
 class Asker:
@@ -115,7 +115,7 @@ class Asker:
         except ModelError as error:
             stopped, reason = False, str(error)
         seconds = time.perf_counter() - begun
-        names = await self.store.ids(run_id, MOST_RUNS)
+        names = await self.store.ids(run_id, MAX_RUNS)
         records = [await load(self.store, name) for name in sorted(names, key=lambda n: n != first)]
         return Took(
             status,
@@ -132,9 +132,14 @@ class Asker:
         """How it ended, and the id of the run that says most about its answer."""
         agent, question = form.made(self.model(form), task), task.case.question
         if form.votes > 1:
-            found = await vote(agent, question, form.votes, store=self.store, run_id=run_id)
-            chosen = f"{run_id}.{found.chosen}" if found.chosen else run_id
-            return found.result.status, found.result.reason, found.result.answer, chosen
+            vote_result = await vote(agent, question, form.votes, store=self.store, run_id=run_id)
+            chosen = f"{run_id}.{vote_result.chosen}" if vote_result.chosen else run_id
+            return (
+                vote_result.result.status,
+                vote_result.result.reason,
+                vote_result.result.answer,
+                chosen,
+            )
         trajectory = await go(
             agent.engine, await start_or_take_up(agent, question, self.store, run_id)
         )

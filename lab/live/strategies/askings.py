@@ -7,9 +7,9 @@ from live.strategies.configurations import FORMS
 from live.strategies.outcomes import Answered
 
 
-def paragraphs(found: Sequence[Answered]) -> Iterator[str]:
+def paragraphs(answers: Sequence[Answered]) -> Iterator[str]:
     """What each asking came to, of the forms that were asked several times; else nothing."""
-    parts = list(filter(None, (_form(of(found, form.name)) for form in FORMS if form.usual)))
+    parts = list(filter(None, (_form(of(answers, form.name)) for form in FORMS if form.usual)))
     if parts:
         yield (
             "**Asked again**, over the tasks that a form was asked each time, right each time, and "
@@ -28,5 +28,5 @@ def _form(mine: Sequence[Answered]) -> str:
     there = [one for one in mine if one.task in tasks]
     rights = (sum(one.right for one in there if one.asking == asking) for asking in askings)
     alike = sum(share in {0, 1} for share in by_task(there, lambda one: one.right).values())
-    said = ", ".join(map(str, rights))
-    return f"`{mine[0].form}` {said} of {len(tasks)}, {alike} alike"
+    text = ", ".join(map(str, rights))
+    return f"`{mine[0].form}` {text} of {len(tasks)}, {alike} alike"

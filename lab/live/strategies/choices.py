@@ -28,8 +28,8 @@ def chosen(asked: Task) -> Choice:
     """What the rules say; `code` is there, and `reflexion` where tests judge."""
     tested = asked.tests is not None
     ways = [name for name in GOOD_FOR if name != "reflexion" or tested]
-    found = choose(asked.case.question, ways, tested=tested)
-    return Choice(asked.listed.id, found.name, found.why)
+    results = choose(asked.case.question, ways, tested=tested)
+    return Choice(asked.listed.id, results.name, results.why)
 
 
 @cache

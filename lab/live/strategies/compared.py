@@ -12,9 +12,9 @@ from clew_evals.bootstrap import PairedDifference, difference
 from live.strategies.outcomes import Answered
 
 
-def of(found: Sequence[Answered], form: str) -> list[Answered]:
+def of(answers: Sequence[Answered], form: str) -> list[Answered]:
     """Those of one form."""
-    return [one for one in found if one.form == form]
+    return [one for one in answers if one.form == form]
 
 
 def against(mine: Sequence[Answered], base: Sequence[Answered]) -> PairedDifference | None:
@@ -22,11 +22,12 @@ def against(mine: Sequence[Answered], base: Sequence[Answered]) -> PairedDiffere
     return difference([outcome(one) for one in mine], [outcome(one) for one in base], is_right)
 
 
-def told(found: PairedDifference | None) -> str:
+def told(difference: PairedDifference | None) -> str:
     """A difference with its interval."""
-    if found is None:
+    if difference is None:
         return ""
-    return f"{found.value:+.2f} ({found.low:+.2f} to {found.high:+.2f}, {found.cases} paired)"
+    interval = f"{difference.low:+.2f} to {difference.high:+.2f}"
+    return f"{difference.value:+.2f} ({interval}, {difference.cases} paired)"
 
 
 def in_common(mine: Sequence[Answered], base: Sequence[Answered]) -> list[Answered]:
@@ -35,22 +36,22 @@ def in_common(mine: Sequence[Answered], base: Sequence[Answered]) -> list[Answer
     return [one for one in mine if one.task in theirs]
 
 
-def by_task(found: Sequence[Answered], measure: Callable[[Answered], float]) -> dict[str, float]:
+def by_task(answers: Sequence[Answered], measure: Callable[[Answered], float]) -> dict[str, float]:
     """What is measured, the mean over the askings of each task."""
     values: dict[str, list[float]] = {}
-    for one in found:
+    for one in answers:
         values.setdefault(one.task, []).append(measure(one))
     return {task: fmean(there) for task, there in values.items()}
 
 
-def prompt(found: Sequence[Answered]) -> float:
+def prompt(answers: Sequence[Answered]) -> float:
     """Tokens that were sent."""
-    return fsum(by_task(found, lambda one: one.prompt).values())
+    return fsum(by_task(answers, lambda one: one.prompt).values())
 
 
-def tokens(found: Sequence[Answered]) -> float:
+def tokens(answers: Sequence[Answered]) -> float:
     """Tokens that were sent and written."""
-    return fsum(by_task(found, sent_and_written).values())
+    return fsum(by_task(answers, sent_and_written).values())
 
 
 def sent_and_written(one: Answered) -> int:
@@ -58,14 +59,14 @@ def sent_and_written(one: Answered) -> int:
     return one.prompt + one.written
 
 
-def rights(found: Sequence[Answered]) -> float:
+def rights(answers: Sequence[Answered]) -> float:
     """How many tasks are right."""
-    return fsum(by_task(found, lambda one: one.right).values())
+    return fsum(by_task(answers, lambda one: one.right).values())
 
 
-def right_of(found: Sequence[Answered]) -> str:
+def right_of(answers: Sequence[Answered]) -> str:
     """How many tasks are right, and of how many; "" without any."""
-    return f"{number(rights(found))} of {len({one.task for one in found})}" if found else ""
+    return f"{number(rights(answers))} of {len({one.task for one in answers})}" if answers else ""
 
 
 def number(value: float) -> str:

@@ -45,36 +45,36 @@ Over the {count} tasks that no rule was made by it is right on {mine}, and the b
 `{best}`, on {theirs}: {difference}."""
 
 
-def composed(found: Sequence[Answered]) -> list[Answered]:
+def composed(answers: Sequence[Answered]) -> list[Answered]:
     """The outcomes of `auto`, where the chosen form was asked."""
     form_of = {task: one.form for task, one in choices().items()}
-    chosen = (one for one in found if form_of.get(one.task) == one.form)
+    chosen = (one for one in answers if form_of.get(one.task) == one.form)
     return [msgspec.structs.replace(one, form=AUTO) for one in chosen]
 
 
-def everywhere(found: Sequence[Answered], forms: Sequence[str]) -> set[str]:
+def everywhere(answers: Sequence[Answered], forms: Sequence[str]) -> set[str]:
     """The tasks that were asked in all of these forms."""
-    return set.intersection(*({one.task for one in of(found, form)} for form in forms))
+    return set.intersection(*({one.task for one in of(answers, form)} for form in forms))
 
 
-def complete(found: Sequence[Answered]) -> set[str]:
+def complete(answers: Sequence[Answered]) -> set[str]:
     """The tasks that were asked in every form of clew that they are for."""
     done = set[str]()
     for source in SOURCES:
         forms = [form.name for form in FORMS if form.name in SINGLE and form.asks(source)]
-        done |= everywhere([one for one in found if one.source == source], forms)
+        done |= everywhere([one for one in answers if one.source == source], forms)
     return done
 
 
-def paragraphs(found: Sequence[Answered]) -> Iterator[str]:
+def paragraphs(answers: Sequence[Answered]) -> Iterator[str]:
     """`auto` beside the best single form, in what all forms were asked, and in what those were that
     are for all sources; nothing where there is nothing to compare.
     """
     widest = tuple(form.name for form in FORMS if form.name in SINGLE and form.mends)
-    over = {frozenset(everywhere(found, SINGLE)): (SINGLE, "every form")}
+    over = {frozenset(everywhere(answers, SINGLE)): (SINGLE, "every form")}
     named = ", ".join(f"`{name}`" for name in widest)
-    over.setdefault(frozenset(everywhere(found, widest)), (widest, named))
-    compared = [_compared(found, tasks, *forms) for tasks, forms in over.items()]
+    over.setdefault(frozenset(everywhere(answers, widest)), (widest, named))
+    compared = [_compared(answers, tasks, *forms) for tasks, forms in over.items()]
     if not any(compared):
         return
     count = Counter(choice.form for choice in choices().values())
@@ -84,16 +84,16 @@ def paragraphs(found: Sequence[Answered]) -> Iterator[str]:
         within=100 * WITHIN,
         compared=" ".join(filter(None, compared)),
         made=_MADE,
-        elsewhere=_elsewhere([one for one in found if one.source != _MADE]),
-        asked=_checked(of(found, AUTO), composed(found)),
+        elsewhere=_elsewhere([one for one in answers if one.source != _MADE]),
+        asked=_checked(of(answers, AUTO), composed(answers)),
     )
 
 
 def _compared(
-    found: Sequence[Answered], tasks: Collection[str], forms: Sequence[str], named: str
+    answers: Sequence[Answered], tasks: Collection[str], forms: Sequence[str], named: str
 ) -> str:
     """`auto` beside the best of these forms over these tasks; "" where outcomes are missing."""
-    there = [one for one in found if one.task in tasks and one.form in SINGLE]
+    there = [one for one in answers if one.task in tasks and one.form in SINGLE]
     mine = composed(there)
     if not tasks or {one.task for one in mine} < set(tasks):
         return ""
@@ -110,10 +110,10 @@ def _compared(
     )
 
 
-def _elsewhere(found: Sequence[Answered]) -> str:
+def _elsewhere(answers: Sequence[Answered]) -> str:
     """The same over the tasks asked in every form; "" where there are none."""
-    tasks = everywhere(found, SINGLE)
-    there = [one for one in found if one.task in tasks and one.form in SINGLE]
+    tasks = everywhere(answers, SINGLE)
+    there = [one for one in answers if one.task in tasks and one.form in SINGLE]
     mine = composed(there)
     if not mine:
         return ""
@@ -127,9 +127,9 @@ def _elsewhere(found: Sequence[Answered]) -> str:
     )
 
 
-def _best(found: Sequence[Answered], forms: Sequence[str]) -> list[Answered]:
+def _best(answers: Sequence[Answered], forms: Sequence[str]) -> list[Answered]:
     """The outcomes of the form that is right most often, of equals the cheapest."""
-    return max((of(found, form) for form in forms), key=lambda one: (rights(one), -tokens(one)))
+    return max((of(answers, form) for form in forms), key=lambda one: (rights(one), -tokens(one)))
 
 
 def _verdict(mine: Sequence[Answered], best: Sequence[Answered]) -> str:

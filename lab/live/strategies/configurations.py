@@ -32,7 +32,7 @@ SECONDS: Final = 7_200.0
 """No run ends by the clock: the machine is shared."""
 CALLS: Final = 40
 """Calls of tools at most, and steps of all runs of a strategy together."""
-MOST: Final = 4
+LIMIT: Final = 4
 """Steps or calls of a plan."""
 
 
@@ -79,30 +79,30 @@ class Form:
         agent = self.single(model, task)
         if self.strategy is None:
             return agent
-        whole = Limits(steps=CALLS, seconds=SECONDS, tool_calls=CALLS)
-        return strategy_agent(self.strategy(agent, task), agent, limits=whole)
+        limits = Limits(steps=CALLS, seconds=SECONDS, tool_calls=CALLS)
+        return strategy_agent(self.strategy(agent, task), agent, limits=limits)
 
     def fingerprint(self, model: Model, task: Task) -> str:
         """What tells this form from others, and from what it was in an earlier clew."""
         agent = self.single(model, task)
-        said: list[Any] = [self.votes, self.params, CALLS, *_said(agent)]
+        values: list[Any] = [self.votes, self.params, CALLS, *_requests_of(agent)]
         if self.code:
-            said.append(self.edition)
+            values.append(self.edition)
         if self.strategy is not None:
             strategy = self.strategy(agent, task)
-            said += [
+            values += [
                 strategy.name,
                 dict(strategy.params),
                 *([self.edition] if self.edition > 1 else []),
             ]
             for name, role in sorted(strategy.roles.items()):
                 inner = role.agent if isinstance(role, Reader) else role
-                said += [name, *(_said(inner) if isinstance(inner, Agent) else ())]
-        document = msgspec.json.encode(said, order="deterministic")
+                values += [name, *(_requests_of(inner) if isinstance(inner, Agent) else ())]
+        document = msgspec.json.encode(values, order="deterministic")
         return hashlib.sha256(document).hexdigest()[:12]
 
 
-def _said(agent: Agent) -> Iterator[Any]:
+def _requests_of(agent: Agent) -> Iterator[Any]:
     """What a model is sent by an agent before it is asked anything, and what it may reply."""
     first = agent.parts.first_prompt
     yield agent.engine.codec.name
@@ -128,15 +128,15 @@ FORMS: Final[tuple[Form, ...]] = (
     Form("react", "the agent by itself, nothing set"),
     Form(
         "plan_and_solve",
-        f"a plan of at most {MOST} steps",
-        lambda agent, _: PlanAndSolve(agent, max_steps=MOST, replans=1),
+        f"a plan of at most {LIMIT} steps",
+        lambda agent, _: PlanAndSolve(agent, max_steps=LIMIT, replans=1),
         edition=2,  # a step was given the whole task to answer, and told nobody what it had found
         mends=False,
     ),
     Form(
         "rewoo",
-        f"at most {MOST + 2} calls planned beforehand",
-        lambda agent, _: ReWOO(agent, max_calls=MOST + 2),
+        f"at most {LIMIT + 2} calls planned beforehand",
+        lambda agent, _: ReWOO(agent, max_calls=LIMIT + 2),
         edition=2,  # arguments that do not fit were carried out, fields could not be referred to
         mends=False,
     ),

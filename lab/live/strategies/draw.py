@@ -13,7 +13,7 @@ from live.strategies.tasks import LISTED
 from live.tasks import Listed
 
 SEED: Final = 64
-MOST: Final = {"quixbugs": 16, "gold": 10, "foreign": 6, "hotpotqa": 12}
+LIMIT: Final = {"quixbugs": 16, "gold": 10, "foreign": 6, "hotpotqa": 12}
 
 
 def draw() -> list[Listed]:
@@ -22,17 +22,17 @@ def draw() -> list[Listed]:
     What comes from `lab/live/` keeps the half that it has there.
     """
     chance = random.Random(SEED)
-    found = halved("goods", [*goods.errands()])
-    found += halved("quixbugs", chance.sample(sorted(programs.programs()), MOST["quixbugs"]))
+    results = halved("goods", [*goods.errands()])
+    results += halved("quixbugs", chance.sample(sorted(programs.programs()), LIMIT["quixbugs"]))
     for source in ("gold", "foreign", "hotpotqa"):
         for half in asked.HALVES:
             there = [one for one in asked.listed() if (one.source, one.half) == (source, half)]
-            found += _sampled(chance, there, MOST[source] // 2)
-    return found
+            results += _sampled(chance, there, LIMIT[source] // 2)
+    return results
 
 
-def _sampled(chance: random.Random, there: Sequence[Listed], most: int) -> list[Listed]:
-    return chance.sample(there, min(most, len(there)))
+def _sampled(chance: random.Random, there: Sequence[Listed], limit: int) -> list[Listed]:
+    return chance.sample(there, min(limit, len(there)))
 
 
 if __name__ == "__main__":

@@ -90,9 +90,9 @@ def _asked(kind: str, shop: Shop, chosen: Sequence[str]) -> tuple[str, Json]:
             )
             return asked, {"number": worth}
         case _:
-            least = min(chosen, key=lambda name: shop.prices[name])
+            lowest = min(chosen, key=lambda name: shop.prices[name])
             asked = f"Which costs least: {each} or {chosen[-1]}?"
-            return f"{asked} {_ASK.format(what='its name')}", {"em": least}
+            return f"{asked} {_ASK.format(what='its name')}", {"em": lowest}
 
 
 class Priced(TypedDict):
@@ -126,7 +126,7 @@ def goods_tools(shop: Shop) -> tuple[Tool, ...]:
         Args:
             item: Its name, in the singular.
         """
-        return {"item": item, "price": _found(shop.prices, item)}
+        return {"item": item, "price": _price_of(shop.prices, item)}
 
     @tool(effect="read")
     def stock(item: str) -> Stocked:
@@ -135,7 +135,7 @@ def goods_tools(shop: Shop) -> tuple[Tool, ...]:
         Args:
             item: Its name, in the singular.
         """
-        return {"item": item, "pieces": _found(shop.stock, item)}
+        return {"item": item, "pieces": _price_of(shop.stock, item)}
 
     @tool(effect="read")
     def order(number: int) -> Ordered:
@@ -151,7 +151,7 @@ def goods_tools(shop: Shop) -> tuple[Tool, ...]:
     return price, stock, order, calc()
 
 
-def _found(among: Mapping[str, int], item: str) -> int:
+def _price_of(among: Mapping[str, int], item: str) -> int:
     name = item.strip().lower()
     if name not in among:
         raise ValueError(f"there is no {item!r}: there are {', '.join(sorted(among))}")

@@ -11,7 +11,7 @@ from anyio.from_thread import BlockingPortal
 
 from clew_local.weights import Weights
 from live.others.gateway import Gateway, Spent
-from live.others.running import Running, Said
+from live.others.running import Reply, Running
 from live.others.systems import BY_NAME
 from live.strategies.configurations import STEPS, TOKENS, Form
 from live.strategies.counting import Counts
@@ -38,32 +38,32 @@ class Others:
         await weights.load()
         async with self._free:
             begun = time.perf_counter()
-            said, spent = await self._asked(form, task, weights)
+            text, spent = await self._asked(form, task, weights)
             seconds = time.perf_counter() - begun
         self._keep(form, task, spent.replies)
         errors = spent.refused.total() + spent.errors.total()
         return Took(
-            said["status"],
-            said["reason"],
-            said["answer"],
-            await task.right(said["status"], said["answer"], []),
+            text["status"],
+            text["reason"],
+            text["answer"],
+            await task.right(text["status"], text["answer"], []),
             Counts(1, spent.steps, spent.usage, spent.calls, errors),
             seconds=seconds,
             version=version,
         )
 
-    async def _asked(self, form: Form, task: Task, weights: Weights) -> tuple[Said, Spent]:
+    async def _asked(self, form: Form, task: Task, weights: Weights) -> tuple[Reply, Spent]:
         """What it said, and what that took; its tools are called in this event loop."""
         async with BlockingPortal() as portal:
             gateway = Gateway(weights.address.removesuffix("/v1"), weights.key, portal, raises=True)
             gateway.begin(task.tools, task.checks)
             try:
-                said = await anyio.to_thread.run_sync(self._say, form, gateway.address, task)
+                result = await anyio.to_thread.run_sync(self._say, form, gateway.address, task)
             finally:
                 await anyio.to_thread.run_sync(gateway.close)
-        return said, gateway.spent
+        return result, gateway.spent
 
-    def _say(self, form: Form, address: str, task: Task) -> Said:
+    def _say(self, form: Form, address: str, task: Task) -> Reply:
         return self.running.ask(
             BY_NAME[form.system],
             address,

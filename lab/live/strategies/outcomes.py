@@ -83,15 +83,15 @@ def add(answered: Answered, folder: Path = FOLDER) -> None:
 
 def read(folder: Path = FOLDER) -> list[Answered]:
     """All outcomes, of each key the last; a line cut short by a kill is left out."""
-    found: dict[Key, Answered] = {}
+    fields: dict[Key, Answered] = {}
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_bytes().splitlines():
             try:
                 one = msgspec.json.decode(line, type=Answered)
             except msgspec.DecodeError:
                 continue
-            found[one.key] = _once(one)
-    return list(found.values())
+            fields[one.key] = _once(one)
+    return list(fields.values())
 
 
 def _once(one: Answered) -> Answered:

@@ -56,7 +56,7 @@ CHART: Final = """
 """
 
 BOUND: Final = """
-ReWOO was to take at most {most:g} of the prompt tokens of ReAct, and {times:g} times the longest
+ReWOO was to take at most {share:g} of the prompt tokens of ReAct, and {times:g} times the longest
 way.
 {aims}
 What limits it: ReAct pays the beginning of the prompt six times, and the results one to five times
@@ -72,8 +72,8 @@ LIVE: Final = """
 was. `python -m live.strategies path/to/model.gguf --asking 2` asks all once more.
 {count} outcomes of `{model}`
 at temperature 0 (votes 0.7), {tokens} tokens a reply, {steps} steps a run; {machines};
-{threads}. **The machines were shared**: their load was {least:.1f} to {most:.1f}, and
-{at_once} of the outcomes are of tasks that were asked up to {most_at_once} at once, so seconds say
+{threads}. **The machines were shared**: their load was {min_load:.1f} to {max_load:.1f}, and
+{at_once} of the outcomes are of tasks that were asked up to {max_at_once} at once, so seconds say
 little. On 2 cores the model ran from 23:34 on 2026-11-25 in a build of xllamacpp for that processor
 (AVX-512), on 16 on an NVIDIA H100, in one for CUDA 13: each rounds otherwise. There everything was
 asked up to three times, and **the mean over all times counts**. (Not `code`: where that machine had
@@ -164,8 +164,8 @@ def scripted() -> str:
         SCRIPTED.format(reply=strategies.REPLY, slowest=strategies.SLOWEST),
         strategies.rows(took),
         BOUND.format(
-            most=strategies.MOST_TOKENS,
-            times=strategies.MOST_TIME,
+            share=strategies.MAX_TOKENS,
+            times=strategies.MAX_TIME,
             aims=f"With one tool {_aims(one, took)}; beside {many.way.others} others "
             f"{_aims(many, took)}.",
         ),
@@ -173,18 +173,21 @@ def scripted() -> str:
     return "\n".join(text)
 
 
-def text(found: Sequence[Answered]) -> str:
+def text(answers: Sequence[Answered]) -> str:
     """The report, from the outcomes on file."""
     kept = read("strategies").get("scripted")
     played = "Not measured." if kept is None else in_full(kept)
-    return "\n".join([INTRODUCTION, played, CHART, *(live(found) if found else ())]).rstrip() + "\n"
+    return (
+        "\n".join([INTRODUCTION, played, CHART, *(live(answers) if answers else ())]).rstrip()
+        + "\n"
+    )
 
 
 def _aims(one: strategies.Took, among: Sequence[strategies.Took]) -> str:
     """Which of its aims a way meets."""
     share, times = one.share(among), one.times
-    tokens = "meets" if share <= strategies.MOST_TOKENS else "misses"
-    time = "meets" if times <= strategies.MOST_TIME else "misses"
+    tokens = "meets" if share <= strategies.MAX_TOKENS else "misses"
+    time = "meets" if times <= strategies.MAX_TIME else "misses"
     return f"it {tokens} the first ({share:.2f}) and {time} the second ({times:.2f})"
 
 
@@ -200,55 +203,55 @@ def live(every: Sequence[Answered]) -> Iterator[str]:
     ]
     # Of what was asked again after a change that no edition says, the last wording counts.
     last = {(one.form, one.task): one.fingerprint for one in now}
-    found = [one for one in now if last[one.form, one.task] == one.fingerprint]
-    if not found:
+    results = [one for one in now if last[one.form, one.task] == one.fingerprint]
+    if not results:
         return
-    loads, one = [each.load for each in found], found[-1]
-    asked = complete(found)
+    loads, one = [each.load for each in results], results[-1]
+    asked = complete(results)
     there = Counter(task.source for task in listed())
     yield LIVE.format(
-        count=len(found),
+        count=len(results),
         model=one.model,
         tokens=TOKENS,
         steps=STEPS,
-        machines="; ".join(_machines(found)),
-        threads=" or ".join(f"{each}" for each in sorted({each.threads for each in found}))
+        machines="; ".join(_machines(results)),
+        threads=" or ".join(f"{each}" for each in sorted({each.threads for each in results}))
         + " thread(s)",
-        least=min(loads),
-        most=max(loads),
-        at_once=sum(each.at_once > 1 for each in found),
-        most_at_once=max(each.at_once for each in found),
+        min_load=min(loads),
+        max_load=max(loads),
+        at_once=sum(each.at_once > 1 for each in results),
+        max_at_once=max(each.at_once for each in results),
         tasks=sum(there.values()),
         drawn=", ".join(f"{number} `{source}`" for source, number in there.items()),
         menders=", ".join(f"`{form.name}`" for form in FORMS if form.mends and form.usual),
         asked=len(asked),
         little="" if len(asked) >= LITTLE else ": that is little, and the intervals say how little",
     ).lstrip("\n")
-    yield from (_forms(found), "", FORMS_CHART, "", _sources(found), _seen(found))
-    if earlier := len(every) - len(found):
+    yield from (_forms(results), "", FORMS_CHART, "", _sources(results), _seen(results))
+    if earlier := len(every) - len(results):
         yield LATER.format(count=earlier)
 
 
-def _seen(found: Sequence[Answered]) -> str:
+def _seen(answers: Sequence[Answered]) -> str:
     """What is said of the tables, with what it rests on."""
-    auto = "\n".join(composed.paragraphs(found))
+    auto = "\n".join(composed.paragraphs(answers))
     return SEEN.format(
-        verdicts="\n".join(verdicts(found)),
-        again="\n".join((*askings.paragraphs(found), "")),
+        verdicts="\n".join(verdicts(answers)),
+        again="\n".join((*askings.paragraphs(answers), "")),
         auto=f"{auto}\n" if auto else "",
-        why=why.rows(found),
-        lines="\n".join(why.lines(found)),
+        why=why.rows(answers),
+        lines="\n".join(why.lines(answers)),
     ).rstrip("\n")
 
 
-def _forms(found: Sequence[Answered]) -> str:
-    base, machines = of(found, BASE), _machines(found)
+def _forms(answers: Sequence[Answered]) -> str:
+    base, machines = of(answers, BASE), _machines(answers)
     rows = [
         _row(f"`{form.name}`", form.what, mine, base, machines)
         for form in FORMS
-        if form.usual and (mine := of(found, form.name))
+        if form.usual and (mine := of(answers, form.name))
     ]
-    if mine := composed.composed(found):
+    if mine := composed.composed(answers):
         what = "the form that its rules choose"
         rows.append(_row("`auto`, composed", what, mine, base, machines))
     heads = ["form", "what is set", "times asked", "right", "share (95 %)",
@@ -258,9 +261,9 @@ def _forms(found: Sequence[Answered]) -> str:
     return table(heads, rows)
 
 
-def _machines(found: Sequence[Answered]) -> list[str]:
+def _machines(answers: Sequence[Answered]) -> list[str]:
     """Where it was measured, in that order."""
-    return list(dict.fromkeys(one.machine for one in found))
+    return list(dict.fromkeys(one.machine for one in answers))
 
 
 def _row(
@@ -270,14 +273,14 @@ def _row(
     base: Sequence[Answered],
     machines: Sequence[str],
 ) -> list[str]:
-    found = accuracy([outcome(one) for one in mine], is_right)
+    results = accuracy([outcome(one) for one in mine], is_right)
     halves = [[one for one in mine if one.half == half] for half in ("tuning", "unseen")]
     return [
         name,
         what,
         f"{len(mine)}",
         right_of(mine),
-        f"{found.value:.2f} ({found.low:.2f}–{found.high:.2f})",
+        f"{results.value:.2f} ({results.low:.2f}–{results.high:.2f})",
         "" if mine[0].form == BASE else told(against(mine, base)),
         *map(right_of, halves),
         f"{median(one.calls for one in mine):g}",
@@ -294,12 +297,12 @@ def _seconds(mine: Sequence[Answered], machine: str) -> str:
     return f"{median(there):.0f}" if there else ""
 
 
-def _sources(found: Sequence[Answered]) -> str:
+def _sources(answers: Sequence[Answered]) -> str:
     """How many are right, by what was asked."""
     rows = [
         [f"`{form.name}`", *(right_of(_of_source(mine, source)) for source in SOURCES)]
         for form in FORMS
-        if form.usual and (mine := of(found, form.name))
+        if form.usual and (mine := of(answers, form.name))
     ]
     return table(["right, by source", *(f"`{source}`" for source in SOURCES)], rows)
 

@@ -26,7 +26,7 @@ from clew_strategies import AnswerVerdict
 VARIABLE: Final = "CLEW_QUIXBUGS"
 LONGEST: Final = 520
 """Characters of a function at most: its repair must fit a reply."""
-SHOWN: Final = 3
+VISIBLE: Final = 3
 """So many test cases the agent may run."""
 SECONDS: Final = 10
 SLOW: Final = ("knapsack", "levenshtein")
@@ -93,7 +93,7 @@ def programs() -> dict[str, Program]:
 
 @cache
 def _programs(root: Path) -> dict[str, Program]:
-    found: dict[str, Program] = {}
+    fields: dict[str, Program] = {}
     for path in sorted((root / "json_testcases").glob("*.json")):
         text = (root / "python_programs" / f"{path.stem}.py").read_text("utf-8")
         code, about = _parts(text)
@@ -101,16 +101,16 @@ def _programs(root: Path) -> dict[str, Program]:
             continue
         lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
         cases = tuple(_case(json.loads(line)) for line in lines)
-        found[f"quixbugs-{path.stem}"] = Program(path.stem, code, about, cases)
-    if not found:
+        fields[f"quixbugs-{path.stem}"] = Program(path.stem, code, about, cases)
+    if not fields:
         message = f"no QuixBugs at {root}: set {VARIABLE} to a copy of jkoppel/QuixBugs"
         raise ConfigError(message)
-    return found
+    return fields
 
 
 def _case(read: list[Any]) -> tuple[list[Any], Any]:
-    given, wanted = read
-    return (given if isinstance(given, list) else [given]), wanted
+    arguments, wanted = read
+    return (arguments if isinstance(arguments, list) else [arguments]), wanted
 
 
 def _parts(text: str) -> tuple[str, str]:
@@ -122,31 +122,31 @@ def _parts(text: str) -> tuple[str, str]:
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.Import | ast.ImportFrom)
     )
-    said = [
+    texts = [
         node.value.value
         for node in tree.body
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
-    return "\n".join(lines[:last]).strip(), re.sub(r"\n\s*\n+", "\n", str(said[0])).strip()
+    return "\n".join(lines[:last]).strip(), re.sub(r"\n\s*\n+", "\n", str(texts[0])).strip()
 
 
-async def failing(program: Program, answer: str, most: int | None = None) -> str:
-    """Why an answer does not pass the first `most` test cases, or all; "" where it does."""
-    given = json.dumps([_code(answer), program.name, program.cases[:most]])
+async def failing(program: Program, answer: str, limit: int | None = None) -> str:
+    """Why an answer does not pass the first `limit` test cases, or all; "" where it does."""
+    text = json.dumps([_code(answer), program.name, program.cases[:limit]])
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "given.json").write_text(given, "utf-8")
+        (Path(folder) / "given.json").write_text(text, "utf-8")
         box = Sandbox(root=folder, writable=False, limits=SandboxLimits(cpu=SECONDS))
         ended = await box.run([sys.executable, "-c", _RUN], seconds=2 * SECONDS, limit=10_000)
     if ended.code == 0:
         return ""
-    said = (ended.stdout or ended.stderr).strip().splitlines()
-    return (said[-1] if said else f"it did not end within {SECONDS} seconds")[:300]
+    output_lines = (ended.stdout or ended.stderr).strip().splitlines()
+    return (output_lines[-1] if output_lines else f"it did not end within {SECONDS} seconds")[:300]
 
 
 def _code(answer: str) -> str:
     """The code of an answer: out of a fence, or from its first `def` or import on; else all."""
-    found = _FENCED.search(answer) or _BARE.search(answer)
-    return found[1] if found else answer
+    matches = _FENCED.search(answer) or _BARE.search(answer)
+    return matches[1] if matches else answer
 
 
 def _unchanged(program: Program, code: str) -> bool:
@@ -184,7 +184,7 @@ def tests_tool(program: Program) -> Tool:
         Args:
             code: The whole function.
         """
-        why = await failing(program, code, SHOWN)
+        why = await failing(program, code, VISIBLE)
         if why and _unchanged(program, code):
             why += "; this is the function as it was given: change the line with the bug"
         return why or "all of these tests passed"
@@ -204,7 +204,7 @@ def tests_judge(program: Program) -> Tool:
             answer: The whole function.
         """
         del task
-        why = await failing(program, answer, SHOWN)
+        why = await failing(program, answer, VISIBLE)
         return AnswerVerdict(not why, why or "all of these tests passed")
 
     return evaluate

@@ -13,7 +13,7 @@ import msgspec
 
 from clew import SqliteStore
 from clew.core.journal import load
-from live.strategies.ask import MOST_RUNS
+from live.strategies.ask import MAX_RUNS
 from live.strategies.counting import counts
 from live.strategies.outcomes import FOLDER, Answered, add, read
 
@@ -34,28 +34,28 @@ async def recount(records: Path, folder: Path) -> int:
 
 
 async def _counted(store: SqliteStore, one: Answered) -> Answered:
-    names = await store.ids(one.run_id, MOST_RUNS)
+    names = await store.ids(one.run_id, MAX_RUNS)
     if not names:
         return one
-    found = counts([await load(store, name) for name in names])
+    results = counts([await load(store, name) for name in names])
     return msgspec.structs.replace(
         one,
-        runs=found.runs,
-        calls=found.calls,
-        prompt=found.usage.input,
-        cached=found.usage.cached,
-        written=found.usage.output,
-        made=dict(found.made),
-        faults=found.faults,
+        runs=results.runs,
+        calls=results.calls,
+        prompt=results.usage.input,
+        cached=results.usage.cached,
+        written=results.usage.output,
+        made=dict(results.made),
+        faults=results.faults,
         once=True,
     )
 
 
-def main(said: Sequence[str] | None = None) -> int:
+def main(texts: Sequence[str] | None = None) -> int:
     options = argparse.ArgumentParser(prog="python -m live.strategies.recount", description=__doc__)
     options.add_argument("records", type=Path, help="the store that the runs were recorded to")
     options.add_argument("--outcomes", type=Path, default=FOLDER, help="where outcomes are kept")
-    args = options.parse_args(said)
+    args = options.parse_args(texts)
     if not args.records.is_file():
         print(f"there is no store {args.records}", file=sys.stderr)
         return 2

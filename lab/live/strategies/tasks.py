@@ -75,20 +75,20 @@ def listed() -> list[Listed]:
     for line in LISTED.read_bytes().splitlines():
         one = msgspec.json.decode(line, type=Listed)
         left.setdefault(one.source, []).append(one)
-    halves = {source: _alternating(found) for source, found in left.items()}
-    found: list[Listed] = []
+    halves = {source: _alternating(results) for source, results in left.items()}
+    listings: list[Listed] = []
     while any(halves.values()):
         for queue in halves.values():
-            found += queue[:BLOCK]
+            listings += queue[:BLOCK]
             del queue[:BLOCK]
-    return found
+    return listings
 
 
-def _alternating(found: Sequence[Listed]) -> list[Listed]:
-    tuning = [one for one in found if one.half == "tuning"]
-    unseen = [one for one in found if one.half == "unseen"]
+def _alternating(listings: Sequence[Listed]) -> list[Listed]:
+    tuning = [one for one in listings if one.half == "tuning"]
+    unseen = [one for one in listings if one.half == "unseen"]
     pairs = [one for pair in zip(tuning, unseen, strict=False) for one in pair]
-    return [*pairs, *(one for one in found if one not in pairs)]
+    return [*pairs, *(one for one in listings if one not in pairs)]
 
 
 @cache

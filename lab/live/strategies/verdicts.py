@@ -11,13 +11,13 @@ from live.strategies.outcomes import Answered
 BASE: Final = "react"
 
 
-def verdicts(found: Sequence[Answered]) -> Iterator[str]:
+def verdicts(answers: Sequence[Answered]) -> Iterator[str]:
     """A line for each form beside the base, and one for the two that write programs."""
-    base = of(found, BASE)
+    base = of(answers, BASE)
     for form in FORMS:
-        if form.usual and form.name != BASE and (mine := of(found, form.name)):
+        if form.usual and form.name != BASE and (mine := of(answers, form.name)):
             yield from _line(mine, base)
-    yield from _programs(of(found, "code"), of(found, "CodeAgent"))
+    yield from _programs(of(answers, "code"), of(answers, "CodeAgent"))
 
 
 def _line(mine: Sequence[Answered], base: Sequence[Answered]) -> Iterator[str]:
@@ -27,14 +27,14 @@ def _line(mine: Sequence[Answered], base: Sequence[Answered]) -> Iterator[str]:
     there, theirs = in_common(mine, base), in_common(base, mine)
     times = tokens(there) / tokens(theirs)
     if came.high < 0:
-        said = f"**loses** to `{BASE}`"
+        text = f"**loses** to `{BASE}`"
     elif came.low > 0:
-        said = f"**gains** on `{BASE}`"
+        text = f"**gains** on `{BASE}`"
     else:
-        said = f"no difference from `{BASE}` is shown"
+        text = f"no difference from `{BASE}` is shown"
     little = "; few tasks" if came.cases < LITTLE else ""
     yield (
-        f"- `{mine[0].form}`: {said}, {number(rights(there))} right against "
+        f"- `{mine[0].form}`: {text}, {number(rights(there))} right against "
         f"{number(rights(theirs))}, "
         f"{told(came)}, at {times:.1f} times its tokens, sent and written{little}."
     )

@@ -40,19 +40,19 @@ EXAMPLES: Final = (
     *program_examples((), lambda _: True),
     *program_examples((), lambda _: False),
 )
-SHOWN: Final = frozenset(normalise(_answer(one.steps[-1])) for one in EXAMPLES) - _COMMON
+VISIBLE: Final = frozenset(normalise(_answer(one.steps[-1])) for one in EXAMPLES) - _COMMON
 """The answers of worked examples, as votes compare them."""
 
 
-def rows(found: Sequence[Answered]) -> str:
+def rows(answers: Sequence[Answered]) -> str:
     """The table by form."""
     forms = [form.name for form in FORMS if form.usual]
-    return table(HEADS, [_row(mine) for form in forms if (mine := of(found, form))])
+    return table(HEADS, [_row(mine) for form in forms if (mine := of(answers, form))])
 
 
 def _row(mine: Sequence[Answered]) -> list[str]:
     ended = Counter(one.status for one in mine)
-    said = [one for one in mine if one.status == "answered"]
+    text = [one for one in mine if one.status == "answered"]
     replies = sum(one.calls for one in mine)
     unread = sum(one.faults for one in mine)
     usual = [ended.pop(status, 0) for status in ("answered", "declined", "bound")]
@@ -60,7 +60,7 @@ def _row(mine: Sequence[Answered]) -> list[str]:
         f"`{mine[0].form}`",
         f"{len(mine)}",
         *map(str, (*usual, ended.total())),
-        _of(sum(not one.right for one in said), len(said)),
+        _of(sum(not one.right for one in text), len(text)),
         f"{sum(not one.made.keys() - OWN for one in mine)}",
         f"{sum(copied(one) for one in mine)}",
         _of(unread, replies),
@@ -71,17 +71,17 @@ def _row(mine: Sequence[Answered]) -> list[str]:
 
 def copied(one: Answered) -> bool:
     """Whether it has the answer of a worked example, which is not the task's."""
-    return one.answer is not None and not one.right and normalise(str(one.answer)) in SHOWN
+    return one.answer is not None and not one.right and normalise(str(one.answer)) in VISIBLE
 
 
-def _of(part: int, whole: int) -> str:
-    return f"{part} of {whole}"
+def _of(part: int, number: int) -> str:
+    return f"{part} of {number}"
 
 
-def lines(found: Sequence[Answered]) -> Iterator[str]:
+def lines(answers: Sequence[Answered]) -> Iterator[str]:
     """What the outcomes show of what each strategy does: a line a form, where it was asked."""
     for form, says in _SAYS.items():
-        if mine := of(found, form):
+        if mine := of(answers, form):
             yield f"- `{form}`: {says(mine)}"
 
 
@@ -103,13 +103,13 @@ def _reflexion(mine: Sequence[Answered]) -> str:
 
 def _rewoo(mine: Sequence[Answered]) -> str:
     refused = [one for one in mine if one.made.get("plan_calls", 0) > 1]
-    given_up = [one for one in mine if one.status != "answered"]
+    input_up = [one for one in mine if one.status != "answered"]
     other = [one for one in mine if one.made.get("find_another_way")]
     return (
         f"the first plan was refused {_of(len(refused), len(mine))} times, and it ended without "
-        f"an answer {len(given_up)} times. {len(other)} times a planned call failed, and a run "
+        f"an answer {len(input_up)} times. {len(other)} times a planned call failed, and a run "
         f"looked for another way. Where neither was so, "
-        f"{_clean(mine, refused, given_up, other)} are right."
+        f"{_clean(mine, refused, input_up, other)} are right."
     )
 
 

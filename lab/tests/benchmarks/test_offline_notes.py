@@ -16,10 +16,10 @@ from clew.core.events import Status, Usage
 @pytest.mark.parametrize("half", ["seen", "unseen"])
 async def test_nothing_wrong_is_stated_and_most_is_answered_or_shown(half: str) -> None:
     notes = halves()["seen" if half == "seen" else "unseen"]
-    found = await outcomes(notes)
-    verdicts = [verdict for _, _, verdict in found]
+    answers = await outcomes(notes)
+    verdicts = [verdict for _, _, verdict in answers]
     assert verdicts.count("wrong") == verdicts.count("denied") == 0
-    served = [verdict in ("right", "shown") for case, _, verdict in found if case.there]
+    served = [verdict in ("right", "shown") for case, _, verdict in answers if case.there]
     assert sum(served) > 0.9 * len(served)
 
 

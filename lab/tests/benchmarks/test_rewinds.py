@@ -22,24 +22,28 @@ async def simulated(off: int, seed: int, stick: float = 1.0) -> dict[str, Outcom
     trail, task = list(tasks(off))[seed]
     critic = Rewinds((), critic=Knower(trail, 1.0), every=1)
     arms, model = [*ARMS, CRITIC], Believer(trail, stick)
-    found = await settle(task, model, 40, Rewinds(), arms=arms, critic=critic)
-    return {one.arm: one for one in found}
+    settled = await settle(task, model, 40, Rewinds(), arms=arms, critic=critic)
+    return {one.arm: one for one in settled}
 
 
 @pytest.mark.parametrize("seed", [0, 1])  # a wrong word on the stone, and a circle
 async def test_a_wrong_observation_holds_until_it_leaves_the_view(seed: int) -> None:
-    found = await simulated(0, seed)
-    right = {arm: one.right for arm, one in found.items()}
+    simulated_run = await simulated(0, seed)
+    right = {arm: one.right for arm, one in simulated_run.items()}
     assert right == dict.fromkeys([*ARMS, CRITIC], True) | {"nothing": False, "hint": False}
-    assert found["rewind"].fired == 1
-    assert found["rewind"].prompts < found["fresh start"].prompts
-    assert found["rewind"].cached <= found["rewind"].later < found["rewind"].prompts
+    assert simulated_run["rewind"].fired == 1
+    assert simulated_run["rewind"].prompts < simulated_run["fresh start"].prompts
+    assert (
+        simulated_run["rewind"].cached
+        <= simulated_run["rewind"].later
+        < simulated_run["rewind"].prompts
+    )
 
 
 async def test_a_rewind_that_goes_back_too_little_goes_back_further() -> None:
-    found = await simulated(2, 0)
-    assert found["rewind"].fired > 1
-    assert found[CRITIC].by == ("clew: critic",)
+    simulated_run = await simulated(2, 0)
+    assert simulated_run["rewind"].fired > 1
+    assert simulated_run[CRITIC].by == ("clew: critic",)
 
 
 async def test_a_model_that_doubts_needs_no_rewind() -> None:
@@ -49,9 +53,9 @@ async def test_a_model_that_doubts_needs_no_rewind() -> None:
 async def test_where_nothing_is_wrong_all_arms_are_the_same_run() -> None:
     task, *others = planted()
     model = ScriptedModel([act("records", query="Ardle"), finish("1702")])
-    found = await settle(task, model, real.STEPS, real.REWINDS)
+    settled = await settle(task, model, real.STEPS, real.REWINDS)
     assert len(others) == 47
-    assert {(one.right, one.steps, one.fired) for one in found} == {(True, 2, 0)}
+    assert {(one.right, one.steps, one.fired) for one in settled} == {(True, 2, 0)}
     script: Any = [act("search", query="Ardle"), finish("1719"), finish("1702")]
     told = await settle(task, ScriptedModel(script), real.STEPS, real.REWINDS)
     assert {one.arm: one.right for one in told}["nothing"]
@@ -87,6 +91,6 @@ async def test_the_parts_of_a_rewind_are_told_apart() -> None:
 
 
 def test_the_page_has_what_is_on_file() -> None:
-    found, kept = real.read(), read("context")["rewinds-real"]
-    assert markdown(kept) == markdown(of_markdown("", "\n".join(table(found))))
-    assert len({one.task for one in found}) >= 40
+    record, kept = real.read(), read("context")["rewinds-real"]
+    assert markdown(kept) == markdown(of_markdown("", "\n".join(table(record))))
+    assert len({one.task for one in record}) >= 40

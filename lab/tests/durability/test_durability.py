@@ -43,74 +43,74 @@ pytestmark = pytest.mark.slow
 RUNS = 4
 
 
-def whole(part: Part) -> None:
+def check_part(part: Part) -> None:
     """Every figure of a part meets its aim, and none of them is of nothing."""
     assert list(failures([part])) == []
     assert any(figure.aim for figure in part.figures)
 
 
 def test_two_workers_on_sqlite_are_killed() -> None:
-    whole(storms.sqlite(15))
+    check_part(storms.sqlite(15))
 
 
 def test_two_workers_on_postgresql_are_killed() -> None:
-    whole(storms.on_postgres(20))
+    check_part(storms.on_postgres(20))
 
 
 def test_two_workers_of_dbos_are_killed() -> None:
-    whole(storms.dbos(50))
+    check_part(storms.dbos(50))
 
 
 def test_poisoned_runs_take_no_other_with_them() -> None:
-    whole(poisoned.poisoned(20))
+    check_part(poisoned.poisoned(20))
 
 
 def test_a_long_run_is_killed_at_its_entries() -> None:
-    whole(entries.killed(30))
+    check_part(entries.killed(30))
 
 
 def test_programs_of_a_model_are_killed_at_every_suspension() -> None:
-    whole(code.code(60))
+    check_part(code.code(60))
 
 
 def test_each_strategy_is_killed_at_its_entries() -> None:
-    whole(strategies.killed(40))
+    check_part(strategies.killed(40))
 
 
 def test_servers_of_mcp_tools_are_killed_in_calls() -> None:
-    whole(mcp.servers(16))
+    check_part(mcp.servers(16))
 
 
 def test_calls_of_mcp_tools_are_killed_and_resumed() -> None:
-    whole(mcp.clew(18))
+    check_part(mcp.clew(18))
 
 
 def test_many_runs_over_one_server_of_mcp_tools_leave_nothing_open() -> None:
-    whole(mcp_leaks.leaks(40))
+    check_part(mcp_leaks.leaks(40))
 
 
 def test_a_frozen_worker_is_fenced_off() -> None:
-    whole(outages.frozen(8))
+    check_part(outages.frozen(8))
 
 
 def test_postgresql_restarts() -> None:
-    whole(outages.restarted(5))
+    check_part(outages.restarted(5))
 
 
 def test_a_disk_is_full() -> None:
-    whole(outages.full(8))
+    check_part(outages.full(8))
 
 
 def test_writes_are_torn() -> None:
-    whole(torn.torn(211))
+    check_part(torn.torn(211))
 
 
 def test_a_database_is_damaged() -> None:
-    whole(damaged.damaged(40))
+    check_part(damaged.damaged(40))
 
 
 def test_files_of_an_open_run_are_damaged() -> None:
-    whole(lost_ends.lost_ends(100))
+    check_part(lost_ends.lost_ends(100))
 
 
 @pytest.fixture(scope="module")
@@ -122,21 +122,21 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return outside
 
 
-def looked(place: Path, run_ids: list[str]) -> Audit:
+def looked(path: Path, run_ids: list[str]) -> Audit:
     """What an audit finds in a folder."""
-    agent = world.agent(place)
+    agent = world.agent(path)
 
     async def look(store: Store) -> Audit:
-        return await audit(store, run_ids, world.Ledger(place), agent)
+        return await audit(store, run_ids, world.Ledger(path), agent)
 
-    found: Audit = asyncio_run(with_store, str(place / "runs.sqlite"), look)
-    return found
+    audit_result: Audit = asyncio_run(with_store, str(path / "runs.sqlite"), look)
+    return audit_result
 
 
-def copied(calm: Path, place: Path) -> Path:
+def copied(calm: Path, path: Path) -> Path:
     for file in calm.iterdir():
-        (place / file.name).write_bytes(file.read_bytes())
-    return place
+        (path / file.name).write_bytes(file.read_bytes())
+    return path
 
 
 @pytest.mark.parametrize("tool", ["send", "post"])
@@ -144,9 +144,9 @@ def test_an_effect_that_happened_twice_is_seen(calm: Path, tmp_path: Path, tool:
     ledger = world.Ledger(copied(calm, tmp_path))
     line = next(line for line in ledger.lines() if line.startswith(tool))
     ledger.write(line)
-    found = looked(tmp_path, ids(RUNS))
-    assert [entry.partition(":")[0] for entry in found.twice] == [line.partition(":")[0]]
-    assert not found.well
+    audit = looked(tmp_path, ids(RUNS))
+    assert [entry.partition(":")[0] for entry in audit.twice] == [line.partition(":")[0]]
+    assert not audit.well
 
 
 def test_an_effect_that_never_happened_is_seen(calm: Path, tmp_path: Path) -> None:
@@ -159,26 +159,26 @@ def test_an_effect_that_never_happened_is_seen(calm: Path, tmp_path: Path) -> No
 
 def test_an_effect_that_no_record_tells_is_seen(calm: Path, tmp_path: Path) -> None:
     world.Ledger(copied(calm, tmp_path)).write("send run-0001:99.1")
-    found = looked(tmp_path, ids(RUNS))
-    assert found.silent == ["send run-0001:99.1: happened, and stands in no record"]
+    audit = looked(tmp_path, ids(RUNS))
+    assert audit.silent == ["send run-0001:99.1: happened, and stands in no record"]
 
 
 def test_a_run_that_is_not_there_or_not_done_is_seen(calm: Path, tmp_path: Path) -> None:
-    place = copied(calm, tmp_path)
-    agent: Agent = world.agent(place)
-    asyncio_run(begin, str(place / "runs.sqlite"), agent, ["late"])
-    found = looked(place, ["late", "never"])
-    assert found.lost == ["late: open after 1 entries"]
-    assert [line.partition(":")[0] for line in found.broken] == ["never"]
+    path = copied(calm, tmp_path)
+    agent: Agent = world.agent(path)
+    asyncio_run(begin, str(path / "runs.sqlite"), agent, ["late"])
+    audit = looked(path, ["late", "never"])
+    assert audit.lost == ["late: open after 1 entries"]
+    assert [line.partition(":")[0] for line in audit.broken] == ["never"]
 
 
 def test_a_changed_byte_is_seen(calm: Path, tmp_path: Path) -> None:
-    place = copied(calm, tmp_path)
-    connection = sqlite3.connect(place / "runs.sqlite")
+    path = copied(calm, tmp_path)
+    connection = sqlite3.connect(path / "runs.sqlite")
     connection.execute("UPDATE entries SET body = replace(body, 'send: done', 'send: gone')")
     connection.commit()
     connection.close()
-    assert len(looked(place, ids(RUNS)).broken) == RUNS
+    assert len(looked(path, ids(RUNS)).broken) == RUNS
 
 
 def test_a_miss_stands_on_the_page_with_its_reason() -> None:
@@ -210,11 +210,11 @@ async def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def theirs(folder: Path) -> list[str]:
     """The processes whose temporary folder is this one."""
-    mine, found = f"TMPDIR={folder}\0".encode(), list[str]()
-    for place in Path("/proc").glob("[0-9]*/environ"):
+    mine, listed = f"TMPDIR={folder}\0".encode(), list[str]()
+    for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            if mine in place.read_bytes():
-                found.append(place.parent.name)
+            if mine in path.read_bytes():
+                listed.append(path.parent.name)
         except OSError:
             continue
-    return found
+    return listed

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from durability.strategies import End, Found, compare
+from durability.strategies import End, StrategyTally, compare
 
 FIRST = [("run-2.1:2.1", "send", "send(a)"), ("run-2.1:2.2", "put", "put(a)")]
 OTHER = [("run-2.2:2.1", "send", "send(a)"), ("run-2.1:2.2", "put", "put(a)")]
@@ -23,16 +23,16 @@ def end(told: list[tuple[str, str, str]]) -> End:
         doubted=[],
         told=frozenset(told),
         before=frozenset({("run-2.1", (b"asked",))}),
-        said="held: None",
+        text="held: None",
         replays="",
     )
 
 
 @pytest.mark.parametrize("name", ["orchestrator", "routing"])
 def test_another_worker_may_come_first(name: str) -> None:
-    found = Found()
-    compare(found, f"{name}, killed after write 3", end(FIRST), end(OTHER))
-    assert (found.overtaken, found.same, found.misses) == (1, 0, [])
+    tally = StrategyTally()
+    compare(tally, f"{name}, killed after write 3", end(FIRST), end(OTHER))
+    assert (tally.overtaken, tally.same, tally.misses) == (1, 0, [])
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,6 @@ def test_another_worker_may_come_first(name: str) -> None:
     ids=range(10),
 )
 def test_no_other_difference_hides_behind_that(other: dict[str, Any]) -> None:
-    found = Found()
-    compare(found, "orchestrator, killed after write 3", end(FIRST), replace(end(OTHER), **other))
-    assert (found.overtaken, found.same, len(found.misses)) == (0, 0, 1)
+    tally = StrategyTally()
+    compare(tally, "orchestrator, killed after write 3", end(FIRST), replace(end(OTHER), **other))
+    assert (tally.overtaken, tally.same, len(tally.misses)) == (0, 0, 1)

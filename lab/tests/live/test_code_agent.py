@@ -66,16 +66,16 @@ class CodeAgent:
 def environment(folder: Path) -> None:
     """An environment as if it had been installed, with the stand-in."""
     system = BY_NAME["smolagents CodeAgent"]
-    place, packages = folder / system.environment, folder / "packages"
-    (place / "bin").mkdir(parents=True)
+    path, packages = folder / system.environment, folder / "packages"
+    (path / "bin").mkdir(parents=True)
     (packages / "smolagents-0.1.dist-info").mkdir(parents=True)
     (packages / "smolagents.py").write_text(STAND_IN, encoding="utf-8")
     about = "Metadata-Version: 2.1\nName: smolagents\nVersion: 0.1\n"
     (packages / "smolagents-0.1.dist-info" / "METADATA").write_text(about, encoding="utf-8")
-    python = place / "bin" / "python"
+    python = path / "bin" / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={packages} exec {sys.executable} "$@"\n', "utf-8")
     python.chmod(0o755)
-    (place / "installed").touch()
+    (path / "installed").touch()
 
 
 def asked(folder: Path, source: str, *more: str, how: str = "--ask-only", **variables: str) -> None:
@@ -108,8 +108,8 @@ def test_another_framework_answers_with_the_same_tools_and_limits(tmp_path: Path
     (one,) = read(tmp_path / "outcomes")
     (file,) = (tmp_path / "outcomes").glob("*.jsonl")
     assert len(file.read_text("utf-8").splitlines()) == 1
-    found, steps, tokens = json.loads(str(one.answer))
-    assert (found["item"], steps, tokens) == ("mirror", STEPS, TOKENS)
+    answer, steps, tokens = json.loads(str(one.answer))
+    assert (answer["item"], steps, tokens) == ("mirror", STEPS, TOKENS)
     assert (one.status, one.right, one.calls, one.made) == ("answered", False, 1, {"price": 1})
     assert (one.written, one.prompt > 0, one.version) == (3, True, "smolagents 0.1")
     replies = json.loads((tmp_path / "runs.jsonl").read_text("utf-8"))

@@ -41,10 +41,10 @@ async def test_the_tokens_of_a_strategy_are_counted_once() -> None:
     store = MemoryStore()
     result = await run(strategy_agent(rewoo, agent), "What is 6*7?", store=store)
     assert (result.status, result.answer) == ("answered", "42")
-    found = await counted(store, result.run_id)
-    assert found.usage == result.usage != Usage()
-    assert (found.runs, found.calls) == (3, 2)
-    assert found.made == {"plan_calls": 1, "calc": 1, "solve": 1}
+    counts = await counted(store, result.run_id)
+    assert counts.usage == result.usage != Usage()
+    assert (counts.runs, counts.calls) == (3, 2)
+    assert counts.made == {"plan_calls": 1, "calc": 1, "solve": 1}
 
 
 @pytest.mark.anyio
@@ -57,8 +57,8 @@ async def test_the_steps_that_a_branch_begins_with_are_counted_once() -> None:
     store = MemoryStore()
     search = TreeSearch(agent, breadth=2, max_branches=2, steps=2)
     result = await run(strategy_agent(search, agent), "What is 6*7?", store=store)
-    found = await counted(store, result.run_id)
-    assert found.usage == result.usage
+    counts = await counted(store, result.run_id)
+    assert counts.usage == result.usage
     records = [await load(store, name) for name in await store.ids(result.run_id, 100)]
     assert any(record.forks for record in records)
 
@@ -68,8 +68,8 @@ async def test_a_vote_and_the_calls_of_programs_are_counted() -> None:
     agent = Agent(ScriptedModel([say("42.")] * 3))
     store = MemoryStore()
     voted = await vote(agent, "What is 6*7?", 3, store=store)
-    found = await counted(store, voted.result.run_id)
-    assert found.usage == voted.result.usage
+    counts = await counted(store, voted.result.run_id)
+    assert counts.usage == voted.result.usage
     program = act("run_code", code="for n in (1, 2):\n    print(calc(expression=str(n)))")
     tools = [calc(), run_code()]
     model = ScriptedModel([program, say("Done.")], codec="code", tools=tools)
@@ -81,8 +81,8 @@ async def test_a_vote_and_the_calls_of_programs_are_counted() -> None:
 def test_tokens_of_strategies_from_before_are_halved_and_others_are_not(tmp_path: Path) -> None:
     for form, once in (("rewoo", False), ("rewoo", True), ("react", False), ("vote of 3", False)):
         add(answered(form, f"{once}", right=True, prompt=100, written=10, once=once), tmp_path)
-    found = {(one.form, one.task): (one.prompt, one.written) for one in read(tmp_path)}
-    assert found == {
+    by_task = {(one.form, one.task): (one.prompt, one.written) for one in read(tmp_path)}
+    assert by_task == {
         ("rewoo", "False"): (50, 5),
         ("rewoo", "True"): (100, 10),
         ("react", "False"): (100, 10),
@@ -114,60 +114,62 @@ def outcomes(right: dict[str, set[str]], **more: Any) -> list[Any]:
 
 
 def test_auto_is_composed_of_what_its_rules_choose_and_told_beside_the_best_form() -> None:
-    found = outcomes({"reflexion": {"quixbugs"}, "react": {"gold"}, "code": {"gold", "foreign"}})
-    mine = composed(found)
+    values = outcomes({"reflexion": {"quixbugs"}, "react": {"gold"}, "code": {"gold", "foreign"}})
+    mine = composed(values)
     assert len(mine) == 60
     assert sum(one.right for one in mine) == 16 + 10
-    found.append(msgspec.structs.replace(mine[0], edition=EDITIONS["auto"]))
-    text = "\n".join(page.live(found))
-    said = " ".join(text.split())
+    values.append(msgspec.structs.replace(mine[0], edition=EDITIONS["auto"]))
+    text = "\n".join(page.live(values))
+    joined = " ".join(text.split())
     assert "| `auto`, composed |" in text
-    assert "Over the 60 tasks asked in every form it is right on 26, and the best, `" in said
-    assert "`reflexion`, on 16: +0.17" in said or "`code`, on 16: +0.17" in said
-    assert "the first is met, the second met." in said
-    assert said.count("it is right on") == 2
-    assert "Over the 44 tasks that no rule was made by it is right on 26, and the best" in said
-    assert "Asked itself on 1 of the tasks, it was right on 1 of them, as composed on 1: +0" in said
+    assert "Over the 60 tasks asked in every form it is right on 26, and the best, `" in joined
+    assert "`reflexion`, on 16: +0.17" in joined or "`code`, on 16: +0.17" in joined
+    assert "the first is met, the second met." in joined
+    assert joined.count("it is right on") == 2
+    assert "Over the 44 tasks that no rule was made by it is right on 26, and the best" in joined
+    assert (
+        "Asked itself on 1 of the tasks, it was right on 1 of them, as composed on 1: +0" in joined
+    )
 
 
 def test_auto_is_compared_over_all_sources_with_the_forms_that_are_for_them() -> None:
-    found = outcomes({"reflexion": {"quixbugs"}, "react": {"gold"}, "code": {"gold", "foreign"}})
+    values = outcomes({"reflexion": {"quixbugs"}, "react": {"gold"}, "code": {"gold", "foreign"}})
     menders = {form.name for form in FORMS if form.mends}
-    asked = [one for one in found if one.source != "quixbugs" or one.form in menders]
-    said = " ".join("\n".join(page.live(asked)).split())
-    assert "Over the 44 tasks asked in every form it is right on 10, and the best, `code`, " in said
-    assert "Over the 60 tasks asked in `react`, `reflexion`, `code` it is right on 26" in said
+    asked = [one for one in values if one.source != "quixbugs" or one.form in menders]
+    text = " ".join("\n".join(page.live(asked)).split())
+    assert "Over the 44 tasks asked in every form it is right on 10, and the best, `code`, " in text
+    assert "Over the 60 tasks asked in `react`, `reflexion`, `code` it is right on 26" in text
     few = [one for one in asked if one.form != "rewoo"]  # the rules send 4 tasks there
     assert "it is right on" not in "\n".join(page.live(few))
 
 
 def test_outcomes_of_another_question_are_not_compared() -> None:
-    found = outcomes({"react": {"quixbugs"}})
-    before = [msgspec.structs.replace(one, question=1) for one in found]
+    values = outcomes({"react": {"quixbugs"}})
+    before = [msgspec.structs.replace(one, question=1) for one in values]
     (row,) = [line for line in "\n".join(page.live(before)).splitlines() if "nothing set" in line]
     assert "| 44 | 0 of 44 |" in row
-    (row,) = [line for line in "\n".join(page.live(found)).splitlines() if "nothing set" in line]
+    (row,) = [line for line in "\n".join(page.live(values)).splitlines() if "nothing set" in line]
     assert "| 60 | 16 of 60 |" in row
 
 
 def test_functions_are_mended_in_some_forms_only() -> None:
-    found = outcomes({})
+    values = outcomes({})
     menders = {form.name for form in FORMS if form.asks("quixbugs")}
     assert menders == {"react", "reflexion", "code", "CodeAgent", "auto"}
-    needed = [one for one in found if one.source != "quixbugs" or one.form in menders]
-    assert len(needed) < len(found)
+    needed = [one for one in values if one.source != "quixbugs" or one.form in menders]
+    assert len(needed) < len(values)
     assert len(complete(needed)) == 60
-    without = {one.task for one in found if one.form == "code" and one.half == "tuning"}
+    without = {one.task for one in values if one.form == "code" and one.half == "tuning"}
     left = [one for one in needed if one.form != "code" or one.task not in without]
     assert complete(left) == {one.id for one in listed()} - without
 
 
 def test_it_is_said_who_loses_and_at_what_price() -> None:
-    found = outcomes({"react": {"gold", "goods", "quixbugs"}, "code": {"gold"}})
-    by_form = {line.split("`")[1]: line for line in verdicts(found)}
+    values = outcomes({"react": {"gold", "goods", "quixbugs"}, "code": {"gold"}})
+    by_form = {line.split("`")[1]: line for line in verdicts(values)}
     assert "**loses** to `react`, 0 right against 42" in by_form["rewoo"]
     assert "at 1.0 times its tokens" in by_form["rewoo"]
-    assert "beside smolagents' `CodeAgent`: 10 right against 0" in [*verdicts(found)][-1]
+    assert "beside smolagents' `CodeAgent`: 10 right against 0" in [*verdicts(values)][-1]
     few = [answered("react", "a", right=True), answered("code", "a", right=True)]
     (only,) = verdicts(few)
     assert only.startswith(
@@ -177,7 +179,7 @@ def test_it_is_said_who_loses_and_at_what_price() -> None:
 
 
 def test_the_outcomes_say_why() -> None:
-    found = [
+    answers = [
         answered("reflexion", "a", right=False, made={"solve": 1, "evaluate": 1}),
         answered("reflexion", "b", right=True, made={"solve": 2, "reflect": 1}, source="quixbugs"),
         answered("reflexion", "c", right=False, status="declined", made={"solve": 3}),
@@ -186,14 +188,14 @@ def test_the_outcomes_say_why() -> None:
         answered("code", "a", right=False, answer="192.50"),
         answered("code", "b", right=True, made={"run_code": 2, "price": 3}),
     ]
-    said = {line.split("`")[1]: line for line in lines(found)}
-    assert "passed a trial 2 of 3 times" in said["reflexion"]
-    assert "`goods` 1 of 1, `quixbugs` 0 of 1" in said["reflexion"]
-    assert "tried again 2 times, and 1 of these" in said["reflexion"]
-    assert "refused 1 of 2 times, and it ended without an answer 1 times" in said["rewoo"]
-    assert "Where neither was so, 1 of 1 are right" in said["rewoo"]
-    assert "2 programs, and 3 calls in them or alone" in said["code"]
-    assert "without either 1 of 2 times" in said["code"]
-    assert [copied(one) for one in found][-2:] == [True, False]
-    row = next(line for line in rows(found).splitlines() if line.startswith("| `code`"))
+    lines_by_name = {line.split("`")[1]: line for line in lines(answers)}
+    assert "passed a trial 2 of 3 times" in lines_by_name["reflexion"]
+    assert "`goods` 1 of 1, `quixbugs` 0 of 1" in lines_by_name["reflexion"]
+    assert "tried again 2 times, and 1 of these" in lines_by_name["reflexion"]
+    assert "refused 1 of 2 times, and it ended without an answer 1 times" in lines_by_name["rewoo"]
+    assert "Where neither was so, 1 of 1 are right" in lines_by_name["rewoo"]
+    assert "2 programs, and 3 calls in them or alone" in lines_by_name["code"]
+    assert "without either 1 of 2 times" in lines_by_name["code"]
+    assert [copied(one) for one in answers][-2:] == [True, False]
+    row = next(line for line in rows(answers).splitlines() if line.startswith("| `code`"))
     assert row == "| `code` | 2 | 2 | 0 | 0 | 0 | 1 of 2 | 1 | 1 | 0 of 4 | 2.0 | 110 |"

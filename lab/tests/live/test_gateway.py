@@ -47,8 +47,8 @@ def opened(
 def post(address: str, **body: Any) -> str:
     """What the gateway says."""
     request = urllib.request.Request(address, json.dumps(body).encode(), method="POST")
-    with urllib.request.urlopen(request) as found:
-        return str(found.read().decode())
+    with urllib.request.urlopen(request) as response:
+        return str(response.read().decode())
 
 
 def test_a_lookup_goes_on_in_the_article_that_was_searched_last() -> None:
@@ -104,8 +104,8 @@ def named(answer: str, _: Trajectory) -> str | None:
 def test_what_checks_object_to_is_told() -> None:
     with opened("http://127.0.0.1:9", checks=[long_enough, named]) as gateway:
         at = f"{gateway.address}/check"
-        said = [post(at, answer=answer) for answer in ("It", "It is old", "Ness")]
-        assert said == ["say more; name it", "name it", ""]
+        responses = [post(at, answer=answer) for answer in ("It", "It is old", "Ness")]
+        assert responses == ["say more; name it", "name it", ""]
     with opened("http://127.0.0.1:9") as gateway:
         assert not post(f"{gateway.address}/check", answer=1)
 

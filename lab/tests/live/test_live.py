@@ -33,9 +33,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def started(folder: Path, *args: str | Path) -> "subprocess.Popen[str]":
     """The program, with outcomes and records in a folder, and no recordings."""
-    places = ("--outcomes", folder / "outcomes", "--records", folder / "records.sqlite")
+    arguments = ("--outcomes", folder / "outcomes", "--records", folder / "records.sqlite")
     return subprocess.Popen(
-        [sys.executable, "-m", "live", *args, *places, "--print", "--threads", "1"],
+        [sys.executable, "-m", "live", *args, *arguments, "--print", "--threads", "1"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         env={**unmeasured.environment(), "CLEW_RECORDINGS": str(folder / "none")},
     )  # fmt: skip
@@ -68,12 +68,16 @@ def test_killed_in_the_midst_it_goes_on_and_measures_nothing_twice(
     code, out, err = asked(tmp_path, *args)
 
     assert code == 0, err
-    found = lines(tmp_path)
-    assert found[: len(first)] == first
-    assert len(found) == len({(x["configuration"], x["task"]) for x in map(json.loads, found)}) == 4
+    measurements = lines(tmp_path)
+    assert measurements[: len(first)] == first
+    assert (
+        len(measurements)
+        == len({(x["configuration"], x["task"]) for x in map(json.loads, measurements)})
+        == 4
+    )
     assert all(one.outcome.counted.steps for one in read(tmp_path / "outcomes"))
     assert asked(tmp_path, *args)[:2] == (0, out)
-    assert lines(tmp_path) == found
+    assert lines(tmp_path) == measurements
     tuning = out.partition("## Tuning half")[2]
     table = next(line for line in tuning.splitlines() if line.startswith("| `default`"))
     assert " of 2 |" in table
@@ -81,8 +85,8 @@ def test_killed_in_the_midst_it_goes_on_and_measures_nothing_twice(
 
 
 def test_a_line_that_was_cut_short_is_left_out(tmp_path: Path) -> None:
-    whole = (ROOT / "live" / "outcomes").glob("*.jsonl")
-    body = next(whole).read_bytes().splitlines(keepends=True)[:3]
+    path = (ROOT / "live" / "outcomes").glob("*.jsonl")
+    body = next(path).read_bytes().splitlines(keepends=True)[:3]
     (tmp_path / "model.jsonl").write_bytes(b"".join(body)[:-20])
     assert len(read(tmp_path)) == 2
 
@@ -92,7 +96,7 @@ def test_the_page_is_made_from_the_outcomes_alone() -> None:
     assert all(f"| `{name}` |" in text for name in NAMES)
     assert page.page([]).count("not run") > len(NAMES)
     folders = ("/work", "/home", "/tmp", str(Path.home()))
-    assert not [place for place in folders if f"{place}/" in text]
+    assert not [folder for folder in folders if f"{folder}/" in text]
 
 
 def test_what_an_earlier_prompt_gave_is_in_no_other_table() -> None:
@@ -111,10 +115,10 @@ def test_a_long_run_says_how_much_came_from_the_cache(
     monkeypatch.setattr(long, "FILE", tmp_path / "long.json")
     assert "Not run" in long.section()
     anyio.run(long.measure, lambda records: Asker(file, records, threads=1, context=60_000))
-    found = long.read()
-    assert found is not None
-    assert len(found.input) == len(found.cached) > 1
-    assert f"a run of {len(found.input)} steps" in long.section()
+    record = long.read()
+    assert record is not None
+    assert len(record.input) == len(record.cached) > 1
+    assert f"a run of {len(record.input)} steps" in long.section()
 
 
 def test_a_run_in_a_small_window_says_what_came_from_the_cache(
@@ -123,12 +127,12 @@ def test_a_run_in_a_small_window_says_what_came_from_the_cache(
     monkeypatch.setattr(long, "WINDOWED", tmp_path / "window.json")
     monkeypatch.setattr(long, "WINDOW", 9_000)  # to this model a letter is a token
     anyio.run(long.measure_window, file, 1)
-    found = long.read(long.WINDOWED)
-    assert found is not None
-    assert len(found.input) == len(found.cached) == 31
-    assert found.shorter, "thirty pages are more than the window holds"
-    assert 0 < found.share < found.again <= 1
-    assert f"a run of {len(found.input)} steps, whose replies are scripted" in long.section()
+    record = long.read(long.WINDOWED)
+    assert record is not None
+    assert len(record.input) == len(record.cached) == 31
+    assert record.shorter, "thirty pages are more than the window holds"
+    assert 0 < record.share < record.again <= 1
+    assert f"a run of {len(record.input)} steps, whose replies are scripted" in long.section()
 
 
 def test_a_long_run_goes_on_until_every_page_is_read() -> None:
@@ -141,31 +145,31 @@ def refused(
 ) -> tuple[int, int, str]:
     """How it ends where nothing can be asked, in how many lines, and in which words."""
     code = main([*map(str, args), "--records", str(folder / "records.sqlite")])
-    said = capsys.readouterr()
-    assert said.out == ""
-    return code, said.err.count("\n"), said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    return code, output.err.count("\n"), output.err
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "said"),
+    ("name", "body", "text"),
     [
         ("missing.gguf", None, "cannot be read (No such file or directory): name a GGUF file"),
         ("text.gguf", b"this is no model", "is no GGUF file, or only the beginning of one"),
     ],
 )
 def test_a_file_that_is_no_model_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, body: bytes | None, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, body: bytes | None, text: str
 ) -> None:
     path = tmp_path / name
     if body is not None:
         path.write_bytes(body)
     code, many, err = refused(capsys, tmp_path, path, *ASKED)
     assert (code, many) == (2, 1)
-    assert said in err
+    assert text in err
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "text"),
     [
         (("--parts", "tuning"), "no recordings in"),
         (("--parts", "halves"), "no part 'halves': there are tuning, unseen, others, slots"),
@@ -179,12 +183,12 @@ def test_what_cannot_be_asked_is_one_line(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     args: Sequence[str],
-    said: str,
+    text: str,
 ) -> None:
     monkeypatch.setenv("CLEW_RECORDINGS", str(tmp_path / "none"))
     code, many, err = refused(capsys, tmp_path, file, *args)
     assert (code, many) == (2, 1)
-    assert said in err
+    assert text in err
 
 
 def test_without_a_model_it_says_how_to_name_one(

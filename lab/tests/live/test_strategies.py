@@ -38,12 +38,12 @@ Output:
 
 
 def test_sixty_tasks_stand_in_an_order_in_which_every_part_is_of_all() -> None:
-    found = listed()
-    assert len(found) == len({one.id for one in found}) == 60
+    tasks = listed()
+    assert len(tasks) == len({one.id for one in tasks}) == 60
     for half in ("tuning", "unseen"):
-        assert sum(one.half == half for one in found) == 30
-    assert len({one.source for one in found[:10]}) == 5
-    assert {one.half for one in found[:2]} == {"tuning", "unseen"}
+        assert sum(one.half == half for one in tasks) == 30
+    assert len({one.source for one in tasks[:10]}) == 5
+    assert {one.half for one in tasks[:2]} == {"tuning", "unseen"}
 
 
 async def _looked(tools: dict[str, Tool], name: str, **args: Any) -> Any:
@@ -101,7 +101,7 @@ async def test_tests_judge_a_function(quixbugs: programs.Program) -> None:
     fenced = "Here:\n```python\ndef twice(n):\n    return n * 2\n```"
     assert await programs.failing(quixbugs, fenced) == ""
     positive = "def twice(n):\n    return abs(n * 2)"
-    assert await programs.failing(quixbugs, positive, programs.SHOWN) == ""
+    assert await programs.failing(quixbugs, positive, programs.VISIBLE) == ""
     assert await programs.failing(quixbugs, positive) == "twice(-3) gave 6, and should -6"
     assert "raised" in await programs.failing(quixbugs, "def twice(n):\n    return n[0]")
     bare = "The function is:\n\ndef twice(n):\n\n    return n * 2\n\nIt doubles."
@@ -110,21 +110,23 @@ async def test_tests_judge_a_function(quixbugs: programs.Program) -> None:
         told = await programs.failing(quixbugs, words)
         assert told.startswith("this is not twice in Python"), words
         assert told.endswith("give the whole function and nothing else"), words
-    shown = programs.tests_tool(quixbugs)
-    given = await shown.call({"code": quixbugs.code}, "run:1.1")
-    assert given == (
+    tool = programs.tests_tool(quixbugs)
+    observation = await tool.call({"code": quixbugs.code}, "run:1.1")
+    assert observation == (
         "twice(1) gave 3, and should 2; "
         "this is the function as it was given: change the line with the bug"
     )
     for words in ("It doubles.", "def twice(n): return '\0'"):
-        assert "as it was given" not in await shown.call({"code": words}, "run:1.2")
-    assert await shown.call({"code": positive}, "run:1.1") == "all of these tests passed"
+        assert "as it was given" not in await tool.call({"code": words}, "run:1.2")
+    assert await tool.call({"code": positive}, "run:1.1") == "all of these tests passed"
 
 
 async def test_an_answer_that_is_no_function_goes_back(quixbugs: programs.Program) -> None:
     wrong, null = "def twice(n):\n    return n", "def twice(n): return '\0'"
-    said = [finish(each) for each in ("It doubles.", "def thrice(n):\n    return n", null, wrong)]
-    agent = Agent(ScriptedModel(said), checks=[programs.function_check(quixbugs)], tries=3)
+    replies = [
+        finish(each) for each in ("It doubles.", "def thrice(n):\n    return n", null, wrong)
+    ]
+    agent = Agent(ScriptedModel(replies), checks=[programs.function_check(quixbugs)], tries=3)
     store = MemoryStore()
     done = await clew.run(agent, quixbugs.case().question, store=store)
     assert done.answer == wrong  # only tests know that it is wrong
@@ -170,7 +172,7 @@ def answered(form: str, task: str, *, right: bool, **more: Any) -> Answered:
 
 def test_the_section_compares_over_the_same_tasks_and_leaves_early_editions_out() -> None:
     late = next(form for form in FORMS if form.edition > 1)
-    found = [
+    tasks = [
         answered("react", "a", right=False),
         answered("react", "b", right=True),
         answered("react", "c", right=True),
@@ -179,7 +181,7 @@ def test_the_section_compares_over_the_same_tasks_and_leaves_early_editions_out(
         answered(late.name, "a", right=True),
         answered(late.name, "a", right=True, edition=late.edition, fingerprint="g"),
     ]
-    text = "\n".join(page.live(found))
+    text = "\n".join(page.live(tasks))
     row = next(line for line in text.splitlines() if line.startswith("| `reflexion` | three"))
     assert "| 2 of 2 |" in row
     assert "+0.50" in row
@@ -191,14 +193,14 @@ def test_the_section_compares_over_the_same_tasks_and_leaves_early_editions_out(
 
 
 def test_a_task_asked_several_times_counts_once_and_is_told_to_differ() -> None:
-    found = [
+    outcomes = [
         *(answered("react", "a", right=asking > 1, asking=asking) for asking in (1, 2, 3)),
         *(answered("react", "b", right=False, asking=asking) for asking in (1, 2)),
         answered("code", "a", right=True, edition=CODE),
         answered("code", "a", right=True, edition=CODE, fingerprint="g", prompt=300),
         answered("code", "b", right=False, edition=CODE, asking=2, machine="another, faster"),
     ]
-    text = "\n".join(page.live(found))
+    text = "\n".join(page.live(outcomes))
     react, code = (
         next(line for line in text.splitlines() if line.startswith(f"| `{form}` | the agent"))
         for form in ("react", "code")
@@ -239,7 +241,7 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     assert {one.calls > 0 and one.runs > 0 for one in asked} == {True}
     add(msgspec.structs.replace(asked[1], prompt=1, once=False), tmp_path / "outcomes")
     again = ["--outcomes", tmp_path / "outcomes", tmp_path / "runs.sqlite"]
-    for said in ("1 outcomes were counted otherwise\n", "0 outcomes were counted otherwise\n"):
+    for text in ("1 outcomes were counted otherwise\n", "0 outcomes were counted otherwise\n"):
         command = [sys.executable, "-m", "live.strategies.recount", *map(str, again)]
         done = subprocess.run(
             command,
@@ -249,13 +251,13 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
             cwd=ROOT,
             env=unmeasured.environment(),
         )
-        assert (done.returncode, done.stdout) == (0, said), done.stderr
+        assert (done.returncode, done.stdout) == (0, text), done.stderr
     assert sorted(read(tmp_path / "outcomes"), key=lambda one: one.form) == asked
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("texts", "told"),
     [
         ([], "no model: name its file (make strategies GGUF=path/to/model.gguf)\n"),
         (["m.gguf", "--asking", "0"], "--asking 0: give the number of the asking, 1 or more\n"),
@@ -266,8 +268,8 @@ def test_what_was_asked_is_kept_and_not_asked_again(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wrong_input_is_told_in_a_line(said: list[str], told: str) -> None:
-    command = [sys.executable, "-m", "live.strategies", *said]
+def test_wrong_input_is_told_in_a_line(texts: list[str], told: str) -> None:
+    command = [sys.executable, "-m", "live.strategies", *texts]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=ROOT, env=unmeasured.environment()
     )

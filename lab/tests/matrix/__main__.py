@@ -21,10 +21,10 @@ def main(words: list[str]) -> int:
     tried = list(cells())
     if words[:1] == ["--drawn"]:
         tried, words = drawn(tried, int(words[1])), words[2:]
-    with bench() as place:
+    with bench() as root:
         for cell in tried:
             if all(word in cell.name for word in words):
-                judged = place.judge(cell, 1 << 30 if cell.promise.name == USUAL else CUTS)
+                judged = root.judge(cell, 1 << 30 if cell.promise.name == USUAL else CUTS)
                 kind = known_as(judged)
                 counts[kind] += 1
                 if kind != "passed":

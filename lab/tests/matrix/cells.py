@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clew import ClewError, ConfigError, ModelError, PartError
 from clew_testing.servers import OpenAIServer
-from tests.matrix import promises_of_evidence, promises_of_places, promises_of_servers
+from tests.matrix import promises_of_evidence, promises_of_folders, promises_of_servers
 from tests.matrix.far_web_server import FarWebServer
 from tests.matrix.model import Model
 from tests.matrix.promises import PROMISES, Promise
@@ -27,7 +27,7 @@ from tests.matrix.situations import (
 from tests.matrix.ways import Way, ways
 from tests.models.proxy import Proxy
 
-MODULES: Final = (promises_of_evidence, promises_of_places, promises_of_servers)
+MODULES: Final = (promises_of_evidence, promises_of_folders, promises_of_servers)
 """Where further promises are added."""
 MODEL: Final = "openai:matrix"
 PARTS: Final = "tests.matrix.parts"
@@ -84,10 +84,10 @@ class Bench:
     folder: Path
     tried: int = 0
 
-    def judge(self, cell: Cell, most_cuts: int = 3) -> Judged:
+    def judge(self, cell: Cell, number: int = 3) -> Judged:
         """Try a cell."""
         try:
-            complaints = asyncio.run(self._judge(cell, most_cuts))
+            complaints = asyncio.run(self._judge(cell, number))
         except ConfigError as error:
             if cell.promise.refusable:
                 return refused(cell, str(error))
@@ -98,12 +98,12 @@ class Bench:
             return Judged(cell, "failed", (f"from inside: {type(error).__name__}: {error}",))
         return Judged(cell, "failed" if complaints else "passed", tuple(complaints))
 
-    async def _judge(self, cell: Cell, most_cuts: int) -> list[str]:
+    async def _judge(self, cell: Cell, number: int) -> list[str]:
         if cell.situation != "killed":
             return await self._try(cell, 0)
         writes = await self._writes(cell)
         complaints: list[str] = []
-        for cut in cuts(cell.name, writes, most_cuts):
+        for cut in cuts(cell.name, writes, number):
             complaints += [f"cut at write {cut}: {each}" for each in await self._try(cell, cut)]
         return complaints
 
@@ -124,13 +124,13 @@ class Bench:
         script = replace(cell.promise.script, heeds=cell.situation == "rewound")
         if cell.way.votes and script.acts == "send":
             script = replace(script, acts="look")
-        write_files(cell, folder, self._places(cell, folder, script.acts), script.acts)
+        write_files(cell, folder, self._placeholders(cell, folder, script.acts), script.acts)
         return playing(
             cell.way, cell.situation, script, folder, self.servers, self.model,
             cell.promise.goal, cell.promise.lax,
         )  # fmt: skip
 
-    def _places(self, cell: Cell, folder: Path, acts: str) -> Mapping[str, str | int]:
+    def _placeholders(self, cell: Cell, folder: Path, acts: str) -> Mapping[str, str | int]:
         """What stands for what in the values of a promise."""
         other = self.servers[1].base_url
         return {
@@ -158,36 +158,38 @@ class Bench:
             return [*expected(play), *cell.promise.complain(outcome)]
 
 
-def write_files(cell: Cell, folder: Path, places: Mapping[str, str | int], acts: str) -> None:
+def write_files(cell: Cell, folder: Path, placeholders: Mapping[str, str | int], acts: str) -> None:
     """The agent file of a cell, and what it names."""
-    said: dict[str, Any] = {"model": MODEL, "store": "runs.sqlite", "tools": [f"{PARTS}:{acts}"]}
+    fields: dict[str, Any] = {"model": MODEL, "store": "runs.sqlite", "tools": [f"{PARTS}:{acts}"]}
     if acts not in IN_PROCESS:
-        said["tools"] = []
+        fields["tools"] = []
     if cell.way.strategy:
-        said["strategy"] = {"name": cell.way.strategy}
+        fields["strategy"] = {"name": cell.way.strategy}
     if guard := GUARDS.get(cell.situation):
-        said["guards"] = [guard]
-    merge(said, filled(cell.promise.values, places))
+        fields["guards"] = [guard]
+    merge(fields, filled(cell.promise.values, placeholders))
     for name, text in cell.promise.files.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text if isinstance(text, str) else toml(filled(text, places)))
-    (folder / "agent.toml").write_text(toml(said))
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else toml(filled(text, placeholders)))
+    (folder / "agent.toml").write_text(toml(fields))
     cell.promise.prepare(folder)
 
 
-def filled(value: Any, places: Mapping[str, str | int]) -> Any:
+def filled(value: Any, placeholders: Mapping[str, str | int]) -> Any:
     """A value with `<SERVER>` and `<FOLDER>` in their places."""
     if isinstance(value, str):
-        for name, place in places.items():
+        for name, replacement in placeholders.items():
             if value == f"<{name}>":
-                return place
-            value = value.replace(f"<{name}>", str(place))
+                return replacement
+            value = value.replace(f"<{name}>", str(replacement))
         return value
     if isinstance(value, Mapping):
-        return {filled(key, places): filled(each, places) for key, each in value.items()}
+        return {
+            filled(key, placeholders): filled(each, placeholders) for key, each in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [filled(each, places) for each in value]
+        return [filled(each, placeholders) for each in value]
     return value
 
 
@@ -203,9 +205,9 @@ def merge(into: dict[str, Any], further: Mapping[str, Any]) -> None:
             into[key] = value
 
 
-def toml(said: Mapping[str, Any]) -> str:
+def toml(fields: Mapping[str, Any]) -> str:
     """Values as TOML, each in a line of its own."""
-    return "".join(f"{json.dumps(key)} = {inline(value)}\n" for key, value in said.items())
+    return "".join(f"{json.dumps(key)} = {inline(value)}\n" for key, value in fields.items())
 
 
 def inline(value: Any) -> str:

@@ -53,11 +53,11 @@ def answer(message: dict[str, Any], ledger: str, ask: Ask | None = None) -> dict
         if message["method"] in LISTS:
             return {"result": LISTS[message["method"]]}
         return {"error": {"code": -32601, "message": "no such method"}}
-    said = sent(message["params"]["arguments"]["text"], ledger)
+    text = sent(message["params"]["arguments"]["text"], ledger)
     if ask is not None:
         told = ask("sampling/createMessage", QUESTION), ask("roots/list", {})
-        said += f"\nin {Path.cwd()}\n{json.dumps(told)}"
-    return {"result": {"content": [{"type": "text", "text": said}]}}
+        text += f"\nin {Path.cwd()}\n{json.dumps(told)}"
+    return {"result": {"content": [{"type": "text", "text": text}]}}
 
 
 def main(folder: Path, hangs: str) -> None:

@@ -62,8 +62,8 @@ class FarWebServer(ThreadingHTTPServer):
         message = json.loads(body or b"{}")
         if "id" not in message:
             return 202, {}, None
-        said = answer(message, os.environ.get("MATRIX_LEDGER", ""))
-        return 200, {}, {"jsonrpc": "2.0", "id": message["id"], **said}
+        reply = answer(message, os.environ.get("MATRIX_LEDGER", ""))
+        return 200, {}, {"jsonrpc": "2.0", "id": message["id"], **reply}
 
     def _token(self, headers: dict[str, str], body: bytes) -> Reply:
         form = {key: values[0] for key, values in parse_qs(body.decode()).items()}
@@ -82,8 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer who looks for a token; there is no stream of what the server says by itself."""
-        found = self.path.startswith("/.well-known/")
-        self._send(*self._reply(b"") if found else (405, {}, {}))
+        is_well_known = self.path.startswith("/.well-known/")
+        self._send(*self._reply(b"") if is_well_known else (405, {}, {}))
 
     def do_DELETE(self) -> None:
         """End a session: there are none."""

@@ -104,8 +104,8 @@ class Asked:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message, in one piece or several."""
-    said = message.get("content") or ""
-    return said if isinstance(said, str) else "\n".join(each.get("text", "") for each in said)
+    value = message.get("content") or ""
+    return value if isinstance(value, str) else "\n".join(each.get("text", "") for each in value)
 
 
 @dataclass
@@ -156,17 +156,17 @@ class Model:
 
     def _move(self, asked: Asked, role: str, schema: "Schema") -> tuple[Move, Any]:
         if role == "typed":
-            value = self._instance(schema, said_in(asked))
+            value = self._instance(schema, text_to_send(asked))
             return finish(value), value
         calls_left = asked.body.get("tool_choice") != "none"
         name, arg = self.script.acts, self.script.argument
         if role == "work" and not asked.offers(name):
             name, arg = BELOW, "text"
-        done, most = since(asked), self.script.times
+        done, times = since(asked), self.script.times
         if asked.body["model"] == PARSER:
-            done, most = 0, FREE in asked.text
-        if role == "work" and calls_left and done < most:
-            told = (is_told(asked, name, self._text(asked, n)) for n in range(most))
+            done, times = 0, FREE in asked.text
+        if role == "work" and calls_left and done < times:
+            told = (is_told(asked, name, self._text(asked, n)) for n in range(times))
             first = done + sum(told) if self.script.heeds else done
             texts = [self._text(asked, n) for n in range(first, first + self.script.at_once)]
             more = self.script.more if name == self.script.acts else {}
@@ -179,7 +179,7 @@ class Model:
                 return acts(*calls, thought="It is to be done."), None
         answer = self.script.answers[min(self.answered, len(self.script.answers) - 1)]
         self.answered += role != "typed"
-        if not isinstance(answer, str) and schema.said.get("type") == "string":
+        if not isinstance(answer, str) and schema.resolved.get("type") == "string":
             answer = "done"
         return finish(answer, thought="It is done."), answer
 
@@ -187,28 +187,28 @@ class Model:
         """What a call acts on: what the task says, with a number where there are several."""
         if self.script.text:
             return self.script.text
-        word = said_in(asked)
+        word = text_to_send(asked)
         if self.script.acts == "helper" and asked.offers("helper"):
             return f"Please send {word}."
         return word if self.script.same or not number else f"{word}-{number + 1}"
 
-    def _instance(self, schema: "Schema", word: str, name: str = "", place: int = 0) -> Any:
+    def _instance(self, schema: "Schema", word: str, name: str = "", index: int = 0) -> Any:
         """A value of a schema: what its fields are called says what they are for."""
-        said = schema.said
-        if "enum" in said:
-            return said["enum"][0]
-        match said.get("type"):
-            case "object" if "properties" in said:
+        resolved = schema.resolved
+        if "enum" in resolved:
+            return resolved["enum"][0]
+        match resolved.get("type"):
+            case "object" if "properties" in resolved:
                 return {
-                    key: self._instance(each, word, key, place) for key, each in schema.fields()
+                    key: self._instance(each, word, key, index) for key, each in schema.fields()
                 }
             case "object":
-                text = self.script.text or (word if not place else f"{word}-{place + 1}")
+                text = self.script.text or (word if not index else f"{word}-{index + 1}")
                 text = f"Please send {text}." if self.script.acts == "helper" else text
                 return {self.script.argument: text, **self.script.more}
             case "array":
-                most = self.script.calls if "tool" in schema.item.names else PARTS
-                return [self._instance(schema.item, word, name, n) for n in range(most)]
+                calls = self.script.calls if "tool" in schema.item.names else PARTS
+                return [self._instance(schema.item, word, name, n) for n in range(calls)]
             case "boolean":
                 self.judged += 1
                 return self.script.verdicts[min(self.judged, len(self.script.verdicts)) - 1]
@@ -217,10 +217,10 @@ class Model:
                 high = self.script.verdicts[min(max(self.judged, 1), len(self.script.verdicts)) - 1]
                 return 1 if name != "score" or high else 0.4
             case _:
-                known = {"tool": self.script.acts, "id": f"E{place + 1}", "name": "first"}
+                known = {"tool": self.script.acts, "id": f"E{index + 1}", "name": "first"}
                 parts_of = {"steps", "task", "parts"}
                 usual = (
-                    f"Please send {word}-part-{place + 1}." if name in parts_of else "so it seems"
+                    f"Please send {word}-part-{index + 1}." if name in parts_of else "so it seems"
                 )
                 return known.get(name, usual)
 
@@ -229,47 +229,47 @@ class Model:
 class Schema:
     """A JSON Schema, with the definitions that it refers to."""
 
-    given: Mapping[str, Any]
+    schema: Mapping[str, Any]
     names_of: Mapping[str, Any]
 
     @property
-    def said(self) -> Mapping[str, Any]:
+    def resolved(self) -> Mapping[str, Any]:
         """It, with a reference followed."""
-        found = self.given
-        while "$ref" in found:
-            found = self.names_of[found["$ref"].rpartition("/")[2]]
-        return found
+        schema = self.schema
+        while "$ref" in schema:
+            schema = self.names_of[schema["$ref"].rpartition("/")[2]]
+        return schema
 
     @property
     def item(self) -> "Schema":
         """That of the items of a list."""
-        return Schema(self.said.get("items", {}), self.names_of)
+        return Schema(self.resolved.get("items", {}), self.names_of)
 
     @property
     def names(self) -> frozenset[str]:
         """The names of the fields."""
-        return frozenset(self.said.get("properties", ()))
+        return frozenset(self.resolved.get("properties", ()))
 
     def fields(self) -> Iterator[tuple[str, "Schema"]]:
         """Its fields."""
-        for name, each in self.said["properties"].items():
+        for name, each in self.resolved["properties"].items():
             yield name, Schema(each, self.names_of)
 
 
 def wanted_answer(asked: Asked) -> tuple[Mapping[str, Any], Schema]:
     """What the answer must be, as a schema."""
-    whole: Mapping[str, Any] = {"type": "string"}
+    complete: Mapping[str, Any] = {"type": "string"}
     for each in asked.body.get("tools", ()):
         if each["function"]["name"] == FINISH:
-            given = each["function"]["parameters"]
-            whole = {**given["properties"]["answer"], "$defs": given.get("$defs", {})}
+            parameters = each["function"]["parameters"]
+            complete = {**parameters["properties"]["answer"], "$defs": parameters.get("$defs", {})}
     if asked.codec != "native":
-        for found in OF_SCHEMA.finditer(asked.system):
-            rest = asked.system[found.end() :]
+        for match in OF_SCHEMA.finditer(asked.system):
+            rest = asked.system[match.end() :]
             if rest.startswith("{"):
-                whole = json.JSONDecoder().raw_decode(rest)[0]
-    schema = Schema(whole, whole.get("$defs", {}))
-    return schema.said, schema
+                complete = json.JSONDecoder().raw_decode(rest)[0]
+    schema = Schema(complete, complete.get("$defs", {}))
+    return schema.resolved, schema
 
 
 def codec_of(body: Mapping[str, Any]) -> str:
@@ -286,27 +286,27 @@ def codec_of(body: Mapping[str, Any]) -> str:
     return next((name for name, mark in marks.items() if mark in system), "native")
 
 
-def said_in(asked: Asked) -> str:
+def text_to_send(asked: Asked) -> str:
     """What the last task says is to be sent."""
     users = [text_of(each) for each in asked.body["messages"] if each["role"] == "user"]
-    named: list[str] = [found for text in users for found in TASK.findall(text)]
+    named: list[str] = [match for text in users for match in TASK.findall(text)]
     return named[-1] if named else "hello"
 
 
 def is_told(asked: Asked, tool: str, text: str) -> bool:
     """Whether it is told that a call was made."""
     users = [text_of(each) for each in asked.body["messages"] if each["role"] == "user"]
-    return any(re.search(rf'{tool}\(.*"{re.escape(text)}"', said) for said in users)
+    return any(re.search(rf'{tool}\(.*"{re.escape(text)}"', text_told) for text_told in users)
 
 
 def since(asked: Asked) -> int:
     """The calls that were made since a person or another run last said what to do."""
     made = 0
     for message in asked.body["messages"]:
-        said = text_of(message)
-        if message["role"] == "user" and TASK.search(said) and not said.startswith("NOTE:"):
+        text = text_of(message)
+        if message["role"] == "user" and TASK.search(text) and not text.startswith("NOTE:"):
             made = 0
-        if left_out := LEFT_OUT.search(said):
+        if left_out := LEFT_OUT.search(text):
             made += int(left_out[1])
         if asked.codec == "native":
             made += len(message.get("tool_calls") or ())

@@ -71,8 +71,8 @@ class Outcome:
     @property
     def last(self) -> Request | None:
         """The request whose reply became the answer."""
-        said = [each for each in self.answering if each.asked.answer is not None]
-        return said[-1] if said else None
+        answers = [each for each in self.answering if each.asked.answer is not None]
+        return answers[-1] if answers else None
 
     @property
     def runs(self) -> list[Trajectory]:
@@ -92,10 +92,10 @@ class Outcome:
 
 def every(requests: Iterable[Request], holds: Callable[[Request], Any], what: str) -> Iterator[str]:
     """A complaint unless it holds of each of the requests, and there are some."""
-    found = list(requests)
-    wrong = [each for each in found if not holds(each)]
-    if not found:
+    listed = list(requests)
+    wrong = [each for each in listed if not holds(each)]
+    if not listed:
         yield f"{what}: there was no such request"
     elif wrong:
         roles = ", ".join(sorted({each.asked.role for each in wrong}))
-        yield f"{what}: not so in {len(wrong)} of {len(found)} requests ({roles})"
+        yield f"{what}: not so in {len(wrong)} of {len(listed)} requests ({roles})"

@@ -28,8 +28,8 @@ LEDGER = "MATRIX_LEDGER"
 ACTS = "MATRIX_ACTS"
 """The variable that names the tool which acts."""
 LONG = "long " * 2_000
-FOUND = "Ann lives in Basel. Ann has 5 letters."
-PIECE = Evidence("doc_1", FOUND, 0.9, "a.md")
+TEXT = "Ann lives in Basel. Ann has 5 letters."
+PIECE = Evidence("doc_1", TEXT, 0.9, "a.md")
 
 
 def note(line: str) -> None:
@@ -173,7 +173,7 @@ def __getattr__(name: str) -> Any:
 
     def strategy(agent: Agent) -> Any:
         """The strategy over an agent and one without tools."""
-        return made(**{each.name: given(each.type, agent) for each in needed(made)})
+        return made(**{each.name: value_for(each.type, agent) for each in needed(made)})
 
     return strategy
 
@@ -185,7 +185,7 @@ def needed(made: Any) -> list[Any]:
     ]
 
 
-def given(kind: Any, agent: Agent) -> Any:
+def value_for(kind: Any, agent: Agent) -> Any:
     """A value for such a field."""
     if kind is Agent:
         return agent
@@ -286,4 +286,4 @@ def passage(text: str) -> Observation:
         text: What to look for.
     """
     note(f"look {text}")
-    return Observation(content={"results": [{"doc_id": "doc_1", "text": FOUND}]}, evidence=(PIECE,))
+    return Observation(content={"results": [{"doc_id": "doc_1", "text": TEXT}]}, evidence=(PIECE,))

@@ -586,7 +586,7 @@ def tries(o: Outcome) -> Iterator[str]:
     if o.result.status == "answered":
         yield f"an answer that no check passed: {o.result.answer!r}"
     if o.work and o.situation in {"plain", "held"}:
-        most = max(
+        highest = max(
             sum(
                 (s.thought is not None and s.thought.answer is not None)
                 or any(c.action.name == "finish" for c in s.calls)
@@ -594,8 +594,8 @@ def tries(o: Outcome) -> Iterator[str]:
             )
             for r in o.records.values()
         )
-        if most > 2:
-            yield f"{most} answers of a run, where 2 were allowed"
+        if highest > 2:
+            yield f"{highest} answers of a run, where 2 were allowed"
 
 
 @promise(
@@ -936,21 +936,21 @@ def _compaction(
         lax="answers",
     )
     def compaction(o: Outcome) -> Iterator[str]:
-        shown = "\n".join(r.asked.text for r in o.work)
+        text = "\n".join(r.asked.text for r in o.work)
         long = max(acts_per_run(o), default=0) > 2  # a run that was told what was done reads less
-        if o.work and long and not holds(o, shown):
+        if o.work and long and not holds(o, text):
             yield f"the prompts do not show it: {table}"
 
 
 _compaction(
     "by",
-    lambda o, shown: "characters in all" in shown,
+    lambda o, visible: "characters in all" in visible,
     window=3000,
     by=["mask"],
 )
 _compaction(
     "at",
-    lambda o, shown: max(len(r.asked.text) for r in o.work) < 24_000,  # all would be 50,000
+    lambda o, visible: max(len(r.asked.text) for r in o.work) < 24_000,  # all would be 50,000
     window=40_000,
     at=0.1,
     to=0.05,
@@ -959,7 +959,7 @@ _compaction(
 )
 _compaction(
     "keep",
-    lambda o, shown: any(
+    lambda o, visible: any(
         "characters in all" in r.asked.text and len(r.asked.text) < 8_000 for r in o.work
     ),
     times=9,
@@ -968,10 +968,10 @@ _compaction(
     at=0.6,
     to=0.5,
 )
-_compaction("window", lambda o, shown: SHORTER in shown, window=3000, by=["drop"], keep=1)
+_compaction("window", lambda o, visible: SHORTER in visible, window=3000, by=["drop"], keep=1)
 _compaction(
     "to",
-    lambda o, shown: all(len(r.asked.text) > 4_000 for r in o.work if SHORTER in r.asked.text),
+    lambda o, visible: all(len(r.asked.text) > 4_000 for r in o.work if SHORTER in r.asked.text),
     window=3000,
     times=6,
     by=["drop"],
@@ -1175,7 +1175,7 @@ def _of_strategy(
         ),
         **more,
     )
-    def setting(o: Outcome) -> Iterator[str]:
+    def complaints(o: Outcome) -> Iterator[str]:
         if o.situation in {"plain", "replayed"} and not holds(o):
             yield f"{key} is {value!r}, and asked was {asked_of(o)}"
 

@@ -32,8 +32,8 @@ def threshold(o: Outcome) -> Iterator[str]:
 
 @_answer("scope", HALF, scope="paragraph")
 def scope(o: Outcome) -> Iterator[str]:
-    found = o.way.name == "react" and o.situation in {"plain", "killed", "replayed"}
-    if found and o.result.answer != HALF:
+    matches = o.way.name == "react" and o.situation in {"plain", "killed", "replayed"}
+    if matches and o.result.answer != HALF:
         yield f"an answer with a citation in its paragraph was rejected: {o.result.answer!r}"
 
 

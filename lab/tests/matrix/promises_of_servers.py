@@ -140,9 +140,9 @@ _KEYS: Final = ("grant", "client_id", "client_secret", "issuer", "scope")
 @_server(*(f"auth.{key}" for key in _KEYS), url="<FAR>/closed/mcp", auth=_AUTH)
 def auth(o: Outcome) -> Iterator[str]:
     want = {"grant_type": "client_credentials", "basic": "clew:matrix-secret", "scope": "letters"}
-    said = [{key: each.get(key) for key in want} for each in o.far.tokens]
-    if not said or any(each != want for each in said):
-        yield f"a token was asked for otherwise: {said}"
+    tokens = [{key: each.get(key) for key in want} for each in o.far.tokens]
+    if not tokens or any(each != want for each in tokens):
+        yield f"a token was asked for otherwise: {tokens}"
 
 
 @promise("connection.proxy", values={"connection": {"proxy": "<PROXY>"}})

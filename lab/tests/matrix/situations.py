@@ -115,8 +115,11 @@ class Play:
         done = set[tuple[str, bytes]]()
         for line in self.effects:
             name, _, text = line.partition(" ")
-            said = encode({self.outcome.script.argument: text})
-            done |= {(name, said), (self.outcome.script.acts, said)}  # a tool may have another name
+            encoded = encode({self.outcome.script.argument: text})
+            done |= {
+                (name, encoded),
+                (self.outcome.script.acts, encoded),
+            }  # a tool may have another name
         for each in await self.store.runs():
             with suppress(StoreError):  # cut before its beginning was written
                 record = await read(each.run_id, store=self.store)
@@ -179,8 +182,8 @@ async def forked(play: Play) -> None:
     await plain(play)
     first = play.effects
     play.outcome.lines = [first]
-    whole = await read("run", store=play.store)
-    for at in range(1, len(whole.steps)):
+    complete = await read("run", store=play.store)
+    for at in range(1, len(complete.steps)):
         name, before = f"fork-{at}", len(play.effects)
         done = await fork(play.agent, "run", at=at, store=play.store, new_id=name)
         play.outcome.results.append(done)
@@ -269,11 +272,11 @@ def cut_store(store: SqliteStore, writes: int = 1 << 30) -> CutStore:
     return made
 
 
-def cuts(name: str, writes: int, most: int) -> list[int]:
+def cuts(name: str, writes: int, limit: int) -> list[int]:
     """At which writes to cut: all of them, or as many as asked for, drawn by the cell's name."""
-    if writes <= most:
+    if writes <= limit:
         return list(range(1, writes))
-    drawn = (zlib.crc32(f"{name} {n}".encode()) % (writes - 1) + 1 for n in range(most))
+    drawn = (zlib.crc32(f"{name} {n}".encode()) % (writes - 1) + 1 for n in range(limit))
     return sorted(set(drawn))
 
 

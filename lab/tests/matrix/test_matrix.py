@@ -42,15 +42,15 @@ def test_names_of_promises_are_unique() -> None:
 
 @pytest.mark.slow
 def test_each_promise_is_broken_without_its_setting() -> None:
-    with bench() as place:
-        kept = [c.promise.name for c in without_settings() if place.judge(c).kind == "passed"]
+    with bench() as root:
+        kept = [c.promise.name for c in without_settings() if root.judge(c).kind == "passed"]
     assert sorted(kept) == sorted(KEPT), "a promise that holds without its setting says nothing"
 
 
 def wrong(tried: Iterable[Cell], cuts: int = 2) -> list[str]:
     """What is wrong with cells: complaints that are not known, and known ones that are gone."""
-    with bench() as place:
-        judged = [place.judge(cell, cuts) for cell in tried]
+    with bench() as root:
+        judged = [root.judge(cell, cuts) for cell in tried]
     return [
         f"{one.cell.name}: {complaint}"
         for one in judged
@@ -58,21 +58,23 @@ def wrong(tried: Iterable[Cell], cuts: int = 2) -> list[str]:
     ]
 
 
-def without_a_setting(way: str) -> list[Cell]:
+def cells_without_settings(way: str) -> list[Cell]:
     """The cells of a way, with nothing set."""
     return [each for each in cells() if each.way.name == way and each.promise.name == USUAL]
 
 
 @pytest.mark.parametrize("way", [way.name for way in ways()])
 def test_each_way_keeps_what_each_situation_promises(way: str) -> None:
-    assert not wrong(each for each in without_a_setting(way) if each.situation not in DEAR)
+    assert not wrong(each for each in cells_without_settings(way) if each.situation not in DEAR)
 
 
 @pytest.mark.slow
 @pytest.mark.share(3)
 @pytest.mark.parametrize("way", [way.name for way in ways()])
 def test_each_way_is_killed_forked_and_rewound(way: str) -> None:
-    assert not wrong((each for each in without_a_setting(way) if each.situation in DEAR), cuts=4)
+    assert not wrong(
+        (each for each in cells_without_settings(way) if each.situation in DEAR), cuts=4
+    )
 
 
 @pytest.mark.slow

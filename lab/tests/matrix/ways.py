@@ -35,17 +35,17 @@ def ways() -> Iterator[Way]:
         yield Way(name, name)
     known = {find(STRATEGIES, name) for name in registered}
     for name in strategies.__all__:
-        found = getattr(strategies, name)
-        if is_strategy(found) and found not in known:
+        value = getattr(strategies, name)
+        if is_strategy(value) and value not in known:
             yield Way(name.lower(), f"{HERE}:{name}")
     yield Way("votes", votes=2)
     yield Way("votes of plan_and_solve", "plan_and_solve", votes=2)
 
 
-def is_strategy(found: Any) -> bool:
+def is_strategy(value: Any) -> bool:
     """Whether a public name is a strategy that can be made."""
     return (
-        isinstance(found, type)
-        and dataclasses.is_dataclass(found)
-        and all(hasattr(found, name) for name in ("roles", "params", "__call__"))
+        isinstance(value, type)
+        and dataclasses.is_dataclass(value)
+        and all(hasattr(value, name) for name in ("roles", "params", "__call__"))
     )

@@ -41,12 +41,12 @@ def without_settings() -> Iterator[Cell]:
 def stripped(values: Mapping[str, Any], path: str) -> dict[str, Any]:
     """Values without a key of a table, or of all tables of a list or under names of one's own."""
     head, _, rest = path.partition(".")
-    found = dict(values)
-    if not rest or isinstance(found.get(head), str):
-        found.pop(head, None)
-    elif head in found:
-        found[head] = _inner(found[head], rest)
-    return found
+    fields = dict(values)
+    if not rest or isinstance(fields.get(head), str):
+        fields.pop(head, None)
+    elif head in fields:
+        fields[head] = _inner(fields[head], rest)
+    return fields
 
 
 def _inner(value: Any, path: str) -> Any:

@@ -55,13 +55,13 @@ def chat(finish: str, usage: Any = USED, **message: Any) -> Record:
     return {"model": "a-model", "choices": [choice], "usage": usage}
 
 
-def look(place: str = "Łódź", id_: str = "call_1") -> Record:
-    arguments = json.dumps({"place": place})
+def look(location: str = "Łódź", id_: str = "call_1") -> Record:
+    arguments = json.dumps({"place": location})
     return {"id": id_, "type": "function", "function": {"name": "look", "arguments": arguments}}
 
 
-def delta(finish: str | None = None, **said: Any) -> Record:
-    return {"model": "a-model", "choices": [{"index": 0, "delta": said, "finish_reason": finish}]}
+def delta(finish: str | None = None, **value: Any) -> Record:
+    return {"model": "a-model", "choices": [{"index": 0, "delta": value, "finish_reason": finish}]}
 
 
 def piece(arguments: str, **more: Any) -> Record:
@@ -69,7 +69,7 @@ def piece(arguments: str, **more: Any) -> Record:
     return {"tool_calls": [{"index": 0, "function": function} | more]}
 
 
-SAID = (
+REPLIES = (
     delta(role="assistant", content=""),
     delta(content="I will "),
     delta(content="look — 🧶."),
@@ -101,8 +101,8 @@ def response(*items: Record, **more: Any) -> Record:
 
 def message(text: str, number: int = 1, **more: Any) -> Record:
     block: Record = {"type": "output_text", "text": text, "annotations": []}
-    said = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
-    return said | {"content": [block]} | more
+    fields = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
+    return fields | {"content": [block]} | more
 
 
 THOUGHT: Record = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"}
@@ -120,7 +120,7 @@ SEARCHED: Record = {
     "status": "completed",
     "action": {"type": "search", "query": "mills"},
 }
-FOUND: Record = {
+RECORD: Record = {
     "type": "tool_search_call",
     "id": "ts_1",
     "call_id": None,
@@ -246,7 +246,9 @@ RIGHT = [
     ),
     record(
         "chat stream",
-        streamed(CHAT, chat_request(stream=True), *SAID, {"choices": [], "usage": USED}, done=True),
+        streamed(
+            CHAT, chat_request(stream=True), *REPLIES, {"choices": [], "usage": USED}, done=True
+        ),
         streamed(
             CHAT, chat_request(stream=True), delta(content="Mills."), delta("stop"), done=True
         ),
@@ -257,14 +259,14 @@ RIGHT = [
             CHAT, chat_request(), delta(content="Mi"), {"error": {"message": "Wool ran out."}}
         ),
     ),
-    record("chat stream without its end", streamed(CHAT, chat_request(), *SAID[:3])),
+    record("chat stream without its end", streamed(CHAT, chat_request(), *REPLIES[:3])),
     record(
         "responses",
         answered(RESPONSES, responses_request(), response(THOUGHT, CALL)),
         answered(
             RESPONSES,
             responses_request(),
-            response(SEARCHED, FOUND, message("Mills."), message("And wool.", 2)),
+            response(SEARCHED, RECORD, message("Mills."), message("And wool.", 2)),
         ),
         answered(
             RESPONSES,

@@ -53,8 +53,8 @@ def ended(step: int, answer: str) -> Turn:
 def fever(id_: str, turns: Sequence[Turn], answer: str, gold: str) -> Record:
     """A FEVER run; one without an answer was ended by the original."""
     outcome = {"em": int(answer == gold), "forced_finish": not answer}
-    said = {"final_answer": answer, "gold": gold, "outcome": outcome}
-    return record(id_, turns, tools=[*WIKI, FINISH], max_steps=7, **said)
+    fields = {"final_answer": answer, "gold": gold, "outcome": outcome}
+    return record(id_, turns, tools=[*WIKI, FINISH], max_steps=7, **fields)
 
 
 def below(step: int) -> Turn:
@@ -67,10 +67,10 @@ def below(step: int) -> Turn:
 
 def asked_again(raw: str, second: str) -> Turn:
     """A reply that the original could not read, and the second it asked for."""
-    found = turn(
+    failed_turn = turn(
         raw, raw, call("finish", "SUPPORTS"), "Episode finished\n", "original_parse_failure"
     )
-    return {**found, "repair_call_raw": second}
+    return {**failed_turn, "repair_call_raw": second}
 
 
 FEVER = [
@@ -126,8 +126,8 @@ def does(name: str, argument: str, seen: str, closing: str = "]") -> Turn:
 def shop(id_: str, turns: Sequence[Turn], *, success: bool, ended: bool) -> Record:
     """A WebShop episode."""
     outcome = {"success": success, "ended": ended, "reward": float(success)}
-    said = {"final_answer": None, "gold": None, "outcome": outcome}
-    return record(id_, turns, tools=[*SHOP, THINK], max_steps=15, **said)
+    fields = {"final_answer": None, "gold": None, "outcome": outcome}
+    return record(id_, turns, tools=[*SHOP, THINK], max_steps=15, **fields)
 
 
 BUY = does("click", "Buy Now", "Your score (min 0.0, max 1.0): 1.0")
@@ -160,8 +160,8 @@ CUT_CLICK = shop(
 
 def fire(id_: str, turns: Sequence[Turn], answer: str, gold: str) -> Record:
     """A FireAct run; its answers are kept in their normal form."""
-    said = {"final_answer": answer, "gold": gold, "outcome": {"em": answer == gold}}
-    return record(id_, turns, tools=[{"name": "search", "arg": "query"}, FINISH], **said)
+    fields = {"final_answer": answer, "gold": gold, "outcome": {"em": answer == gold}}
+    return record(id_, turns, tools=[{"name": "search", "arg": "query"}, FINISH], **fields)
 
 
 def acts(name: str, argument: str, seen: str, *flags: str) -> Turn:
@@ -206,15 +206,15 @@ TOPICS = [{"name": name, "arg": "topic"} for name in ("Search", "Lookup")]
 
 def two_calls(name: str, argument: str, seen: str) -> Turn:
     """A turn whose thought and action were two replies."""
-    found = turn(" I go on.", "I go on.", call(name, argument), seen)
-    return {**found, "raw_action": f" {name}[{argument}]"}
+    first_turn = turn(" I go on.", "I go on.", call(name, argument), seen)
+    return {**first_turn, "raw_action": f" {name}[{argument}]"}
 
 
 def reflexion(id_: str, turns: Sequence[Turn], answer: str | None, status: str) -> Record:
     """A trial; the gold answer is the Po."""
     tools = [*TOPICS, {"name": "Finish", "arg": "answer"}]
-    said = {"final_answer": answer, "gold": "The Po", "outcome": {"status": status}}
-    return record(id_, turns, tools=tools, max_steps=6, memory="I was too quick.", **said)
+    fields = {"final_answer": answer, "gold": "The Po", "outcome": {"status": status}}
+    return record(id_, turns, tools=tools, max_steps=6, memory="I was too quick.", **fields)
 
 
 LONG = "A very long article. " * 300
@@ -269,10 +269,10 @@ KINDS = {
 
 def written(folder: Path, kinds: dict[str, Sequence[Record]], prefix: str = "own") -> None:
     """The records as files, as recordings lie in their folder."""
-    for kind, found in kinds.items():
-        _write(folder / f"{prefix}-{kind}.jsonl.gz", found)
+    for kind, records in kinds.items():
+        _write(folder / f"{prefix}-{kind}.jsonl.gz", records)
 
 
-def _write(path: Path, found: Iterable[Record]) -> None:
+def _write(path: Path, records: Iterable[Record]) -> None:
     with gzip.open(path, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{json.dumps(one)}\n" for one in found)
+        lines.writelines(f"{json.dumps(one)}\n" for one in records)

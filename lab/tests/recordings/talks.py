@@ -18,10 +18,10 @@ def declared(name: str, /, **properties: object) -> Record:
     return {"type": "function", "function": function}
 
 
-TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
+TEXT, FIELDS = {"type": "string"}, {"type": "integer"}
 GARDEN = [
     declared("find_bed", name=TEXT),
-    declared("water", bed=WHOLE, litres=WHOLE),
+    declared("water", bed=FIELDS, litres=FIELDS),
     declared("weather"),
 ]
 TOOLS = {

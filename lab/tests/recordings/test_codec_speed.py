@@ -4,7 +4,7 @@ import pytest
 
 from clew.core.events import RawCall, Reply
 from recordings import codec_speed
-from recordings.codec_speed import MOST, Read, growth, measured, native_reply, size
+from recordings.codec_speed import LIMIT, Read, growth, measured, native_reply, size
 from recordings.data import VARIABLE, folder, missing
 from recordings.text_formats import FORMATS
 
@@ -42,12 +42,12 @@ def test_growth_is_what_a_character_costs_over_the_shortest(
 ) -> None:
     texts = ["x" * length for length in (1000, 2000, 4000, 8000)]
     assert growth(texts, took) == pytest.approx(wanted)
-    assert (wanted > MOST) is (took[-1] == 6.4)
+    assert (wanted > LIMIT) is (took[-1] == 6.4)
 
 
 def test_a_providers_message_is_a_reply() -> None:
-    said = {"name": "look", "arguments": '{"a": 1}'}
-    reply = native_reply({"content": None, "tool_calls": [{"id": "1", "function": said}]})
+    fields = {"name": "look", "arguments": '{"a": 1}'}
+    reply = native_reply({"content": None, "tool_calls": [{"id": "1", "function": fields}]})
     assert reply == Reply("", (RawCall("look", '{"a": 1}', "1"),), finish="calls")
     plain = native_reply(
         {"content": "é", "tool_calls": [{"id": "2", "name": "look", "arguments": {"a": 1}}]}

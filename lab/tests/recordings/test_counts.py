@@ -18,7 +18,7 @@ LISTED, WHY_NOT = files(), missing()
 TIMES: Final = 300
 """A prompt and its count are taken so many times over: short ones are not looked at."""
 
-SAID: Final = ("messages", "input", "contents", "system", "instructions", "systemInstruction")
+REPLIES: Final = ("messages", "input", "contents", "system", "instructions", "systemInstruction")
 NO_TEXT: Final = frozenset({"data", "url", "image_url", "signature", "thoughtSignature"})
 """Keys of what is no text of a prompt."""
 
@@ -52,8 +52,8 @@ def test_no_recorded_count_is_taken_for_a_cut_one() -> None:
         if one.failed or one.partial or not (usage := one.told.usage):
             continue
         seen += 1
-        said = " ".join(texts({name: one.request.get(name) for name in SAID}))
-        prompt = Prompt((Part("user", f"{said} " * TIMES),), ())
+        text = " ".join(texts({name: one.request.get(name) for name in REPLIES}))
+        prompt = Prompt((Part("user", f"{text} " * TIMES),), ())
         reply = Reply(usage=Usage(usage[0] * TIMES))
         assert with_size(prompt, reply, 10**9).undercounted is None, (one.id, usage)
     assert seen > 200

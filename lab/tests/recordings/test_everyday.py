@@ -12,7 +12,7 @@ from recordings.everyday import (
     SEEN,
     TUNED,
     UNSEEN,
-    Found,
+    RankedRequests,
     Request,
     requests,
     written_apart,
@@ -53,7 +53,7 @@ def test_requests_for_the_same_tool_are_in_the_same_half() -> None:
     halves: dict[str, set[str]] = {}
     for each in requests():
         halves.setdefault(each.tools[0], set()).add(each.half)
-    assert all(len(found) == 1 for found in halves.values())
+    assert all(len(half) == 1 for half in halves.values())
 
 
 def test_any_of_the_tools_that_would_do_is_found() -> None:
@@ -62,21 +62,21 @@ def test_any_of_the_tools_that_would_do_is_found() -> None:
     assert told["requests whose tool is there"][:2] == ("3", "4")
     assert told["of these without a word of its name or description"][:2] == ("1", "3")
     by_words = [
-        (said[0][:5], said[1])
-        for what, said in told.items()
+        (what_is_told[0][:5], what_is_told[1])
+        for what, what_is_told in told.items()
         if what.startswith("by words, recall@10")
     ]
-    found = sum(float(recall) * int(of) for recall, of in by_words)
-    assert round(found) == 2
+    total = sum(float(recall) * int(of) for recall, of in by_words)
+    assert round(total) == 2
     assert sum(int(of) for _, of in by_words) == 3
 
 
 def test_a_miss_is_listed_with_its_place() -> None:
     halves = {"q": APART, "r": APART, "s": TUNED}
     asked = [Request("q", ("a",)), Request("r", ("b",)), Request("s", ("c",))]
-    found = Found(asked, [0, 10, 99], [0.1, 0.2, 0.3], 1.0)
-    assert [*found.misses("by words", halves)] == ["by words, a (not found): q"]
-    told = {each.what: each for each in found.figures("w", halves, {APART: {5: 0.1, 10: 0.1}})}
+    ranked = RankedRequests(asked, [0, 10, 99], [0.1, 0.2, 0.3], 1.0)
+    assert [*ranked.misses("by words", halves)] == ["by words, a (not found): q"]
+    told = {each.what: each for each in ranked.figures("w", halves, {APART: {5: 0.1, 10: 0.1}})}
     assert told[f"w, recall@5, {APART}"].got.startswith("0.000 (")
     assert not told[f"w, recall@5, {APART}"].met
     assert told[f"w, recall@10, {APART}"].got.startswith("0.500 (")

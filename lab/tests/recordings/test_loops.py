@@ -13,7 +13,7 @@ from recordings.data import VARIABLE, folder, missing
 from recordings.loops import judge
 from recordings.loops_cases import CASES
 from recordings.loops_runs import Called, Loop, Run, Step, barren, run
-from recordings.loops_runs import loops as found_in
+from recordings.loops_runs import loops as loops_in
 from recordings.part import Part
 from recordings.report import failures
 from tests.recordings.figures import figures
@@ -26,9 +26,11 @@ Record: TypeAlias = dict[str, Any]
 
 def test_calls_that_observe_nothing_new_are_found_whatever_they_ask() -> None:
     words = [Called(f"tool_{n % 3}", {"n": n}, "nothing") for n in range(12)]
-    said = Run("said", [Step((words[0],), said=True), *(Step((one,)) for one in words[1:])], False)
+    run = Run(
+        "said", [Step((words[0],), matches=True), *(Step((one,)) for one in words[1:])], False
+    )
     assert barren(Run("same", [Step((one,)) for one in words], False)) == [Loop(1, 12, 1)]
-    assert barren(said) == [Loop(1, 12, 1)]
+    assert barren(run) == [Loop(1, 12, 1)]
     assert barren(steps("abcdefghijklmn")) == []
     assert barren(steps("abcabcabcabc")) == []
     assert barren(steps("abcabcabcabc"), 9) == [Loop(3, 12, 1)]
@@ -41,7 +43,7 @@ def calls(letters: str) -> list[Called]:
 
 def steps(letters: str, *, success: bool = False) -> Run:
     """A call a step; at a full stop a person speaks."""
-    told = [Step((), said=True) if one == "." else Step((*calls(one),)) for one in letters]
+    told = [Step((), matches=True) if one == "." else Step((*calls(one),)) for one in letters]
     return Run(letters, told, success)
 
 
@@ -61,11 +63,11 @@ LOOPS = [
 ]
 
 
-@pytest.mark.parametrize(("letters", "found"), LOOPS, ids=[one[0] or "none" for one in LOOPS])
+@pytest.mark.parametrize(("letters", "loops"), LOOPS, ids=[one[0] or "none" for one in LOOPS])
 def test_a_loop_is_what_comes_five_times_with_the_same_results(
-    letters: str, found: list[Loop]
+    letters: str, loops: list[Loop]
 ) -> None:
-    assert found_in(steps(letters)) == found
+    assert loops_in(steps(letters)) == loops
 
 
 JUDGED = [
@@ -87,13 +89,13 @@ async def test_the_fifth_is_refused_and_insisting_ends_the_run(
     judged = await judge(steps(letters))
     assert (judged.refused, judged.landed, judged.saved) == (refused, landed, saved)
     assert judged.disturbed == bool(refused)
-    stopped = [judged.stopped(loop) for loop in found_in(judged.run)]
+    stopped = [judged.stopped(loop) for loop in loops_in(judged.run)]
     assert stopped == [letters[:4] != "abcd"] * len(stopped)
 
 
 async def test_calls_of_one_reply_cannot_be_stopped_by_their_results() -> None:
     judged = await judge(Run("at once", [Step((*calls("aaaaaa"),))], success=None))
-    assert [judged.stopped(loop) for loop in found_in(judged.run)] == [False]
+    assert [judged.stopped(loop) for loop in loops_in(judged.run)] == [False]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -155,12 +157,12 @@ def test_runs_of_all_forms_are_read() -> None:
         Step((Called("(no action)", {"arg": "hmm"}, "Invalid action!"),)),
     ]
     assert run(NATIVE).steps == [
-        Step((), said=True),
+        Step((), matches=True),
         Step((Called("find", {"n": 1}, "one"), Called("find", {}, "none"))),
         Step((Called("find", {"arg": "{n: 1}"}, "Error: no JSON"),)),
-        Step((), said=True),
+        Step((), matches=True),
     ]
-    assert run(GOLD).steps == [Step((Called("open", {}, "open"),)), Step((), said=True)]
+    assert run(GOLD).steps == [Step((Called("open", {}, "open"),)), Step((), matches=True)]
 
 
 @pytest.mark.parametrize(
@@ -181,10 +183,10 @@ def test_success_is_what_the_recording_says(outcome: Record, success: bool | Non
     assert run(record("r", [], **outcome)).success is success
 
 
-def measured(place: Path, monkeypatch: pytest.MonkeyPatch, records: Sequence[Record]) -> Part:
-    with gzip.open(place / "own-react-fever.jsonl.gz", "wt", encoding="utf-8") as lines:
+def measured(path: Path, monkeypatch: pytest.MonkeyPatch, records: Sequence[Record]) -> Part:
+    with gzip.open(path / "own-react-fever.jsonl.gz", "wt", encoding="utf-8") as lines:
         lines.writelines(f"{json.dumps(one)}\n" for one in records)
-    monkeypatch.setenv(VARIABLE, str(place))
+    monkeypatch.setenv(VARIABLE, str(path))
     return loops.measure(1)
 
 

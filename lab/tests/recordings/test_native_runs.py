@@ -26,7 +26,7 @@ HERE, WHY_NOT = folder(), missing()
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def recordings_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     document.cache_clear()
     own.written(tmp_path, own.TALKS)
@@ -38,7 +38,7 @@ async def driven(record: own.Record) -> Driven:
     return await drive(talk(record), clew.MemoryStore(), "idempotent")
 
 
-def test_what_a_harness_said_is_no_reply(place: Path) -> None:
+def test_what_a_harness_said_is_no_reply(recordings_path: Path) -> None:
     read = talk(own.GREETED)
     assert read.goal == "Water the beds, please."
     assert [turn.reply.text for turn in read.turns][:2] == ["Which ones?", "I look for them."]
@@ -48,7 +48,7 @@ def test_what_a_harness_said_is_no_reply(place: Path) -> None:
     assert talk(own.TALKS[4]).words == [NOBODY]
 
 
-async def test_the_last_prompt_is_the_recorded_conversation(place: Path) -> None:
+async def test_the_last_prompt_is_the_recorded_conversation(recordings_path: Path) -> None:
     messages = list(told((await driven(own.GREETED)).prompt))
     assert messages == list(expected(talk(own.GREETED)))
     roles = ["user", "assistant", "user", "assistant", "tool", "assistant", "tool", "tool", "tool"]
@@ -67,38 +67,40 @@ def test_what_a_harness_refused_is_read_off_its_complaint() -> None:
     assert printed(own.NOTHING_SENT) == Reply()
 
 
-async def test_calls_of_one_reply_end_in_another_order_and_stand_in_their_own(place: Path) -> None:
+async def test_calls_of_one_reply_end_in_another_order_and_stand_in_their_own(
+    recordings_path: Path,
+) -> None:
     trajectory = (await driven(own.GREETED)).trajectory
     ended = [e.event.call for e in trajectory.entries if isinstance(e.event, clew.Observation)]
     assert ended[1:4] != sorted(ended[1:4])
     assert [call.key for call in trajectory.calls][1:4] == sorted(ended[1:4])
 
 
-async def test_tools_beyond_the_most_are_hidden_and_answer(place: Path) -> None:
-    found = await driven(own.TALKS[5])
-    assert sum(not tool.hidden for tool in found.agent.tools) == MAX_TOOLS
-    assert found.world.made == {"1.1": 1}
+async def test_tools_beyond_the_most_are_hidden_and_answer(recordings_path: Path) -> None:
+    tally = await driven(own.TALKS[5])
+    assert sum(not tool.hidden for tool in tally.agent.tools) == MAX_TOOLS
+    assert tally.world.made == {"1.1": 1}
 
 
-def test_all_kinds_of_conversations_come_out_as_recorded(place: Path) -> None:
+def test_all_kinds_of_conversations_come_out_as_recorded(recordings_path: Path) -> None:
     part = native_runs.measure(1)
     assert part.met, list(failures([part]))
-    found = figures(part)
-    assert found["calls of listed tools that their schemas allow"] == ("11", "11", True)
-    assert found["calls of tools that are not in the recorded list"] == ("1", "12", True)
-    assert found["last prompts that are the recorded conversation"] == ("6", "6", True)
+    part_figures = figures(part)
+    assert part_figures["calls of listed tools that their schemas allow"] == ("11", "11", True)
+    assert part_figures["calls of tools that are not in the recorded list"] == ("1", "12", True)
+    assert part_figures["last prompts that are the recorded conversation"] == ("6", "6", True)
     refused = "replies with text and calls that the harness refused, taken whole"
-    assert found[refused] == ("1", "1", True)
-    assert found["empty replies that the harness refused, a fault"] == ("1", "1", True)
-    assert found["met: conversations in which a provider's call id comes again"][0] == "1"
-    assert found["met: call ids that come again, for another call"] == ("1", "1", True)
-    assert found["met: calls made again, with another result"] == ("1", "1", True)
-    assert found["met: replies with several calls"][:2] == ("1", "up to 3 in one")
-    assert found["met: replies with text beside a call"][0] == "1"
+    assert part_figures[refused] == ("1", "1", True)
+    assert part_figures["empty replies that the harness refused, a fault"] == ("1", "1", True)
+    assert part_figures["met: conversations in which a provider's call id comes again"][0] == "1"
+    assert part_figures["met: call ids that come again, for another call"] == ("1", "1", True)
+    assert part_figures["met: calls made again, with another result"] == ("1", "1", True)
+    assert part_figures["met: replies with several calls"][:2] == ("1", "up to 3 in one")
+    assert part_figures["met: replies with text beside a call"][0] == "1"
     assert [miss.partition(":")[0] for miss in part.misses] == ["alone, call 3.1"]
-    made = found["cuts, after every entry, that end the same"]
+    made = part_figures["cuts, after every entry, that end the same"]
     assert made[0] == made[1] != "0"
-    assert found["cuts in unsafe calls: never made again, told, nothing else changed"][2]
+    assert part_figures["cuts in unsafe calls: never made again, told, nothing else changed"][2]
 
 
 async def followed(*records: own.Record) -> Part:
@@ -113,7 +115,7 @@ MISSES = [
 
 @pytest.mark.parametrize(("record", "why", "what"), MISSES, ids=[m[0]["id"] for m in MISSES])
 async def test_what_is_otherwise_is_a_miss(
-    place: Path, record: own.Record, why: str, what: str
+    recordings_path: Path, record: own.Record, why: str, what: str
 ) -> None:
     part = await followed(record)
     assert what in [one.what for one in part.figures if not one.met]
@@ -126,20 +128,22 @@ async def test_what_is_otherwise_is_a_miss(
     ids=["wrong", "no JSON", "refused"],
 )
 async def test_a_call_that_its_own_definition_forbids_is_told_and_no_miss(
-    place: Path, record: own.Record, why: str
+    recordings_path: Path, record: own.Record, why: str
 ) -> None:
     part = await followed(record)
     assert part.met, list(failures([part]))
     assert any("says so too" in miss and why in miss for miss in part.misses), part.misses
 
 
-async def test_a_call_that_its_harness_took_for_an_answer_is_told_and_no_miss(place: Path) -> None:
+async def test_a_call_that_its_harness_took_for_an_answer_is_told_and_no_miss(
+    recordings_path: Path,
+) -> None:
     part = await followed(own.WRITTEN)
     assert part.met, list(failures([part]))
     assert any("written as text and read as a call" in miss for miss in part.misses)
 
 
-async def test_a_call_under_an_earlier_calls_id_is_told_and_no_miss(place: Path) -> None:
+async def test_a_call_under_an_earlier_calls_id_is_told_and_no_miss(recordings_path: Path) -> None:
     again = own.asked([own.call("w", "water", {"bed": 1, "litres": 5})], "watered")
     done = own.told("Both times.", "###STOP###")
     part = await followed(own.record("again", "garden", again, again, done))
@@ -152,25 +156,37 @@ async def test_a_call_under_an_earlier_calls_id_is_told_and_no_miss(place: Path)
 # ---------------------------------------------------------------- what the checks would see
 
 
-async def test_a_cut_that_ends_otherwise_is_seen(place: Path) -> None:
-    found, cuts = await driven(own.GREETED), Cuts()
-    shorter = Talk(found.talk.name, found.talk.tools, found.talk.goal, found.talk.turns[:-1])
-    await cut(_of(found, shorter), [3], cuts, replays=10)
+async def test_a_cut_that_ends_otherwise_is_seen(recordings_path: Path) -> None:
+    driven_tally, cuts = await driven(own.GREETED), Cuts()
+    shorter = Talk(
+        driven_tally.talk.name,
+        driven_tally.talk.tools,
+        driven_tally.talk.goal,
+        driven_tally.talk.turns[:-1],
+    )
+    await cut(_of(driven_tally, shorter), [3], cuts, replays=10)
     assert (cuts.made, cuts.same) == (1, 0)
     assert cuts.misses == ["greeted, cut after entry 3: it ended otherwise"]
 
 
-async def test_a_call_made_again_is_seen(place: Path) -> None:
+async def test_a_call_made_again_is_seen(recordings_path: Path) -> None:
     """With tools that may be called again it is: the check for unsafe ones says so."""
-    found, cuts = await driven(own.GREETED), Cuts()
-    await cut_in_effects(found, 1, cuts)
+    driven_tally, cuts = await driven(own.GREETED), Cuts()
+    await cut_in_effects(driven_tally, 1, cuts)
     assert cuts.doubts == 6
     assert cuts.never_again == 0
     assert "made again: {'2.1'}, told: set()" in cuts.misses[0]
 
 
-def _of(found: Driven, other: Talk) -> Driven:
-    parts = (found.agent, found.world, found.store, found.trajectory, found.lines, found.prompt)
+def _of(driven: Driven, other: Talk) -> Driven:
+    parts = (
+        driven.agent,
+        driven.world,
+        driven.store,
+        driven.trajectory,
+        driven.lines,
+        driven.prompt,
+    )
     return Driven(other, *parts)
 
 

@@ -32,10 +32,10 @@ async def drive(source: Source, record: own.Record) -> Redriven:
 
 @pytest.mark.parametrize(("source", "record"), PLAIN, ids=[record["id"] for _, record in PLAIN])
 async def test_a_run_comes_out_as_it_was_recorded(source: Source, record: own.Record) -> None:
-    found = await drive(source, record)
-    assert found.same, str(found)
-    assert not found.replay
-    assert found.success == source.succeeded(record)
+    result = await drive(source, record)
+    assert result.same, str(result)
+    assert not result.replay
+    assert result.success == source.succeeded(record)
 
 
 ENDS = [
@@ -70,17 +70,17 @@ ODD = [
 async def test_what_comes_out_otherwise_has_a_reason(
     source: Source, record: own.Record, why: str, ends: set[str]
 ) -> None:
-    found = await drive(source, record)
-    assert not found.same
-    assert found.explained, str(found)
-    assert why in str(found)
-    assert found.otherwise.keys() == ends
-    assert not found.replay
+    result = await drive(source, record)
+    assert not result.same
+    assert result.explained, str(result)
+    assert why in str(result)
+    assert result.otherwise.keys() == ends
+    assert not result.replay
 
 
 async def test_an_answer_that_is_read_at_last_may_be_right() -> None:
-    found = await drive(FEVER, own.REFUSED)
-    assert (found.answer, found.success) == ("REFUTES", True)
+    result = await drive(FEVER, own.REFUSED)
+    assert (result.answer, result.success) == ("REFUTES", True)
     assert not FEVER.succeeded(own.REFUSED)
 
 
@@ -93,10 +93,10 @@ def test_two_replies_of_a_step_are_one_behind_their_labels() -> None:
     assert lines[0].text == "Thought 1: I go on.\nAction 1: Search[Po]"
 
 
-def changed(record: own.Record, place: int, **turn: object) -> own.Record:
+def changed(record: own.Record, index: int, **turn: object) -> own.Record:
     """The record with one of its turns told otherwise."""
     turns = list(record["turns"])
-    turns[place] = {**turns[place], **turn}
+    turns[index] = {**turns[index], **turn}
     return {**record, "turns": turns}
 
 
@@ -116,14 +116,14 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize(("source", "record", "said"), SPOILED.values(), ids=SPOILED)
+@pytest.mark.parametrize(("source", "record", "text"), SPOILED.values(), ids=SPOILED)
 async def test_a_difference_without_a_reason_is_none_of_the_known(
-    source: Source, record: own.Record, said: str
+    source: Source, record: own.Record, text: str
 ) -> None:
-    found = await drive(source, record)
-    assert not found.same
-    assert said in str(found)
-    assert not found.explained
+    result = await drive(source, record)
+    assert not result.same
+    assert text in str(result)
+    assert not result.explained
 
 
 PLAINLY = {
@@ -134,15 +134,15 @@ PLAINLY = {
 }
 
 
-@pytest.mark.parametrize(("record", "said"), PLAINLY.values(), ids=PLAINLY)
+@pytest.mark.parametrize(("record", "text"), PLAINLY.values(), ids=PLAINLY)
 async def test_where_the_recording_says_otherwise_than_the_reply_it_is_no_measure(
-    record: own.Record, said: str
+    record: own.Record, text: str
 ) -> None:
-    found = await drive(FEVER, record)
-    assert not found.same
-    assert found.explained
-    assert found.odd
-    assert said in str(found)
+    result = await drive(FEVER, record)
+    assert not result.same
+    assert result.explained
+    assert result.odd
+    assert text in str(result)
 
 
 # ---------------------------------------------------------------- the part
@@ -190,7 +190,9 @@ async def test_the_part_fails_where_a_run_is_otherwise_without_a_reason(
 async def test_files_are_judged_alike_whatever_they_are_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    placed(tmp_path, monkeypatch, {kind: found[:2] for kind, found in own.KINDS.items()}, "visible")
+    placed(
+        tmp_path, monkeypatch, {kind: records[:2] for kind, records in own.KINDS.items()}, "visible"
+    )
     part = await redrive.measured(1)
     assert list(failures([part])) == []
     assert figures(part)["FEVER: successes as recorded, found anew"] == ("1", "2", True)

@@ -16,8 +16,8 @@ def tool(name: str, description: str) -> Tool:
     return Tool(name, description, {"type": "object", "properties": {}}, _nothing)
 
 
-def case(qid: str, needed: Sequence[str], found: Sequence[str], category: str = "") -> Case:
-    return Case(asks(qid, "", category=category), needed, found)
+def case(qid: str, needed: Sequence[str], texts: Sequence[str], category: str = "") -> Case:
+    return Case(asks(qid, "", category=category), needed, texts)
 
 
 def test_turns_of_a_conversation_are_in_the_same_half() -> None:
@@ -37,8 +37,8 @@ def test_a_tool_that_is_like_the_needed_one_counts_where_asked() -> None:
 
 def test_tools_are_alike_by_their_descriptions_and_not_by_their_names() -> None:
     tools = [tool("a", "eat a pea"), tool("b", "eat peas at"), tool("c", "unit"), tool("d", "")]
-    found = alike(tools, vowels)
-    assert found == {
+    similar = alike(tools, vowels)
+    assert similar == {
         "a": frozenset("b"), "b": frozenset("a"), "c": frozenset(), "d": frozenset(),
     }  # fmt: skip
 
@@ -51,9 +51,9 @@ def test_recall_is_told_for_each_group_with_its_interval() -> None:
     alone = told[f"w, recall@5, {APART}, queries that stand alone"]
     value, low, _, high = alone.got.replace("(", "").replace(")", "").split()
     assert 0 < float(low) < float(value) < float(high) < 1
-    whole, counted = (
+    everything, counted = (
         float(told[f"w, recall@10, {APART}{more}"].got.split()[0])
         for more in ("", ", if a tool alike counts")
     )
-    assert counted > whole
+    assert counted > everything
     assert [figure.got for figure in told.values()][-1] == "1.000 (198)"

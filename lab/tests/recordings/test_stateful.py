@@ -8,7 +8,7 @@ import pytest
 from recordings import stateful
 from recordings.data import VARIABLE, document, folder, missing
 from recordings.report import failures
-from recordings.stateful import GO_ON, Found, Gold, World, gold
+from recordings.stateful import GO_ON, Gold, StatefulTally, World, gold
 from tests.recordings import gold as own
 from tests.recordings.figures import figures
 
@@ -17,7 +17,7 @@ HERE, WHY_NOT = folder(), missing()
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def recordings_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     document.cache_clear()
     own.written(tmp_path, own.RUNS)
@@ -25,7 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     document.cache_clear()
 
 
-def test_steps_know_what_was_said_and_done_by_then(place: Path) -> None:
+def test_steps_know_what_was_said_and_done_by_then(recordings_path: Path) -> None:
     twice, at_first = map(gold, own.RUNS)
     assert twice.spoken == [1, 1, 1, 2, 2, 2]
     assert twice.done == [0, 1, 1, 2, 3, 3]
@@ -34,7 +34,7 @@ def test_steps_know_what_was_said_and_done_by_then(place: Path) -> None:
     assert at_first.done == [0, 0, 1, 2, 2, 2]
 
 
-async def test_the_world_answers_only_the_call_that_is_due(place: Path) -> None:
+async def test_the_world_answers_only_the_call_that_is_due(recordings_path: Path) -> None:
     world = World(gold(own.RUNS[0]))
     begun = world.state
     assert "out of step" in await world.call("list_doors", {}, "")
@@ -44,7 +44,7 @@ async def test_the_world_answers_only_the_call_that_is_due(place: Path) -> None:
     assert (world.at, world.made) == (1, 2)
 
 
-def test_every_fork_observes_what_is_recorded(place: Path) -> None:
+def test_every_fork_observes_what_is_recorded(recordings_path: Path) -> None:
     part = stateful.measure(1)
     assert part.met, list(failures([part]))
     assert figures(part) == {
@@ -70,7 +70,7 @@ def test_every_fork_observes_what_is_recorded(place: Path) -> None:
     ],
 )
 async def test_a_run_that_its_own_definitions_forbid_is_told_and_no_miss(
-    place: Path, record: own.Record, why: str
+    recordings_path: Path, record: own.Record, why: str
 ) -> None:
     part = await stateful.measured([record])
     assert part.met
@@ -86,14 +86,14 @@ class NotPutBack(Gold):
         return [len(self.calls)] * (len(self.calls) + len(self.rounds) + 1)
 
 
-async def test_a_world_that_is_not_put_back_is_seen(place: Path) -> None:
+async def test_a_world_that_is_not_put_back_is_seen(recordings_path: Path) -> None:
     """The state of the world counts: forks in one that went on elsewhere are out of step."""
-    twice, found = gold(own.RUNS[0]), Found()
+    twice, tally = gold(own.RUNS[0]), StatefulTally()
     run = NotPutBack(twice.name, twice.tools, twice.calls, twice.words, twice.rounds)
-    await stateful.follow(run, found)
-    forks = found.forks["read"]
+    await stateful.follow(run, tally)
+    forks = tally.forks["read"]
     assert forks.same < forks.made
-    assert found.misses
+    assert tally.misses
 
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)

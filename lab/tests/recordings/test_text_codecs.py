@@ -30,17 +30,17 @@ READ = [
 KIND = {5: "text", 6: "xml-text"}
 
 
-@pytest.mark.parametrize(("place", "turns"), READ)
+@pytest.mark.parametrize(("index", "turns"), READ)
 def test_what_the_original_could_read_is_read_alike(
-    place: int, turns: Sequence[own.Record]
+    index: int, turns: Sequence[own.Record]
 ) -> None:
-    tally = tallied(FORMATS[place], [own.record(*turns, form=KIND.get(place, ""))])
+    tally = tallied(FORMATS[index], [own.record(*turns, form=KIND.get(index, ""))])
     assert (tally.same, tally.read, tally.missed) == (len(turns), len(turns), [])
     assert tally.written == tally.called == len(turns)
 
 
 @pytest.mark.parametrize(
-    ("place", "turns", "made"),
+    ("index", "turns", "made"),
     [
         (0, own.FEVER_UNREAD, ["finish[REFUTES]", "a fault: the reply has nothing of the form"]),
         (2, own.FIREACT_UNREAD, ["search[b]"]),
@@ -53,10 +53,10 @@ def test_what_the_original_could_read_is_read_alike(
     ],
 )
 def test_what_the_original_could_not_read_is_read_by_its_plain_words(
-    place: int, turns: Sequence[own.Record], made: Sequence[str]
+    index: int, turns: Sequence[own.Record], made: Sequence[str]
 ) -> None:
     for turn, wanted in zip(turns, made, strict=True):
-        tally = tallied(FORMATS[place], [own.record(turn)])
+        tally = tallied(FORMATS[index], [own.record(turn)])
         assert (tally.right, tally.unread, tally.read) == (1, 1, 0)
         (line,) = listed(tally)
         assert f"read rightly as {wanted}" in line
@@ -65,8 +65,8 @@ def test_what_the_original_could_not_read_is_read_by_its_plain_words(
 def test_a_difference_is_a_miss_with_both_readings() -> None:
     thought = own.turn("a\nAction 1: Search[Oder]", "b", ("search", "Oder"))
     tally = tallied(FORMATS[0], [own.record(*own.FEVER, thought)])
-    (said,) = tally.missed
-    assert said.endswith("step 3: the thought was recorded as b, and is read as a")
+    (missed,) = tally.missed
+    assert missed.endswith("step 3: the thought was recorded as b, and is read as a")
     assert not next(figures([tally])).met
 
 

@@ -34,11 +34,13 @@ SAMPLES: Final = {"wire": 4}
 
 def every() -> list[Record]:
     """A record or more of each kind."""
-    texts = [one for found in redriven.KINDS.values() for one in found if one["id"] != "looping"]
+    texts = [
+        one for records in redriven.KINDS.values() for one in records if one["id"] != "looping"
+    ]
     sets = [made(HEAT, {"timer": {"minutes": [5]}})]
-    found = [*texts, *talks.TALKS, *gold.RUNS, *sets, *exchanged.RIGHT, *DEFINITIONS, *QUERIES]
-    found += redriven.LEARNT
-    copies: list[Record] = json.loads(json.dumps(found))
+    everything = [*texts, *talks.TALKS, *gold.RUNS, *sets, *exchanged.RIGHT, *DEFINITIONS, *QUERIES]
+    everything += redriven.LEARNT
+    copies: list[Record] = json.loads(json.dumps(everything))
     return copies
 
 
@@ -60,13 +62,15 @@ def parts(names: Sequence[str] = SHAPED) -> dict[str, Part]:
     return {name: measured(name, SAMPLES.get(name, 1)) for name in names}
 
 
-def missed(found: Mapping[str, Part]) -> list[str]:
-    return list(failures(list(found.values())))
+def missed(parts_by_name: Mapping[str, Part]) -> list[str]:
+    return list(failures(list(parts_by_name.values())))
 
 
-def broken(found: Mapping[str, Part]) -> list[str]:
+def broken(parts_by_name: Mapping[str, Part]) -> list[str]:
     """What may never be: a part that broke, or clew itself on a record."""
-    return [line for line in missed(found) if "measured: no" in line or "clew broke" in line]
+    return [
+        line for line in missed(parts_by_name) if "measured: no" in line or "clew broke" in line
+    ]
 
 
 def test_what_a_record_is_stands_in_the_record() -> None:
@@ -91,9 +95,9 @@ def test_files_by_any_name_are_judged_alike(folder: Path) -> None:
     lines = [json.dumps(one) for one in every()]
     random.Random(1).shuffle(lines)
     laid(folder, lines)
-    found = parts()
-    assert missed(found) == []
-    judged = [f for part in found.values() for f in part.figures if "can judge" in f.what]
+    judged_parts = parts()
+    assert missed(judged_parts) == []
+    judged = [f for part in judged_parts.values() for f in part.figures if "can judge" in f.what]
     assert len(judged) == len(SHAPED) - 1
     assert {figure.got.partition(" ")[0] for figure in judged} == {"1.0000"}
 
@@ -178,10 +182,10 @@ PLAIN: Final[Mapping[str, Callable[[Record, random.Random], None]]] = {
 @pytest.mark.share(3)
 @pytest.mark.parametrize("name", PLAIN)
 def test_another_way_to_write_the_same_is_no_miss(folder: Path, name: str) -> None:
-    found = every()
-    for record in found:
+    records = every()
+    for record in records:
         PLAIN[name](record, random.Random(3))
-    laid(folder, [json.dumps(one) for one in found])
+    laid(folder, [json.dumps(one) for one in records])
     assert missed(parts()) == []
 
 
@@ -202,24 +206,24 @@ def spoiled(record: Any, chance: random.Random) -> Any:
 def test_no_record_breaks_a_part_whatever_is_in_it(folder: Path, seed: int) -> None:
     chance = random.Random(seed)
     laid(folder, [json.dumps(spoiled(one, chance)) for one in every()])
-    found = parts()
-    assert broken(found) == []
+    judged = parts()
+    assert broken(judged) == []
 
 
 @pytest.mark.slow
 def test_what_cannot_be_read_is_told_and_the_rest_is_judged(folder: Path) -> None:
     lines = [json.dumps(one) for one in every()]
     laid(folder, [*lines, "{half a li", "[1]", json.dumps({"what": "is this"})])
-    whole = (folder / "some-of-it.jsonl.gz").read_bytes()
-    (folder / "cut.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    data = (folder / "some-of-it.jsonl.gz").read_bytes()
+    (folder / "cut.jsonl.gz").write_bytes(data[: len(data) // 2])
     (folder / "none.jsonl.gz").write_bytes(b"no archive")
-    found = parts()
-    told = "\n".join(found["material"].misses)
+    judged = parts()
+    told = "\n".join(judged["material"].misses)
     for words in ("no JSON", "no JSON object", "of no known form; it has what"):
         assert words in told
     for words in ("cut.jsonl.gz, after line", "none.jsonl.gz, after line 0"):
         assert words in told
-    assert broken(found) == []
+    assert broken(judged) == []
 
 
 def test_a_kind_whose_form_the_checker_no_longer_knows_is_missed(folder: Path) -> None:
@@ -250,6 +254,6 @@ def test_a_part_that_breaks_hides_no_other(folder: Path) -> None:
 
 def test_a_kind_that_is_not_there_is_no_miss(folder: Path) -> None:
     laid(folder, [json.dumps(one) for one in redriven.KINDS["react-fever"]])
-    found = parts(("material", "text", "redrive", "native", "wire", "schemas", "stateful"))
-    assert missed(found) == []
-    assert "Nothing to judge" in found["wire"].text
+    judged = parts(("material", "text", "redrive", "native", "wire", "schemas", "stateful"))
+    assert missed(judged) == []
+    assert "Nothing to judge" in judged["wire"].text

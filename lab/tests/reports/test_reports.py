@@ -7,7 +7,7 @@ import pytest
 
 from reporting.charts import CHARTS
 from reporting.outcomes import IMAGES, OUTCOMES, REPORTS
-from reporting.pages import HEADS, PLACE
+from reporting.pages import HEADS, LOCATION
 from reporting.registry import WRITTEN
 
 NO_PROSE = re.compile(r"^```.*?^```|`[^`\n]+`|\]\([^)]*\)|<[^>]*>", re.MULTILINE | re.DOTALL)
@@ -27,8 +27,8 @@ def test_a_chart_is_what_its_program_draws(name: str) -> None:
 
 def test_every_chart_is_shown() -> None:
     texts = "\n".join(path.read_text("utf-8") for path in REPORTS.glob("*.md"))
-    shown = re.findall(r"!\[[^\]]+\]\(images/([^)]+)\)", texts)
-    assert sorted(shown) == sorted(path.name for path in IMAGES.iterdir())
+    matches = re.findall(r"!\[[^\]]+\]\(images/([^)]+)\)", texts)
+    assert sorted(matches) == sorted(path.name for path in IMAGES.iterdir())
 
 
 def test_no_report_is_written_by_hand() -> None:
@@ -39,7 +39,7 @@ def test_no_report_is_written_by_hand() -> None:
 def test_a_head_holds_no_figure(head: Path) -> None:
     """Digits stand in code and addresses only."""
     text = NO_PROSE.sub("", head.read_text("utf-8"))
-    assert re.findall(r".{0,30}\d.{0,30}", PLACE.sub("", text)) == []
+    assert re.findall(r".{0,30}\d.{0,30}", LOCATION.sub("", text)) == []
 
 
 def test_all_outcomes_are_shown() -> None:

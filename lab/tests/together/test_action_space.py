@@ -68,9 +68,9 @@ def _folder(tmp_path: Path) -> None:
     (tmp_path / "spaceparts.py").write_text(OWN)
 
 
-def evaluated(folder: Path, said: str) -> list[Trajectory]:
+def evaluated(folder: Path, text: str) -> list[Trajectory]:
     """The records of an evaluation."""
-    (folder / "m.toml").write_text(said)
+    (folder / "m.toml").write_text(text)
     results = folder / "m.sqlite"
     done = evaluate_sync(read_matrix(folder / "m.toml"), results)
     store = SqliteStore(results)
@@ -104,8 +104,8 @@ set.tools = ["spaceparts:note"]
 name = "fewer"
 leave_out = ["lookup"]
 """
-    found = {frozenset(space(record)) for record in evaluated(tmp_path, here + named)}
-    assert found == {
+    spaces = {frozenset(space(record)) for record in evaluated(tmp_path, here + named)}
+    assert spaces == {
         frozenset({"calc", "search", "lookup"}),
         frozenset({"note", "search", "lookup"}),
         frozenset({"search"}),
@@ -115,15 +115,15 @@ leave_out = ["lookup"]
 @pytest.mark.parametrize("agent", ['[agent]\ntools = ["calc"]\n', 'agent = "mine.toml"\n'])
 def test_an_agent_of_its_own_is_asked_in_the_same_way(agent: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("[limits]\nsteps = 3\n")
-    said = MODEL + _hotpotqa(tmp_path)
-    records = evaluated(tmp_path, agent + said if "mine" in agent else said + agent)
+    toml = MODEL + _hotpotqa(tmp_path)
+    records = evaluated(tmp_path, agent + toml if "mine" in agent else toml + agent)
     has = {"calc"} if "calc" in agent else set[str]()
     assert {frozenset(space(one)) for one in records} == {frozenset({"search", "lookup"} | has)}
 
 
 def test_where_a_world_has_nothing_to_do_the_usual_tools_are_there(tmp_path: Path) -> None:
-    said = f'{MODEL}dataset = ""\nworld = "spaceparts:plain"\n'
-    assert space(evaluated(tmp_path, said)[0]) == {"calc", "planner"}
+    text = f'{MODEL}dataset = ""\nworld = "spaceparts:plain"\n'
+    assert space(evaluated(tmp_path, text)[0]) == {"calc", "planner"}
 
 
 def test_demonstrations_are_those_that_fit_the_world(tmp_path: Path) -> None:
@@ -132,5 +132,5 @@ def test_demonstrations_are_those_that_fit_the_world(tmp_path: Path) -> None:
     (tmp_path / "t.toml").write_text(f"{MODEL}{_textworld(tmp_path)}[agent]\nprompt.examples = 2\n")
     with pytest.raises(ConfigError) as caught:
         foreseen_sync(read_matrix(tmp_path / "t.toml"), tmp_path / "t.sqlite")
-    said = "configuration 'agent': examples is 2, and 0 that ship or can be made fit this agent"
-    assert str(caught.value).startswith(said)
+    text = "configuration 'agent': examples is 2, and 0 that ship or can be made fit this agent"
+    assert str(caught.value).startswith(text)

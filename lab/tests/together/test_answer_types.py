@@ -95,8 +95,8 @@ def agent(name: str, **more: Any) -> Agent[Any]:
     return Agent(ScriptedModel(script), tools=[search], answer=kind, **more)
 
 
-async def _run(name: str, place: Path) -> None:
-    del place
+async def _run(name: str, path: Path) -> None:
+    del path
     who, store = agent(name), MemoryStore()
     first = await run(who, "Which?", store=store, run_id="r")
     again = await resume(who, "r", store=store)
@@ -108,24 +108,24 @@ async def _run(name: str, place: Path) -> None:
     await replay(who, "r", store=store)
 
 
-async def _grounded(name: str, place: Path) -> None:
-    del place
+async def _grounded(name: str, path: Path) -> None:
+    del path
     who, store = agent(name, checks=[Grounded(citations="never")]), MemoryStore()
     result = await run(who, "Which?", store=store, run_id="r")
     assert (result.status, result.audit is None) == ("answered", False)
     await replay(who, "r", store=store)
 
 
-async def _audited(name: str, place: Path) -> None:
-    del place
+async def _audited(name: str, path: Path) -> None:
+    del path
     store = MemoryStore()
     async with open_run(agent(name), "Which?", store=store) as opened:
         result = await opened.go_on()
         assert audit(result.answer, opened.record, citations="never").ok
 
 
-async def _checked(name: str, place: Path) -> None:
-    del place
+async def _checked(name: str, path: Path) -> None:
+    del path
     seen: list[Any] = []
 
     async def look(answer: Any, trajectory: Trajectory) -> str | None:
@@ -136,15 +136,15 @@ async def _checked(name: str, place: Path) -> None:
     assert seen == [result.answer]
 
 
-async def _evaluated(name: str, place: Path) -> None:
+async def _evaluated(name: str, path: Path) -> None:
     world = World("towns", [Case("one", "Which?", {"grounded": True})])
     plan = Plan(name="towns", world=world, configurations=[Configuration("it", agent(name))])
-    done = await evaluate(plan, place / "results.sqlite")
+    done = await evaluate(plan, path / "results.sqlite")
     assert [one.status for one in done.outcomes] == ["answered"]
 
 
-async def _streamed(name: str, place: Path) -> None:
-    del place
+async def _streamed(name: str, path: Path) -> None:
+    del path
     async with stream(agent(name), "Which?", store=MemoryStore()) as events:
         async for _ in events:
             pass
@@ -152,22 +152,22 @@ async def _streamed(name: str, place: Path) -> None:
     assert events.result.status == "answered"
 
 
-async def _traced(name: str, place: Path) -> None:
-    del place
+async def _traced(name: str, path: Path) -> None:
+    del path
     store = MemoryStore()
     with Spans("r", content=True) as spans:
         result = await run(agent(name), "Which?", store=store, run_id="r", listener=spans)
     assert result.status == "answered"
 
 
-async def _voted(name: str, place: Path) -> None:
-    del place
+async def _voted(name: str, path: Path) -> None:
+    del path
     result = await vote(agent(name, limits=Limits(tool_calls=90)), "Which?", store=MemoryStore())
     assert result.result.status == "answered"
 
 
-async def _talked(name: str, place: Path) -> None:
-    del place
+async def _talked(name: str, path: Path) -> None:
+    del path
     store = MemoryStore()
     _, value = TYPES[name]
     who = agent(name).replace(model=ScriptedModel([act("search"), finish(value), finish(value)]))

@@ -31,10 +31,10 @@ FIT = {
 
 
 def tools_of(names: Sequence[str], folder: Path) -> list[Tool]:
-    found: list[Tool] = []
+    tools: list[Tool] = []
     for name in names:
-        found += docs_tools(folder) if name == "docs" else [shipped(name)]
-    return found
+        tools += docs_tools(folder) if name == "docs" else [shipped(name)]
+    return tools
 
 
 def used(agent: Agent) -> set[str]:
@@ -43,7 +43,7 @@ def used(agent: Agent) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("names", "most"),
+    ("names", "limit"),
     [
         *(((name,), FIT.get(name, 3)) for name in tool_names()),
         (PAPER, 9),
@@ -55,20 +55,20 @@ def used(agent: Agent) -> set[str]:
     ],
 )  # fmt: skip
 def test_demonstrations_fit_the_agents_tools_or_it_says_so(
-    names: tuple[str, ...], most: int, tmp_path: Path
+    names: tuple[str, ...], limit: int, tmp_path: Path
 ) -> None:
     tools = tools_of(names, tmp_path)
-    for count in range(most + 1):
+    for count in range(limit + 1):
         agent = Agent("offline", tools, prompt=PROMPT.replace(examples=count))
         assert len(agent.engine.prompt_spec.examples) == count
         assert used(agent) <= {*names, FINISH}
     with pytest.raises(ConfigError) as caught:
-        Agent("offline", tools, prompt=PROMPT.replace(examples=most + 1))
-    said = str(caught.value)
+        Agent("offline", tools, prompt=PROMPT.replace(examples=limit + 1))
+    text = str(caught.value)
     has = ", ".join(one.name for one in tools) or "none"
-    advice = f"ask for {most}" if most else "leave them out"
-    assert said == (
-        f"examples is {most + 1}, and {most} that ship or can be made fit this agent (its tools: "
+    advice = f"ask for {limit}" if limit else "leave them out"
+    assert text == (
+        f"examples is {limit + 1}, and {limit} that ship or can be made fit this agent (its tools: "
         f"{has}; its answer: text): {advice}, or give some of your own"
     )
 
@@ -125,17 +125,19 @@ def test_they_can_be_had_by_themselves() -> None:
 @pytest.mark.parametrize("codec", [name for name in CODECS if name != "native"])
 def test_calls_made_together_are_shown_one_after_the_other(codec: str) -> None:
     @tool(effect="read")
-    def look(place: str) -> str:
+    def look(location: str) -> str:
         """Look somewhere."""
-        return place
+        return location
 
-    both = [(Action("look", {"place": place}), f"calm in {place}") for place in ("Aune", "Ostrel")]
-    shown = worked("Is it calm?", acted("I look in both.", *both), finished("It is.", "yes"))
-    prompt = PROMPT.replace(examples=[shown], variants=())
+    both = [(Action("look", {"location": town}), f"calm in {town}") for town in ("Aune", "Ostrel")]
+    both_examples = worked(
+        "Is it calm?", acted("I look in both.", *both), finished("It is.", "yes")
+    )
+    prompt = PROMPT.replace(examples=[both_examples], variants=())
     agent = Agent(ScriptedModel([], codec=codec, tools=[look]), [look], codec=codec, prompt=prompt)
     (head,) = [part.text for part in agent.parts.first_prompt.head if part.role == "system"]
-    places = [head.index(text) for text in ("I look in both.", "calm in Aune", "calm in Ostrel")]
-    assert places == sorted(places)
+    offsets = [head.index(text) for text in ("I look in both.", "calm in Aune", "calm in Ostrel")]
+    assert offsets == sorted(offsets)
     assert head.count("I look in both.") == 1
 
 
@@ -152,12 +154,12 @@ def test_without_an_example_the_form_has_no_words_that_could_pass_for_a_thought(
 
     moves = [acted("It runs.", (Action("run_tests", {"code": "1"}), "1")), finished("So.", "yes")]
     words, rule = "what is missing, what to do next", "in a sentence of your own what is known"
-    for shown in ([], [worked("Does it run?", *moves)]):
-        prompt = PROMPT.replace(examples=shown, variants=())
+    for worked_examples in ([], [worked("Does it run?", *moves)]):
+        prompt = PROMPT.replace(examples=worked_examples, variants=())
         model = ScriptedModel([], codec=codec, tools=[run_tests])
         agent = Agent(model, [run_tests], codec=codec, prompt=prompt)
         (head,) = [part.text for part in agent.parts.first_prompt.head if part.role == "system"]
-        assert (words in head, rule in head) == (bool(shown), not shown)
+        assert (words in head, rule in head) == (bool(worked_examples), not worked_examples)
     silent = Agent(model, [run_tests], codec=codec, prompt=PROMPT.replace(thought=False))
     (head,) = [part.text for part in silent.parts.first_prompt.head if part.role == "system"]
     assert words not in head

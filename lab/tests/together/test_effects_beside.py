@@ -100,7 +100,7 @@ def worker(office: Office, *replies: Any, **more: Any) -> Agent:
     )
 
 
-def whole_of(agent: Agent, parts: int = 3) -> Agent:
+def divided_agent(agent: Agent, parts: int = 3) -> Agent:
     divided = finish({"parts": [{"task": f"part {number}"} for number in range(parts)]})
     divider = Agent(model=ScriptedModel([divided]), answer=Subtasks)
     return strategy_agent(Orchestrator(agent, divider=divider), agent)
@@ -152,20 +152,20 @@ FORMS: dict[str, Callable[[Office], Agent]] = {
 async def test_of_workers_at_once_one_has_the_effect(form: str) -> None:
     office, store = Office(), MemoryStore()
     agent = FORMS[form](office)
-    whole = whole_of(agent)
-    result = await run(whole, "Write to Ada.", store=store, run_id="r")
+    composed = divided_agent(agent)
+    result = await run(composed, "Write to Ada.", store=store, run_id="r")
     assert (result.status, len(office.sent)) == ("held", 1)
     rounds = 0
     while result.status == "held":
         for waits in await pending_approvals(store=store):
             assert "done already, by r-2." in waits.why
             await rule(waits.run_id, waits.call, allow=False, store=store)
-        result = await resume(whole, "r", store=store)
+        result = await resume(composed, "r", store=store)
         rounds += 1
         assert rounds < 9
     assert len(office.sent) == 1
     record = await read("r", store=store)
-    assert (await replay(whole, "r", store=store)).trajectory.stop == record.stop
+    assert (await replay(composed, "r", store=store)).trajectory.stop == record.stop
     for number in (1, 2, 3):
         same = await replay(agent, f"r-2.{number}", store=store)
         assert same.trajectory.stop is not None
@@ -174,11 +174,11 @@ async def test_of_workers_at_once_one_has_the_effect(form: str) -> None:
 async def test_a_person_may_allow_the_repetition() -> None:
     office, store = Office(), MemoryStore()
     agent = worker(office, MEET, act("send", to="a"))
-    whole = whole_of(agent)
-    result = await run(whole, "Write to Ada.", store=store, run_id="r")
+    composed = divided_agent(agent)
+    result = await run(composed, "Write to Ada.", store=store, run_id="r")
     for waits in await pending_approvals(store=store):
         await rule(waits.run_id, waits.call, allow=True, store=store)
-    result = await resume(whole, "r", store=store)
+    result = await resume(composed, "r", store=store)
     assert (result.status, office.sent) == ("answered", ["a"] * 3)
     for number in (1, 2, 3):
         await replay(agent, f"r-2.{number}", store=store)
@@ -187,7 +187,7 @@ async def test_a_person_may_allow_the_repetition() -> None:
 async def test_other_letters_are_sent_at_once_and_nobody_is_told() -> None:
     office, store = Office(workers=2), MemoryStore()
     agent = worker(office, MEET, lambda p: act("send", to=_other(p)))
-    result = await run(whole_of(agent, 2), "Write.", store=store, run_id="r")
+    result = await run(divided_agent(agent, 2), "Write.", store=store, run_id="r")
     assert (result.status, sorted(office.sent)) == ("answered", ["Ada", "a"])
     for number in (1, 2):
         record = await read(f"r-2.{number}", store=store)
@@ -231,7 +231,7 @@ async def test_a_call_that_was_refused_or_failed_is_free_for_another_worker() ->
 
     tools = [post, wait, *office.tools]
     agent = worker(office, first, second, third, fourth, tools=tools, guards=[denies])
-    result = await run(whole_of(agent, 2), "Write.", store=store, run_id="r")
+    result = await run(divided_agent(agent, 2), "Write.", store=store, run_id="r")
     assert (result.status, office.sent) == ("answered", ["b", "a"])
 
 
@@ -255,12 +255,12 @@ async def test_after_a_crash_the_records_say_what_was_done() -> None:
 
     tools = [tool(effect="read", name="await_letter")(waits_for_the_letter), *office.tools]
     agent = worker(office, MEET, beginning, next_of, tools=tools)
-    whole = whole_of(agent, 2)
+    composed = divided_agent(agent, 2)
     with pytest.raises(ModelError):
-        await run(whole, "Write.", store=store, run_id="r")
+        await run(composed, "Write.", store=store, run_id="r")
     assert office.sent == ["a"]
     broken = False
-    result = await resume(whole, "r", store=store)
+    result = await resume(composed, "r", store=store)
     assert (result.status, office.sent) == ("held", ["a"])
     (waits,) = await pending_approvals(store=store)
     assert (waits.run_id, "by r-2.1:3.1" in waits.why) == ("r-2.2", True)

@@ -216,8 +216,8 @@ async def after(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -> 
         return [two if later else one, say("ok"), say("ok"), say("ok")]
 
     agent = Agent(script(moves), tools)
-    whole = strategy_agent(Chaining({"one": agent, "two": agent}), agent)
-    result = await run(whole, "Write.", store=store, run_id="r")
+    composed = strategy_agent(Chaining({"one": agent, "two": agent}), agent)
+    result = await run(composed, "Write.", store=store, run_id="r")
     for run_id in ("r-1.1", "r-2.1"):
         await replay(agent, run_id, store=store)
     return result
@@ -232,8 +232,8 @@ async def at_once(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -
     agent = Agent(script(moves), tools)
     divided = finish({"parts": [{"task": "part 1"}, {"task": "part 2"}]})
     divider = Agent(ScriptedModel([divided]), answer=Subtasks)
-    whole = strategy_agent(Orchestrator(agent, divider=divider), agent)
-    result = await run(whole, "Write.", store=store, run_id="r")
+    composed = strategy_agent(Orchestrator(agent, divider=divider), agent)
+    result = await run(composed, "Write.", store=store, run_id="r")
     for run_id in ("r-2.1", "r-2.2"):
         await replay(agent, run_id, store=store)
     return result

@@ -41,7 +41,7 @@ from clew_strategies import (
 from clew_strategies.plan_and_solve import StepPlan
 from clew_strategies.rewoo import CallPlan
 from clew_testing.cut_store import CutStore
-from tests.together.test_effects_beside import amends, whole_of
+from tests.together.test_effects_beside import amends, divided_agent
 
 WRITE = act("send", to="a")
 
@@ -120,7 +120,7 @@ def writer(post: Post, *replies: Any) -> AgentTool:
 
 
 LOST = step("E1", "look", q="lost")
-FOUND = step("E2", "look", q="x")
+STEP = step("E2", "look", q="x")
 SEND = step("E3", "send", to="#E2")
 
 
@@ -173,7 +173,7 @@ def searched(post: Post) -> Agent:
 
 def rescued(post: Post, *does: Any, send: Json = SEND, **more: Any) -> Agent:
     """A look-up fails, the run that looks for another way does this, and then comes a call."""
-    return rewoo(post, [LOST, FOUND, send], *(does or (WRITE,)), **more)
+    return rewoo(post, [LOST, STEP, send], *(does or (WRITE,)), **more)
 
 
 def code(text: str) -> Move:
@@ -214,7 +214,7 @@ FORMS: dict[str, Callable[[Post], Agent]] = {
         p, [step("E1", "send", to="a"), step("E2", "write", task="#E1")]
     ),
     "another way, then a sub-agent": lambda p: with_writer(
-        p, [LOST, FOUND, step("E3", "write", task="#E2")], WRITE
+        p, [LOST, STEP, step("E3", "write", task="#E2")], WRITE
     ),
     "a sub-agent twice": lambda p: with_writer(
         p, [step("E1", "write", task="x"), step("E2", "write", task="#E1")]
@@ -233,9 +233,9 @@ FORMS: dict[str, Callable[[Post], Agent]] = {
     "own: at once with a run of a strategy": lambda p: strategy_agent(
         Own(own(p, ["work"]), p.tools[0], [["work", "send"]]), agent(p)
     ),
-    "a worker that plans": lambda p: whole_of(rescued(p), 1),
-    "workers that plan": lambda p: whole_of(rescued(p), 2),
-    "workers of one's own": lambda p: whole_of(own(p, ["work"], ["send"]), 3),
+    "a worker that plans": lambda p: divided_agent(rescued(p), 1),
+    "workers that plan": lambda p: divided_agent(rescued(p), 2),
+    "workers of one's own": lambda p: divided_agent(own(p, ["work"], ["send"]), 3),
     "a step that plans": lambda p: solved(rescued(p), "write"),
     "two steps of one's own": lambda p: solved(own(p, ["send"]), "write", "write again"),
     "stages": lambda p: strategy_agent(
@@ -246,35 +246,35 @@ FORMS: dict[str, Callable[[Post], Agent]] = {
 }
 
 
-async def reject(whole: Agent, store: Any) -> None:
+async def reject(agent: Agent, store: Any) -> None:
     """Say no to whatever waits, until nothing does."""
-    result = await resume(whole, "r", store=store)
+    result = await resume(agent, "r", store=store)
     rounds = 0
     while result.status == "held":
         for waits in await pending_approvals(store=store):
             assert " already, by r-" in waits.why or " already, by r:" in waits.why
             await rule(waits.run_id, waits.call, allow=False, store=store)
-        result = await resume(whole, "r", store=store)
+        result = await resume(agent, "r", store=store)
         rounds += 1
         assert rounds < 9
 
 
-async def replays(whole: Agent, store: Any) -> None:
+async def replays(agent: Agent, store: Any) -> None:
     """A replay comes to the same end."""
-    again = await replay(whole, "r", store=store)
+    again = await replay(agent, "r", store=store)
     assert again.trajectory.stop == (await read("r", store=store)).stop
 
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_it_is_had_once(form: str) -> None:
     post, store = Post(), MemoryStore()
-    whole = FORMS[form](post)
-    held = await run(whole, "t", store=store, run_id="r")
+    forms = FORMS[form](post)
+    held = await run(forms, "t", store=store, run_id="r")
     assert (held.status, len(post.sent)) == ("held", 1)
-    await replays(whole, store)
-    await reject(whole, store)
+    await replays(forms, store)
+    await reject(forms, store)
     assert len(post.sent) == 1
-    await replays(whole, store)
+    await replays(forms, store)
 
 
 FREE: dict[str, tuple[int, Callable[[Post], Agent]]] = {
@@ -297,11 +297,11 @@ FREE: dict[str, tuple[int, Callable[[Post], Agent]]] = {
 async def test_what_is_no_repetition_waits_for_nobody(form: str) -> None:
     post, store = Post(), MemoryStore()
     letters, make = FREE[form]
-    whole = make(post)
-    ended = await run(whole, "t", store=store, run_id="r")
+    value = make(post)
+    ended = await run(value, "t", store=store, run_id="r")
     assert ended.status == "answered"
     assert len(post.sent) == letters
-    await replays(whole, store)
+    await replays(value, store)
 
 
 @pytest.mark.parametrize(
@@ -309,13 +309,13 @@ async def test_what_is_no_repetition_waits_for_nobody(form: str) -> None:
 )
 async def test_a_person_may_let_it_happen_twice(form: str) -> None:
     post, store = Post(), MemoryStore()
-    whole = FORMS[form](post)
-    await run(whole, "t", store=store, run_id="r")
+    forms = FORMS[form](post)
+    await run(forms, "t", store=store, run_id="r")
     (waits,) = await pending_approvals(store=store)
     await rule(waits.run_id, waits.call, allow=True, seen=waits.seen, store=store)
-    ended = await resume(whole, "r", store=store)
+    ended = await resume(forms, "r", store=store)
     assert (ended.status, post.sent) == ("answered", ["a", "a"])
-    await replays(whole, store)
+    await replays(forms, store)
 
 
 DYING = ["another way, then the call", "own: a run, then the call", "own: the call, then a run"]
@@ -323,9 +323,9 @@ DYING = ["another way, then the call", "own: a run, then the call", "own: the ca
 
 @pytest.mark.parametrize("form", [*DYING, "own: at once", "own: at once, the call first"])
 async def test_a_process_that_dies_anywhere_repeats_nothing(form: str) -> None:
-    whole = CutStore()
-    await run(FORMS[form](Post()), "t", store=whole, run_id="r")
-    for left in range(2, whole.written):
+    cut_store = CutStore()
+    await run(FORMS[form](Post()), "t", store=cut_store, run_id="r")
+    for left in range(2, cut_store.written):
         post, store = Post(), CutStore(left=left)
         with suppress(StoreError):  # what is written at once may be fewer commits this time
             await run(FORMS[form](post), "t", store=store, run_id="r")
@@ -353,10 +353,10 @@ async def test_after_a_failure_the_call_is_held_in_a_new_process() -> None:
 
 async def test_forks_and_further_questions_are_held_too() -> None:
     post, store = Post(), MemoryStore()
-    whole = own(post, ["work"], ["send"])
-    await run(whole, "t", store=store, run_id="r")
-    await reject(whole, store)
-    forked = await fork(whole, "r", at=1, store=store, new_id="f")
+    composed = own(post, ["work"], ["send"])
+    await run(composed, "t", store=store, run_id="r")
+    await reject(composed, store)
+    forked = await fork(composed, "r", at=1, store=store, new_id="f")
     assert (forked.status, post.sent) == ("held", ["a"])
     works = agent(post, say("a"))
     plain = strategy_agent(Own(works, works.tools[0], [["send"]]), works)

@@ -14,7 +14,7 @@ from clew_evals.environments import world
 from clew_evals.scoring import ScoreInput, score
 from clew_evals.texts import em, f1
 from clew_evals.world import World
-from tests.web.site import Said, Site, Was, as_json
+from tests.web.site import Site, SiteAnswer, Was, as_json
 
 FERRY: dict[str, Any] = {
     "_id": "f1",
@@ -67,10 +67,10 @@ def claims(folder: Path, *lines: object) -> Path:
 
 
 async def answered(
-    there: World, place: int, *script: Any, store: Any, codec: str = "native"
+    there: World, index: int, *script: Any, store: Any, codec: str = "native"
 ) -> Any:
     """A case of a world, answered as an evaluation would."""
-    case = there.cases[place]
+    case = there.cases[index]
     async with there.open(case) as episode:
         agent = Agent(
             model=ScriptedModel([*script]),
@@ -78,8 +78,8 @@ async def answered(
             guards=episode.guards,
             codec=codec,
         )
-        result = await run(agent, case.question, store=store, run_id=f"r{place}")
-        record = await read(f"r{place}", store=store)
+        result = await run(agent, case.question, store=store, run_id=f"r{index}")
+        record = await read(f"r{index}", store=store)
         assert await episode.reward(record) is None
     seen = ScoreInput(case, result.status, result.answer, [record])
     (mark,) = await score(seen)
@@ -137,7 +137,7 @@ async def test_a_run_that_was_cut_goes_on_in_a_new_episode(tmp_path: Path) -> No
     assert last.observation.evidence[0].text == "She built a mill."
 
 
-def wiki(was: Was) -> Said:
+def wiki(was: Was) -> SiteAnswer:
     if was.query.get("list") == "search":
         return as_json({"batchcomplete": True, "query": {"search": [{"title": "Ada Holm"}]}})
     title = was.query["titles"]

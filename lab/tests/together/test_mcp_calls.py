@@ -53,12 +53,15 @@ async def test_a_call_is_a_run_and_its_answer(era: str) -> None:
         (tool,) = (await client.list_tools()).tools
         assert list(tool.input_schema["properties"]) == ["question"]
         result = await client.call_tool("keeper", {"question": "Who keeps it?"})
-    said = result.structured_content
+    structured_content = result.structured_content
     assert (words(result), result.is_error) == ("Nobody keeps it.", False)
-    assert (said["answer"], said["status"]) == ("Nobody keeps it.", "answered")
-    assert (await read(said["run_id"], store=store)).goal == "Who keeps it?"
+    assert (structured_content["answer"], structured_content["status"]) == (
+        "Nobody keeps it.",
+        "answered",
+    )
+    assert (await read(structured_content["run_id"], store=store)).goal == "Who keeps it?"
     assert tool.output_schema is not None
-    jsonschema_rs.validate(tool.output_schema, said)
+    jsonschema_rs.validate(tool.output_schema, structured_content)
 
 
 @tool(effect="read")
@@ -68,20 +71,20 @@ def measure(tower: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("tools", "shown"), [([look], "look"), ([look, measure], "look, measure"), ([], "")]
+    ("tools", "text"), [([look], "look"), ([look, measure], "look, measure"), ([], "")]
 )
 @pytest.mark.parametrize("made", [Reflexion, ReWOO, PlanAndSolve, TreeSearch, Auto])
 async def test_an_agent_that_answers_by_a_strategy_shows_the_tools_that_it_works_with(
-    made: Callable[[Agent], Any], tools: list[Tool], shown: str
+    made: Callable[[Agent], Any], tools: list[Tool], text: str
 ) -> None:
     inner = keeper([finish("Nobody.")], tools).agent
-    whole = strategy_agent(made(inner), inner)
-    nested = strategy_agent(EvaluatorOptimizer(whole), whole)
-    served = [ServedAgent("one", whole), ServedAgent("two", nested)]
+    composed = strategy_agent(made(inner), inner)
+    nested = strategy_agent(EvaluatorOptimizer(composed), composed)
+    served = [ServedAgent("one", composed), ServedAgent("two", nested)]
     async with Client(server(served, store=MemoryStore()), mode=CORE) as client:
         listed = (await client.list_tools()).tools
     told = [str(tool.description).partition("minutes.")[2] for tool in listed]
-    assert told == ([f" Its tools: {shown}."] * 2 if shown else ["", ""])
+    assert told == ([f" Its tools: {text}."] * 2 if text else ["", ""])
 
 
 @eras
@@ -154,10 +157,10 @@ async def test_a_held_call_is_put_to_the_person_whose_answer_is_the_ruling(era: 
         result = await client.call_tool("keeper", {"question": "Write to Ada."})
     assert words(result) == "It is sent."
     assert letters.sent == ["Dear Ada"]
-    (shown,) = person.shown
-    assert "send" in shown.message
-    assert '"Dear Ada"' in shown.message
-    assert "letters need a person" in shown.message
+    (question,) = person.requests
+    assert "send" in question.message
+    assert '"Dear Ada"' in question.message
+    assert "letters need a person" in question.message
 
 
 @eras
@@ -178,10 +181,10 @@ async def test_without_forms_the_result_says_what_is_held_and_how_to_rule(era: s
     letters = Letters()
     async with Client(server([writer(letters)], store=MemoryStore()), mode=era) as client:
         result = await client.call_tool("keeper", {"question": "Write to Ada."})
-    said = result.structured_content
-    assert (said["status"], result.is_error, letters.sent) == ("held", True, [])
-    assert said["pending"][0]["arguments"] == {"text": "Dear Ada"}
-    assert f"clew approvals allow {said['run_id']} 1.1" in words(result)
+    structured_content = result.structured_content
+    assert (structured_content["status"], result.is_error, letters.sent) == ("held", True, [])
+    assert structured_content["pending"][0]["arguments"] == {"text": "Dear Ada"}
+    assert f"clew approvals allow {structured_content['run_id']} 1.1" in words(result)
 
 
 async def test_a_dismissed_form_leaves_the_call_held() -> None:
@@ -202,7 +205,7 @@ async def test_a_question_of_the_agent_is_a_form_for_its_answer(era: str) -> Non
     served = server([agent], store=store)
     async with Client(served, mode=era, elicitation_callback=person) as client:
         result = await client.call_tool("keeper", {"question": "Write to Ada."})
-    assert person.shown[0].message == "Which Ada?"
+    assert person.requests[0].message == "Which Ada?"
     record = await read(result.structured_content["run_id"], store=store)
     assert record.call("1.1").args["answer"] == "Lovelace"
 
@@ -249,11 +252,11 @@ async def test_a_request_state_of_another_call_is_refused() -> None:
         held = await client.call_tool("keeper", {"question": "Write to Ada."})
         run_id = held.structured_content["run_id"]
         for state in (run_id, "20260101-000000-00000000"):
-            found = await client.session.call_tool(
+            answer = await client.session.call_tool(
                 "keeper", {"question": "Write to Bob."}, request_state=state
             )
-            assert isinstance(found, types.CallToolResult)
-            assert found.is_error
+            assert isinstance(answer, types.CallToolResult)
+            assert answer.is_error
     assert letters.sent == []
 
 
@@ -263,10 +266,10 @@ async def test_a_model_that_fails_is_told_and_its_run_stays_open(era: str) -> No
     served = server([keeper([act("look", place="Skerry")])], store=store)
     async with Client(served, mode=era) as client:
         result = await client.call_tool("keeper", {"question": "Who?"})
-    said = result.structured_content
-    assert (said["status"], result.is_error) == ("open", True)
+    structured_content = result.structured_content
+    assert (structured_content["status"], result.is_error) == ("open", True)
     assert "the script is over" in words(result)
-    assert (await read(said["run_id"], store=store)).stop is None
+    assert (await read(structured_content["run_id"], store=store)).stop is None
 
 
 @eras
@@ -297,5 +300,5 @@ def test_agents_that_do_not_fit_together_are_refused() -> None:
         server([keeper(), keeper()])
     with pytest.raises(ConfigError, match="no agent to serve"):
         server([])
-    with pytest.raises(ConfigError, match="no name of a tool"):
+    with pytest.raises(ConfigError, match="cannot be the name of a tool"):
         ServedAgent("the keeper", agent)

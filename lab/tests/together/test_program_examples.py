@@ -51,7 +51,7 @@ def dismiss(name: str) -> str:
     return name
 
 
-def shown(*tools: Tool, count: int = 2, codec: str = "code") -> tuple[Example, ...]:
+def examples_of(*tools: Tool, count: int = 2, codec: str = "code") -> tuple[Example, ...]:
     agent = Agent("offline", tools, codec=codec, prompt=PROMPT.replace(examples=count))
     text = "\n".join(
         part.text for part in agent.engine.codec.head(agent.engine.prompt_spec, "Why?")
@@ -72,9 +72,9 @@ def programs(examples: tuple[Example, ...]) -> str:
 async def test_programs_of_examples_print_what_the_examples_say(
     tools: list[Tool], count: int
 ) -> None:
-    for example in shown(*tools, run_code(), count=count):
-        shown_calls = [call for step in example.steps for call in step.calls]
-        script = [act(call.action.name, **call.action.args) for call in shown_calls]
+    for example in examples_of(*tools, run_code(), count=count):
+        steps = [call for step in example.steps for call in step.calls]
+        script = [act(call.action.name, **call.action.args) for call in steps]
         agent = Agent(ScriptedModel(script), [*tools, run_code()], guards=[KeepPlace()])
         store = MemoryStore()
         result = await run(agent, example.goal, store=store)
@@ -82,35 +82,35 @@ async def test_programs_of_examples_print_what_the_examples_say(
         record = await read(result.run_id, store=store)
         came = [call for call in record.calls if call.action.name == "run_code"]
         assert [one.observation and one.observation.content for one in came] == [
-            one.observation and one.observation.content for one in shown_calls[:-1]
+            one.observation and one.observation.content for one in steps[:-1]
         ]
 
 
 def test_an_agent_is_shown_a_loop_over_its_own_look_ups_or_invented_ones() -> None:
-    assert "docs(query=dam + ' height')" in programs(shown(docs, calc(), run_code(), count=1))
-    assert "search(entity=name)" in programs(shown(*paper_tools(TEXTS), run_code(), count=1))
+    assert "docs(query=dam + ' height')" in programs(examples_of(docs, calc(), run_code(), count=1))
+    assert "search(entity=name)" in programs(examples_of(*paper_tools(TEXTS), run_code(), count=1))
     for tools in ([calc(), get_unit_price, weight], [get_unit_price, dismiss]):
-        assert "print(get_unit_price(item=item))" in programs(shown(*tools, run_code()))
+        assert "print(get_unit_price(item=item))" in programs(examples_of(*tools, run_code()))
     for tools in ([calc()], [dismiss]):
-        assert "print(weight(thing=thing))" in programs(shown(*tools, run_code()))
+        assert "print(weight(thing=thing))" in programs(examples_of(*tools, run_code()))
 
 
 def test_the_calculation_is_shown_without_programs_and_not_beside_them() -> None:
-    (found,) = shown(calc(), count=1)
-    assert "37 crates" in found.goal
+    (example,) = examples_of(calc(), count=1)
+    assert "37 crates" in example.goal
     with pytest.raises(ConfigError, match="examples is 3, and 2 that ship or can be made"):
-        shown(calc(), run_code(), count=3)
+        examples_of(calc(), run_code(), count=3)
 
 
 def test_an_agent_with_nothing_to_call_in_a_program_is_shown_none() -> None:
     with pytest.raises(ConfigError, match="0 that ship or can be made"):
-        shown(run_code(), count=1)
+        examples_of(run_code(), count=1)
 
 
 def test_a_search_that_takes_something_else_is_no_search_of_the_examples() -> None:
     @tool(effect="read")
-    def search(query: str, place: int) -> str:
+    def search(query: str, index: int) -> str:
         """Search."""
-        return f"{query} {place}"
+        return f"{query} {index}"
 
-    assert "weight(thing=thing)" in programs(shown(search, run_code()))
+    assert "weight(thing=thing)" in programs(examples_of(search, run_code()))

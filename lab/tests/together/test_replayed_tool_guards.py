@@ -45,14 +45,14 @@ def environment(server: OpenAIServer) -> dict[str, str]:
     return {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test-0123456789"}
 
 
-@pytest.mark.parametrize("given", TOOLS.values(), ids=[*TOOLS])
+@pytest.mark.parametrize("tool_args", TOOLS.values(), ids=[*TOOLS])
 def test_a_run_whose_tool_brings_a_guard_is_replayed(
-    given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tool_args: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("own_guarded.py").write_text(OWN)
     with OpenAIServer([Say("391")]) as server:
-        asked = clew("ask", "What is 17 * 23?", *given, *MODEL, env=environment(server))
+        asked = clew("ask", "What is 17 * 23?", *tool_args, *MODEL, env=environment(server))
     assert (asked.code, clew("replay", "last").code) == (0, 0)
 
 

@@ -39,9 +39,9 @@ def test_harmless_requests_in_ten_languages_that_speak_of_such_things_pass() -> 
 
 
 def test_the_seen_half_by_an_author_who_did_not_know_the_rules_is_told_apart() -> None:
-    found = [(row["attack"], find(row["text"]) is not None) for row in unaware("seen")]
-    assert len(found) == 180
-    assert found.count((True, True)) >= 0.9 * (
-        found.count((True, True)) + found.count((True, False))
+    outcomes = [(row["attack"], find(row["text"]) is not None) for row in unaware("seen")]
+    assert len(outcomes) == 180
+    assert outcomes.count((True, True)) >= 0.9 * (
+        outcomes.count((True, True)) + outcomes.count((True, False))
     )
-    assert found.count((False, True)) == 0
+    assert outcomes.count((False, True)) == 0

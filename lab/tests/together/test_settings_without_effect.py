@@ -52,14 +52,14 @@ def test_in_a_file(
     (tmp_path / "a.toml").write_text(text if named else f'model = "offline"\n{text}')
     with pytest.raises(ConfigError) as refused:
         load_agent(tmp_path / "a.toml")
-    said = str(refused.value)
-    assert f"a.toml, line {line + (not named)}: " in said
-    assert why in said
-    assert "\n" not in said
+    message = str(refused.value)
+    assert f"a.toml, line {line + (not named)}: " in message
+    assert why in message
+    assert "\n" not in message
 
 
-def agent(**given: Any) -> Agent[Any]:
-    return Agent(model=ScriptedModel([say("ok")]), **given)
+def agent(**value: Any) -> Agent[Any]:
+    return Agent(model=ScriptedModel([say("ok")]), **value)
 
 
 PYTHON: list[tuple[Callable[[], Any], str]] = [

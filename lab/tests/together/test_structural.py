@@ -26,7 +26,7 @@ ASKED: dict[Any, str] = {
     Locks: "claim release due",
     Model: "info complete",
     Notifies: "wakes",
-    Placed: "place",
+    Placed: "location",
     Progress: "token entry progress",
     Ranks: "always find as_recorded",
     Recovers: "salvage",
@@ -83,7 +83,7 @@ def test_who_inherits_from_a_protocol_is_one(kind: Any, names: str) -> None:
 
 
 def test_the_table_has_all_of_them() -> None:
-    found = set[str]()
+    values = set[str]()
     for path in Path(__file__).parents[3].glob("packages/*/src/**/*.py"):
-        found |= {*re.findall(r"@runtime_checkable\nclass (\w+)", path.read_text("utf-8"))}
-    assert found == {kind.__name__ for kind in ASKED}
+        values |= {*re.findall(r"@runtime_checkable\nclass (\w+)", path.read_text("utf-8"))}
+    assert values == {kind.__name__ for kind in ASKED}

@@ -38,8 +38,8 @@ def answer(asked: dict[str, Any]) -> str:
         edit = ClearToolUsesEdit(trigger=asked["window"] // 2)
         middleware = ContextEditingMiddleware(edits=[edit])
     agent = create_agent(model, [page], system_prompt="Read.", middleware=[middleware])
-    found = agent.invoke({"messages": [("user", asked["question"])]}, {"recursion_limit": 10_000})
-    return str(found["messages"][-1].text)
+    answer = agent.invoke({"messages": [("user", asked["question"])]}, {"recursion_limit": 10_000})
+    return str(answer["messages"][-1].text)
 
 
 print(json.dumps(answer(json.loads(sys.stdin.readline()))))

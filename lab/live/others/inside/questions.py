@@ -20,8 +20,8 @@ def caller(address: str, name: str) -> Callable[..., str]:
     def call(**args: Any) -> str:
         body = json.dumps({"tool": name, "args": args}).encode()
         request = urllib.request.Request(f"{address}/tool", body, method="POST")
-        with urllib.request.urlopen(request, timeout=120) as found:
-            return str(found.read().decode())
+        with urllib.request.urlopen(request, timeout=120) as results:
+            return str(results.read().decode())
 
     return call
 
@@ -31,11 +31,11 @@ def serve(answer: Callable[[dict[str, Any]], str | None]) -> None:
     out, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
     for line in sys.stdin:
         asked = json.loads(line)
-        said: dict[str, Any] = {"status": "answered", "reason": ""}
+        fields: dict[str, Any] = {"status": "answered", "reason": ""}
         try:
-            said["answer"] = answer(asked)
+            fields["answer"] = answer(asked)
         except Exception as error:  # noqa: BLE001 -- whatever a system raises is what it came to
-            said["answer"], said["status"] = None, "failed"
-            said["reason"] = f"{type(error).__name__}: {error}"[:300]
-        out.write(json.dumps(said) + "\n")
+            fields["answer"], fields["status"] = None, "failed"
+            fields["reason"] = f"{type(error).__name__}: {error}"[:300]
+        out.write(json.dumps(fields) + "\n")
         out.flush()

@@ -28,10 +28,10 @@ def answer(asked: dict[str, Any]) -> str | None:
     )
     agent = create_agent(model, tools, system_prompt=ASK)
     # A step is two of its graph's: the model, then its tools.
-    found = agent.invoke(
+    results = agent.invoke(
         {"messages": [("user", asked["question"])]}, {"recursion_limit": 2 * asked["steps"] + 1}
     )
-    return str(found["messages"][-1].text)
+    return str(results["messages"][-1].text)
 
 
 serve(answer)

@@ -14,10 +14,10 @@ KEPT = ("type", "description", "nullable")
 def value(text: str) -> Any:
     """A result as a program uses it: what is an object or a list in JSON is one."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return text
-    return found if isinstance(found, dict | list) else text
+    return document if isinstance(document, dict | list) else text
 
 
 def made(tool: dict[str, Any], address: str, *, values: bool) -> smolagents.Tool:
@@ -36,8 +36,11 @@ def made(tool: dict[str, Any], address: str, *, values: bool) -> smolagents.Tool
             one["nullable"] = True
     call = caller(address, tool["name"])
 
-    def forward(self: Any, *given: Any, **named: Any) -> Any:
-        args = {**dict(zip(inputs, given, strict=False)), **named}  # code gives them by place too
+    def forward(self: Any, *positional: Any, **named: Any) -> Any:
+        args = {
+            **dict(zip(inputs, positional, strict=False)),
+            **named,
+        }  # code gives them by place too
         text = call(**{name: one for name, one in args.items() if one is not None})
         return value(text) if values else text
 
@@ -63,8 +66,8 @@ def checks(address: str) -> list[Callable[..., bool]]:
     def check(final_answer: Any, *_: Any, **__: Any) -> bool:
         body = json.dumps({"answer": final_answer}, default=str).encode()
         request = urllib.request.Request(f"{address}/check", body, method="POST")
-        with urllib.request.urlopen(request, timeout=120) as found:
-            if wrong := found.read().decode():
+        with urllib.request.urlopen(request, timeout=120) as results:
+            if wrong := results.read().decode():
                 raise ValueError(wrong)
         return True
 

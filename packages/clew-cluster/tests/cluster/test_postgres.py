@@ -575,8 +575,8 @@ WRONG: list[tuple[dict[str, object], str]] = [
     ({"port": 9}, "cannot be reached .*start the server or check the address"),
     ({"port": "x"}, "port in the database's address is no number"),
     ({"host": "nowhere.invalid"}, "cannot be reached"),
-    ({"path": "nothing"}, "is no database there: create it"),
-    ({"path": "postgres?schema=No%20Name"}, "schema .* is no plain name"),
+    ({"path": "nothing"}, "does not exist on that server: create it"),
+    ({"path": "postgres?schema=No%20Name"}, "schema .* must consist of"),
     ({"path": "postgres?patience=long"}, "patience .* is a number of seconds"),
     ({"path": "postgres?shape=round"}, "has a part that is not known"),
 ]

@@ -136,7 +136,7 @@ async def test_what_is_no_plain_text_is_said(root: Path) -> None:
     assert "min.js:1: (minified) [… " in texts[7]
     assert "needle" in texts[7]
     assert texts[8].splitlines()[1:] == ["src/a.py-4- def f():", "src/a.py:5:     return os"]
-    assert "pattern is no regular expression" in texts[9]
+    assert "pattern is not a regular expression" in texts[9]
     assert without_remark(texts[10]).endswith("but the names of these files do:\nREADME.md")
     assert without_remark(texts[11]).endswith("broad: [… 170 more matching lines]")
 

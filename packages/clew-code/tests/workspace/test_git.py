@@ -69,8 +69,8 @@ async def test_a_commit_goes_to_a_branch_of_its_own(repository: Path) -> None:
     ("args", "why"),
     [
         ({"branch": "work"}, "there is nothing to commit"),
-        ({"branch": "a..b"}, "is no name of a branch"),
-        ({"branch": "-x"}, "is no name of a branch"),
+        ({"branch": "a..b"}, "is not a valid branch name"),
+        ({"branch": "-x"}, "is not a valid branch name"),
         ({"branch": "other"}, "branch other is at another commit than the files"),
     ],
 )
@@ -149,7 +149,7 @@ async def test_a_folder_without_a_repository_says_so(
     if not empty:
         (tmp_path / "a.txt").write_text("one\n")
     said = await told(tmp_path, tool, **args)
-    assert "the folder is no git repository: run_command can make one (git init)" in said
+    assert "the folder is not a git repository: run_command can make one (git init)" in said
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ async def test_a_commit_of_some_paths_has_them_as_they_are(
 async def test_no_branch_has_a_name_of_git_itself(repository: Path, branch: str) -> None:
     (repository / "a.txt").write_text("two\n")
     said = await told(repository, "git_commit", message="mine", branch=branch)
-    assert "is no name of a branch" in said
+    assert "is not a valid branch name" in said
     assert "committed" in await told(repository, "git_commit", message="mine", branch="x/AHEAD")
 
 

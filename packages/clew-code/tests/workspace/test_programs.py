@@ -108,7 +108,7 @@ async def test_git_commits_on_a_branch(root: Path) -> None:
     assert "since is a commit or a branch" in texts[3]
     assert "git diff: " in texts[4]
     assert "main is the default branch" in texts[5]
-    assert "'a..b' is no name of a branch" in texts[6]
+    assert "'a..b' is not a valid branch name" in texts[6]
     assert texts[7].endswith(" on work")
     assert texts[8].endswith(" on work")
     assert "there is nothing to commit" in texts[9]
@@ -141,13 +141,13 @@ async def test_commits_where_that_is_allowed_and_where_it_cannot_be(root: Path) 
 async def test_a_new_repository_and_none(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1")
     (seen,) = await ran(tmp_path, act("git_status"))
-    assert "the folder is no git repository" in seen.text
+    assert "the folder is not a git repository" in seen.text
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     (seen,) = await ran(tmp_path, commit("First", branch="start"))
     assert seen.text.endswith(" on start")
     (tmp_path / "inner").mkdir()
     (seen,) = await ran(tmp_path / "inner", act("git_status"))
-    assert "the folder is no git repository" in seen.text
+    assert "the folder is not a git repository" in seen.text
 
 
 async def test_what_a_repository_names_is_run_in_the_sandbox_at_most(root: Path) -> None:

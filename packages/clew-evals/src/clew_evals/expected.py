@@ -108,7 +108,7 @@ def _formed(gold: dict[str, Json], where: str, deep: int) -> Gold:
             raise ConfigError(f"{where}: {name!r} takes no {key!r}: {hint}")
     if name in COMBINED:
         if not isinstance(gold[name], list):
-            raise ConfigError(f"{where}.{name} is no list: give it golds in [ ]")
+            raise ConfigError(f"{where}.{name} is not a list: give it golds in [ ]")
         several = _several(msgspec.convert(gold[name], list[Any]), f"{where}.{name}", deep)
         return COMBINED[name](several)
     try:
@@ -260,7 +260,7 @@ def _wrong_scorer(name: str, folder: str) -> str:
     except ConfigError as error:
         return str(error)
     if not any(map(inspect.iscoroutinefunction, (function, type(function).__call__))):
-        return f"{name} is no async function: write it with async def"
+        return f"{name} is not an async function: write it with async def"
     try:
         inspect.signature(function).bind(None)
     except TypeError as error:
@@ -288,7 +288,7 @@ def _wrong_pattern(pattern: str) -> str:
     try:
         matches_empty = re.search(pattern, "")
     except (re.error, RecursionError, OverflowError) as error:
-        return f"{pattern!r} is no regular expression: {error}"
+        return f"{pattern!r} is not a regular expression: {error}"
     if matches_empty is not None:
         return f"{pattern!r} is found in an empty answer: forbid words with none_of"
     return ""

@@ -103,8 +103,8 @@ def simulated_note(models: Iterable[str]) -> str:
     """What has to be said where figures are of no language model; "" where all are of one."""
     named = set(models)
     return sentences(
-        f"{OFFLINE} is no language model but clew's own rules." if OFFLINE in named else "",
-        f"{SIMULATED}… is no language model but a script with set faults and invented prices."
+        f"{OFFLINE} is not a language model but clew's own rules." if OFFLINE in named else "",
+        f"{SIMULATED}… is not a language model but a script with set faults and invented prices."
         if any(map(is_simulated, named))
         else "",
     )

@@ -14,10 +14,10 @@ class Deadly(Lamp):
     """Dies with its process at the second move, when it is already made."""
 
     def moved(self, command: str) -> tuple[str, float]:
-        found = super().moved(command)
+        move = super().moved(command)
         if len(self.log) == 2:
             os.kill(os.getpid(), signal.SIGKILL)
-        return found
+        return move
 
 
 async def play(store: str) -> None:

@@ -24,25 +24,25 @@ class Lamp:
         self.log: list[str] = []
         self.closed = False
 
-    def reset(self, **said: Any) -> Any:
+    def reset(self, **value: Any) -> Any:
         self.log = []
-        self.place, self.has, self.done = "cellar", False, False
+        self.room, self.has, self.done = "cellar", False, False
         return self.first
 
     def offered(self) -> list[str]:
-        there = ["go to hall"] if self.place == "cellar" else ["go to cellar"]
+        there = ["go to hall"] if self.room == "cellar" else ["go to cellar"]
         return [*there, "light lamp" if self.has else "take lamp"]
 
     def moved(self, command: str) -> tuple[str, float]:
         self.log.append(command)
         match command:
             case "go to hall" | "go to cellar":
-                self.place = command.removeprefix("go to ")
-                return f"You are in the {self.place}.", 0.0
-            case "take lamp" if self.place == "cellar" and not self.has:
+                self.room = command.removeprefix("go to ")
+                return f"You are in the {self.room}.", 0.0
+            case "take lamp" if self.room == "cellar" and not self.has:
                 self.has = True
                 return "You have the lamp.", 0.25
-            case "light lamp" if self.place == "hall" and self.has:
+            case "light lamp" if self.room == "hall" and self.has:
                 self.done = True
                 return "It is bright.", 0.75
             case "break":
@@ -62,7 +62,7 @@ class Lamp:
 class NewLamp(Lamp):
     """Gymnasium: `reset` gives infos too, `step` five values; the commands are in the infos."""
 
-    def reset(self, **said: Any) -> Any:
+    def reset(self, **value: Any) -> Any:
         return super().reset(), {"admissible_commands": self.offered()}
 
     def step(self, command: Any) -> Any:
@@ -73,7 +73,7 @@ class NewLamp(Lamp):
 class BatchLamp(Lamp):
     """A batch of one, as TextWorld makes them: a list of one value for everything."""
 
-    def reset(self, **said: Any) -> Any:
+    def reset(self, **value: Any) -> Any:
         return [super().reset()], {"admissible_commands": [self.offered()], "won": [False]}
 
     def step(self, command: Any) -> Any:
@@ -99,27 +99,27 @@ class StuckLamp(Lamp):
 
 def made(kind: Any = Lamp) -> tuple[list[Any], Make]:
     """What makes environments of this kind, and a list of all it has made."""
-    found: list[Any] = []
+    values: list[Any] = []
 
     def make(case: Case) -> Game:
-        found.append(kind())
-        return Game(found[-1], {})
+        values.append(kind())
+        return Game(values[-1], {})
 
-    return found, make
+    return values, make
 
 
 def lamps(kind: Any = Lamp, **manner: Any) -> tuple[list[Any], World]:
     """A world of one case, and the environments it has made."""
-    found, make = made(kind)
-    return found, text_world("lamps", [GOAL], make, EnvironmentStyle(**{"timeout": 5.0, **manner}))
+    values, make = made(kind)
+    return values, text_world("lamps", [GOAL], make, EnvironmentStyle(**{"timeout": 5.0, **manner}))
 
 
-def player(episode: Episode, *script: Any, **said: Any) -> Agent:
+def player(episode: Episode, *script: Any, **value: Any) -> Agent:
     """An agent that does this there; a text is a command."""
     moves = [act("act", command=one) if isinstance(one, str) else one for one in script]
-    return Agent(model=ScriptedModel(moves), tools=episode.tools, guards=episode.guards, **said)
+    return Agent(model=ScriptedModel(moves), tools=episode.tools, guards=episode.guards, **value)
 
 
-def shown(record: Any) -> list[str]:
+def results_of_calls(record: Any) -> list[str]:
     """What each call came to."""
     return [call.observation.text for call in record.calls if call.observation is not None]

@@ -21,11 +21,11 @@ class Holding(Named):
     """
 
     def moved(self, command: str) -> tuple[str, float]:
-        found = super().moved(command)
+        move = super().moved(command)
         if self.first == "This is game b." and len(self.log) == 2:
             (self.folder / "entered").write_bytes(b"")
             (self.folder / "let go").read_bytes()
-        return found
+        return move
 
 
 class Other(Named):

@@ -21,8 +21,8 @@ DATA: dict[str, Any] = {
 
 def load() -> dict[str, Any]:
     """The data anew."""
-    found: dict[str, Any] = json.loads(json.dumps(DATA))
-    return found
+    results: dict[str, Any] = json.loads(json.dumps(DATA))
+    return results
 
 
 def get_member(data: dict[str, Any], member: str) -> dict[str, Any]:
@@ -49,8 +49,8 @@ def lend_book(data: dict[str, Any], book: str, member: str) -> str:
 def set_email(data: dict[str, Any], member: str, email: str) -> dict[str, Any]:
     """Change a member's address."""
     data["members"][member]["email"] = email
-    found: dict[str, Any] = data["members"][member]
-    return found
+    results: dict[str, Any] = data["members"][member]
+    return results
 
 
 def write_letter(data: dict[str, Any], member: str, text: str = "Hello") -> int:

@@ -34,7 +34,7 @@ MAIL = {
         {"name": "write_letter", "kwargs": {"member": "ada"}},
     ],
 }
-SAID: dict[str, Any] = {
+REPLIES: dict[str, Any] = {
     "tools": "tests.evals.lending:TOOLS",
     "data": "tests.evals.lending:load",
     "reads": ["get_*"],
@@ -48,9 +48,9 @@ def tasks(folder: Path, *entries: object) -> Path:
     return path
 
 
-async def played(there: World, place: int, *script: Any, store: Any = None) -> tuple[Any, Any]:
+async def played(there: World, index: int, *script: Any, store: Any = None) -> tuple[Any, Any]:
     """A case of a world: its record, and what it paid."""
-    kept, case = store or MemoryStore(), there.cases[place]
+    kept, case = store or MemoryStore(), there.cases[index]
     async with there.open(case) as episode:
         agent = Agent(model=ScriptedModel([*script]), tools=episode.tools)
         await run(agent, case.question, store=kept, run_id="r")
@@ -76,7 +76,7 @@ LENT = act("lend_book", book="b3", member="ada")
 async def test_it_counts_what_the_data_have_become_and_what_is_told(
     tmp_path: Path, script: list[Any], reward: float
 ) -> None:
-    there = world("database", tasks(tmp_path, LEND), **SAID)
+    there = world("database", tasks(tmp_path, LEND), **REPLIES)
     assert (there.name, there.cases[0].gold) == ("tasks", {"reward": 1.0})
     assert (await played(there, 0, *script))[1] == reward
 
@@ -84,8 +84,8 @@ async def test_it_counts_what_the_data_have_become_and_what_is_told(
 async def test_tools_have_the_effects_that_are_said(tmp_path: Path) -> None:
     (tmp_path / "policy.md").write_text("Be polite.\n")
     (tmp_path / "data.json").write_text(json.dumps(lending.DATA))
-    said = {**SAID, "data": "data.json", "policy": "policy.md"}
-    there = world("database", tasks(tmp_path, LEND, MAIL), **said)
+    fields = {**REPLIES, "data": "data.json", "policy": "policy.md"}
+    there = world("database", tasks(tmp_path, LEND, MAIL), **fields)
     assert [case.id for case in there.cases] == ["lend", "task-2"]
     assert there.cases[1].question == f"Be polite.\n\n{MAIL['instruction']}"
     async with there.open(there.cases[0]) as episode:
@@ -106,7 +106,7 @@ async def test_tools_have_the_effects_that_are_said(tmp_path: Path) -> None:
 
 
 async def test_what_fails_changes_nothing(tmp_path: Path) -> None:
-    there = world("database", tasks(tmp_path, MAIL), **SAID)
+    there = world("database", tasks(tmp_path, MAIL), **REPLIES)
     script = [
         act("set_email", member="ada", email="ada@new.example"),
         act("write_letter", member="ben"),  # fails after the letter is in the data
@@ -124,18 +124,18 @@ async def test_what_fails_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("catch_up", [True, False])
 async def test_every_cut_of_a_record_comes_to_the_same_end(tmp_path: Path, catch_up: bool) -> None:
-    there = world("database", tasks(tmp_path, MAIL), **SAID, timeout=3)
+    there = world("database", tasks(tmp_path, MAIL), **REPLIES, timeout=3)
     together = acts(
         act("set_email", member="ada", email="ada@new.example"), act("get_member", member="ada")
     )
     script = [act("write_letter", member="ben"), together]
     script += [act("write_letter", member="ada"), finish("done")]
     store = MemoryStore()
-    whole, reward = await played(there, 0, *script, store=store)
+    value, reward = await played(there, 0, *script, store=store)
     assert reward == 1.0
     lines = await store.read("r")
-    for place in range(1, len(lines) + 1):
-        cut = await copy(lines[:place])
+    for index in range(1, len(lines) + 1):
+        cut = await copy(lines[:index])
         async with there.open(there.cases[0]) as episode:
             if catch_up:  # else it notices by itself
                 await episode.catch_up(await read("run", store=cut))
@@ -143,9 +143,9 @@ async def test_every_cut_of_a_record_comes_to_the_same_end(tmp_path: Path, catch
             await resume(agent, "run", store=cut)
             record = await read("run", store=cut)
             assert await episode.reward(record) == 1.0
-        found = {call.key: call.observation.text for call in record.calls if call.observation}
-        assert found["3.1"] == "1"
-        assert len(found) == len(whole.calls)
+        results = {call.key: call.observation.text for call in record.calls if call.observation}
+        assert results["3.1"] == "1"
+        assert len(results) == len(value.calls)
 
 
 async def test_a_database_that_answers_otherwise_is_told() -> None:
@@ -172,7 +172,7 @@ async def test_a_database_that_answers_otherwise_is_told() -> None:
 
 
 async def test_an_episode_is_one_runs(tmp_path: Path) -> None:
-    there = world("database", tasks(tmp_path, LEND), **SAID)
+    there = world("database", tasks(tmp_path, LEND), **REPLIES)
     case = there.cases[0]
     async with there.open(case) as episode:
         (_, lend, _, _) = episode.tools
@@ -234,7 +234,7 @@ BAD_TASKS = [
 def test_a_bad_task_is_named(tmp_path: Path, task: object, why: str) -> None:
     path = tasks(tmp_path, LEND, task)
     with pytest.raises(ConfigError) as caught:
-        world("database", path, **SAID)
+        world("database", path, **REPLIES)
     assert str(caught.value).startswith(f"{path}: {why}")
 
 
@@ -254,7 +254,7 @@ def test_a_bad_task_is_named(tmp_path: Path, task: object, why: str) -> None:
 )
 def test_a_bad_option_is_told(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
     with pytest.raises(ConfigError, match=why):
-        world("database", tasks(tmp_path, LEND), **{**SAID, **changes})
+        world("database", tasks(tmp_path, LEND), **{**REPLIES, **changes})
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_a_bad_option_is_told(tmp_path: Path, changes: dict[str, Any], why: str)
     [
         ([lending.get_member, lending.get_member], "two tools are called get_member"),
         ([lending.load], "function load: its first parameter must be the data"),
-        ([7], "7 is no function over data, and has no invoke and get_info"),
+        ([7], "7 is neither a function over data nor a class with invoke and get_info"),
         ([Case], "is no function over data"),
     ],
 )

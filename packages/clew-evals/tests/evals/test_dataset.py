@@ -92,7 +92,7 @@ WRONG: list[tuple[object, str]] = [
     (GOOD | {"gold": {"contains": "The"}}, "nothing is left of 'The'"),
     (GOOD | {"gold": {"em": "a."}}, "nothing is left of 'a.'"),
     (GOOD | {"gold": {"f1": "Rome", "min_score": 1.5}}, "1.5 is not above 0 and at most 1"),
-    (GOOD | {"gold": {"regex": "("}}, "'(' is no regular expression: missing )"),
+    (GOOD | {"gold": {"regex": "("}}, "'(' is not a regular expression: missing )"),
     (GOOD | {"gold": {"regex": "a*"}}, "'a*' is found in an empty answer"),
     (GOOD | {"gold": {"schema": {"type": "strnig"}}}, "this is no JSON Schema"),
     (GOOD | {"gold": {"schema": {}}}, "an empty schema is met by every answer"),
@@ -111,7 +111,7 @@ WRONG: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("line", "why"), WRONG, ids=[f"{place}: {why[:40]}" for place, (_, why) in enumerate(WRONG)]
+    ("line", "why"), WRONG, ids=[f"{index}: {why[:40]}" for index, (_, why) in enumerate(WRONG)]
 )
 def test_what_is_wrong_is_named_with_line_and_reason(
     tmp_path: Path, line: object, why: str

@@ -32,10 +32,10 @@ def wanted(target: str | None = "sums.jsonl", **more: Any) -> EvalOptions:
 
 
 def carried(
-    capsys: pytest.CaptureFixture[str], given: EvalOptions, **how: bool
+    capsys: pytest.CaptureFixture[str], options: EvalOptions, **how: bool
 ) -> tuple[int, str, str]:
     """The exit code, stdout and stderr."""
-    code = evaluate_and_report(given, **{"check": False, "as_json": False, "quiet": False, **how})
+    code = evaluate_and_report(options, **{"check": False, "as_json": False, "quiet": False, **how})
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -67,8 +67,8 @@ def test_documents_that_nobody_will_find_are_named(capsys: pytest.CaptureFixture
     Path("notes").mkdir()
     Path("notes", "a.md").write_text("Torvik has a lighthouse.\n")
     Path("notes", "b.txt").write_bytes(bytes(1000))
-    given = {"model": "offline", "docs": "notes"}
-    code, out, _ = carried(capsys, wanted(given=given), check=True)
+    fields = {"model": "offline", "docs": "notes"}
+    code, out, _ = carried(capsys, wanted(given=fields), check=True)
     assert code == 0
     assert f"not searched in {Path('notes').resolve()}: b.txt: " in out
 
@@ -95,7 +95,7 @@ def test_trials_that_wait_for_a_person_are_told(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "told"),
+    ("fields", "error", "told"),
     [
         ({"target": "sums.txt"}, click.UsageError, "is no matrix file"),
         ({"target": "sums.toml", "arguments": {"steps": 3}}, click.UsageError, "leave --steps"),
@@ -115,17 +115,17 @@ def test_trials_that_wait_for_a_person_are_told(capsys: pytest.CaptureFixture[st
     ],
 )
 def test_what_cannot_be_meant_is_told(
-    given: dict[str, Any],
+    fields: dict[str, Any],
     error: type[Exception] | None,
     told: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-of-a-test")
     if error is None:  # a local model costs nothing, which is a known price
-        assert evaluate_and_report(wanted(**given), check=True, as_json=False, quiet=True) == 0
+        assert evaluate_and_report(wanted(**fields), check=True, as_json=False, quiet=True) == 0
         return
     with pytest.raises(error) as caught:
-        evaluate_and_report(wanted(**given), check=False, as_json=False, quiet=True)
+        evaluate_and_report(wanted(**fields), check=False, as_json=False, quiet=True)
     assert told in str(caught.value)
 
 

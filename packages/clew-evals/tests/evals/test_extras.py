@@ -43,8 +43,8 @@ def test_an_evaluation_needs_no_extra() -> None:
             done.stderr
             == f"clew: {missing} is not installed: run {install('reports', 'clew-evals')}\n"
         )
-    whole = told("eval", "report", "sums.sqlite", "--html", "page.html", env=without())
-    assert (whole.returncode, Path("page.html").exists()) == (0, True)
+    output = told("eval", "report", "sums.sqlite", "--html", "page.html", env=without())
+    assert (output.returncode, Path("page.html").exists()) == (0, True)
 
 
 @pytest.mark.parametrize("part", ["clew_evals", "clew_evals.matrix", "clew_evals.cli.eval_run"])

@@ -112,8 +112,8 @@ async def played(case: Case, tools: Sequence[Tool]) -> tuple[Trajectory, list[st
     answers: list[str] = []
 
     def last(prompt: Prompt) -> Move:
-        found = passages(part.text for part in prompt.parts if part.role == "tool")
-        whole = [cited(text, found) for text in (script.answer, *script.wrong)]
+        evidence = passages(part.text for part in prompt.parts if part.role == "tool")
+        whole = [cited(text, evidence) for text in (script.answer, *script.wrong)]
         assert all(complete for _, complete in whole), case.id
         answers.extend(text for text, _ in whole)
         return finish(answers[0])

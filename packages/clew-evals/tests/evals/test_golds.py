@@ -81,22 +81,26 @@ MET: list[tuple[Json, list[Json], list[Json]]] = [
 @pytest.mark.parametrize(("gold", "good", "bad"), MET, ids=[str(each[0])[:60] for each in MET])
 async def test_answers_meet_gold_or_not(gold: Json, good: list[Json], bad: list[Json]) -> None:
     for answer in good:
-        found = await marks(gold, answer)
-        assert right(found), (answer, found)
-        assert mean(found) > 0.6
+        scores = await marks(gold, answer)
+        assert right(scores), (answer, scores)
+        assert mean(scores) > 0.6
     for answer in bad:
-        found = await marks(gold, answer)
-        assert not right(found), answer
-        assert mean(found) < 1
-        why = [mark.why for mark in found if not mark.passed]
+        scores = await marks(gold, answer)
+        assert not right(scores), answer
+        assert mean(scores) < 1
+        why = [mark.why for mark in scores if not mark.passed]
         assert all(why)
         assert not any("\n" in line for line in why)
 
 
 async def test_the_reason_says_what_was_expected_and_what_came() -> None:
-    found = await marks([{"number": 12, "unit": "km"}, {"any_of": ["Rome", "Milan"]}], "It's 13 km")
-    assert found[0].why == "expected 12 km; the nearest is 13 km in “It's 13 km”"
-    assert found[1].why.startswith("none of 2: expected “Rome”, got “It's 13 km”; expected “Milan”")
+    scores = await marks(
+        [{"number": 12, "unit": "km"}, {"any_of": ["Rome", "Milan"]}], "It's 13 km"
+    )
+    assert scores[0].why == "expected 12 km; the nearest is 13 km in “It's 13 km”"
+    assert scores[1].why.startswith(
+        "none of 2: expected “Rome”, got “It's 13 km”; expected “Milan”"
+    )
     (mark,) = await marks("x", "y " * 5_000)
     assert len(mark.why) < 400
     assert mark.why.endswith("…”")
@@ -179,11 +183,11 @@ async def seen(gold: Json, record: Trajectory, **more: Any) -> GoldScore:
     check_gold(gold)
     stop = record.stop
     assert stop is not None
-    found = await score(
+    marks = await score(
         ScoreInput(Case("c", "?", gold), stop.status, stop.answer, [record], **more),
     )
-    assert len(found) == 1
-    return found[0]
+    assert len(marks) == 1
+    return marks[0]
 
 
 async def test_refusals_and_fallbacks_decline_whatever_they_say() -> None:
@@ -257,8 +261,8 @@ async def test_calls_are_those_that_were_made() -> None:
 
 async def test_a_judges_word_passes_from_the_cut_on() -> None:
     gold = {"judge": "be polite"}
-    given = {4: True, 3: False, 5: True, 1: False}
-    for number, passed in given.items():
+    fields = {4: True, 3: False, 5: True, 1: False}
+    for number, passed in fields.items():
         (mark,) = await marks(gold, "Hm", judgement=Judgement(number, "so"))
         assert mark.passed is passed
         assert mark.score == (number - 1) / 4
@@ -306,7 +310,7 @@ async def test_a_scorer_of_ones_own_scores_the_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("def own(so_far):\n    return 1", "own is no async function: write it with async def"),
+        ("def own(so_far):\n    return 1", "own is not an async function: write it with async def"),
         ("async def own(one, two):\n    return 1", "missing a required argument: 'two'"),
         ("async def own():\n    return 1", "too many positional arguments"),
         ("class A:\n    async def __call__(self, so_far):\n        return 1\nown = A()", ""),
@@ -384,10 +388,10 @@ async def test_combinations_are_boolean_algebra(one: Json, two: Json, answer: Js
 @given(answer=JSON)
 async def test_any_answer_has_a_score(answer: Json) -> None:
     for gold in ALL:
-        found = await score(ScoreInput(Case("c", "?", gold), "answered", answer))
-        assert all(0 <= mark.score <= 1 for mark in found)
-        assert all(mark.passed or (mark.why and mark.score < 1) for mark in found)
-        assert all(len(mark.why) <= 500 and mark.why.isprintable() for mark in found)
+        marks = await score(ScoreInput(Case("c", "?", gold), "answered", answer))
+        assert all(0 <= mark.score <= 1 for mark in marks)
+        assert all(mark.passed or (mark.why and mark.score < 1) for mark in marks)
+        assert all(len(mark.why) <= 500 and mark.why.isprintable() for mark in marks)
 
 
 @ONE_LOOP
@@ -461,10 +465,10 @@ def test_an_exact_match_has_an_f1_of_one_and_both_ways_are_alike(one: str, two: 
 
 @given(st.text(alphabet=string.ascii_letters + string.punctuation + " \n", max_size=40))
 def test_the_normal_form_is_lower_case_words_without_articles(text: str) -> None:
-    found = normal(text)
-    assert re.fullmatch(r"([a-z]+( [a-z]+)*)?", found)
-    assert not {"a", "an", "the"} & set(found.split())
-    assert normal(found) == found
+    words = normal(text)
+    assert re.fullmatch(r"([a-z]+( [a-z]+)*)?", words)
+    assert not {"a", "an", "the"} & set(words.split())
+    assert normal(words) == words
 
 
 def test_hotpots_figures_are_those_of_the_nearest_gold_text() -> None:

@@ -35,11 +35,11 @@ def agent(episode: Episode, *script: Any, codec: str = "native") -> Agent:
 
 
 async def played(
-    there: World, place: int, *script: Any, codec: str = "native", store: Any = None
+    there: World, index: int, *script: Any, codec: str = "native", store: Any = None
 ) -> tuple[Any, float | None]:
     """A case, and what it paid."""
     kept = store or MemoryStore()
-    case = there.cases[place]
+    case = there.cases[index]
     async with there.open(case) as episode:
         await run(agent(episode, *script, codec=codec), case.question, store=kept, run_id="r")
         record = await read("r", store=kept)

@@ -78,8 +78,8 @@ class Adder:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, body: Mapping[str, Any]) -> Say:
-        said = json.dumps(body["messages"])
-        configuration, case = who(said, said)
+        text = json.dumps(body["messages"])
+        configuration, case = who(text, text)
         number = int(case.removeprefix("c"))
         step = sum(message["role"] == "assistant" for message in body["messages"]) + 1
         with self._lock:
@@ -168,15 +168,15 @@ def recorded(path: Path) -> set[Request]:
 
     async def read() -> Counter[Request]:
         store = SqliteStore(path)
-        found = Counter[Request]()
+        counts = Counter[Request]()
         for info in await store.runs():
             record = await load(store, info.run_id)
             if record.started.spec.model == "openai:adder":
-                found.update(
+                counts.update(
                     (*who(record.started.spec.prompt, record.goal), step.number) for step in record
                 )
         await store.close()
-        return found
+        return counts
 
     have = anyio.run(read)
     return {key for key, runs in have.items() if runs == (2 if key[0] == "vote" else 1)}
@@ -185,12 +185,12 @@ def recorded(path: Path) -> set[Request]:
 def test_killed_three_times_it_ends_like_an_undisturbed_one_and_pays_nothing_twice(
     tmp_path: Path, worker: Worker
 ) -> None:
-    whole, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
+    path, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
     quiet = Adder()
     with OpenAIServer(quiet) as server:
-        ended = worker(matrix(tmp_path, server.base_url), "--results", str(whole))
+        ended = worker(matrix(tmp_path, server.base_url), "--results", str(path))
     assert ended.code == 0
-    expected = outcomes(whole)
+    expected = outcomes(path)
     assert len(expected) == 3 * CASES
     assert len(quiet.asked) == 2 * 4 * CASES  # two replies, and two runs in a vote
     assert {one.case for one in expected if not one.passed} == {"c2"}
@@ -213,18 +213,18 @@ def test_killed_three_times_it_ends_like_an_undisturbed_one_and_pays_nothing_twi
 
 
 def test_interrupted_it_leaves_all_records_open_and_goes_on(tmp_path: Path, worker: Worker) -> None:
-    place = tmp_path / "r.sqlite"
+    path = tmp_path / "r.sqlite"
     model = Adder(kill_at={3}, with_signal=signal.SIGINT)
     with OpenAIServer(model) as server:
-        words = [matrix(tmp_path, server.base_url), "--results", str(place), "--only", "short"]
+        words = [matrix(tmp_path, server.base_url), "--results", str(path), "--only", "short"]
         ended = worker(*words, model=model)
         again = f"what has begun goes on with: {shlex.join(['clew', 'eval', 'run', *words])}"
         assert (ended.code, ended.out) == (130, "")
         assert ended.err.splitlines()[-2:] == [
             "clew: interrupted",
-            f"what has ended is kept in {place}, and {again}",
+            f"what has ended is kept in {path}, and {again}",
         ]
-        had = recorded(place)
+        had = recorded(path)
         before = len(model.asked)
         ended = worker(*words, "--json", model=model)
         assert not had & {*model.asked[before:]}

@@ -143,14 +143,14 @@ def test_what_is_set_goes_over_the_agent_key_by_key(tmp_path: Path) -> None:
         set = { tools = [], prompt = "Guess.", "prompt.thought" = false }
         """,
     )
-    plain, nested, said = plan.configurations
+    plain, nested, varied = plan.configurations
     assert plain.agent.limits.steps == nested.agent.limits.steps == 7
     assert nested.agent.limits.tokens == 5000
     assert "threshold=0.7" in repr(nested.agent.checks)
     assert [library.folder for library in plan.libraries] == [(tmp_path / "notes").resolve()]
     assert nested.origin["cli"]["prices"] == {"a.b": {"input": 1.0, "output": 2.0}}
-    assert (said.agent.tools, said.agent.engine.prompt_spec.thought) == ((), False)
-    assert said.agent.engine.prompt_spec.prompt == "Guess."
+    assert (varied.agent.tools, varied.agent.engine.prompt_spec.thought) == ((), False)
+    assert varied.agent.engine.prompt_spec.prompt == "Guess."
 
 
 def test_tools_are_left_out_by_their_names(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ async def test_all_that_a_record_says_is_counted() -> None:
     )
     stop = record.stop
     assert stop is not None
-    found = counted([record], audit(stop.answer, record))
-    assert found == Counted(
+    counts = counted([record], audit(stop.answer, record))
+    assert counts == Counted(
         steps=5,
         usage=Usage(34, 16, min_cost=0.05),  # of others nobody knows what they cost
         seconds=record.total.active_ms / 1000,
@@ -84,14 +84,14 @@ async def test_an_answer_that_was_refused_is_no_call_that_failed() -> None:
 async def test_arguments_that_a_tool_mends_are_repairs_and_no_errors() -> None:
     lenient = replace(search, repair=upper)
     record = await ran(act("search", q="tower"), say("Brandt"), tools=[lenient])
-    found = counted([record])
-    assert (found.repairs, found.calls, found.bad_arguments) == (1, {"search": 1}, {})
+    counts = counted([record])
+    assert (counts.repairs, counts.calls, counts.bad_arguments) == (1, {"search": 1}, {})
 
 
 async def test_a_landing_is_counted_with_its_thought() -> None:
     record = await ran(act("search", query="a"), say("Brandt"), limits=Limits(steps=1))
-    found = counted([record])
-    assert (found.steps, found.landings) == (2, 1)
+    counts = counted([record])
+    assert (counts.steps, counts.landings) == (2, 1)
 
 
 async def test_of_a_vote_all_runs_are_counted_together() -> None:
@@ -99,10 +99,10 @@ async def test_of_a_vote_all_runs_are_counted_together() -> None:
     model = ScriptedModel([act("search", query="tower"), say("Ottilie Brandt")])
     voted = await vote(Agent(model=model, tools=[search]), "Who?", 3, store=store, run_id="v")
     begun = [each for each in voted.runs if each.steps]  # two that agree decide: none may be left
-    found = counted([await read(each.run_id, store=store) for each in begun])
-    assert found.steps == sum(each.steps for each in begun) == voted.result.steps
-    assert found.usage == voted.result.usage
-    assert found.calls["search"] >= 2
+    counts = counted([await read(each.run_id, store=store) for each in begun])
+    assert counts.steps == sum(each.steps for each in begun) == voted.result.steps
+    assert counts.usage == voted.result.usage
+    assert counts.calls["search"] >= 2
 
 
 # ---------------------------------------------------------------------------------------- kinds

@@ -49,26 +49,26 @@ def one(case: str, passed: bool, **fields: Any) -> Outcome:
 
 def test_the_overview_counts_what_happened() -> None:
     of = about(4, ("a", "b"), ("m",), seeds=(0,), repetitions=1)
-    found = overview(
+    table = overview(
         [one("case-0", True), one("case-1", False, seconds=9.0), one("case-2", True, steps=5),
          one("case-3", True, configuration="b", usage=Usage(5, 5))],
         of,
     )  # fmt: skip
-    first, second = by_name(found, 0), by_name(found, 1)
+    first, second = by_name(table, 0), by_name(table, 1)
     assert first | {"interval": None} == {
         "configuration": "a", "model": "m", "accuracy": pytest.approx(2 / 3), "interval": None,
         "trials": 3, "time": 1.0, "steps": 3, "calls": 1, "tokens": 110, "cost": 0.01,
         "faults": 0, "grounded": 0.75,
     }  # fmt: skip
     assert second["cost"] is None, "a price that is not known is not 0"
-    assert "Only 4 of 8 trials" in found.note
-    assert "twin" not in found.note
-    assert "judge" not in found.note
-    assert "simulated" not in found.note
+    assert "Only 4 of 8 trials" in table.note
+    assert "twin" not in table.note
+    assert "judge" not in table.note
+    assert "simulated" not in table.note
 
 
 @pytest.mark.parametrize(
-    ("cell", "form", "shown"),
+    ("cell", "form", "text"),
     [
         (None, "share", "–"), (0.9167, "share", "91.7%"), (1234, "count", "1,234"),
         ([0.1, 0.25], "interval", "10.0% to 25.0%"), ([-0.1, 0.25], "range", "-10.0 to +25.0"),
@@ -79,23 +79,23 @@ def test_the_overview_counts_what_happened() -> None:
         (1234.5, "dollars", "$1,234.50"),
     ],
 )  # fmt: skip
-def test_cells_are_written_in_their_form(cell: object, form: Form, shown: str) -> None:
-    assert format_cell(cell, form) == shown
+def test_cells_are_written_in_their_form(cell: object, form: Form, text: str) -> None:
+    assert format_cell(cell, form) == text
 
 
 def test_every_table_has_a_row_for_each_and_marks_what_is_simulated() -> None:
     of = about()
-    found = tables(outcomes(of), of)
-    assert [table.name for table in found] == [
+    made_tables = tables(outcomes(of), of)
+    assert [table.name for table in made_tables] == [
         "overview", "differences", "categories", "steps", "repetitions", "answers", "judge",
         "kinds", "mistakes", "calls",
     ]  # fmt: skip
-    for table in found:
+    for table in made_tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert table.formatted_rows()
         if any("simulated:weak" in row for row in table.rows):
             assert "simulated:… is no language model" in table.note
-    assert len(found[0].rows) == len(of.configurations) * len(of.models)
+    assert len(made_tables[0].rows) == len(of.configurations) * len(of.models)
 
 
 def test_what_the_figures_leave_out_is_said() -> None:
@@ -124,8 +124,8 @@ def test_what_there_is_nothing_to_say_of_has_no_table() -> None:
 
 def test_the_baseline_may_be_named() -> None:
     of = about()
-    found = differences(outcomes(of), of, "votes of 3")
-    assert {row[0] for row in found.rows} == {"baseline", "no planner"}
+    table = differences(outcomes(of), of, "votes of 3")
+    assert {row[0] for row in table.rows} == {"baseline", "no planner"}
     with pytest.raises(ConfigError, match=r"no configuration 'nix'.*baseline, no planner, votes"):
         differences(outcomes(of), of, "nix")
 
@@ -148,7 +148,7 @@ def test_failures_that_are_alike_stand_together() -> None:
     misused = msgspec.structs.replace(
         failure("f", "bad arguments"), counted=counted(bad_arguments={"calc": 1})
     )
-    found = clusters([
+    groups = clusters([
         one("passed", True),
         failure("a", "bound", reason="steps: 15 are used up", code="steps"),
         failure("b", "bound", reason="steps: 9 are used up", code="steps"),
@@ -163,7 +163,7 @@ def test_failures_that_are_alike_stand_together() -> None:
         failure("j", "twin", pair="boat"),
         failure("k", "fault"),
     ])  # fmt: skip
-    told = [(cluster.kind, cluster.common, len(cluster.trials)) for cluster in found]
+    told = [(cluster.kind, cluster.common, len(cluster.trials)) for cluster in groups]
     assert told[0] == ("wrong answer", "g", 3)
     assert set(told[1:4]) == {
         ("failed", "HTTP # after # tries", 2),
@@ -176,7 +176,7 @@ def test_failures_that_are_alike_stand_together() -> None:
         ("bad arguments", "calc", 1),
         ("twin", "boat", 1),
     }
-    assert common_answers(found[0]) == [("The 8.", 2), ("(none)", 1)]
+    assert common_answers(groups[0]) == [("The 8.", 2), ("(none)", 1)]
 
 
 def test_a_text_that_a_spreadsheet_would_reckon_out_is_one_in_csv() -> None:
@@ -195,8 +195,8 @@ def test_a_text_that_a_spreadsheet_would_reckon_out_is_one_in_csv() -> None:
     assert trials_csv([]) == ""
 
 
-def kept(place: Path, of: About, rows: list[Outcome]) -> None:
-    results = Results.begin(place, ResultsHeader(of))
+def kept(path: Path, of: About, rows: list[Outcome]) -> None:
+    results = Results.begin(path, ResultsHeader(of))
     for outcome in rows:
         results.add(Row(outcome, again=False, cost=None))
     results.close()
@@ -214,32 +214,32 @@ def test_the_terminal_shows_every_table_whole(
     of = about(6)
     kept(tmp_path / "r.sqlite", of, outcomes(of))
     assert show(str(tmp_path / "r.sqlite")) == 0
-    said = capsys.readouterr().out
-    rows = [line.split() for line in said.splitlines()]
+    output = capsys.readouterr().out
+    rows = [line.split() for line in output.splitlines()]
     for table in tables(paired(outcomes(of)), of):
-        assert table.title in said
+        assert table.title in output
         for row in table.formatted_rows():
             words = [word for cell in row for word in cell.split()]
             parts = [line for line in rows if line[: len(row[0].split())] == row[0].split()]
             assert set(words) <= {word for line in parts for word in line}
-    assert all(len(line) <= 80 for line in said.splitlines() if "clew show" not in line)
-    assert "more clusters" in said
+    assert all(len(line) <= 80 for line in output.splitlines() if "clew show" not in line)
+    assert "more clusters" in output
 
 
 def test_the_files_say_the_same_and_hold_the_traces(tmp_path: Path) -> None:
-    place = tmp_path / "r.sqlite"
+    path = tmp_path / "r.sqlite"
     of = about(6)
     rows = outcomes(of)
-    kept(place, of, rows)
+    kept(path, of, rows)
     expected = tables(paired(rows), of, "no planner")
     failed = clusters(paired(rows))[0].trials[0]
     model = ScriptedModel([act("calc", expression="1+1"), say("It is <b>two</b>.")])
-    run_sync(Agent(model=model, tools=[calc()]), "1+1?", store=place, run_id=failed.run_id)
+    run_sync(Agent(model=model, tools=[calc()]), "1+1?", store=path, run_id=failed.run_id)
     names = ("--html", "r.html", "--csv", "r.csv", "--tables", "t", "--baseline", "no planner")
-    assert show(str(place), *names) == 0
+    assert show(str(path), *names) == 0
     page = Path("r.html").read_text("utf-8")
     assert "It is &lt;b&gt;two&lt;/b&gt;." in page
-    assert f"clew show {failed.run_id} --store {place}" in page
+    assert f"clew show {failed.run_id} --store {path}" in page
     assert len(list(csv.DictReader(io.StringIO(Path("r.csv").read_text("utf-8"))))) == len(rows)
     for table in expected:
         assert Path("t", f"{table.name}.csv").read_text("utf-8") == table_csv(table)
@@ -248,25 +248,25 @@ def test_the_files_say_the_same_and_hold_the_traces(tmp_path: Path) -> None:
 def test_a_report_is_written_over_nothing_that_it_needs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place, of = tmp_path / "r.sqlite", about(6)
-    kept(place, of, outcomes(of))
-    before = place.read_bytes()
+    path, of = tmp_path / "r.sqlite", about(6)
+    kept(path, of, outcomes(of))
+    before = path.read_bytes()
     Path("folder").mkdir()
-    for names, said in (
-        (("--html", str(place)), "holds the results themselves: name another file"),
-        (("--csv", str(place)), "holds the results themselves: name another file"),
+    for names, message in (
+        (("--html", str(path)), "holds the results themselves: name another file"),
+        (("--csv", str(path)), "holds the results themselves: name another file"),
         (("--csv", "nowhere/r.csv"), r"nowhere/r.csv cannot be written \(No such file"),
         (("--html", "folder"), r"folder cannot be written \(Is a directory\): name another place"),
-        (("--tables", str(place)), r"cannot be written \(File exists\)"),
+        (("--tables", str(path)), r"cannot be written \(File exists\)"),
     ):
-        with pytest.raises(ConfigError, match=said):
-            show(str(place), *names)
+        with pytest.raises(ConfigError, match=message):
+            show(str(path), *names)
     with pytest.raises(UsageError, match="name two files"):
-        show(str(place), "--html", "r.txt", "--csv", "r.txt")
-    assert place.read_bytes() == before
+        show(str(path), "--html", "r.txt", "--csv", "r.txt")
+    assert path.read_bytes() == before
     assert list(Path().rglob("*.html")) == []
     capsys.readouterr()
-    assert show(str(place), "--json", "--csv", "r.csv") == 0
+    assert show(str(path), "--json", "--csv", "r.csv") == 0
     out, err = capsys.readouterr()
     assert (json.loads(out)["about"]["name"], err) == (of.name, "wrote r.csv\n")
 
@@ -275,14 +275,14 @@ def test_a_program_gets_one_document(tmp_path: Path, capsys: pytest.CaptureFixtu
     of = about(6)
     kept(tmp_path / "r.sqlite", of, outcomes(of))
     assert show(str(tmp_path / "r.sqlite"), "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     expected = tables(paired(outcomes(of)), of)
-    assert [table["rows"] for table in found["tables"]] == [
+    assert [table["rows"] for table in document["tables"]] == [
         json.loads(encode(table.rows)) for table in expected
     ]
-    assert len(found["trials"]) == 144
-    assert sum(len(cluster["trials"]) for cluster in found["clusters"]) == sum(
-        not trial["passed"] for trial in found["trials"]
+    assert len(document["trials"]) == 144
+    assert sum(len(cluster["trials"]) for cluster in document["clusters"]) == sum(
+        not trial["passed"] for trial in document["trials"]
     )
 
 

@@ -76,61 +76,63 @@ class Parsed(HTMLParser):
 
 
 def made(of: About, rows: list[Outcome], **traces: Any) -> str:
-    found = {
+    results = {
         run_id: [("Thought 1", "I think."), ("Answer", "42")]
         for run_id in example_runs(clusters(rows))
     }
-    return page(rows, of, tables(rows, of), traces.get("traces", found), "my results.sqlite")
+    return page(rows, of, tables(rows, of), traces.get("traces", results), "my results.sqlite")
 
 
 @pytest.fixture(scope="module")
-def whole() -> str:
+def complete_page() -> str:
     of = about()
     return made(of, paired(outcomes(of)))
 
 
 def alone(text: str) -> Parsed:
     """Assert that the page refers to nothing outside, runs nothing, and fits together."""
-    found = Parsed(text)
-    assert found.open == []
-    assert set(found.tags) & {"script", "link", "img", "iframe", "object", "embed", "base"} == set()
-    assert [name for _, name, _ in found.attributes if name.startswith("on")] == []
-    ids = found.of("id")
+    parsed = Parsed(text)
+    assert parsed.open == []
+    assert (
+        set(parsed.tags) & {"script", "link", "img", "iframe", "object", "embed", "base"} == set()
+    )
+    assert [name for _, name, _ in parsed.attributes if name.startswith("on")] == []
+    ids = parsed.of("id")
     assert len(ids) == len(set(ids))
     for name in ("href", "src", "action", "data", "srcset", "poster"):
-        for value in found.of(name):
+        for value in parsed.of(name):
             assert value.startswith("#")
             assert value[1:] in ids
     styles = "".join(re.findall(r"<style>.*?</style>", text, re.DOTALL))
-    outside = re.findall(r"url\((?!#)[^)]*\)|@import", styles + " ".join(found.of("style")))
+    outside = re.findall(r"url\((?!#)[^)]*\)|@import", styles + " ".join(parsed.of("style")))
     assert outside == []
-    assert [value for value in found.of("clip-path") if not value.startswith("url(#")] == []
-    return found
+    assert [value for value in parsed.of("clip-path") if not value.startswith("url(#")] == []
+    return parsed
 
 
-def test_the_page_is_alone_and_says_what_the_tables_say(whole: str) -> None:
+def test_the_page_is_alone_and_says_what_the_tables_say(complete_page: str) -> None:
     of = about()
     rows = paired(outcomes(of))
-    text, found = whole, alone(whole)
-    assert "default-src 'none'" in " ".join(found.of("content"))
-    assert "width=device-width, initial-scale=1" in found.of("content")
+    text, parser = complete_page, alone(complete_page)
+    assert "default-src 'none'" in " ".join(parser.of("content"))
+    assert "width=device-width, initial-scale=1" in parser.of("content")
     assert "prefers-color-scheme: dark" in text
     assert "http" not in text.replace("http-equiv", "")
-    for table, shown in zip(tables(rows, of), found.tables, strict=False):
+    for table, shown in zip(tables(rows, of), parser.tables, strict=False):
         assert shown[0] == [column.name for column in table.columns]
         assert [[cell.strip() for cell in row] for row in shown[1:]] == table.formatted_rows()
 
 
-def test_a_reader_who_sees_nothing_gets_headings_and_words(whole: str) -> None:
-    found = alone(whole)
-    assert found.tags.count("h1") == 1
-    assert {"main", "header", "nav", "figcaption"} <= set(found.tags)
-    heads = [value for tag, name, value in found.attributes if (tag, name) == ("th", "scope")]
-    assert len(heads) == found.tags.count("th")
-    drawn = [words for words in found.of("aria-label") if "accuracy" in words.lower()]
+def test_a_reader_who_sees_nothing_gets_headings_and_words(complete_page: str) -> None:
+    parsed = alone(complete_page)
+    assert parsed.tags.count("h1") == 1
+    assert {"main", "header", "nav", "figcaption"} <= set(parsed.tags)
+    heads = [value for tag, name, value in parsed.attributes if (tag, name) == ("th", "scope")]
+    assert len(heads) == parsed.tags.count("th")
+    drawn = [words for words in parsed.of("aria-label") if "accuracy" in words.lower()]
     assert len(drawn) == 3
     assert any("Highest: no planner with offline, 68.8%" in words for words in drawn)
-    assert found.tags.count("svg") == found.of("role").count("img") == 4
+    assert parsed.tags.count("svg") == parsed.of("role").count("img") == 4
 
 
 def test_failures_lead_to_their_traces_and_the_rest_to_a_command() -> None:
@@ -139,10 +141,10 @@ def test_failures_lead_to_their_traces_and_the_rest_to_a_command() -> None:
         msgspec.structs.replace(one, passed=False, right=False, kind="fault", pair="")
         for one in outcomes(of)
     ]
-    found = alone(made(of, rows))
-    links = [value for value in found.of("href") if value.startswith("#trace-")]
+    parsed = alone(made(of, rows))
+    links = [value for value in parsed.of("href") if value.startswith("#trace-")]
     assert links == ["#trace-1", "#trace-2", "#trace-3"]
-    told = "".join(found.texts)
+    told = "".join(parsed.texts)
     commands = re.findall(
         r"clew show a/simulated:weak/case-\d+/0/\d --store 'my results.sqlite'", told
     )
@@ -150,11 +152,11 @@ def test_failures_lead_to_their_traces_and_the_rest_to_a_command() -> None:
     assert "190 more" in told
 
 
-def test_what_is_simulated_is_marked(whole: str) -> None:
-    names = whole.count("<bdi>simulated:weak</bdi>")
+def test_what_is_simulated_is_marked(complete_page: str) -> None:
+    names = complete_page.count("<bdi>simulated:weak</bdi>")
     assert names > 20
-    assert names == whole.count('<span class="simulated">simulated</span>')
-    assert "Not all of this is of language models." in whole
+    assert names == complete_page.count('<span class="simulated">simulated</span>')
+    assert "Not all of this is of language models." in complete_page
     real = about(3, ("a",), ("m",))
     assert "imulated" not in re.sub(
         "<style>.*</style>", "", made(real, outcomes(real)), flags=re.DOTALL
@@ -179,9 +181,9 @@ def test_texts_of_others_stay_texts() -> None:
     ]  # fmt: skip
     traces = {run_id: [(every, every * 90)] for run_id in example_runs(clusters(rows))}
     text = made(of, rows, traces=traces)
-    found = alone(text)
-    assert set(found.tags) <= TAGS
-    told = "".join(found.texts)
+    parsed = alone(text)
+    assert set(parsed.tags) <= TAGS
+    told = "".join(parsed.texts)
     assert "more characters" in told
     for hostile in HOSTILE[:5]:
         assert told.count(hostile) > 100

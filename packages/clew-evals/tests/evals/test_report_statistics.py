@@ -32,8 +32,8 @@ def trials(words: list[list[bool]], pairs: int = 0) -> list[Outcome]:
     """A list of words for each case; the first `pairs` times two cases are twins."""
     return [
         outcome(case, passed, f"twins-{case // 2}" if case < 2 * pairs else "", number)
-        for case, said in enumerate(words)
-        for number, passed in enumerate(said, start=1)
+        for case, letters in enumerate(words)
+        for number, passed in enumerate(letters, start=1)
     ]
 
 
@@ -58,12 +58,12 @@ def test_the_interval_is_the_published_one(passes: int, n: int, low: float, high
 
 @given(WORDS, st.integers(0, 3))
 def test_accuracy_is_the_mean_over_cases(words: list[list[bool]], pairs: int) -> None:
-    found = accuracy(trials(words, pairs))
-    assert found.value == pytest.approx(fmean(map(fmean, words)))
-    assert found.low <= found.value <= found.high
-    assert (found.cases, found.trials) == (len(words), sum(map(len, words)))
+    interval = accuracy(trials(words, pairs))
+    assert interval.value == pytest.approx(fmean(map(fmean, words)))
+    assert interval.low <= interval.value <= interval.high
+    assert (interval.cases, interval.trials) == (len(words), sum(map(len, words)))
     twins = min(pairs, len(words) // 2)
-    assert found.units == len(words) - twins
+    assert interval.units == len(words) - twins
 
 
 def test_repetitions_of_a_case_make_the_interval_no_narrower() -> None:
@@ -80,10 +80,10 @@ def test_of_no_outcome_nothing_is_said() -> None:
 @settings(max_examples=20)
 @given(WORDS, st.integers(0, 3))
 def test_equal_sides_do_not_differ(words: list[list[bool]], pairs: int) -> None:
-    found = difference(trials(words, pairs), trials(words, pairs))
-    assert found is not None
-    assert (found.value, found.better, found.worse) == (0, 0, 0)
-    assert (found.low, found.high) == (
+    estimated = difference(trials(words, pairs), trials(words, pairs))
+    assert estimated is not None
+    assert (estimated.value, estimated.better, estimated.worse) == (0, 0, 0)
+    assert (estimated.low, estimated.high) == (
         (0, 0) if accuracy(trials(words, pairs)).units > 1 else (-1, 1)
     )
 
@@ -107,10 +107,15 @@ def test_a_difference_turned_round_is_its_negative(
 def test_only_cases_of_both_sides_count_and_their_order_does_not() -> None:
     many = [[True], [False], [True], [False], [True], [True]]
     few = trials([[False], [False], [True], [True]])
-    found = difference(trials(many), few)
-    assert found is not None
-    assert (found.cases, found.value, found.better, found.worse) == (4, 0, 0.25, 0.25)
-    assert difference(trials(many)[::-1], few[::-1]) == found
+    estimated = difference(trials(many), few)
+    assert estimated is not None
+    assert (estimated.cases, estimated.value, estimated.better, estimated.worse) == (
+        4,
+        0,
+        0.25,
+        0.25,
+    )
+    assert difference(trials(many)[::-1], few[::-1]) == estimated
     assert difference(trials(many), [outcome(99, passed=True)]) is None
 
 
@@ -135,9 +140,9 @@ def test_the_interval_of_a_difference_holds_the_true_one_as_often_as_it_says() -
     for _ in range(30):
         worse = [chance.random() < 0.5 for _ in range(40)]
         better = [was or chance.random() < 0.4 for was in worse]  # better by 0.2 in truth
-        found = difference(trials([[one] for one in better]), trials([[one] for one in worse]))
-        assert found is not None
-        held += found.low <= 0.2 <= found.high
+        estimated = difference(trials([[one] for one in better]), trials([[one] for one in worse]))
+        assert estimated is not None
+        held += estimated.low <= 0.2 <= estimated.high
     assert held >= 26  # 28.5 in the mean
 
 
@@ -152,14 +157,14 @@ def test_pass_at_k_and_pass_hat_k_are_means_over_all_choices(n: int, data: st.Da
 
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=6), min_size=1, max_size=8))
 def test_one_trial_is_the_share_and_more_are_between(words: list[list[bool]]) -> None:
-    found = trials(words)
-    share = accuracy(found).value
-    assert repeated(found) == min(map(len, words))
-    assert pass_at_k(found, 1) == pytest.approx(share)
-    assert pass_all_k(found, 1) == pytest.approx(share)
+    outcomes = trials(words)
+    share = accuracy(outcomes).value
+    assert repeated(outcomes) == min(map(len, words))
+    assert pass_at_k(outcomes, 1) == pytest.approx(share)
+    assert pass_all_k(outcomes, 1) == pytest.approx(share)
     for k in (2, 3):
-        assert pass_all_k(found, k) <= share + 1e-9
-        assert share <= pass_at_k(found, k) + 1e-9
+        assert pass_all_k(outcomes, k) <= share + 1e-9
+        assert share <= pass_at_k(outcomes, k) + 1e-9
 
 
 @pytest.mark.parametrize("k", [0, 4])

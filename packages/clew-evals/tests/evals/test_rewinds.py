@@ -15,5 +15,5 @@ def test_they_are_settings_of_a_matrix(tmp_path: Path) -> None:
         'dataset = "cases.jsonl"\nmodels = ["offline"]\n[[configurations]]\nname = "as usual"\n'
         '[[configurations]]\nname = "goes back"\nset.rewinds.rejected = 1\n'
     )
-    found = [one.agent.context.rewinds for one in read_matrix(path).configurations]
-    assert found == [None, Rewinds(rejected=1)]
+    rewinds = [one.agent.context.rewinds for one in read_matrix(path).configurations]
+    assert rewinds == [None, Rewinds(rejected=1)]

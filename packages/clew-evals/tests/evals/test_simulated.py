@@ -140,10 +140,10 @@ async def test_another_makes_one_call_at_a_time(tools: tuple[Tool, ...]) -> None
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("codec", sorted({*names()} - {"code"}))  # they write no programs
-@pytest.mark.parametrize("shown", [0, 6])
+@pytest.mark.parametrize("number", [0, 6])
 @pytest.mark.parametrize("thought", [True, False])
 async def test_the_format_and_the_tools_are_read_off_the_prompt(
-    codec: str, shown: int, thought: bool, tools: tuple[Tool, ...]
+    codec: str, number: int, thought: bool, tools: tuple[Tool, ...]
 ) -> None:
     agent = Agent(
         model=flawless(),
@@ -153,7 +153,7 @@ async def test_the_format_and_the_tools_are_read_off_the_prompt(
             "Be brief.\n\nThe tools:\n- hammer: none of ours",
             constraints=(),
             thought=thought,
-            examples=demonstrations(shown),
+            examples=demonstrations(number),
         ),
     )
     for each in (LOOK_UP, TWO_FACTS, SUM, PLANNED):
@@ -170,8 +170,8 @@ async def test_the_format_and_the_tools_are_read_off_the_prompt(
         assert not any(step.thought and step.thought.repairs for step in record.steps)
         assert "{{" not in result.answer
         assert len(result.cited) == each.extra["script"][-1]["answer"].count("{{cite")
-        said = [step.thought.text for step in record.steps if step.thought]
-        assert any(said) is thought
+        texts = [step.thought.text for step in record.steps if step.thought]
+        assert any(texts) is thought
 
 
 async def test_without_the_planner_it_goes_without(tools: tuple[Tool, ...]) -> None:
@@ -248,7 +248,7 @@ class Cut:
     """A model whose provider is gone after some replies; it may be taken up where it was."""
 
     model: Model
-    most: int
+    limit: int
     made: list[int] = field(default_factory=list[int])
 
     @property
@@ -256,7 +256,7 @@ class Cut:
         return self.model.info
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        if len(self.made) == self.most:
+        if len(self.made) == self.limit:
             message = "the provider is gone"
             raise ModelError(message)
         self.made.append(1)
@@ -271,12 +271,12 @@ async def test_a_run_that_is_cut_anywhere_goes_on_as_if_it_had_not_been(
     model = but("small", misnamed=0.4, asks=0.0, repeats=0.5)
     agents = [Agent(model=model, tools=tools, codec=codec, seed=seed) for seed in range(12)]
     records = [(await played(agent, TWO_FACTS))[1] for agent in agents]
-    longest = max(range(12), key=lambda place: len(records[place].steps))
+    longest = max(range(12), key=lambda number: len(records[number].steps))
     whole, undisturbed = agents[longest], records[longest]
     assert len(undisturbed.steps) > 5
-    for most in range(len(undisturbed.steps)):
+    for steps in range(len(undisturbed.steps)):
         store = MemoryStore()
-        cut = whole.replace(model=Cut(whole.engine.model, most))
+        cut = whole.replace(model=Cut(whole.engine.model, steps))
         with pytest.raises(ModelError, match="gone"):
             await run(cut, TWO_FACTS.question, store=store, run_id="cut")
         await resume(whole, "cut", store=store)

@@ -17,17 +17,27 @@ from clew_evals.environments.moves import Game
 from clew_evals.environments.textworld import text_world
 from clew_evals.world import World
 from tests.core.play import copy
-from tests.evals.games import FIRST, GOAL, BatchLamp, Lamp, NewLamp, StuckLamp, lamps, player, shown
+from tests.evals.games import (
+    FIRST,
+    GOAL,
+    BatchLamp,
+    Lamp,
+    NewLamp,
+    StuckLamp,
+    lamps,
+    player,
+    results_of_calls,
+)
 
 WON = ["take lamp", "go to hall", "light lamp"]
 ROOT = Path(__file__).parents[2]
 
 
-async def played(there: World, *script: Any, store: Any, **said: Any) -> tuple[Any, float | None]:
+async def played(there: World, *script: Any, store: Any, **value: Any) -> tuple[Any, float | None]:
     """The first case from its beginning: its record, and what it paid."""
     case = there.cases[0]
     async with there.open(case) as episode:
-        agent = player(episode, *script, **said)
+        agent = player(episode, *script, **value)
         await run(agent, case.question, store=store, run_id="r")
         record = await read("r", store=store)
         return record, await episode.reward(record)
@@ -48,7 +58,7 @@ async def test_every_shape_of_gym_is_played_alike(kind: Any) -> None:
     offers = [] if kind is Lamp else ["You can: go to hall; take lamp"]
     assert there.cases[0].question == "\n\n".join([GOAL.question, FIRST, *offers])
     record, reward = await played(there, *WON, "look", finish("lit"), store=MemoryStore())
-    *texts, last, over, _ = shown(record)
+    *texts, last, over, _ = results_of_calls(record)
     assert [text.partition("\n\n")[0] for text in texts] == [
         "You have the lamp.",
         "You are in the hall.",
@@ -66,7 +76,7 @@ async def test_what_is_shown_and_scored_can_be_said() -> None:
     _, there = lamps(NewLamp, commands=False, best=4.0, show=str.upper)
     assert there.cases[0].question == f"{GOAL.question}\n\n{FIRST.upper()}"
     record, reward = await played(there, "take lamp", finish("no"), store=MemoryStore())
-    assert (shown(record)[0], reward) == ("YOU HAVE THE LAMP.", 0.0625)
+    assert (results_of_calls(record)[0], reward) == ("YOU HAVE THE LAMP.", 0.0625)
     _, there = lamps(best=0.1)
     assert (await played(there, *WON, finish(""), store=MemoryStore()))[1] == 1.0
     assert (await played(there, finish(""), store=MemoryStore()))[1] == 0.0
@@ -76,7 +86,7 @@ async def test_thoughts_do_not_reach_the_game() -> None:
     made, there = lamps()
     script = ["think: where is it?", "think[where?]", "look", finish("no")]
     record, _ = await played(there, *script, store=MemoryStore())
-    assert shown(record)[:3] == ["OK.", "OK.", "Nothing happens."]
+    assert results_of_calls(record)[:3] == ["OK.", "OK.", "Nothing happens."]
     assert made[-1].log == ["look"]
 
 
@@ -98,7 +108,7 @@ async def test_a_game_that_takes_its_time_holds_nobody_up() -> None:
         while not made[1].entered.is_set():
             await anyio.sleep(0)  # the loop is free while the game is not
         made[1].let_on.set()
-    assert shown(await read("r", store=store))[0] == "Nothing happens."
+    assert results_of_calls(await read("r", store=store))[0] == "Nothing happens."
 
 
 async def _play(there: World, store: Any) -> None:
@@ -125,8 +135,8 @@ async def test_a_second_run_needs_an_episode_of_its_own() -> None:
         await run(agent, case.question, store=store, run_id="one")
         await run(agent, case.question, store=store, run_id="two")
     first, second = await read("one", store=store), await read("two", store=store)
-    assert shown(first)[0] == "You have the lamp."
-    assert "this episode is that of run one: enter another for two" in shown(second)[0]
+    assert results_of_calls(first)[0] == "You have the lamp."
+    assert "this episode is that of run one: enter another for two" in results_of_calls(second)[0]
     assert second.calls[0].observation is not None
     assert second.calls[0].observation.outcome == "not_done"
 
@@ -175,24 +185,24 @@ async def test_a_game_that_is_another_one_makes_no_move(tmp_path: Path) -> None:
     async with other.open(other.cases[0]) as episode:
         await resume(player(episode, *WON, finish("no")), "r", store=tmp_path / "runs.sqlite")
         record = await read("r", store=tmp_path / "runs.sqlite")
-    assert "'take lamp' fails now: OSError: out of oil" in shown(record)[1]
-    assert "is lost: nothing can be done in it" in shown(record)[2]
+    assert "'take lamp' fails now: OSError: out of oil" in results_of_calls(record)[1]
+    assert "is lost: nothing can be done in it" in results_of_calls(record)[2]
 
 
 async def test_every_cut_of_a_record_comes_to_the_same_end() -> None:
     _, there = lamps(BatchLamp, timeout=3)
     store = MemoryStore()
-    whole, _ = await played(there, *WON, finish("lit"), store=store)
+    value, _ = await played(there, *WON, finish("lit"), store=store)
     lines = await store.read("r")
-    for place in range(1, len(lines)):
-        cut = await copy(lines[:place])
+    for index in range(1, len(lines)):
+        cut = await copy(lines[:index])
         async with there.open(there.cases[0]) as episode:
             await episode.catch_up(await read("run", store=cut))
             agent = player(episode, *WON, finish("lit"))
             await resume(agent, "run", store=cut)
             record = await read("run", store=cut)
             assert await episode.reward(record) == 1.0
-        assert shown(record) == shown(whole)
+        assert results_of_calls(record) == results_of_calls(value)
 
 
 async def test_a_move_in_which_the_process_died_is_made_in_the_new_one(tmp_path: Path) -> None:
@@ -205,7 +215,7 @@ async def test_a_move_in_which_the_process_died_is_made_in_the_new_one(tmp_path:
     record, reward = await gone_on(there, *WON, finish("lit"), store=store)
     assert (reward, made[-1].log) == (1.0, WON)
     assert [len(call.attempts) for call in record.calls] == [1, 2, 1, 0]
-    assert shown(record)[1] == "You are in the hall."
+    assert results_of_calls(record)[1] == "You are in the hall."
 
 
 class OtherLamp(Lamp):
@@ -253,7 +263,7 @@ async def test_what_fails_in_the_game_fails_again() -> None:
     with pytest.raises(ModelError):
         await played(there, "break", "look", store=store)
     record, _ = await gone_on(there, "break", "look", *WON, finish("lit"), store=store)
-    assert "crashed: KeyError: 'the game has no such word'" in shown(record)[0]
+    assert "crashed: KeyError: 'the game has no such word'" in results_of_calls(record)[0]
     assert record.calls[0].observation.outcome == "unknown"
     assert made[-1].log == ["break", "look", *WON]
 
@@ -265,8 +275,8 @@ async def test_a_game_that_hangs_is_lost_and_stays_so() -> None:
         record, reward = await played(there, "wait", "take lamp", finish("no"), store=store)
     finally:
         made[1].let_on.set()
-    assert "did not end in 0.05 s" in shown(record)[0]
-    assert "the environment did not answer in time and is lost" in shown(record)[1]
+    assert "did not end in 0.05 s" in results_of_calls(record)[0]
+    assert "the environment did not answer in time and is lost" in results_of_calls(record)[1]
     async with there.open(there.cases[0]) as episode:
         await episode.catch_up(record)
         (tool,) = episode.tools
@@ -287,7 +297,7 @@ async def test_who_waits_in_vain_behind_another_move_is_lost_with_it() -> None:
     codes = [call.observation.code for call in record.calls[:2] if call.observation is not None]
     # Whose time ends first loses it for both: the other may hear of it before its own time ends.
     assert codes in (["timeout", "timeout"], ["timeout", "tool_error"], ["tool_error", "timeout"])
-    assert "is lost" in shown(record)[2]
+    assert "is lost" in results_of_calls(record)[2]
     async with there.open(there.cases[0]) as episode:
         await episode.catch_up(record)
         assert made[-1].log == []
@@ -297,12 +307,12 @@ async def test_who_waits_in_vain_behind_another_move_is_lost_with_it() -> None:
 
 
 class Pictures(Lamp):
-    def reset(self, **said: Any) -> Any:
+    def reset(self, **value: Any) -> Any:
         return 7
 
 
 class Two(Lamp):
-    def reset(self, **said: Any) -> Any:
+    def reset(self, **value: Any) -> Any:
         return ["a", "b"], {}
 
 
@@ -333,7 +343,10 @@ def test_what_is_no_environment_is_told_before_anything(kind: Any, why: str) -> 
 async def test_what_steps_otherwise_is_told() -> None:
     _, there = lamps(Three)
     record, _ = await played(there, "look", finish("no"), store=MemoryStore())
-    assert "step gave 3 values: four values (gym) or five (gymnasium) are known" in shown(record)[0]
+    assert (
+        "step gave 3 values: four values (gym) or five (gymnasium) are known"
+        in results_of_calls(record)[0]
+    )
 
 
 async def test_a_game_that_begins_otherwise_each_time_cannot_be_evaluated() -> None:

@@ -55,8 +55,8 @@ class Adder:
             message = "the server is on fire"
             raise ModelError(message)
         self.asked.append(f"c{number} {position(prompt) + 1}")
-        said = next((part.text for part in prompt.parts if part.role == "tool"), "")
-        lines = [act(self.calls, to=int(number)), say(said)]
+        text = next((part.text for part in prompt.parts if part.role == "tool"), "")
+        lines = [act(self.calls, to=int(number)), say(text)]
         scripted = ScriptedModel(lines, tools=[add], usage=PAID, name=self.info.name)
         return await scripted.complete(prompt, on_text)
 
@@ -262,8 +262,8 @@ async def test_a_vote_is_one_trial_of_several_runs(tmp_path: Path) -> None:
     assert (one.answer, one.passed, one.votes) == ("1", True, 3)
     assert [run.removeprefix(one.run_id) for run in one.runs] == [".2", ".1", ".3", ".verifier"]
     assert one.counted.usage.tokens == 4 * 15
-    whole = await api.read(one.run_id, store=tmp_path / "r.sqlite")
-    assert one.counted.seconds == whole.total.active_ms / 1000
+    record = await api.read(one.run_id, store=tmp_path / "r.sqlite")
+    assert one.counted.seconds == record.total.active_ms / 1000
 
 
 async def test_a_judge_is_tried_first_and_what_it_judged_is_not_paid_again(tmp_path: Path) -> None:
@@ -300,13 +300,13 @@ async def test_a_judge_of_no_use_is_not_that_of_the_results(tmp_path: Path) -> N
 
         return Judge(judging(ScriptedModel([rated], name=f"judge:{of_invented}")))
 
-    place = tmp_path / "r.sqlite"
+    path = tmp_path / "r.sqlite"
     with pytest.raises(ConfigError, match="gave 3 to a right answer and 3 to an invented one"):
-        await evaluate(plan(judge=judged(3)), place)
+        await evaluate(plan(judge=judged(3)), path)
     with pytest.raises(ConfigError, match="a store without an evaluation"):
-        Results(place)
+        Results(path)
     one = World("w", CASES[:1])
-    done = await evaluate(plan(world=one, judge=judged(1)), place)
+    done = await evaluate(plan(world=one, judge=judged(1)), path)
     assert done.outcomes[0].judgement
     assert (done.outcomes[0].judgement.score, done.about.judge) == (3, "judge:1 (passes 4)")
 
@@ -315,13 +315,13 @@ async def test_a_judge_costs_what_its_price_says(tmp_path: Path) -> None:
     model = ScriptedModel([], name="judge:test", usage=PAID)
     agent = Agent(model=Adder(), tools=[add])
     free = [Configuration("plain", agent, price=Price(0.0, 0.0))]
-    found = []
+    judged = []
     for each in (None, Price(0.0, 0.0), Price(10.0, 10.0)):
         asked = plan(configurations=free, judge=Judge(judging(model), price=each))
-        found.append(await foreseen(asked, tmp_path / "r.sqlite"))
-    assert [one.unknown for one in found] == [("judge:test",), (), ()]
-    assert [one.max_cost for one in found] == [4.0, 0.0, 4.0]
-    assert [one.about for one in found] == pytest.approx([0.0, 0.0, 4 * 0.0265])
+        judged.append(await foreseen(asked, tmp_path / "r.sqlite"))
+    assert [one.unknown for one in judged] == [("judge:test",), (), ()]
+    assert [one.max_cost for one in judged] == [4.0, 0.0, 4.0]
+    assert [one.about for one in judged] == pytest.approx([0.0, 0.0, 4 * 0.0265])
 
 
 async def test_where_its_judge_fails_a_trial_is_judged_the_next_time(tmp_path: Path) -> None:
@@ -415,8 +415,8 @@ async def test_a_trial_goes_on_in_its_world_where_its_record_is(tmp_path: Path) 
     counts = plan(world=world, configurations=[Configuration("a", agent)])
     done = await evaluate(counts, tmp_path / "r.sqlite")
     assert done.failed
-    whole = ScriptedModel([act("up"), act("up"), say("two")])
-    counts = plan(world=world, configurations=[Configuration("a", Agent(model=whole))])
+    model = ScriptedModel([act("up"), act("up"), say("two")])
+    counts = plan(world=world, configurations=[Configuration("a", Agent(model=model))])
     done = await evaluate(counts, tmp_path / "r.sqlite")
     (one,) = done.outcomes
     assert (one.passed, one.reward, one.counted.calls) == (True, 1.0, {"up": 2})

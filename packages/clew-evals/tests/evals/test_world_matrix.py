@@ -42,11 +42,11 @@ def written(folder: Path) -> Path:
     return folder / "matrix.toml"
 
 
-def told(found: Evaluation) -> list[tuple[Any, ...]]:
+def told(evaluation: Evaluation) -> list[tuple[Any, ...]]:
     """What a report says of each case, but for times."""
     return sorted(
         (one.case, one.passed, one.reward, one.answer, one.counted.steps, one.counted.usage.input)
-        for one in found.outcomes
+        for one in evaluation.outcomes
     )
 
 
@@ -75,14 +75,14 @@ async def cut(matrix: Path, results: Path) -> None:
 async def test_an_evaluation_cut_in_a_move_comes_to_the_same(tmp_path: Path) -> None:
     matrix = written(tmp_path)
     play(tmp_path, "named")
-    whole = await evaluate(read_matrix(matrix), tmp_path / "whole.db")
-    paid = [(one.case, one.reward) for one in whole.outcomes]
+    evaluation = await evaluate(read_matrix(matrix), tmp_path / "whole.db")
+    paid = [(one.case, one.reward) for one in evaluation.outcomes]
     assert paid == [("a", 1.0), ("b", 1.0), ("c", 1.0)]
     await cut(matrix, tmp_path / "cut.db")
     play(tmp_path, "named")
     again = await evaluate(read_matrix(matrix), tmp_path / "cut.db")
     assert again.complete
-    assert told(again) == told(whole)
+    assert told(again) == told(evaluation)
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])  # likewise
@@ -103,8 +103,8 @@ async def test_limits_name_the_tools_of_the_environment(tmp_path: Path) -> None:
     matrix = written(tmp_path)
     play(tmp_path, "named")
     matrix.write_text(f"{MATRIX}\n[agent.limits.calls_per_tool]\nact = 2\n")
-    found = await evaluate(read_matrix(matrix), tmp_path / "capped.db")
-    assert [one.passed for one in found.outcomes] == [False] * 3  # three moves win
+    evaluation = await evaluate(read_matrix(matrix), tmp_path / "capped.db")
+    assert [one.passed for one in evaluation.outcomes] == [False] * 3  # three moves win
     matrix.write_text(f"{MATRIX}\n[agent.limits.calls_per_tool]\natc = 2\n")
     with pytest.raises(ConfigError, match=r"names 'atc', which is no tool .*: did you mean act\?"):
         await evaluate(read_matrix(matrix), tmp_path / "wrong.db")

@@ -213,7 +213,7 @@ class _Events(httpx2.AsyncByteStream):
         if not data or (kinds and kinds[-1] not in {b"", b"message"} and exact(data) is None):
             return b"\n".join([*event, b""])
         if kinds and kinds[-1] not in {b"", b"message"}:
-            odd.append("a message is in an event that is no message")
+            odd.append("a message is in an event of another name")
         loose = [line for line in event if line.partition(b":")[0] not in {b"", *_FIELDS}]
         if loose and exact(data) is None:
             data = b"\n".join(_loose(line) for line in event)

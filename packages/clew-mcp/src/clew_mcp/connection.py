@@ -237,7 +237,7 @@ class Connection:
         if isinstance(message, types.ToolListChangedNotification):
             self._outdated()
         elif isinstance(message, Exception):
-            LOG.debug("MCP server %s sent what is no message: %s", self.server.name, message)
+            LOG.debug("MCP server %s sent an invalid message: %s", self.server.name, message)
 
     async def _elicit(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
@@ -245,7 +245,7 @@ class Connection:
         """Put a question of the server to a person: the call that it is about is held."""
         del context
         if (pending := self.pending.asked_about()) is None:
-            message = "nobody can be asked: several runs are at this server at once"
+            message = "cannot ask a person: several runs share this connection"
             return types.ErrorData(code=types.INVALID_REQUEST, message=message)
         if isinstance(params, types.ElicitRequestURLParams):
             await pending.ask(Question(to_open(params.message, params.url), None))

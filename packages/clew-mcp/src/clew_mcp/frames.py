@@ -137,7 +137,7 @@ def _error(error: Any, odd: list[str]) -> dict[str, Any]:
     fits = isinstance(code, int) and not isinstance(code, bool) and isinstance(message, str)
     if fits:
         return fields
-    odd.append("an error is no object with a code and a message")
+    odd.append("an error is not an object with a code and a message")
     if not isinstance(message, str):
         message = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
     try:

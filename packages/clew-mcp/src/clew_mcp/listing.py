@@ -77,7 +77,7 @@ class _PageReader:
         if not isinstance(tools, list):
             if self._pages == 1:
                 raise ToolError("what it sent is none: tools: a list is required")
-            self.end("its next page is no list")
+            self.end("its next page is not a list")
             return None
         before = len(self._known)
         for tool in msgspec.convert(tools, list[Json]):
@@ -96,7 +96,7 @@ class _PageReader:
     def _wrong(self, next_cursor: Json, cursor: str) -> str:
         """Why a page's cursor leads nowhere; "" if it leads on."""
         if not cursor:
-            return "its cursor is empty" if next_cursor == "" else "its cursor is no text"
+            return "its cursor is empty" if next_cursor == "" else "its cursor is not a text"
         if cursor in self._cursors:
             return "its cursor repeats"
         return "its next pages say nothing new" if self._idle == _IDLE else ""

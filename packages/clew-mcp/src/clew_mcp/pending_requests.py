@@ -205,7 +205,7 @@ class PendingRequests:
         except MCPError as error:
             return self._meaning(error)
         except ValidationError as error:
-            message = f"the MCP server {self._server} sent what is no answer: {_first(error)}"
+            message = f"the MCP server {self._server} sent an invalid answer: {_first(error)}"
             raise ConnectionLost(message) from error
         if isinstance(value, Question):
             self._parked[pending.key] = pending

@@ -32,7 +32,7 @@ from clew_mcp.settings import printable
 
 LOG: Final = logging.getLogger("clew")
 
-NO_MESSAGE: Final = "what it answered is no message of the protocol"
+NO_MESSAGE: Final = "its answer is not a message of the protocol"
 _MAX_QUOTED_CHARS: Final = 500
 _OF_NOTIFICATIONS: Final = frozenset({types.METHOD_NOT_FOUND, types.INVALID_REQUEST})
 """Errors that some servers send, against the protocol, in answer to a notification."""
@@ -57,7 +57,7 @@ class Oddities:
 
     def tell_of_none(self, text: str) -> None:
         """Say, to whom looks closely, what was passed over."""
-        LOG.debug("MCP server %s sent what is no message: %s", self._server, text)
+        LOG.debug("MCP server %s sent an invalid message: %s", self._server, text)
 
     def tell_of_nobodys(self, count: int, text: str) -> None:
         """Say that an answer may be for several requests."""

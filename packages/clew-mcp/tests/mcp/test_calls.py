@@ -338,7 +338,7 @@ async def test_what_is_no_result_leaves_the_call_unknown(plain: Plain) -> None:
     tools = await mcp_tools(plain.server(), pins=plain.pins)
     garbled, echo = await seen(tools, act("plain_garbled"), act("plain_echo", text="x"))
     assert garbled.outcome == "unknown"
-    assert "the MCP server plain sent what is no answer: content: Field required" in garbled.text
+    assert "the MCP server plain sent an invalid answer: content: Field required" in garbled.text
     assert echo.text == "x"
 
 

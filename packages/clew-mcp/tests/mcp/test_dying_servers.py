@@ -22,7 +22,7 @@ from tests.mcp.dying_server import RESULTS
 pytestmark = pytest.mark.anyio
 
 SCRIPT = Path(__file__).with_name("dying_server.py")
-NO_MESSAGE = "what it answered is no message of the protocol"
+NO_MESSAGE = "its answer is not a message of the protocol"
 NO_LIST = "does not list its tools"
 
 
@@ -184,8 +184,8 @@ async def _request(client: anyio.abc.ByteStream) -> bytes:
         (HEAD + b"text/event-stream\r\n\r\n", "SSE stream ended without a response"),
         (HEAD + b'text/event-stream\r\n\r\ndata: {"jso', "SSE stream ended without a response"),
         (HEAD + b"text/html\r\n\r\n<html>", "Unexpected content type: text/html"),
-        (answer(b""), "what it answered is no message of the protocol: (nothing)"),
-        (answer(b"<html>\nGood day"), "what it answered is no message of the protocol: <html>"),
+        (answer(b""), "its answer is not a message of the protocol: (nothing)"),
+        (answer(b"<html>\nGood day"), "its answer is not a message of the protocol: <html>"),
         (b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", "HTTP 500 Internal Server Error"),
     ],
 )

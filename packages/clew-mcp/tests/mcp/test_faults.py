@@ -151,7 +151,7 @@ def at_a_url(**answer: Any) -> Iterator[str]:
         ({"status": 401, "body": b'{"error": "the token expired"}'}, "HTTP 401 Unauthorized"),
         ({"status": 404, "kind": "text/html"}, "HTTP 404 Not Found"),
         ({"kind": "text/html", "body": b"<p>Hello"}, "Unexpected content type"),
-        ({"body": b"{"}, "what it answered is no message of the protocol: {"),
+        ({"body": b"{"}, "its answer is not a message of the protocol: {"),
         ({"body": b"[" * 100_000_000}, "the answer is longer than 32 MB"),
         ({"never": Event()}, "it did not answer in 2 s"),
     ],

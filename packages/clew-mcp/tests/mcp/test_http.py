@@ -130,7 +130,7 @@ async def test_a_server_that_is_gone_did_nothing_and_ends_no_run(pins: Path) -> 
         (404, "text/html", b"<p>no", "HTTP 404 Not Found"),
         (503, "text/plain", b"", "HTTP 503 Service Unavailable"),
         (200, "text/html", b"<p>hello", "Unexpected content type"),
-        (200, "application/json", b"{", "what it answered is no message of the protocol: {"),
+        (200, "application/json", b"{", "its answer is not a message of the protocol: {"),
         (200, "application/json", b"[" * 40_000_000, "the answer is longer than 32 MB"),
         (302, "text/plain", b"", "Unexpected content type"),
     ],

@@ -153,7 +153,7 @@ async def test_what_cannot_be_told_is_unknown_at_once_and_quoted(
     async with server(transport, fault, "tools/call") as one:
         (seen,) = await called(one, tmp_path, act("odd_a"))
     assert (seen.ok, seen.code, seen.outcome) == (False, "crashed", "unknown")
-    assert "what it answered is no message of the protocol: " in seen.text
+    assert "its answer is not a message of the protocol: " in seen.text
     assert ("found" in seen.text) == (b"found" in frame(fault, 1, result_of("tools/call")))
 
 

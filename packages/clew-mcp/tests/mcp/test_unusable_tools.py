@@ -225,9 +225,9 @@ def page(*names: str, **more: Any) -> dict[str, Any]:
 
 ENDS: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "empty": ({"first": page("one", nextCursor="")}, ["one"], "its cursor is empty"),
-    "a number": ({"first": page("one", nextCursor=1)}, ["one"], "its cursor is no text"),
-    "a list": ({"first": page("one", nextCursor=["a"])}, ["one"], "its cursor is no text"),
-    "false": ({"first": page("one", nextCursor=False)}, ["one"], "its cursor is no text"),
+    "a number": ({"first": page("one", nextCursor=1)}, ["one"], "its cursor is not a text"),
+    "a list": ({"first": page("one", nextCursor=["a"])}, ["one"], "its cursor is not a text"),
+    "false": ({"first": page("one", nextCursor=False)}, ["one"], "its cursor is not a text"),
     "repeated": (
         {"first": page("one", nextCursor="a"), "a": page("two", nextCursor="a")},
         ["one", "two"],
@@ -262,12 +262,12 @@ ENDS: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "leads to no list": (
         {"first": page("one", nextCursor="a"), "a": {"tools": "none"}},
         ["one"],
-        "its next page is no list",
+        "its next page is not a list",
     ),
     "leads to nothing": (
         {"first": page("one", "two", nextCursor="a"), "a": {}},
         ["one", "two"],
-        "its next page is no list",
+        "its next page is not a list",
     ),
     "null": ({"first": page("one", nextCursor=None)}, ["one"], ""),
     "an empty page between": (

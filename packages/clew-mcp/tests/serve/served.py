@@ -69,13 +69,13 @@ class Person:
         self.said = types.ElicitResult.model_validate(
             {"action": action, "content": content or None}
         )
-        self.shown: list[types.ElicitRequestFormParams] = []
+        self.requests: list[types.ElicitRequestFormParams] = []
 
     async def __call__(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestFormParams)
-        self.shown.append(params)
+        self.requests.append(params)
         return self.said
 
 

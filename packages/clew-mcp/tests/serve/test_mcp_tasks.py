@@ -183,7 +183,7 @@ async def test_what_a_task_of_the_core_asks_is_asked_while_its_result_is_waited_
         result = await raw(client, "tasks/result", taskId=run_id)
     related = {"io.modelcontextprotocol/related-task": {"taskId": run_id}}
     assert result["_meta"] == related
-    assert dict(person.shown[0].meta or {}) == related
+    assert dict(person.requests[0].meta or {}) == related
     assert letters.sent == ["Dear Ada"]
 
 

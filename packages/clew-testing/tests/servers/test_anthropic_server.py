@@ -6,7 +6,7 @@ import anthropic
 import httpx2
 import pytest
 
-from clew_testing.servers.anthropic_rules import Refused, check
+from clew_testing.servers.anthropic_rules import AnthropicRefusal, check
 from clew_testing.servers.anthropic_server import AnthropicServer, Drop, Fail, Say, Turn
 
 USER: dict[str, Any] = {"role": "user", "content": "Go."}
@@ -164,7 +164,7 @@ def test_what_the_api_takes(asked: Any) -> None:
 
 @pytest.mark.parametrize(("asked", "why"), REFUSED, ids=range(len(REFUSED)))
 def test_what_the_api_refuses(asked: Any, why: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(AnthropicRefusal) as refused:
         check(asked, max_tokens=4096)
     assert why in str(refused.value)
 
@@ -204,7 +204,9 @@ def test_thinking_that_was_altered_or_moved_is_refused(change: Any, bound: bool)
     first = {"role": "user", "content": change.get("first", "Go.")}
     messages = [first, said(*content), result(content[-1]["id"])]
     top = {key: change[key] for key in ("model", "system", "tools") if key in change}
-    with pytest.raises(Refused, match="Invalid `signature` in `thinking` block") as refused:
+    with pytest.raises(
+        AnthropicRefusal, match="Invalid `signature` in `thinking` block"
+    ) as refused:
         check(asked | top | {"messages": messages})
     assert ("bound to a different conversation" in str(refused.value)) == bound
     if bound:

@@ -7,7 +7,7 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
-from clew_testing.servers.gemini_rules import Refused, check, sign
+from clew_testing.servers.gemini_rules import GeminiRefusal, check, sign
 from clew_testing.servers.gemini_server import GeminiServer
 from clew_testing.servers.http_server import Drop, Fail, Say, Turn
 
@@ -136,7 +136,7 @@ def test_what_the_api_takes(asked: Any) -> None:
 
 @pytest.mark.parametrize(("asked", "said"), REFUSED)
 def test_what_the_api_refuses(asked: Any, said: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(GeminiRefusal) as refused:
         check(asked, MODEL)
     assert said in str(refused.value)
 
@@ -145,14 +145,14 @@ def test_a_signature_is_for_one_call_only() -> None:
     one, other = called("a", args={"n": 1}), called("a", args={"n": 1.0})
     altered = {"functionCall": other["parts"][0]["functionCall"]}
     altered["thoughtSignature"] = one["parts"][0]["thoughtSignature"]
-    with pytest.raises(Refused, match="Corrupted thought signature"):
+    with pytest.raises(GeminiRefusal, match="Corrupted thought signature"):
         check(body({"role": "model", "parts": [altered]}, answered("a")), MODEL)
 
 
 def test_a_note_beside_results_begins_no_turn() -> None:
     results = answered("a")
     results["parts"].append({"text": "Two steps left."})
-    with pytest.raises(Refused, match="missing a thought_signature"):
+    with pytest.raises(GeminiRefusal, match="missing a thought_signature"):
         check(body(called("a", signed=False), results), MODEL)
 
 
@@ -165,7 +165,7 @@ def test_a_note_beside_results_begins_no_turn() -> None:
 )
 def test_older_models_take_less(asked: Any, said: str) -> None:
     check(asked, MODEL)
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(GeminiRefusal, match=said):
         check(asked, "gemini-2.0-flash")
     check(body(called("a", signed=False), answered("a")), "gemini-2.0-flash")
 

@@ -62,7 +62,7 @@ def read_url(text: str, base: httpx2.URL | None = None) -> httpx2.URL:
 
 
 def port(url: httpx2.URL) -> int:
-    """The port, said or not."""
+    """The explicit or default port."""
     return _PORTS[url.scheme] if url.port is None else url.port
 
 
@@ -130,7 +130,7 @@ async def _way(url: httpx2.URL, allow: Collection[str]) -> HttpRoute:
 
 @cache
 def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """Whom to trust: as the variables say, which are here to tell one answer from another."""
+    """TLS context for the CA variables (the arguments are the cache key)."""
     del file, folder
     return httpx2.create_ssl_context()
 

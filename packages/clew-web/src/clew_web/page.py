@@ -74,7 +74,7 @@ def _part(url: str, page: PageText, offset: int) -> Observation:
     """The passages from `offset` on, as many as are shown at once."""
     passages = page.passages
     if not passages:
-        text = "there is no text on this page that can be read: try another page"
+        text = "no readable text on this page: try another page"
         raise WebToolError("not_readable", text)
     ahead = [one for one in passages if one.offset + len(one.text) > offset]
     if not ahead:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 @dataclass(frozen=True)
-class Said:
+class SiteAnswer:
     """An answer."""
 
     body: bytes = b""
@@ -38,21 +38,21 @@ class Was:
         return json.loads(self.body)
 
 
-Route: TypeAlias = Said | Callable[[Was], Said] | None
+Route: TypeAlias = SiteAnswer | Callable[[Was], SiteAnswer] | None
 """None: no answer until the site closes."""
 
 
-def as_json(value: object, status: int = 200, **headers: str) -> Said:
+def as_json(value: object, status: int = 200, **headers: str) -> SiteAnswer:
     named = {name.replace("_", "-"): text for name, text in headers.items()}
-    return Said(json.dumps(value).encode(), "application/json", status, named)
+    return SiteAnswer(json.dumps(value).encode(), "application/json", status, named)
 
 
-def page(text: str, status: int = 200) -> Said:
-    return Said(text.encode(), status=status)
+def page(text: str, status: int = 200) -> SiteAnswer:
+    return SiteAnswer(text.encode(), status=status)
 
 
-def moved(where: str, status: int = 302) -> Said:
-    return Said(status=status, headers={"location": where})
+def moved(where: str, status: int = 302) -> SiteAnswer:
+    return SiteAnswer(status=status, headers={"location": where})
 
 
 class Server(ThreadingHTTPServer):
@@ -101,17 +101,17 @@ class Site:
 
     def routes(self, routes: Mapping[str, Route | list[Route]]) -> None:
         """Answer to these paths from now on."""
-        for path, said in routes.items():
-            self._left[path.rstrip("/")] = list(said) if isinstance(said, list) else [said]
+        for path, answer in routes.items():
+            self._left[path.rstrip("/")] = list(answer) if isinstance(answer, list) else [answer]
 
-    def answer(self, was: Was) -> Said | None:
+    def answer(self, was: Was) -> SiteAnswer | None:
         self.asked.append(was)
         left = self._left.get(was.path.rstrip("/"), [page("<p>nothing here</p>", 404)])
         route = left.pop(0) if len(left) > 1 else left[0]
         if route is None:
             self._closing.wait()
             return None
-        return route if isinstance(route, Said) else route(was)
+        return route if isinstance(route, SiteAnswer) else route(was)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         site = self
@@ -130,20 +130,20 @@ class Site:
                     self.rfile.read(length),
                 )
                 self.close_connection = True
-                said = site.answer(was)
-                if said is None:
+                answer = site.answer(was)
+                if answer is None:
                     return
-                self.send_response(said.status)
-                if said.type:
-                    self.send_header("content-type", said.type)
-                for name, value in said.headers.items():
+                self.send_response(answer.status)
+                if answer.type:
+                    self.send_header("content-type", answer.type)
+                for name, value in answer.headers.items():
                     self.send_header(name, value)
                 self.send_header("connection", "close")
-                if not {"content-length", "transfer-encoding"} & said.headers.keys():
-                    self.send_header("content-length", str(len(said.body)))
+                if not {"content-length", "transfer-encoding"} & answer.headers.keys():
+                    self.send_header("content-length", str(len(answer.body)))
                 self.end_headers()
                 with contextlib.suppress(OSError):  # the client has read enough
-                    self.wfile.write(said.body)
+                    self.wfile.write(answer.body)
 
             def do_POST(self) -> None:
                 self.do_GET()

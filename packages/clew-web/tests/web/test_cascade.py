@@ -131,7 +131,7 @@ class Text(str):
         return "otherwise"
 
 
-class Whole(int):
+class IntSubclass(int):
     pass
 
 
@@ -157,8 +157,8 @@ class Word(StrEnum):
 
 SUBCLASSES: list[tuple[Any, Json]] = [
     (Text("text"), "text"),
-    ({"a": Text("text"), "b": [Whole(3), Part(0.5)]}, {"a": "text", "b": [3, 0.5]}),
-    (Row([Whole(1), Table(a=Part(1.5))]), [1, {"a": 1.5}]),
+    ({"a": Text("text"), "b": [IntSubclass(3), Part(0.5)]}, {"a": "text", "b": [3, 0.5]}),
+    (Row([IntSubclass(1), Table(a=Part(1.5))]), [1, {"a": 1.5}]),
     (Raw(b"abc"), "YWJj"),
     (Word.YES, "yes"),
     (Observation(content=Text("text")), "text"),

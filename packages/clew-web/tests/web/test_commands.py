@@ -37,8 +37,8 @@ def test_tools_are_listed_and_lookup_brings_its_guard() -> None:
 def test_a_search_and_a_page_are_had_over_http() -> None:
     with Site({}) as site:
         hit = {"url": f"{site.url}/light", "title": "Skerryvore", "content": "A lighthouse."}
-        found = as_json({"results": [hit], "unresponsive_engines": []})
-        site.routes({"/search": found, "/light": page(PAGE)})
+        document = as_json({"results": [hit], "unresponsive_engines": []})
+        site.routes({"/search": document, "/light": page(PAGE)})
         script = [
             Say(None, [("web_search", '{"query": "skerryvore lighthouse"}')]),
             Say(None, [("fetch_page", f'{{"url": "{site.url}/light"}}')]),

@@ -61,9 +61,9 @@ async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> Non
         lived = agent.replace(model=ScriptedModel(script), prompt=PROMPT)
         result = await run(lived, example.goal, store=store)
         record = await read(result.run_id, store=store)
-        shown = [call for step in example.steps for call in step.calls]
-        assert len(record.calls) == len(shown)
-        for call, told in zip(record.calls[:-1], shown, strict=False):
+        steps = [call for step in example.steps for call in step.calls]
+        assert len(record.calls) == len(steps)
+        for call, told in zip(record.calls[:-1], steps, strict=False):
             assert (call.observation and call.observation.content) == (
                 told.observation and told.observation.content
             )

@@ -3,7 +3,7 @@
 import pytest
 
 from clew_web import fetch_page
-from tests.web.site import Said, Site
+from tests.web.site import Site, SiteAnswer
 from tests.web.test_page import near
 
 TEXTS = {
@@ -34,6 +34,6 @@ TEXTS = {
     ],
 )
 async def test_a_web_page_in_no_certain_encoding_says_so(kind: str, body: bytes, note: str) -> None:
-    with Site({"/a": Said(body, kind)}) as site:
+    with Site({"/a": SiteAnswer(body, kind)}) as site:
         seen = await fetch_page(near(site)).call({"url": f"{site.url}/a"}, "")
     assert seen.content["note"].startswith(note)

@@ -9,7 +9,7 @@ from pypdf.generic import DecodedStreamObject, NameObject
 
 from clew.toolbox.docs import Library, docs_tools
 from tests.tools.test_docs import pdf
-from tests.web.site import Said, Site
+from tests.web.site import Site, SiteAnswer
 from tests.web.test_page import near, read
 
 
@@ -22,7 +22,7 @@ def shelf(folder: Path, **files: bytes) -> Library:
 
 async def test_a_deep_page_of_the_web_is_read_and_says_so() -> None:
     text = "<p>The kelp is cut in May by boat, and dried on the stones of the shore.</p>"
-    with Site({"/a": Said(("<body>" + "<div>" * 4_000 + text).encode())}) as site:
+    with Site({"/a": SiteAnswer(("<body>" + "<div>" * 4_000 + text).encode())}) as site:
         seen = await read(near(site), f"{site.url}/a")
     assert "The kelp is cut in May" in seen.content["results"][0]["snippet"]
     assert seen.content["note"].startswith("nested 4,00")
@@ -61,14 +61,14 @@ def pages(*texts: str) -> bytes:
 async def test_pages_of_a_half_scanned_pdf_are_named(
     tmp_path: Path, texts: tuple[str, ...], note: str
 ) -> None:
-    found = shelf(tmp_path / "notes", a_pdf=pages(*texts))
-    said = dict(found.load().notes).get("a.pdf", "")
-    assert said.startswith(note)
-    assert bool(said) == bool(note)
-    search, _ = docs_tools(found)
+    results = shelf(tmp_path / "notes", a_pdf=pages(*texts))
+    value = dict(results.load().notes).get("a.pdf", "")
+    assert value.startswith(note)
+    assert bool(value) == bool(note)
+    search, _ = docs_tools(results)
     for query in ("kelp", "nothing"):
         seen = await search.call({"query": query}, "")
         assert note in seen.content.get("looked", "")
-    with Site({"/a.pdf": Said(pages(*texts), "application/pdf")}) as site:
+    with Site({"/a.pdf": SiteAnswer(pages(*texts), "application/pdf")}) as site:
         seen = await read(near(site), f"{site.url}/a.pdf")
     assert seen.content.get("note", "").startswith(note)

@@ -8,7 +8,7 @@ from clew.core.events import Observation
 from clew_web import Answer, Kind, Reach, WebToolError, fetch_page
 from clew_web.extract_text import readable
 from tests.tools.test_docs import pdf
-from tests.web.site import Said, Site, moved, page
+from tests.web.site import Site, SiteAnswer, moved, page
 
 ARTICLE = """<!DOCTYPE html><html><head><title>Skerryvore | Lights</title></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/about">About us</a></li></ul></nav>
@@ -64,7 +64,7 @@ async def test_a_page_is_read_without_what_stands_around_its_text() -> None:
 
 async def test_a_long_page_is_read_on_from_an_offset() -> None:
     paragraphs = [f"Paragraph {number}. " + "word " * 120 for number in range(20)]
-    with Site({"/a": Said("\n\n".join(paragraphs).encode(), "text/plain")}) as site:
+    with Site({"/a": SiteAnswer("\n\n".join(paragraphs).encode(), "text/plain")}) as site:
         offset, texts, ids = 0, list[str](), list[str]()
         while True:
             seen = await read(near(site), f"{site.url}/a", offset=offset)
@@ -90,8 +90,8 @@ async def test_where_it_was_led_is_where_it_is_from() -> None:
 async def test_a_pdf_is_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
     body = pdf("The tower is 48 metres tall.", "It has 151 steps.")
     routes: dict[str, Any] = {
-        "/a.pdf": Said(body, "application/pdf"),
-        "/b.pdf": Said(b"%PDF-1.4 broken", "application/pdf"),
+        "/a.pdf": SiteAnswer(body, "application/pdf"),
+        "/b.pdf": SiteAnswer(b"%PDF-1.4 broken", "application/pdf"),
     }
     with Site(routes) as site:
         seen = await read(near(site), f"{site.url}/a.pdf")
@@ -106,19 +106,23 @@ async def test_a_pdf_is_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "says"),
+    ("answer", "kind", "says"),
     [
-        (Said(b"x", "image/png"), "not_readable", "image/png"),
-        (Said(b"<html><body><script>x()</script></body></html>"), "not_readable", "by scripts"),
-        (Said(b""), "not_readable", "no text"),
-        (Said(b" \n ", "text/plain"), "not_readable", "no text"),
-        (Said(b"", status=404), "not_found", ""),
-        (Said(b"", status=403), "refused", ""),
-        (Said(b"x" * 100_000, "text/plain"), "too_large", ""),
+        (SiteAnswer(b"x", "image/png"), "not_readable", "image/png"),
+        (
+            SiteAnswer(b"<html><body><script>x()</script></body></html>"),
+            "not_readable",
+            "by scripts",
+        ),
+        (SiteAnswer(b""), "not_readable", "no text"),
+        (SiteAnswer(b" \n ", "text/plain"), "not_readable", "no readable text"),
+        (SiteAnswer(b"", status=404), "not_found", ""),
+        (SiteAnswer(b"", status=403), "refused", ""),
+        (SiteAnswer(b"x" * 100_000, "text/plain"), "too_large", ""),
     ],
 )
-async def test_what_cannot_be_read_is_told(said: Said, kind: Kind, says: str) -> None:
-    with Site({"/a": said}) as site:
+async def test_what_cannot_be_read_is_told(answer: SiteAnswer, kind: Kind, says: str) -> None:
+    with Site({"/a": answer}) as site:
         await refuses(near(site, max_bytes=50_000), f"{site.url}/a", kind, says)
 
 
@@ -144,9 +148,9 @@ def test_a_page_may_say_its_encoding_itself() -> None:
         "<html><head><meta charset='gb2312'><title>灯塔</title></head><body>"
         f"<p>{'灯塔建于一八四四年。' * 20}</p></body></html>"
     ).encode("gb2312")
-    found = readable(Answer("https://a.example/x", body, headers={"content-type": "text/html"}))
-    assert found.title == "灯塔"
-    assert "灯塔建于一八四四年" in found.passages[0].text
+    text = readable(Answer("https://a.example/x", body, headers={"content-type": "text/html"}))
+    assert text.title == "灯塔"
+    assert "灯塔建于一八四四年" in text.passages[0].text
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a.md", "text/plain"), ("a", "text/markdown")])
@@ -162,7 +166,9 @@ def test_headings_of_markdown_are_known(name: str, kind: str) -> None:
 
 
 async def test_robots_are_respected() -> None:
-    robots = Said(b"User-agent: clew\nDisallow: /private/\nAllow: /private/*.html$\n", "text/plain")
+    robots = SiteAnswer(
+        b"User-agent: clew\nDisallow: /private/\nAllow: /private/*.html$\n", "text/plain"
+    )
     routes = {"/robots.txt": robots, "/private/a": page(ARTICLE), "/private/b.html": page(ARTICLE)}
     with Site(routes) as site:
         await refuses(near(site), f"{site.url}/private/a", "robots", "asks programs not to")
@@ -171,13 +177,13 @@ async def test_robots_are_respected() -> None:
 
 
 async def test_rules_for_others_are_not_ours() -> None:
-    robots = Said(b"User-agent: other\nDisallow: /\n", "text/plain")
+    robots = SiteAnswer(b"User-agent: other\nDisallow: /\n", "text/plain")
     with Site({"/robots.txt": robots, "/a": page(ARTICLE)}) as site:
         await read(near(site), f"{site.url}/a")
 
 
 async def test_every_site_on_the_way_is_asked_for_its_rules_once() -> None:
-    closed = Said(b"User-agent: *\nDisallow: /\n", "text/plain")
+    closed = SiteAnswer(b"User-agent: *\nDisallow: /\n", "text/plain")
     with Site({"/robots.txt": closed, "/c": page(ARTICLE)}) as other:
         with Site({"/a": moved("/b"), "/b": moved(f"{other.url}/c")}) as site:
             reach = Reach(allow=(site.host, other.host))
@@ -188,13 +194,13 @@ async def test_every_site_on_the_way_is_asked_for_its_rules_once() -> None:
 
 @pytest.mark.parametrize("status", [429, 503])
 async def test_nothing_is_read_while_the_rules_cannot_be(status: int) -> None:
-    with Site({"/robots.txt": Said(status=status, headers={"retry-after": "99"})}) as site:
+    with Site({"/robots.txt": SiteAnswer(status=status, headers={"retry-after": "99"})}) as site:
         await refuses(near(site), f"{site.url}/a", "robots", "cannot say now")
 
 
 @pytest.mark.parametrize("status", [403, 404])
 async def test_who_has_no_rules_may_be_read(status: int) -> None:
-    with Site({"/robots.txt": Said(b"no", status=status), "/a": page(ARTICLE)}) as site:
+    with Site({"/robots.txt": SiteAnswer(b"no", status=status), "/a": page(ARTICLE)}) as site:
         await read(near(site), f"{site.url}/a")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.web.site import Said, Site
+from tests.web.site import Site, SiteAnswer
 from tests.web.test_page import near, read
 
 PRICES = "<html><head>{}</head><body><main><p>The fare to the lighthouse is 5 € “per day” for \
@@ -13,7 +13,7 @@ EURO, BOM = "5 € “per day”", b"\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize(
-    ("header", "head", "data", "shown"),
+    ("header", "head", "data", "text"),
     [
         ("iso-8859-1", "", "cp1252", EURO),
         ("ISO-8859-1", "", "cp1252", EURO),
@@ -36,12 +36,12 @@ EURO, BOM = "5 € “per day”", b"\xef\xbb\xbf"
     ],
 )
 async def test_web_pages_are_decoded_as_browsers_do(
-    header: str, head: str, data: str, shown: str
+    header: str, head: str, data: str, text: str
 ) -> None:
     kind = f"text/html; charset={header}" if header else "text/html"
-    with Site({"/a": Said(PRICES.format(head).encode(data), kind)}) as site:
+    with Site({"/a": SiteAnswer(PRICES.format(head).encode(data), kind)}) as site:
         seen = await read(near(site), f"{site.url}/a")
-    assert shown in seen.content["results"][0]["snippet"]
+    assert text in seen.content["results"][0]["snippet"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ async def test_web_pages_are_decoded_as_browsers_do(
 )
 async def test_labels_mean_what_the_standard_says(label: str, text: str, encoding: str) -> None:
     body = f"kelp {text}".encode(encoding)
-    with Site({"/a": Said(body, f"text/plain; charset={label}")}) as site:
+    with Site({"/a": SiteAnswer(body, f"text/plain; charset={label}")}) as site:
         seen = await read(near(site), f"{site.url}/a")
     assert seen.content["results"][0]["snippet"] == f"kelp {text}"
     assert "note" not in seen.content

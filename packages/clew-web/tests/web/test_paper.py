@@ -11,7 +11,7 @@ from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import tool
 from clew_web import Article, KeepPlace, Reach, WebToolError, paper_tools
 from clew_web.paper import sentences
-from tests.web.site import Said, Site, Was, as_json
+from tests.web.site import Site, SiteAnswer, Was, as_json
 
 NOTES = {
     "Skerryvore": [
@@ -25,8 +25,8 @@ NOTES = {
 
 
 async def called(name: str, **args: Json) -> Observation:
-    (found,) = (one for one in paper_tools(NOTES) if one.name == name)
-    seen = await found.call(args, "run:1.1")
+    (tool,) = (one for one in paper_tools(NOTES) if one.name == name)
+    seen = await tool.call(args, "run:1.1")
     assert isinstance(seen, Observation)
     return seen
 
@@ -66,8 +66,8 @@ async def test_lookup_gives_a_sentence(number: int, sentence: str) -> None:
     seen = await called("lookup", title="Skerryvore", word="LIGHThouse", number=number)
     assert (seen.content["number"], seen.content["of"]) == (number, 3)
     (piece,) = seen.evidence
-    whole = " ".join(part.strip() for part in NOTES["Skerryvore"])
-    assert (piece.text, whole[piece.offset :].startswith(sentence)) == (sentence, True)
+    text = " ".join(part.strip() for part in NOTES["Skerryvore"])
+    assert (piece.text, text[piece.offset :].startswith(sentence)) == (sentence, True)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ SCRIPT = [
 ]
 
 
-def found_in(record: Any) -> list[str]:
+def texts_in(record: Any) -> list[str]:
     texts: list[str] = []
     for call in record.calls:
         if call.action.name == "lookup":
@@ -166,7 +166,7 @@ async def test_lookup_goes_on_where_the_record_says() -> None:
     store = MemoryStore()
     result = await run(agent(*SCRIPT), "?", store=store)
     record = await read(result.run_id, store=store)
-    assert found_in(record) == WANTED
+    assert texts_in(record) == WANTED
     assert record.calls[3].args == {"word": "lighthouse", "title": "Skerryvore", "number": 1}
 
 
@@ -176,7 +176,7 @@ async def test_a_fork_goes_on_at_the_right_sentence() -> None:
     script = [*SCRIPT[:5], act("lookup", word="lighthouse"), finish("done")]
     forked = await fork(agent(*script), result.run_id, at=5, store=store)
     record = await read(forked.run_id, store=store)
-    assert found_in(record)[-1] == "The lighthouse is 48.5 metres tall!"
+    assert texts_in(record)[-1] == "The lighthouse is 48.5 metres tall!"
 
 
 async def test_a_resumed_run_goes_on_at_the_right_sentence() -> None:
@@ -186,7 +186,7 @@ async def test_a_resumed_run_goes_on_at_the_right_sentence() -> None:
     script += [act("lookup", word="lighthouse"), finish("done")]
     await resume(agent(*script), first.run_id, say="go on", store=store)
     record = await read(first.run_id, store=store)
-    assert found_in(record)[-1] == "The lighthouse is 48.5 metres tall!"
+    assert texts_in(record)[-1] == "The lighthouse is 48.5 metres tall!"
 
 
 async def test_the_papers_own_format_needs_one_argument_only() -> None:
@@ -201,7 +201,7 @@ async def test_the_papers_own_format_needs_one_argument_only() -> None:
     store = MemoryStore()
     result = await run(asked, "How tall is it?", store=store)
     record = await read(result.run_id, store=store)
-    assert (result.answer, found_in(record)) == ("48.5 metres", WANTED[1:3])
+    assert (result.answer, texts_in(record)) == ("48.5 metres", WANTED[1:3])
 
 
 # ---------------------------------------------------------------- over a wiki
@@ -223,10 +223,10 @@ PAGES = {
 }
 
 
-def wiki(was: Was) -> Said:
+def wiki(was: Was) -> SiteAnswer:
     if was.query.get("list") == "search":
-        found = [{"ns": 0, "title": "Skerryvore"}, {"ns": 0, "title": "Dubh Artach"}]
-        return as_json({"batchcomplete": True, "query": {"search": found}})
+        rows = [{"ns": 0, "title": "Skerryvore"}, {"ns": 0, "title": "Dubh Artach"}]
+        return as_json({"batchcomplete": True, "query": {"search": rows}})
     title = was.query["titles"]
     page = PAGES.get(title, {"title": title, "missing": True})
     if title == "A|B":
@@ -250,7 +250,7 @@ async def test_a_wiki_is_searched_as_it_is_now() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("answer", "kind"),
     [
         (as_json({}), "bad_answer"),
         (as_json([1]), "bad_answer"),
@@ -258,8 +258,8 @@ async def test_a_wiki_is_searched_as_it_is_now() -> None:
         (as_json({"error": {"code": "internal_api_error", "info": ""}}), "refused"),
     ],
 )
-async def test_a_wiki_that_is_none_is_told(said: Said, kind: str) -> None:
-    with Site({"/": said}) as site:
+async def test_a_wiki_that_is_none_is_told(answer: SiteAnswer, kind: str) -> None:
+    with Site({"/": answer}) as site:
         search, _ = paper_tools(api=site.url, reach=Reach(allow=(site.host,)))
         with pytest.raises(WebToolError) as caught:
             await search.call({"entity": "Skerryvore"}, "")
@@ -270,7 +270,7 @@ async def test_a_wiki_that_is_none_is_told(said: Said, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "texts"),
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
         ("Dr. A met J. R. B in St. Ives. He left", ["Dr. A met J. R. B in St. Ives.", "He left"]),
@@ -282,8 +282,8 @@ async def test_a_wiki_that_is_none_is_told(said: Said, kind: str) -> None:
         ("", []),
     ],
 )  # fmt: skip
-def test_sentences_end_where_they_do(text: str, found: list[str]) -> None:
-    assert [sentence for _, sentence in sentences(text)] == found
+def test_sentences_end_where_they_do(text: str, texts: list[str]) -> None:
+    assert [sentence for _, sentence in sentences(text)] == texts
 
 
 @pytest.mark.parametrize("text", ["." * 300_000, "A. " * 100_000, "Mr. " * 80_000, "x. Y" * 80_000])

@@ -18,7 +18,7 @@ from clew.support.errors import ConfigError
 from clew_web import Answer, Kind, Reach, WebRequest, WebToolError, reach_of_environment
 from clew_web.access_policy import retry_after, status_failure
 from clew_web.addresses import public
-from tests.web.site import Said, Site, Was, as_json, moved, page
+from tests.web.site import Site, SiteAnswer, Was, as_json, moved, page
 
 pytestmark = pytest.mark.both_loops
 
@@ -252,7 +252,7 @@ async def test_what_was_posted_is_not_sent_elsewhere() -> None:
 
 
 async def test_a_redirect_to_nowhere_is_an_answer() -> None:
-    with Site({"/a": Said(status=304)}) as site:
+    with Site({"/a": SiteAnswer(status=304)}) as site:
         answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     trouble = status_failure(answer)
     assert trouble is not None
@@ -273,7 +273,7 @@ async def test_no_more_is_read_than_is_allowed() -> None:
 async def test_a_body_in_many_pieces_is_left_when_it_is_too_long() -> None:
     pieces = {"transfer-encoding": "chunked"}
     body = b"1\r\nx\r\n" * 1_000 + b"0\r\n\r\n"
-    with Site({"/a": Said(body, headers=pieces)}) as site:
+    with Site({"/a": SiteAnswer(body, headers=pieces)}) as site:
         assert len((await near(site).ask(WebRequest(f"{site.url}/a", types=()))).body) == 1_000
         await fails(near(site, max_bytes=10), f"{site.url}/a", "too_large")
 
@@ -285,7 +285,9 @@ async def test_what_is_packed_is_unpacked_within_the_limit(
     small, bomb = pack(b"hello " * 10), pack(b"\0" * 5_000_000)
     assert len(bomb) < 10_000
     packed = {"content-encoding": name}
-    with Site({"/a": Said(small, headers=packed), "/b": Said(bomb, headers=packed)}) as site:
+    with Site(
+        {"/a": SiteAnswer(small, headers=packed), "/b": SiteAnswer(bomb, headers=packed)}
+    ) as site:
         answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
         assert answer.body == b"hello " * 10
         await fails(near(site, max_bytes=10_000), f"{site.url}/b", "too_large")
@@ -297,20 +299,20 @@ async def test_what_is_packed_is_unpacked_within_the_limit(
     [(b"not packed", "gzip", "cannot be unpacked"), (b"x", "br", "packed as 'br'")],
 )
 async def test_what_cannot_be_unpacked_is_told(body: bytes, name: str, says: str) -> None:
-    with Site({"/a": Said(body, headers={"content-encoding": name})}) as site:
+    with Site({"/a": SiteAnswer(body, headers={"content-encoding": name})}) as site:
         await fails(near(site), f"{site.url}/a", "bad_answer", says)
 
 
 @pytest.mark.parametrize(("kind", "says"), [("image/png", "image/png"), ("", "does not name")])
 async def test_other_kinds_than_asked_for_are_not_read(kind: str, says: str) -> None:
-    with Site({"/a": Said(b"x" * 1_000, kind)}) as site:
+    with Site({"/a": SiteAnswer(b"x" * 1_000, kind)}) as site:
         with pytest.raises(WebToolError, match=says) as caught:
             await near(site, max_bytes=10).ask(WebRequest(f"{site.url}/a", types=("text/",)))
     assert caught.value.kind == "not_readable"
 
 
 async def test_refusals_are_read_in_part_whatever_their_kind() -> None:
-    with Site({"/a": Said(b"x" * 100_000, "image/png", 418)}) as site:
+    with Site({"/a": SiteAnswer(b"x" * 100_000, "image/png", 418)}) as site:
         answer = await near(site, max_bytes=10).ask(WebRequest(f"{site.url}/a"))
     assert (answer.status, len(answer.body)) == (418, 65_536)
 
@@ -326,21 +328,21 @@ def test_what_is_no_json_is_told() -> None:
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_a_busy_server_is_asked_again_after_the_wait_it_asks_for(status: int) -> None:
-    busy = Said(b"", status=status, headers={"retry-after": "0"})
+    busy = SiteAnswer(b"", status=status, headers={"retry-after": "0"})
     with Site({"/a": [busy, busy, page("at last")]}) as site:
         answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     assert (answer.body, len(site.asked)) == (b"at last", 3)
 
 
 async def test_no_more_than_the_tries_are_made() -> None:
-    busy = Said(b"", status=503, headers={"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"})
+    busy = SiteAnswer(b"", status=503, headers={"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"})
     with Site({"/a": busy}) as site:
         answer = await near(site, tries=2).ask(WebRequest(f"{site.url}/a", types=()))
     assert (answer.status, len(site.asked)) == (503, 2)
 
 
 async def test_a_wait_beyond_the_time_there_is_is_not_begun() -> None:
-    with Site({"/a": Said(b"", status=429, headers={"retry-after": "3600"})}) as site:
+    with Site({"/a": SiteAnswer(b"", status=429, headers={"retry-after": "3600"})}) as site:
         answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
     trouble = status_failure(answer)
     assert trouble is not None
@@ -360,7 +362,7 @@ async def test_a_silent_server_is_left_in_time() -> None:
 
 
 async def test_a_lost_connection_is_tried_again_and_then_told() -> None:
-    short = Said(b"half", headers={"content-length": "100"})
+    short = SiteAnswer(b"half", headers={"content-length": "100"})
     with Site({"/a": [short, page("whole")], "/b": short}) as site:
         answer = await near(site).ask(WebRequest(f"{site.url}/a", types=()))
         assert answer.body == b"whole"
@@ -385,12 +387,12 @@ async def test_who_waits_can_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wait"),
+    ("text", "wait"),
     [("5", 5.0), (" 120 ", 120.0), ("", None), ("soon", None), ("-1", None), ("²", None),
      ("Thu, 01 Jan 1970 00:01:40 GMT", 90.0), ("Thu, 01 Jan 1970 00:00:01 GMT", 0.0)],
 )  # fmt: skip
-def test_waits_are_read_as_seconds_or_dates(said: str, wait: float | None) -> None:
-    assert retry_after({"retry-after": said}, 10.0) == wait
+def test_waits_are_read_as_seconds_or_dates(text: str, wait: float | None) -> None:
+    assert retry_after({"retry-after": text}, 10.0) == wait
 
 
 @pytest.mark.parametrize(
@@ -408,7 +410,7 @@ def test_statuses_have_their_kinds(status: int, kind: str) -> None:
 # ---------------------------------------------------------------- proxies and certificates
 
 
-def through(was: Was) -> Said:
+def through(was: Was) -> SiteAnswer:
     return page(f"by proxy to {was.headers['host']}")
 
 

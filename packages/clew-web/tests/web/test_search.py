@@ -35,7 +35,7 @@ from clew_web import (
 from clew_web.host_limits import share
 from clew_web.results import LONGEST, doc_id, pieces, plain, same_page, shortened
 from clew_web.source import parse_answer
-from tests.web.site import Said, Site, as_json, page
+from tests.web.site import Site, SiteAnswer, as_json, page
 
 KEYS = {
     "SERPER_API_KEY": "serper-secret",
@@ -171,7 +171,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, key)
 
 
-def good(name: str) -> Said:
+def good(name: str) -> SiteAnswer:
     body = SOURCES[name][1]
     return page(body) if isinstance(body, str) else as_json(body)
 
@@ -184,7 +184,7 @@ def path(name: str) -> str:
     return PATHS.get(name, "")
 
 
-async def found(tool: Tool, query: str = "skerryvore engineer", **more: Any) -> Observation:
+async def searched(tool: Tool, query: str = "skerryvore engineer", **more: Any) -> Observation:
     args = {"query": query, **more}
     assert problems(tool.parameters, args) == []
     seen = await tool.call(args, "run:1.1")
@@ -217,7 +217,7 @@ async def refuses(tool: Tool, kind: Kind, *says: str, query: str = "skerryvore")
 
 async def test_serper_gives_google_results_with_its_answers_first() -> None:
     with Site({"": as_json(SERPER)}) as site:
-        seen = await found(search_tool(serper(site.url)), limit=3, language="de")
+        seen = await searched(search_tool(serper(site.url)), limit=3, language="de")
     (was,) = site.asked
     assert was.json == {"q": "skerryvore engineer", "num": 3, "hl": "de"}
     assert was.headers["x-api-key"] == "serper-secret"
@@ -235,7 +235,7 @@ async def test_serper_gives_google_results_with_its_answers_first() -> None:
 
 async def test_brave_gives_text_without_markup() -> None:
     with Site({"": as_json(BRAVE)}) as site:
-        seen = await found(search_tool(brave(site.url)), "lighthouse skerryvore")
+        seen = await searched(search_tool(brave(site.url)), "lighthouse skerryvore")
     (was,) = site.asked
     assert was.headers["x-subscription-token"] == "brave-secret"
     assert was.query == {"q": "lighthouse skerryvore", "count": "5", "text_decorations": "false"}
@@ -249,7 +249,7 @@ async def test_brave_gives_text_without_markup() -> None:
 
 async def test_tavily_has_scores_of_its_own() -> None:
     with Site({"": as_json(TAVILY)}) as site:
-        seen = await found(search_tool(tavily(site.url)))
+        seen = await searched(search_tool(tavily(site.url)))
     assert site.asked[0].headers["authorization"] == "Bearer tavily-secret"
     assert site.asked[0].json == {"query": "skerryvore engineer", "max_results": 5}
     assert [result["score"] for result in seen.content["results"]] == [0.91, 1.0]
@@ -260,7 +260,7 @@ async def test_searxng_is_found_by_its_variable(monkeypatch: pytest.MonkeyPatch)
     await refuses(tool, "no_key", "SEARXNG_BASE_URL")
     with Site({"/s/search": as_json(SEARX)}) as site:
         monkeypatch.setenv("SEARXNG_BASE_URL", f"{site.url}/s/")
-        seen = await found(tool, language="de")
+        seen = await searched(tool, language="de")
     assert site.asked[0].query == {"q": "skerryvore engineer", "format": "json", "language": "de"}
     (result,) = seen.content["results"]
     assert (result["title"], result["snippet"], result["score"]) == ("Skerryvore", "", 0.5)
@@ -269,7 +269,7 @@ async def test_searxng_is_found_by_its_variable(monkeypatch: pytest.MonkeyPatch)
 async def test_wikipedia_gives_beginnings_of_articles_in_its_order() -> None:
     with Site({"/de/api.php": as_json(WIKI)}) as site:
         tool = search_tool(wikipedia(api=f"{site.url}/{{language}}/api.php"))
-        seen = await found(tool, language="de", limit=2)
+        seen = await searched(tool, language="de", limit=2)
     (was,) = site.asked
     assert (was.query["gsrsearch"], was.query["gsrlimit"]) == ("skerryvore engineer", "2")
     assert was.headers["user-agent"].startswith("clew (")
@@ -282,7 +282,7 @@ async def test_wikipedia_gives_beginnings_of_articles_in_its_order() -> None:
 
 async def test_baidu_is_read_from_its_page() -> None:
     with Site({"": page(BAIDU)}) as site:
-        seen = await found(search_tool(baidu(site.url)), "灯塔 工程师")
+        seen = await searched(search_tool(baidu(site.url)), "灯塔 工程师")
     assert (site.asked[0].query["wd"], site.asked[0].query["rn"]) == ("灯塔 工程师", "10")
     assert [(one["title"], one["snippet"], one["url"]) for one in seen.content["results"]] == [
         ("灯塔的历史", "灯塔建于1844年。", "https://a.example/light"),
@@ -296,21 +296,25 @@ async def test_baidu_is_read_from_its_page() -> None:
 
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize(
-    ("said", "kind", "says"),
+    ("answer", "kind", "says"),
     [
-        (Said(b"slow down", status=429, headers={"retry-after": "99"}), "busy", "pause (99)"),
-        (Said(b"oh", status=500, headers={"retry-after": "99"}), "unreachable", "fails (500)"),
-        (Said(b"", status=404), "not_found", "no such page"),
-        (Said(b"x", "image/png"), "not_readable", "image/png"),
+        (SiteAnswer(b"slow down", status=429, headers={"retry-after": "99"}), "busy", "pause (99)"),
+        (
+            SiteAnswer(b"oh", status=500, headers={"retry-after": "99"}),
+            "unreachable",
+            "fails (500)",
+        ),
+        (SiteAnswer(b"", status=404), "not_found", "no such page"),
+        (SiteAnswer(b"x", "image/png"), "not_readable", "image/png"),
         (None, "timeout", "did not answer in 0.3 s"),
     ],
     ids=["429", "500", "404", "a picture", "silence"],
 )
 async def test_every_source_says_what_is_wrong(
-    name: str, said: Said | None, kind: Kind, says: str
+    name: str, answer: SiteAnswer | None, kind: Kind, says: str
 ) -> None:
-    with Site({path(name): said}) as site:
-        tool = search_tool(at(name, site), Reach(seconds=0.3 if said is None else 20))
+    with Site({path(name): answer}) as site:
+        tool = search_tool(at(name, site), Reach(seconds=0.3 if answer is None else 20))
         await refuses(tool, kind, says)
     assert len(site.asked) == 1
 
@@ -320,7 +324,7 @@ async def test_every_source_says_what_is_wrong(
     "body", [b"", b"<html>", b"[]", b"{}", b"null", b'{"results": 1, "query": 2, "organic": 3}']
 )
 async def test_malformed_bodies_are_no_results(name: str, body: bytes) -> None:
-    with Site({path(name): Said(body, "application/json")}) as site:
+    with Site({path(name): SiteAnswer(body, "application/json")}) as site:
         await refuses(search_tool(at(name, site)), "bad_answer")
 
 
@@ -335,15 +339,15 @@ async def test_malformed_bodies_are_no_results(name: str, body: bytes) -> None:
         ("baidu", page(NONE)),
     ],
 )
-async def test_nothing_found_says_what_to_try(name: str, empty: Said) -> None:
+async def test_nothing_found_says_what_to_try(name: str, empty: SiteAnswer) -> None:
     with Site({path(name): empty}) as site:
-        seen = await found(search_tool(at(name, site)))
+        seen = await searched(search_tool(at(name, site)))
     assert seen.content["results"] == []
     assert seen.content["note"].startswith("nothing found: try")
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "kind", "says"),
+    ("name", "answer", "kind", "says"),
     [
         (
             "serper",
@@ -430,23 +434,25 @@ async def test_nothing_found_says_what_to_try(name: str, empty: Said) -> None:
         ),
     ],
 )
-async def test_refusals_are_told_apart(name: str, said: Said, kind: Kind, says: str) -> None:
-    with Site({path(name): said}) as site:
+async def test_refusals_are_told_apart(
+    name: str, answer: SiteAnswer, kind: Kind, says: str
+) -> None:
+    with Site({path(name): answer}) as site:
         await refuses(search_tool(at(name, site)), kind, says)
 
 
 async def test_the_word_error_in_a_result_is_no_error() -> None:
     body = {"batchcomplete": True, "query": {"pages": [], "error": "none"}}
     with Site({"": as_json(body)}) as site:
-        assert (await found(search_tool(at("wiki", site)))).content["results"] == []
+        assert (await searched(search_tool(at("wiki", site)))).content["results"] == []
 
 
 def test_baidu_may_send_to_its_captcha() -> None:
     """The page that it sends to needs no mark of its own: its host is enough."""
     where = "https://wappass.baidu.com/static/captcha/tuxing_v2.html?logid=1"
-    said = baidu().trouble(Answer(where))
-    assert said is not None
-    assert said.kind == "captcha"
+    trouble = baidu().trouble(Answer(where))
+    assert trouble is not None
+    assert trouble.kind == "captcha"
 
 
 @pytest.mark.parametrize("name", ["serper", "brave", "tavily"])
@@ -461,10 +467,10 @@ async def test_a_key_that_is_missing_or_odd_is_told_by_its_variable(
 
 
 async def test_a_key_that_a_server_sends_back_goes_no_further() -> None:
-    said = {"url": "https://a.example/", "title": "brave-secret", "description": "brave-secret!"}
-    body = {"type": "search", "web": {"results": [said]}}
+    fields = {"url": "https://a.example/", "title": "brave-secret", "description": "brave-secret!"}
+    body = {"type": "search", "web": {"results": [fields]}}
     with Site({"": as_json(body)}) as site:
-        seen = await found(search_tool(brave(site.url)))
+        seen = await searched(search_tool(brave(site.url)))
     assert seen.content["results"][0]["snippet"] == "(the key)!"
 
 
@@ -501,7 +507,7 @@ async def test_web_search_stops_at_the_first_source_that_finds_something() -> No
             [baidu(f"{site.url}/a"), tavily(f"{site.url}/b"), wikipedia(api=f"{site.url}/c"),
              brave(f"{site.url}/d")]
         )  # fmt: skip
-        seen = await found(tool)
+        seen = await searched(tool)
     assert [was.path for was in site.asked] == ["/a", "/b", "/c"]
     assert [result["title"] for result in seen.content["results"]] == ["Skerryvore", "Tiree"]
     (failed,) = seen.content["failed"]
@@ -514,7 +520,7 @@ async def test_web_search_asks_all_at_once_and_ranks_what_they_find() -> None:
     routes: dict[str, Any] = {"/a": as_json(SERPER), "/b": good("wiki"), "/c": page("", 404)}
     with Site(routes) as site:
         sources = [serper(f"{site.url}/a"), wikipedia(api=f"{site.url}/b"), baidu(f"{site.url}/c")]
-        seen = await found(web_search(sources, at_once=True))
+        seen = await searched(web_search(sources, at_once=True))
     assert sorted(was.path for was in site.asked) == ["/a", "/b", "/c"]
     results = seen.content["results"]
     assert [(one["score"], one["url"]) for one in results] == [
@@ -534,7 +540,7 @@ async def test_web_search_fails_only_where_all_sources_do() -> None:
         tool = web_search([baidu(f"{site.url}/a"), serper(f"{site.url}/b")])
         await refuses(tool, "all_failed", "baidu: captcha: ", "serper: wrong_key: ")
     with Site({"/a": page(CAPTCHA), "/b": page(NONE)}) as site:
-        seen = await found(web_search([baidu(f"{site.url}/a"), baidu(f"{site.url}/b")]))
+        seen = await searched(web_search([baidu(f"{site.url}/a"), baidu(f"{site.url}/b")]))
     assert (seen.content["results"], len(seen.content["failed"])) == ([], 1)
     assert seen.content["note"].startswith("nothing found by any source")
 
@@ -562,14 +568,14 @@ async def test_the_usual_sources_are_looked_up_at_each_call(
     tool = web_search()
     with Site({"/search": as_json(SEARX)}) as site:
         monkeypatch.setenv("SEARXNG_BASE_URL", site.url)
-        seen = await found(tool)
+        seen = await searched(tool)
     assert [one["title"] for one in seen.content["results"]] == ["Skerryvore"]
 
 
 async def test_a_run_cites_what_it_found_by_an_id_that_stays(tmp_path: Path) -> None:
     with Site({"": good("wiki")}) as site:
         tool = search_tool(wikipedia(api=site.url))
-        first = (await found(tool)).content["results"][0]["doc_id"]
+        first = (await searched(tool)).content["results"][0]["doc_id"]
         script = [
             act("wiki_search", query="skerryvore engineer"),
             act("wiki_search", query="alan stevenson"),
@@ -606,7 +612,7 @@ async def test_a_source_is_two_functions() -> None:
         {"t": "Bad", "u": "javascript:1", "s": ""},
     ]
     with Site({"": as_json(rows)}) as site:
-        seen = await found(search_tool(source), "light", limit=1)
+        seen = await searched(search_tool(source), "light", limit=1)
     assert site.asked[0].query == {"q": "light", "n": "1"}
     (result,) = seen.content["results"]
     assert result["doc_id"].startswith("notes_")
@@ -633,14 +639,14 @@ GARBAGE = st.recursive(
 
 
 @given(GARBAGE, st.sampled_from(sorted(SOURCES)))
-def test_whatever_a_service_answers_there_are_results_or_trouble(said: Any, name: str) -> None:
+def test_whatever_a_service_answers_there_are_results_or_trouble(value: Any, name: str) -> None:
     source = SOURCES[name][0]("https://a.example/")
-    answer = Answer("https://a.example/", json.dumps(said).encode())
+    answer = Answer("https://a.example/", json.dumps(value).encode())
     try:
-        found = parse_answer(source, answer)
+        parsed = parse_answer(source, answer)
     except WebToolError:
         return
-    assert all(piece.doc_id for piece in pieces(source.name, "q", found))
+    assert all(piece.doc_id for piece in pieces(source.name, "q", parsed))
 
 
 # ---------------------------------------------------------------- ids, scores, texts

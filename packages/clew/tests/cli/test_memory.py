@@ -83,7 +83,7 @@ def test_other_files_are_told_and_left_as_they_are() -> None:
     Path("notes.txt").write_text("my notes\n" * 99)
     done = clew("memory", "add", "x", "--memory", "notes.txt")
     assert (done.code, done.out) == (5, "")
-    assert done.err == "clew: notes.txt is no file of memories but some other file: name another\n"
+    assert done.err == "clew: notes.txt is not a clew memory file: choose another\n"
     assert Path("notes.txt").read_text() == "my notes\n" * 99
     clew("memory", "add", "x")
     done = clew("memory", "forget", "m7")

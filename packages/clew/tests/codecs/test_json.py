@@ -151,7 +151,7 @@ def test_a_tool_of_ones_own_may_be_called_answer() -> None:
         ('{"action": "None"}', "the object names no action"),
         ('{"action": null, "args": {}}', "the object names no action"),
         ('{"thought": "hm"}', "the object names no action"),
-        ('{"action": {"name": "search"}}', "the action is no name of a tool"),
+        ('{"action": {"name": "search"}}', "`action` must be the name of a tool"),
         ('{"action": "I should search"}', "the action names no tool"),
         ('{"action": "delete(/home"}', "delete changes things"),
         ('{"action": "move", "args": "a to b"}', "move takes source, target"),

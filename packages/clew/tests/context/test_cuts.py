@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.context.cut_runs import FORMS, Found, cut_at_random
+from benchmarks.context.cut_runs import FORMS, CutTally, cut_at_random
 
 pytestmark = pytest.mark.slow
 
 
-def whole(found: Found) -> None:
+def whole(found: CutTally) -> None:
     assert found.refused == []
     assert found.diverged == []
 
@@ -17,7 +17,7 @@ def whole(found: Found) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_every_cut_leaves_a_conversation_that_is_whole(form: str, anyio_backend: str) -> None:
-    found = Found()
+    found = CutTally()
     for seed in range(12):
         found.add(await cut_at_random(form, seed))
     whole(found)

@@ -36,7 +36,7 @@ def test_the_server_counts_prompts_breaks_and_what_is_over_the_window() -> None:
     assert first["tool_calls"][0]["id"] != second["tool_calls"][0]["id"]
     assert isinstance(book(asked("a" * 9_000)), Fail)
     assert said(book(asked("c" * 400, FACT)))["content"] == "done"
-    assert (book.overflows, book.summaries, book.found) == (1, 0, True)
+    assert (book.overflows, book.summaries, book.has_fact) == (1, 0, True)
     assert len(breaks(book.sent)) == 1
     assert 300 < book.new < book.total < 700
     assert book.new < book.weighed < book.total
@@ -54,7 +54,7 @@ def test_a_summary_keeps_the_fact_where_it_was_shown(shown: str) -> None:
 async def test_the_run_under_clew_is_counted_as_the_others_are() -> None:
     one = await others.ours(*next(iter(others.OURS.items())))
     assert not one.failed
-    assert one.book.found
+    assert one.book.has_fact
     assert one.book.largest <= others.WINDOW
     assert len(one.book.sent) == others.STEPS + 2
     assert one.row.endswith("| 0 | 4 | 0 | yes |")

@@ -61,8 +61,8 @@ async def test_a_reference_is_what_an_action_took_from_an_earlier_result() -> No
     )
     conversation = Conversation(done)
     assert conversation.references == [Reference(2, "self.words"), Reference(2, "get_first_name")]
-    assert all(map(conversation.found_by_recall, conversation.references))
-    assert not conversation.found_by_recall(Reference(2, "last_name"))
-    assert not conversation.found_by_recall(Reference(1, "self.words")), "it came later"
+    assert all(map(conversation.recalls, conversation.references))
+    assert not conversation.recalls(Reference(2, "last_name"))
+    assert not conversation.recalls(Reference(1, "self.words")), "it came later"
     assert conversation.readable(Reference(2, "self.words"), 'read_more("1.1") shows them')
     assert not conversation.readable(Reference(2, "self.words"), 'read_more("2.1") shows them')

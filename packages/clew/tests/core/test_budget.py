@@ -119,7 +119,7 @@ class TestReserving:
         assert (found.status, found.answer, found.steps) == ("bound", "-", 0)
         assert found.reason == (
             f"tokens: 0 of 30 used and the next call needs about {need:,}; "
-            "what is left holds no landing"
+            "the remaining budget cannot pay for a final answer"
         )
         assert len(record) == 2
 
@@ -239,7 +239,7 @@ class TestCost:
         assert found.steps == 1
         assert found.reason == (
             "cost: $0.3000 of $0.5000 spent and the next call needs about $0.3000; "
-            "what is left holds no landing"
+            "the remaining budget cannot pay for a final answer"
         )
 
     async def test_without_a_price_only_tokens_are_bound(self) -> None:
@@ -284,7 +284,7 @@ class TestExcess:
         who = Agent(model=costing(usage, script=[self.both]), tools=TOOLS, limits=limits)
         found, record = await played(who)
         assert (found.status, found.steps) == ("bound", 1)
-        assert found.reason == f"{over}; what is left holds no landing"
+        assert found.reason == f"{over}; the remaining budget cannot pay for a final answer"
         for call in record.calls:
             assert call.observation
             assert call.observation.code == "cap"
@@ -322,7 +322,7 @@ class TestExcess:
             assert stop is not None
             assert stop.code == over.partition(":")[0] + "_" + over.split(": ")[1]
             assert stop.fallback
-            assert stop.reason == f"{over}; what is left holds no landing"
+            assert stop.reason == f"{over}; the remaining budget cannot pay for a final answer"
         unpriced = msgspec.structs.replace(grant, cost=None)
         who = Agent(model=replace(costing(Usage(2_000, 1)), priced=False), tools=TOOLS)
         started = Started(text_parts("What?"), who.spec, SCHEMA, grant=unpriced)

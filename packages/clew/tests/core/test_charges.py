@@ -14,7 +14,7 @@ KINDS: tuple[ChargeKind, ...] = get_args(ChargeKind)
 SENTENCES = (
     "",
     "etwas anderes",
-    "a worker may have asked for a thought, and nobody saw the reply",
+    "a model call may have been lost when the worker died",
     "the worker left between two steps: nothing was asked",
     "the model, or the store, failed the worker",
     "the run's time was up before the reply came",

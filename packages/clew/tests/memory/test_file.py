@@ -30,7 +30,7 @@ def test_another_database_is_left_as_it_is(tmp_path: Path) -> None:
     with sqlite3.connect(path) as file:
         file.execute("CREATE TABLE mine (x)")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"other.db is no file of memories but some other data"):
+    with pytest.raises(StoreError, match=r"other.db is not a clew memory file"):
         SqliteMemory(path)
     assert path.read_bytes() == before
 
@@ -38,7 +38,7 @@ def test_another_database_is_left_as_it_is(tmp_path: Path) -> None:
 def test_some_other_file_a_folder_and_a_file_for_a_folder_are_told(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text("no database\n" * 99)
-    with pytest.raises(StoreError, match="text is no file of memories but some other file"):
+    with pytest.raises(StoreError, match="text is not a clew memory file"):
         SqliteMemory(path)
     with pytest.raises(StoreError, match="cannot be opened for writing"):
         SqliteMemory(tmp_path)

@@ -23,7 +23,7 @@ from clew.models.gemini.prompt import (
 )
 from clew.models.tool_names import toolbox
 from clew.support.errors import ConfigError, ModelError
-from clew_testing.servers.gemini_rules import Refused, check
+from clew_testing.servers.gemini_rules import GeminiRefusal, check
 from clew_testing.servers.http_server import Fail, Say, Turn
 from tests.models.gemini_support import KEY, MODEL, over, step
 from tests.models.support import ask, call, listener, tool
@@ -456,7 +456,7 @@ def test_which_schemas_fit(schema: dict[str, Any], expected: bool) -> None:
     }
     try:
         check(body, MODEL)
-    except Refused:
+    except GeminiRefusal:
         assert not expected
     else:
         assert expected

@@ -125,7 +125,7 @@ def test_a_sentence_that_code_reads_is_found(
     [
         ("the answer was rejected: ", True),
         ("{} unreadable replies in a row", True),
-        ("; what is left holds no landing", True),
+        ("; the remaining budget cannot pay for a final answer", True),
         ("tool_calls", False),
         ("ERROR: ", False),
         ("SELECT number FROM runs", False),

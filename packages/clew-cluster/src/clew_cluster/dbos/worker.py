@@ -97,7 +97,7 @@ class DbosWorker:
             del self.carrying[run_id], self._scopes[run_id]
 
     def abandon(self) -> None:
-        """Break off whatever is at hand: the records are open, and others go on from there."""
+        """Cancel current work; other workers can resume these runs."""
         for scope in self._scopes.values():
             scope.cancel()
 

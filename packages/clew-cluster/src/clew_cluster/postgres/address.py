@@ -49,7 +49,7 @@ def parse(named: str) -> Address:
 def _schema(value: str) -> str:
     if not _NAME.fullmatch(value):
         raise StoreError(
-            "the schema in the database's address is no plain name: take small letters, digits, _"
+            "the schema in the database's address must consist of small letters, digits and _"
         )
     return value
 

@@ -58,7 +58,7 @@ _AGAIN: Final = frozenset({"40001", "40P01", "23503"})
 _MEANING: Final = {
     "28P01": "does not accept the user or the password: check both, or PGPASSWORD and ~/.pgpass",
     "28000": "does not let this user in from here: check the user, or the server's pg_hba.conf",
-    "3D000": "is no database there: create it (createdb), or name another",
+    "3D000": "does not exist on that server: create it (createdb), or name another",
     "53100": NO_ROOM,
     "53200": "is out of memory: give the server more, or a larger max_locks_per_transaction",
     "25006": "may only be read: name the primary server, or a user that may write",

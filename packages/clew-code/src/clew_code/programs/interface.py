@@ -93,7 +93,7 @@ class Session(Protocol):
         ...
 
     async def load(self, state: bytes) -> bool:
-        """Become what was dumped, in the midst of a program or between two; False: it cannot.
+        """Restore from a dump, made during a program or between two; False if impossible.
 
         Asked of a new session only, and of no other executor's dump (`Executor.name`).
         """

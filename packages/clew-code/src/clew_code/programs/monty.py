@@ -164,7 +164,7 @@ class _MontySession:
         return _WITHIN + self._waiting_at.dump()
 
     async def load(self, state: bytes) -> bool:
-        """Become what was dumped."""
+        """Restore from a dump."""
         try:
             await to_thread.run_sync(self._load, state)
         except (

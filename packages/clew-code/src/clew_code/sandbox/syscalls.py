@@ -112,7 +112,7 @@ the limit on its address space would not count (`setsockopt` makes the buffers o
 """
 
 NEWEST: Final = 469
-"""The last call that this page knows (`file_setattr`, Linux 6.17): what is newer is refused."""
+"""Newest syscall in this table (`file_setattr`, Linux 6.17); newer ones are refused."""
 
 
 @functools.cache

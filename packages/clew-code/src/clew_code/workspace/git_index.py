@@ -42,7 +42,7 @@ def git_folder(root: str) -> str:
             "the repository of this folder lies elsewhere (a linked worktree or a submodule), "
             "where no tool may write: a person commits there"
         )
-    raise ToolError("the folder is no git repository: run_command can make one (git init)")
+    raise ToolError("the folder is not a git repository: run_command can make one (git init)")
 
 
 def check_nothing_in_progress(git: str) -> None:

@@ -326,7 +326,7 @@ async def _branch(git: Git, wanted: str) -> str:
     if not branch:
         raise ToolError("no branch is checked out: name one, as branch")
     if not _BRANCH.fullmatch(branch) or _GITS_OWN.fullmatch(branch):
-        raise ToolError(f"{branch!r} is no name of a branch: use letters, digits, '-' and '/'")
+        raise ToolError(f"{branch!r} is not a valid branch name: use letters, digits, '-' and '/'")
     if branch == await git.default() and not git.default_branch:
         raise ToolError(
             f"{branch} is the default branch, and only a person commits there: name a new one, "

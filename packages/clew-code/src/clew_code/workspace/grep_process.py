@@ -77,7 +77,8 @@ def search(wanted: dict[str, Any]) -> str:
         pattern = FoldedPattern(wanted["pattern"], ignore_case=wanted["ignore_case"])
     except (re.error, OverflowError, RecursionError) as error:
         raise ToolError(
-            f"pattern is no regular expression: {error}; put \\ before ( ) [ ] {{ }} . * + ? | ^ $"
+            f"pattern is not a regular expression: {error}; put \\ before ( ) [ ] {{ }} . * + ? "
+            "| ^ $"
         ) from error
     root, path = Root(wanted["root"]), wanted["path"]
     result, until = _Match(), time.monotonic() + wanted["seconds"]

@@ -131,7 +131,7 @@ def _link(word: str, folder: int) -> str | None:
     try:
         return os.readlink(word, dir_fd=folder)
     except UnicodeEncodeError as error:
-        raise ToolError("a name in the path is no text that a file can have") from error
+        raise ToolError("the path contains a name that cannot be encoded") from error
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise ToolError("a name in the path is too long") from error

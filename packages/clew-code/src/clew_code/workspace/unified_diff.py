@@ -112,7 +112,7 @@ class _DiffReader:
                 self.at += 2
                 self._letter()
             elif not self._passed():
-                raise ToolError(self._refused("is no part of a diff"))
+                raise ToolError(self._refused("is not part of a diff"))
 
     def _passed(self) -> bool:
         """Pass over a line that says nothing of the files."""
@@ -175,7 +175,7 @@ class _DiffReader:
     def _hunk(self) -> Hunk:
         header = HEADER.fullmatch(self.lines[self.at])
         if header is None:
-            raise ToolError(f"line {self.at + 1} of the patch is no header '@@ -1,2 +1,3 @@'")
+            raise ToolError(f"line {self.at + 1} of the patch is not a header '@@ -1,2 +1,3 @@'")
         left = [int(header[group] or "1") for group in (2, 4)]
         hunk, start = Hunk(), self.at + 1
         self.at += 1

@@ -45,7 +45,7 @@ from clew_evals import (
 from clew_evals.cli.tables import grids
 
 LINES: Final = 20
-"""Where nobody watches, so many lines tell how far it is."""
+"""Progress lines when output is not a terminal."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -187,7 +187,9 @@ def _plan(wanted: EvalOptions) -> tuple[Plan, str]:
         return read_matrix(target), ""
     if target not in SHIPPED and Path(target).suffix != ".jsonl":
         shipped = " or ".join(SHIPPED)
-        message = f"{target!r} is no matrix file (.toml), no dataset (.jsonl) and not {shipped}."
+        message = (
+            f"{target!r} is neither a matrix file (.toml), nor a dataset (.jsonl), nor {shipped}."
+        )
         raise click.UsageError(message)
     spec, why = anyio.run(with_model, options(wanted.arguments))
     return plan_of(spec, target, judge=wanted.judge or ""), why

@@ -81,7 +81,9 @@ def tools_over(data_class: Any, reads: Sequence[str], idempotent: Sequence[str])
     if hasattr(data_class, "invoke") and hasattr(data_class, "get_info"):
         return _of_class(data_class, reads, idempotent)
     if not inspect.isfunction(data_class):
-        message = f"{data_class!r} is no function over data, and has no invoke and get_info"
+        message = (
+            f"{data_class!r} is neither a function over data nor a class with invoke and get_info"
+        )
         raise ConfigError(message)
     first = next(iter(inspect.signature(data_class).parameters), None)
     if first is None:

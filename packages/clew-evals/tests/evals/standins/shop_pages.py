@@ -33,7 +33,7 @@ GOALS = [
 SUBPAGES = {"Description": "Made for this test.", "Features": "Light.", "Reviews": ""}
 
 
-def found(words: str) -> list[Product]:
+def matching_products(words: str) -> list[Product]:
     wanted = set(words.lower().split())
     return [one for one in PRODUCTS if wanted & set(one.title.lower().split())]
 

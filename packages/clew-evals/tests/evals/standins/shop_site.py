@@ -4,7 +4,7 @@ from ast import literal_eval
 from urllib.parse import parse_qs, quote, unquote
 
 from tests.evals.standins import shop_pages as pages
-from tests.web.site import Said, Site, Was, moved, page
+from tests.web.site import Site, SiteAnswer, Was, moved, page
 
 
 class ShopSite(Site):
@@ -13,7 +13,7 @@ class ShopSite(Site):
     def __init__(self) -> None:
         super().__init__({})
 
-    def answer(self, was: Was) -> Said | None:
+    def answer(self, was: Was) -> SiteAnswer | None:
         self.asked.append(was)
         kind, *rest = [unquote(part) for part in was.path.strip("/").split("/")]
         if kind not in {"search_results", "item_page", "item_sub_page", "done"}:
@@ -25,7 +25,9 @@ class ShopSite(Site):
             words, _ = rest
             base = f"/item_page/{session}"
             return page(
-                pages.results_page(base, home, text, pages.found(" ".join(literal_eval(words))))
+                pages.results_page(
+                    base, home, text, pages.matching_products(" ".join(literal_eval(words)))
+                )
             )
         asin, *rest = rest
         one = next(product for product in pages.PRODUCTS if product.asin == asin)
@@ -38,7 +40,7 @@ class ShopSite(Site):
         done = f"/done/{session}/{asin}/{quote(repr(chosen))}"
         return page(pages.item_page(base, home, home, done, text, one, chosen))
 
-    def _first(self, session: str, was: Was) -> Said:
+    def _first(self, session: str, was: Was) -> SiteAnswer:
         if "fixed" not in session or int(session.rsplit("_", maxsplit=1)[-1]) >= len(pages.GOALS):
             return page("<p>Internal Server Error</p>", 500)
         words = parse_qs(was.body.decode()).get("search_query")

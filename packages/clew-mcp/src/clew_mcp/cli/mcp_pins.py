@@ -95,7 +95,7 @@ def _differences(
 
 def _told(differences: tuple[str, ...] | None) -> tuple[str, ...]:
     if differences is None:
-        return ("(it is no server of this agent)",)
+        return ("(not a server of this agent)",)
     return differences or ("it says the same now",)
 
 

@@ -72,7 +72,7 @@ class ServedAgent:
         check_fields(self)
         if not _LEGAL.fullmatch(self.name):
             legal = "1 to 64 letters, digits, _ and -"
-            message = f"{self.name!r} is no name of a tool: write NAME=AGENT, with {legal}"
+            message = f"{self.name!r} cannot be the name of a tool: write NAME=AGENT, with {legal}"
             raise ConfigError(message)
 
     def tool(self, longest: int) -> types.Tool:

@@ -48,29 +48,29 @@ _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 _UNMARKED: Final = "cache_control"
 
 
-class Refused(Exception):  # noqa: N818 - the server's answer, not a fault of the program
+class AnthropicRefusal(Exception):  # noqa: N818 - the server's answer, not a fault of the program
     """The request is refused with status 400."""
 
 
 def check(body: Any, *, bound: bool = True, max_tokens: int = 128_000, signed: bool = True) -> None:
-    """Raise `Refused` for a body that the API would refuse.
+    """Raise `AnthropicRefusal` for a body that the API would refuse.
 
     With `bound`, thinking must stand behind what it stood behind when it was thought; `max_tokens`
     is how many tokens the model can write. Without `signed` (a service of others) no thinking is
     checked.
     """
     if (known := object_of(body)) is None:
-        raise Refused("The request body is not valid JSON.")
+        raise AnthropicRefusal("The request body is not valid JSON.")
     if odd := sorted(known.keys() - _KEYS):
-        raise Refused(f"{odd[0]}: Extra inputs are not permitted")
+        raise AnthropicRefusal(f"{odd[0]}: Extra inputs are not permitted")
     for key in ("model", "max_tokens", "messages"):
         if known.get(key) is None:
-            raise Refused(f"{key}: Field required")
+            raise AnthropicRefusal(f"{key}: Field required")
     tokens = known["max_tokens"]
     if not isinstance(tokens, int) or tokens < 1:
-        raise Refused("max_tokens: Input should be greater than or equal to 1")
+        raise AnthropicRefusal("max_tokens: Input should be greater than or equal to 1")
     if tokens > max_tokens:
-        raise Refused(
+        raise AnthropicRefusal(
             f"max_tokens: {tokens} > {max_tokens}, which is the maximum allowed number of output "
             f"tokens for {known['model']}"
         )
@@ -134,37 +134,43 @@ def _check_tools(body: dict[str, Any]) -> None:
         where = f"tools.{index}.custom"
         known = object_of(tool) or {}
         if odd := sorted(known.keys() - _TOOL):
-            raise Refused(f"{where}.{odd[0]}: Extra inputs are not permitted")
+            raise AnthropicRefusal(f"{where}.{odd[0]}: Extra inputs are not permitted")
         if not _NAME.fullmatch(str(known.get("name", ""))):
-            raise Refused(f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+            raise AnthropicRefusal(
+                f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+            )
         names.append(known["name"])
         _check_input(object_of(known.get("input_schema")), f"{where}.input_schema")
     if len(set(names)) < len(names):
-        raise Refused("tools: Tool names must be unique.")
+        raise AnthropicRefusal("tools: Tool names must be unique.")
     choice = body.get("tool_choice")
     if choice is None:
         return
     if not tools:
-        raise Refused("tool_choice: tool_choice may only be specified while providing tools")
+        raise AnthropicRefusal(
+            "tool_choice: tool_choice may only be specified while providing tools"
+        )
     chosen = object_of(choice) or {}
     kind = chosen.get("type")
     named = kind == "tool" and chosen.get("name") in names
     if kind not in {"auto", "any", "none"} and not named:
-        raise Refused(f"tool_choice: Input tag {kind!r} does not match any of the expected tags")
+        raise AnthropicRefusal(
+            f"tool_choice: Input tag {kind!r} does not match any of the expected tags"
+        )
 
 
 def _check_input(schema: dict[str, Any] | None, where: str) -> None:
     if schema is None:
-        raise Refused(f"{where}: Field required")
+        raise AnthropicRefusal(f"{where}: Field required")
     if schema.get("type") != "object":
-        raise Refused(f"{where}.type: Input should be 'object'")
+        raise AnthropicRefusal(f"{where}.type: Input should be 'object'")
     if schema.keys() & {"oneOf", "allOf", "anyOf"}:
-        raise Refused(
+        raise AnthropicRefusal(
             f"{where}: input_schema does not support oneOf, allOf, or anyOf at the top level"
         )
     properties: dict[str, Any] = schema.get("properties") or {}
     if not all(map(_PROPERTY.fullmatch, properties)):
-        raise Refused(
+        raise AnthropicRefusal(
             f"{where}.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{{1,64}}$'"
         )
 
@@ -172,16 +178,16 @@ def _check_input(schema: dict[str, Any] | None, where: str) -> None:
 def _check_rest(body: dict[str, Any]) -> None:
     stops = array_of(body.get("stop_sequences")) or []
     if not all(isinstance(stop, str) and stop.strip() for stop in stops):
-        raise Refused("stop_sequences: each stop sequence must contain non-whitespace")
+        raise AnthropicRefusal("stop_sequences: each stop sequence must contain non-whitespace")
     temperature = body.get("temperature", 1)
     if not 0 <= temperature <= 1:
-        raise Refused("temperature: range: 0..1")
+        raise AnthropicRefusal("temperature: range: 0..1")
     config = object_of(body.get("output_config")) or {}
     if odd := sorted(config.keys() - {"effort", "format"}):
-        raise Refused(f"output_config.{odd[0]}: Extra inputs are not permitted")
+        raise AnthropicRefusal(f"output_config.{odd[0]}: Extra inputs are not permitted")
     if (form := object_of(config.get("format"))) is not None:
         if form.get("type") != "json_schema":
-            raise Refused("output_config.format.type: Input should be 'json_schema'")
+            raise AnthropicRefusal("output_config.format.type: Input should be 'json_schema'")
         _check_form(form.get("schema"))
 
 
@@ -190,15 +196,17 @@ def _check_form(schema: Any) -> None:
     where = "output_config.format.schema"
     known = object_of(schema)
     if known is None:
-        raise Refused(f"{where}: Input should be a valid dictionary")
+        raise AnthropicRefusal(f"{where}: Input should be a valid dictionary")
     kind = known.get("type")
     if kind == "object" and known.get("additionalProperties") is not False:
-        raise Refused(
+        raise AnthropicRefusal(
             f"{where}: For 'object' type, 'additionalProperties' must be explicitly set to false"
         )
     limits = {"minimum", "maximum", "minLength", "maxLength", "maxItems", "pattern", "oneOf"}
     if odd := sorted(known.keys() & limits):
-        raise Refused(f"{where}: For {kind!r} type, properties {', '.join(odd)} are not supported")
+        raise AnthropicRefusal(
+            f"{where}: For {kind!r} type, properties {', '.join(odd)} are not supported"
+        )
     inner: list[Any] = [*(known.get("properties") or {}).values()]
     inner += [*(known.get("$defs") or {}).values(), *(known.get("anyOf") or [])]
     inner += [known["items"]] if "items" in known else []
@@ -210,20 +218,22 @@ def _check_thinking(body: dict[str, Any]) -> None:
     thinking = object_of(body.get("thinking")) or {"type": "disabled"}
     kind = thinking.get("type")
     if kind not in {"enabled", "adaptive", "disabled", "between_tools"}:
-        raise Refused(f"thinking: Input tag {kind!r} does not match any of the expected tags")
+        raise AnthropicRefusal(
+            f"thinking: Input tag {kind!r} does not match any of the expected tags"
+        )
     choice = object_of(body.get("tool_choice")) or {}
     forced = choice.get("type") in {"any", "tool"}
     if kind != "disabled" and forced:
-        raise Refused("Thinking may not be enabled when tool_choice forces tool use.")
+        raise AnthropicRefusal("Thinking may not be enabled when tool_choice forces tool use.")
     if kind != "enabled":
         return
     budget = thinking.get("budget_tokens", 0)
     if budget < 1024:
-        raise Refused(
+        raise AnthropicRefusal(
             "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
         )
     if budget >= body["max_tokens"]:
-        raise Refused("`max_tokens` must be greater than `thinking.budget_tokens`.")
+        raise AnthropicRefusal("`max_tokens` must be greater than `thinking.budget_tokens`.")
 
 
 def _check_messages(body: dict[str, Any]) -> None:
@@ -231,21 +241,21 @@ def _check_messages(body: dict[str, Any]) -> None:
         _check_block("user", block, where)
     messages = array_of(body["messages"])
     if not messages:
-        raise Refused("messages: at least one message is required")
+        raise AnthropicRefusal("messages: at least one message is required")
     for index, message in enumerate(messages):
         known = object_of(message) or {}
         if known.get("role") not in _BLOCKS:
-            raise Refused(f"messages.{index}.role: Input should be 'user' or 'assistant'")
+            raise AnthropicRefusal(f"messages.{index}.role: Input should be 'user' or 'assistant'")
         if odd := sorted(known.keys() - {"role", "content"}):
-            raise Refused(f"messages.{index}.{odd[0]}: Extra inputs are not permitted")
+            raise AnthropicRefusal(f"messages.{index}.{odd[0]}: Extra inputs are not permitted")
         content = known.get("content")
         if not content or not isinstance(content, (str, list)):
-            raise Refused(f"messages.{index}: all messages must have non-empty content")
+            raise AnthropicRefusal(f"messages.{index}: all messages must have non-empty content")
     conversation = turns(body)
     if conversation[0][0] != "user":
-        raise Refused('messages: first message must use the "user" role')
+        raise AnthropicRefusal('messages: first message must use the "user" role')
     if conversation[-1][0] == "assistant":
-        raise Refused(
+        raise AnthropicRefusal(
             "This model does not support assistant message prefill. The conversation must end with "
             "a user message."
         )
@@ -255,7 +265,9 @@ def _check_messages(body: dict[str, Any]) -> None:
     _check_pairs(conversation)
     used = {block["type"] for _, blocks in conversation for block in blocks}
     if used & {"tool_use", "tool_result"} and not body.get("tools"):
-        raise Refused("Requests which include `tool_use` or `tool_result` blocks must define tools")
+        raise AnthropicRefusal(
+            "Requests which include `tool_use` or `tool_result` blocks must define tools"
+        )
 
 
 def _system(body: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -270,13 +282,13 @@ def _check_block(role: str, block: Any, where: str) -> None:
     kind = known.get("type")
     keys = _BLOCKS[role].get(str(kind))
     if keys is None:
-        raise Refused(f"{where}: Input tag {kind!r} found using 'type' does not match")
+        raise AnthropicRefusal(f"{where}: Input tag {kind!r} found using 'type' does not match")
     marked = frozenset[str]() if kind in _THINKING else {_UNMARKED}
     if odd := sorted(known.keys() - keys - marked - {"type"}):
-        raise Refused(f"{where}.{kind}.{odd[0]}: Extra inputs are not permitted")
+        raise AnthropicRefusal(f"{where}.{kind}.{odd[0]}: Extra inputs are not permitted")
     match kind:
         case "text" if not str(known.get("text", "")).strip():
-            raise Refused(f"{where}: text content blocks must contain non-whitespace text")
+            raise AnthropicRefusal(f"{where}: text content blocks must contain non-whitespace text")
         case "image":
             _check_image(object_of(known.get("source")) or {}, where)
         case "tool_use":
@@ -292,18 +304,22 @@ def _check_image(source: dict[str, Any], where: str) -> None:
     if source.get("type") == "url":
         return
     if source.get("media_type") not in _TYPES or not source.get("data"):
-        raise Refused(f"{where}.image.source.base64.media_type: Input should be 'image/png' …")
+        raise AnthropicRefusal(
+            f"{where}.image.source.base64.media_type: Input should be 'image/png' …"
+        )
 
 
 def _check_call(block: Block, where: str) -> None:
     if not _ID.fullmatch(str(block.get("id", ""))):
-        raise Refused(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
+        raise AnthropicRefusal(
+            f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+        )
     if not _NAME.fullmatch(str(block.get("name", ""))):
-        raise Refused(
+        raise AnthropicRefusal(
             f"{where}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
         )
     if object_of(block.get("input")) is None:
-        raise Refused(f"{where}.tool_use.input: Input should be a valid dictionary")
+        raise AnthropicRefusal(f"{where}.tool_use.input: Input should be a valid dictionary")
 
 
 def _check_pairs(conversation: list[tuple[str, list[Block]]]) -> None:
@@ -314,23 +330,23 @@ def _check_pairs(conversation: list[tuple[str, list[Block]]]) -> None:
         results = [block.get("tool_use_id") for block in blocks if block["type"] == "tool_result"]
         for id_ in results:
             if id_ not in waiting:
-                raise Refused(
+                raise AnthropicRefusal(
                     f"messages.{index}: unexpected `tool_use_id` found in `tool_result` blocks: "
                     f"{id_}. Each `tool_result` block must have a corresponding `tool_use` block "
                     "in the previous message."
                 )
         if len(set(results)) < len(results):
-            raise Refused(f"messages.{index}: each tool_use must have a single result.")
+            raise AnthropicRefusal(f"messages.{index}: each tool_use must have a single result.")
         first = [block.get("tool_use_id") for block in blocks[: len(waiting)]]
         if role == "user" and (missing := [id_ for id_ in waiting if id_ not in first]):
-            raise Refused(
+            raise AnthropicRefusal(
                 f"messages.{index - 1}: `tool_use` ids were found without `tool_result` blocks "
                 f"immediately after: {', '.join(missing)}. Each `tool_use` block must have a "
                 "corresponding `tool_result` block in the next message."
             )
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
         if len(seen | {*waiting}) < len(seen) + len(waiting):
-            raise Refused(f"messages.{index}: `tool_use` ids must be unique")
+            raise AnthropicRefusal(f"messages.{index}: `tool_use` ids must be unique")
         seen.update(waiting)
 
 
@@ -339,11 +355,11 @@ def _check_marks(body: dict[str, Any]) -> None:
     blocks += [block for _, block in _system(body)] + (body.get("tools") or [])
     marks = [block[_UNMARKED] for block in blocks if block.get(_UNMARKED) is not None]
     if len(marks) > 4:
-        raise Refused(
+        raise AnthropicRefusal(
             f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
         )
     if any((object_of(mark) or {}).get("type") != "ephemeral" for mark in marks):
-        raise Refused("cache_control: Input tag does not match 'ephemeral'")
+        raise AnthropicRefusal("cache_control: Input tag does not match 'ephemeral'")
 
 
 def _check_signatures(body: dict[str, Any], *, bound: bool) -> None:
@@ -359,9 +375,9 @@ def _check_signatures(body: dict[str, Any], *, bound: bool) -> None:
                 signature = str(block.get(key, ""))
                 where = f"messages.{index}.content.{number}: Invalid `{key}` in `{kind}` block"
                 if signature[:24] != right[:24] or len(signature) != len(right):
-                    raise Refused(where)
+                    raise AnthropicRefusal(where)
                 if bound and signature != right:
-                    raise Refused(
+                    raise AnthropicRefusal(
                         f"{where}. The block is bound to a different conversation. Remove the "
                         "block, or set `thinking.block_binding.prefix_mismatch_behavior` to "
                         '"drop_block".'
@@ -372,7 +388,7 @@ def _check_signatures(body: dict[str, Any], *, bound: bool) -> None:
     last = replies[-1] if replies else []
     called = any(block["type"] == "tool_use" for block in last)
     if enabled and called and last[0]["type"] not in _THINKING:
-        raise Refused(
+        raise AnthropicRefusal(
             f"messages.{2 * len(replies) - 1}.content.0.type: Expected `thinking` or "
             f"`redacted_thinking`, but found `{last[0]['type']}`. When `thinking` is enabled, a "
             "final `assistant` message must start with a thinking block."

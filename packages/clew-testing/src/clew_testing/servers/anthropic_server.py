@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew import Usage
-from clew_testing.servers.anthropic_rules import Block, Refused, Signer, check, turns
+from clew_testing.servers.anthropic_rules import AnthropicRefusal, Block, Signer, check, turns
 from clew_testing.servers.http_server import (
     CompletionKind,
     Cut,
@@ -133,7 +133,7 @@ class Messages:
     count: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def check(self, body: Any) -> None:
-        """Raise `Refused` for a body that is not taken."""
+        """Raise `AnthropicRefusal` for a body that is not taken."""
         check(body, bound=self.bound, max_tokens=self.max_tokens)
 
     def refuse(self, seen: ReceivedRequest) -> Fail | Send | None:
@@ -144,7 +144,7 @@ class Messages:
             return Fail(400, "anthropic-version: header is required")
         try:
             self.check(seen.body)
-        except Refused as refused:
+        except AnthropicRefusal as refused:
             return Fail(400, str(refused))
         if self.models and seen.body["model"] not in self.models:
             return Fail(404, f"model: {seen.body['model']}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from clew_testing.servers.http_server import Fail, ReceivedRequest, Say, sse, to_json
-from clew_testing.servers.openai_rules import Refused
+from clew_testing.servers.openai_rules import OpenAIRefusal
 from clew_testing.servers.openai_service import CREATED, DONE, FINISH, Access, chat_usage, words
 
 _KEYS: Final = frozenset(
@@ -49,26 +49,26 @@ class Completions:
 
 
 def check(body: Any, also: frozenset[str] = frozenset()) -> None:
-    """Raise `Refused` for a body that the API would refuse."""
+    """Raise `OpenAIRefusal` for a body that the API would refuse."""
     if not isinstance(body, dict):
-        raise Refused("We could not parse the JSON body of your request.")
+        raise OpenAIRefusal("We could not parse the JSON body of your request.")
     known = cast("dict[str, Any]", body)
     if odd := sorted(known.keys() - _KEYS - also):
-        raise Refused(f"Unrecognized request argument supplied: {odd[0]}", odd[0])
+        raise OpenAIRefusal(f"Unrecognized request argument supplied: {odd[0]}", odd[0])
     if not isinstance(known.get("model"), str) or not known["model"]:
-        raise Refused("you must provide a model parameter", "model")
+        raise OpenAIRefusal("you must provide a model parameter", "model")
     if not isinstance(known.get("prompt"), str) or not known["prompt"]:
-        raise Refused("you must provide a prompt", "prompt")
+        raise OpenAIRefusal("you must provide a prompt", "prompt")
     max_tokens = known.get("max_tokens", 16)
     if not isinstance(max_tokens, int) or max_tokens < 1:
-        raise Refused(
+        raise OpenAIRefusal(
             f"Invalid 'max_tokens': {max_tokens!r}. Expected an integer >= 1.", "max_tokens"
         )
     stop: Any = known.get("stop", "")
     if not isinstance(stop, str) and not 1 <= len(stop) <= 4:
-        raise Refused("Invalid 'stop': expected an array of 1 to 4 strings.", "stop")
+        raise OpenAIRefusal("Invalid 'stop': expected an array of 1 to 4 strings.", "stop")
     if "stream_options" in known and not known.get("stream"):
-        raise Refused(
+        raise OpenAIRefusal(
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
             "stream_options",
         )

@@ -26,13 +26,13 @@ from clew_testing.servers.http_server import (
     Send,
     to_json,
 )
-from clew_testing.servers.openai_rules import Refused, check
+from clew_testing.servers.openai_rules import OpenAIRefusal, check
 from clew_testing.servers.openai_server import Chat
 from clew_testing.servers.openai_service import Access, OpenAIService
 
 Message: TypeAlias = dict[str, Any]
 Rule: TypeAlias = Callable[[dict[str, Any]], None]
-"""Raises `Refused` for a body that the door does not take."""
+"""Raises `OpenAIRefusal` for a body that the door does not take."""
 
 SIGNATURE: Final = "c2lnbmVk"
 STAND_IN: Final = "skip_thought_signature_validator"
@@ -74,9 +74,11 @@ def mistral_roles(body: dict[str, Any]) -> None:
     messages: list[Message] = body["messages"]
     for before, message in itertools.pairwise(messages):
         if message["role"] not in _AFTER[before["role"]]:
-            raise Refused(f"Unexpected role '{message['role']}' after role '{before['role']}'")
+            raise OpenAIRefusal(
+                f"Unexpected role '{message['role']}' after role '{before['role']}'"
+            )
     if messages[-1]["role"] not in {"user", "tool"}:
-        raise Refused(
+        raise OpenAIRefusal(
             "Expected last role User or Tool (or Assistant with prefix True) for serving but got "
             f"{messages[-1]['role']}"
         )
@@ -86,7 +88,9 @@ def mistral_ids(body: dict[str, Any]) -> None:
     """Nine letters and digits: mistral-common, and goose#5998."""
     for id_ in _call_ids(body):
         if not re.fullmatch(r"[a-zA-Z0-9]{9}", id_):
-            raise Refused(f"Tool call id was {id_} but must be a-z, A-Z, 0-9, with a length of 9.")
+            raise OpenAIRefusal(
+                f"Tool call id was {id_} but must be a-z, A-Z, 0-9, with a length of 9."
+            )
 
 
 def mistral_rules(body: dict[str, Any]) -> None:
@@ -95,7 +99,9 @@ def mistral_rules(body: dict[str, Any]) -> None:
         if message["role"] == "assistant" and not (
             message.get("content") or message.get("tool_calls")
         ):
-            raise Refused("Assistant message must have either content or tool_calls, but not none.")
+            raise OpenAIRefusal(
+                "Assistant message must have either content or tool_calls, but not none."
+            )
 
 
 def mistral_error(message: str) -> Any:
@@ -111,7 +117,7 @@ def _thinking(demand: Callable[[int], str]) -> Rule:
     def rule(body: dict[str, Any]) -> None:
         for index, message in enumerate(body["messages"]):
             if message.get("tool_calls") and not message.get("reasoning_content"):
-                raise Refused(demand(index))
+                raise OpenAIRefusal(demand(index))
 
     return rule
 
@@ -134,7 +140,7 @@ def without_thinking(body: dict[str, Any]) -> None:
     """The older dialect: what a model thought must not come back (software-agent-sdk#1464)."""
     for index, message in enumerate(body["messages"]):
         if "reasoning_content" in message:
-            raise Refused(
+            raise OpenAIRefusal(
                 f"messages[{index}].reasoning_content is not allowed in the input: remove it"
             )
 
@@ -170,7 +176,7 @@ def gemini_signed(body: dict[str, Any]) -> None:
         extra: dict[str, Message] = calls[0].get("extra_content") or {}
         if extra.get("google", {}).get("thought_signature") not in {SIGNATURE, STAND_IN}:
             name = calls[0]["function"]["name"]
-            raise Refused(
+            raise OpenAIRefusal(
                 "Function call is missing a thought_signature in functionCall parts. This is "
                 "required for tools to work correctly, and missing thought_signature may lead to "
                 f"degraded model performance. Additional data, function call `default_api:{name}` "
@@ -193,7 +199,7 @@ def mistral_template(body: dict[str, Any]) -> None:
         if message["role"] == "tool" or message.get("tool_calls"):
             continue
         if (message["role"] == "user") != (turns % 2 == 0):
-            raise Refused(
+            raise OpenAIRefusal(
                 "After the optional system message, conversation roles must alternate user and "
                 "assistant roles except for tool calls and results."
             )
@@ -204,25 +210,27 @@ def gemma_template(body: dict[str, Any]) -> None:
     """Gemma's template counts every message: llama.cpp#21879, sdialog#122, llama_index#11731."""
     for index, message in enumerate(_behind_system(body)):
         if (message["role"] == "user") != (index % 2 == 0):
-            raise Refused("Conversation roles must alternate user/assistant/user/assistant/...")
+            raise OpenAIRefusal(
+                "Conversation roles must alternate user/assistant/user/assistant/..."
+            )
 
 
 def no_system(body: dict[str, Any]) -> None:
     """Templates without a system prompt: vllm#6862, autogen#3597."""
     if body["messages"][0]["role"] == "system":
-        raise Refused("System role not supported")
+        raise OpenAIRefusal("System role not supported")
 
 
 def system_first(body: dict[str, Any]) -> None:
     """Qwen's newer templates: one system message, and that at the beginning (adk-python#1373)."""
     if any(message["role"] == "system" for message in body["messages"][1:]):
-        raise Refused("System message must be at the beginning.")
+        raise OpenAIRefusal("System message must be at the beginning.")
 
 
 def single_calls(body: dict[str, Any]) -> None:
     """Llama's template."""
     if any(len(message.get("tool_calls") or []) > 1 for message in body["messages"]):
-        raise Refused("This model only supports single tool-calls at once!")
+        raise OpenAIRefusal("This model only supports single tool-calls at once!")
 
 
 def jinja_error(message: str) -> Any:
@@ -247,7 +255,7 @@ def unique_ids(body: dict[str, Any]) -> None:
     """No id twice in one request: hermes-agent#102629, crush#3107, qwen-code PR 5038."""
     for id_, number in Counter(_call_ids(body)).items():
         if number > 1:
-            raise Refused(
+            raise OpenAIRefusal(
                 f"Duplicate function_call_output for call_id '{id_}'. Each function_call must have "
                 "exactly one matching function_call_output"
             )
@@ -260,16 +268,16 @@ def bedrock(body: dict[str, Any]) -> None:
     """
     ids = _call_ids(body)
     if odd := next((id_ for id_ in ids if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", id_)), ""):
-        raise Refused(
+        raise OpenAIRefusal(
             f"1 validation error detected: Value '{odd}' at 'messages.2.member.content.1.member."
             "toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular "
             "expression pattern: [a-zA-Z0-9_-]+"
         )
     if len(set(ids)) < len(ids):
-        raise Refused("messages.3.content.0: `tool_use` ids must be unique")
+        raise OpenAIRefusal("messages.3.content.0: `tool_use` ids must be unique")
     first = next(one for one in body["messages"] if one["role"] != "system")
     if first["role"] != "user":
-        raise Refused("A conversation must start with a user message.")
+        raise OpenAIRefusal("A conversation must start with a user message.")
 
 
 # ---------------------------------------------------------------- schemas
@@ -281,7 +289,7 @@ def python_patterns(body: dict[str, Any]) -> None:
         try:
             re.compile(pattern)
         except re.error:
-            raise Refused(
+            raise OpenAIRefusal(
                 f"Invalid schema for function '{name}': '{pattern}' is not a 'regex'."
             ) from None
 
@@ -290,7 +298,7 @@ def no_lookaround(body: dict[str, Any]) -> None:
     """Patterns without lookaround: kilocode PR 12153, OmniRoute PR 7100."""
     for _, pattern in _patterns(body):
         if re.search(r"\(\?[=!<]", pattern):
-            raise Refused(
+            raise OpenAIRefusal(
                 "Invalid JSON schema: regex lookaround is not supported. Found at "
                 "$.properties.x.pattern."
             )
@@ -299,7 +307,9 @@ def no_lookaround(body: dict[str, Any]) -> None:
 def anchored_patterns(body: dict[str, Any]) -> None:
     """llama.cpp turns patterns into a grammar, and takes whole ones only."""
     if any(not (one.startswith("^") and one.endswith("$")) for _, one in _patterns(body)):
-        raise Refused("JSON schema conversion failed: Pattern must start with '^' and end with '$'")
+        raise OpenAIRefusal(
+            "JSON schema conversion failed: Pattern must start with '^' and end with '$'"
+        )
 
 
 _FEW: Final = frozenset({"type", "description", "enum", "items", "properties", "required"})
@@ -312,7 +322,7 @@ def few_keywords(body: dict[str, Any]) -> None:
     """
     for _, schema in _schemas(body):
         if odd := sorted(set(_keywords(schema)) - _FEW):
-            raise Refused(
+            raise OpenAIRefusal(
                 f'Invalid JSON payload received. Unknown name "{odd[0]}" at '
                 "'tools[0].function_declarations[0].parameters': Cannot find field."
             )
@@ -321,13 +331,13 @@ def few_keywords(body: dict[str, Any]) -> None:
 def no_properties(body: dict[str, Any]) -> None:
     """A server that takes no schema with a property of its own (a grammar that grows too large)."""
     if any(schema.get("properties") for _, schema in _schemas(body)):
-        raise Refused("failed to parse grammar")
+        raise OpenAIRefusal("failed to parse grammar")
 
 
 def no_tools(body: dict[str, Any]) -> None:
     """Ollama, for models whose template has no place for tools."""
     if body.get("tools"):
-        raise Refused("registry.ollama.ai/library/small:latest does not support tools")
+        raise OpenAIRefusal("registry.ollama.ai/library/small:latest does not support tools")
 
 
 def _call_ids(body: dict[str, Any]) -> list[str]:

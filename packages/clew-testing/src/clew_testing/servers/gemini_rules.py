@@ -71,7 +71,7 @@ _UNHELD: Final = frozenset(
 """Keywords that no reply can be held to."""
 
 
-class Refused(Exception):  # noqa: N818 - the server's answer, not a fault of the program
+class GeminiRefusal(Exception):  # noqa: N818 - the server's answer, not a fault of the program
     """The request is refused with status 400."""
 
 
@@ -84,11 +84,11 @@ def sign(model: str, part: Mapping[str, Any]) -> str:
 
 
 def check(body: Any, model: str) -> None:
-    """Raise `Refused` for a body that the API would refuse."""
+    """Raise `GeminiRefusal` for a body that the API would refuse."""
     known = _object(body, "")
     _known_keys(known, _TOP, "")
     if not (contents := _array(known.get("contents"))):
-        raise Refused("* GenerateContentRequest.contents: contents is not specified")
+        raise GeminiRefusal("* GenerateContentRequest.contents: contents is not specified")
     names = _check_tools(known)
     _check_config(_object(known.get("generationConfig", {}), "generation_config"), names, model)
     if "systemInstruction" in known:
@@ -103,7 +103,9 @@ def check(body: Any, model: str) -> None:
 def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         at = f" at '{where}'" if where else ""
-        raise Refused(f"Invalid JSON payload received. Invalid value{at}: an object is expected.")
+        raise GeminiRefusal(
+            f"Invalid JSON payload received. Invalid value{at}: an object is expected."
+        )
     return cast("dict[str, Any]", value)
 
 
@@ -114,7 +116,7 @@ def _array(value: Any) -> list[Any]:
 def _known_keys(value: Mapping[str, Any], known: frozenset[str], where: str) -> None:
     if odd := sorted(value.keys() - known):
         at = f" at '{where}'" if where else ""
-        raise Refused(
+        raise GeminiRefusal(
             f'Invalid JSON payload received. Unknown name "{odd[0]}"{at}: Cannot find field.'
         )
 
@@ -130,14 +132,16 @@ def _check_tools(body: Mapping[str, Any]) -> list[str]:
         for number, declared in enumerate(_array(known.get("functionDeclarations"))):
             names.append(_check_declared(declared, f"tools[{index}].[{number}]"))
             if names[-1] in names[:-1]:
-                raise Refused(f"Duplicate function declaration found: {names[-1]}")
+                raise GeminiRefusal(f"Duplicate function declaration found: {names[-1]}")
     if "toolConfig" in body:
         config = _object(body["toolConfig"], "tool_config").get("functionCallingConfig", {})
         mode = _object(config, "tool_config.function_calling_config").get("mode", "AUTO")
         if mode not in _MODES:
-            raise Refused(f"Invalid value at 'tool_config.function_calling_config.mode': {mode!r}")
+            raise GeminiRefusal(
+                f"Invalid value at 'tool_config.function_calling_config.mode': {mode!r}"
+            )
         if not names:
-            raise Refused("Function calling config is set without function_declarations.")
+            raise GeminiRefusal("Function calling config is set without function_declarations.")
     return names
 
 
@@ -146,16 +150,20 @@ def _check_declared(declared: Any, where: str) -> str:
     _known_keys(known, _DECLARED, where)
     name = known.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise Refused(
+        raise GeminiRefusal(
             f"* GenerateContentRequest.{where}.name: Invalid function name. Must start with a "
             "letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots "
             "(.), colons (:), or dashes (-), with a maximum length of 128."
         )
     if "parameters" in known and "parametersJsonSchema" in known:
-        raise Refused(f"{where}: parameters and parameters_json_schema are mutually exclusive")
+        raise GeminiRefusal(
+            f"{where}: parameters and parameters_json_schema are mutually exclusive"
+        )
     schema = known.get("parametersJsonSchema", {"type": "object"})
     if _object(schema, where).get("type") != "object":
-        raise Refused(f"* GenerateContentRequest.{where}.parameters: schema should be an object")
+        raise GeminiRefusal(
+            f"* GenerateContentRequest.{where}.parameters: schema should be an object"
+        )
     return name
 
 
@@ -163,19 +171,19 @@ def _check_config(config: Mapping[str, Any], names: Sequence[str], model: str) -
     _known_keys(config, _CONFIG, "generation_config")
     stops = _array(config.get("stopSequences"))
     if len(stops) > 5 or not all(isinstance(stop, str) and stop for stop in stops):
-        raise Refused("stop_sequences: at most 5 texts are allowed, none of them empty")
+        raise GeminiRefusal("stop_sequences: at most 5 texts are allowed, none of them empty")
     mime = config.get("responseMimeType")
     if mime == "application/json" and names and OLDER.match(model):
-        raise Refused(
+        raise GeminiRefusal(
             "Function calling with a response mime type: 'application/json' is unsupported"
         )
     if "responseJsonSchema" in config:
         if mime != "application/json":
-            raise Refused("response_json_schema is only supported with application/json")
+            raise GeminiRefusal("response_json_schema is only supported with application/json")
         if odd := _unsupported_keyword(config["responseJsonSchema"]):
-            raise Refused(f"response_json_schema: the keyword {odd!r} is not supported")
+            raise GeminiRefusal(f"response_json_schema: the keyword {odd!r} is not supported")
     if "thinkingConfig" in config and UNTHINKING.match(model):
-        raise Refused("Thinking is not enabled for this model")
+        raise GeminiRefusal("Thinking is not enabled for this model")
 
 
 def _unsupported_keyword(schema: Any) -> str:
@@ -201,9 +209,11 @@ def _check_content(content: Any, where: str, model: str) -> None:
     _known_keys(known, _CONTENT, where)
     role = known.get("role", "user")
     if role not in {"user", "model"}:
-        raise Refused(f"Please use a valid role: user, model. ({where}: {role!r})")
+        raise GeminiRefusal(f"Please use a valid role: user, model. ({where}: {role!r})")
     if not (parts := _array(known.get("parts"))):
-        raise Refused(f"* GenerateContentRequest.{where}.parts: contents.parts must not be empty.")
+        raise GeminiRefusal(
+            f"* GenerateContentRequest.{where}.parts: contents.parts must not be empty."
+        )
     for number, part in enumerate(parts):
         _check_part(part, f"{where}.parts[{number}]", role, model)
 
@@ -213,39 +223,45 @@ def _check_part(part: Any, where: str, role: str, model: str) -> None:
     _known_keys(known, _PART, where)
     data: list[str] = sorted(known.keys() & _DATA)
     if len(data) != 1:
-        raise Refused(f"* GenerateContentRequest.{where}.data: required oneof field 'data' must "
-                      "have one initialized field")  # fmt: skip
+        raise GeminiRefusal(
+            f"* GenerateContentRequest.{where}.data: required oneof field 'data' must "
+            "have one initialized field"
+        )
     kind = data[0]
     value: Any = known[kind]
     if kind == "text":
         if not isinstance(value, str) or not (value or "thoughtSignature" in known):
-            raise Refused(f"Unable to submit request: {where} must have a text that is not empty")
+            raise GeminiRefusal(
+                f"Unable to submit request: {where} must have a text that is not empty"
+            )
     else:
         inner = _object(value, where)
         _known_keys(inner, _KEYS.get(kind, frozenset(inner)), f"{where}.{kind}")
     if (kind == "functionCall") > (role == "model"):
-        raise Refused(f"{where}: a function call is only allowed in a turn of the model")
+        raise GeminiRefusal(f"{where}: a function call is only allowed in a turn of the model")
     if (kind == "functionResponse") > (role == "user"):
-        raise Refused(f"{where}: a function response is only allowed in a turn of the user")
+        raise GeminiRefusal(f"{where}: a function response is only allowed in a turn of the user")
     if kind in {"functionCall", "functionResponse"}:
         _check_function(kind, known[kind], where)
     if kind == "inlineData" and not {"mimeType", "data"} <= known[kind].keys():
-        raise Refused(f"{where}.inline_data: mime_type and data are required")
+        raise GeminiRefusal(f"{where}.inline_data: mime_type and data are required")
     signature = known.get("thoughtSignature")
     if signature is None or signature in STAND_INS:
         return
     either = str(signature).translate(_URL_SAFE)  # as the official client writes them
     if either != sign(model, known):
-        raise Refused("Corrupted thought signature.")
+        raise GeminiRefusal("Corrupted thought signature.")
 
 
 def _check_function(kind: str, value: Mapping[str, Any], where: str) -> None:
     name = value.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise Refused(f"* GenerateContentRequest.{where}.{kind}.name: invalid or missing name")
+        raise GeminiRefusal(
+            f"* GenerateContentRequest.{where}.{kind}.name: invalid or missing name"
+        )
     needed = "args" if kind == "functionCall" else "response"
     if needed == "response" and "response" not in value:
-        raise Refused(f"{where}.{kind}: response is required")
+        raise GeminiRefusal(f"{where}.{kind}: response is required")
     _object(value.get(needed, {}), f"{where}.{kind}.{needed}")
 
 
@@ -253,32 +269,34 @@ def _check_turns(contents: Sequence[Mapping[str, Any]]) -> None:
     """That the turns alternate, and that each turn with calls is followed by all its responses."""
     roles = [content.get("role", "user") for content in contents]
     if any(one == other for one, other in itertools.pairwise(roles)):
-        raise Refused("Please ensure that multiturn requests alternate between user and model.")
+        raise GeminiRefusal(
+            "Please ensure that multiturn requests alternate between user and model."
+        )
     if roles[0] != "user":
-        raise Refused(
+        raise GeminiRefusal(
             "Please ensure that function call turn comes immediately after a user turn or after a "
             "function response turn."
         )
     if roles[-1] != "user":
-        raise Refused(
+        raise GeminiRefusal(
             "Please ensure that multiturn requests end with a user role or a function response."
         )
     calls: list[Mapping[str, Any]] = []
     for content in contents:
         responses = _all(content, "functionResponse")
         if responses and not calls:
-            raise Refused(
+            raise GeminiRefusal(
                 "Please ensure that function response turn comes immediately after a function call "
                 "turn."
             )
         if len(responses) != len(calls):
-            raise Refused(
+            raise GeminiRefusal(
                 "Please ensure that the number of function response parts is equal to the number "
                 "of function call parts of the function call turn."
             )
         for call, response in zip(calls, responses, strict=True):
             if (call["name"], call.get("id")) != (response["name"], response.get("id")):
-                raise Refused(
+                raise GeminiRefusal(
                     "Please ensure that each function response has the name and the id of its "
                     f"function call: {response['name']} does not answer {call['name']}."
                 )
@@ -303,7 +321,7 @@ def _check_signed(contents: Sequence[Mapping[str, Any]]) -> None:
         first: Json = next((part for part in content["parts"] if "functionCall" in part), None)
         if first is not None and "thoughtSignature" not in first:
             name = first["functionCall"]["name"]
-            raise Refused(
+            raise GeminiRefusal(
                 "Function call is missing a thought_signature in functionCall parts. This is "
                 "required for tools to work correctly, and missing thought_signature may lead to "
                 "degraded model performance. Additional data, function call "

@@ -23,7 +23,7 @@ import msgspec
 
 from clew import Usage
 from clew.interfaces import encode
-from clew_testing.servers.gemini_rules import Refused, check, sign
+from clew_testing.servers.gemini_rules import GeminiRefusal, check, sign
 from clew_testing.servers.http_server import (
     CompletionKind,
     Fail,
@@ -130,7 +130,7 @@ class GenerateContent:
             return Fail(400, "this server streams with alt=sse only")
         try:
             check(seen.body, self.model)
-        except Refused as refused:
+        except GeminiRefusal as refused:
             return Fail(400, str(refused))
         return None
 

@@ -23,7 +23,7 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-class Refused(Exception):  # noqa: N818 - the server's answer, not a fault of the program
+class OpenAIRefusal(Exception):  # noqa: N818 - the server's answer, not a fault of the program
     """The request is refused with status 400; `param` names the place."""
 
     def __init__(self, message: str, param: str = "") -> None:
@@ -32,13 +32,13 @@ class Refused(Exception):  # noqa: N818 - the server's answer, not a fault of th
 
 
 def check(body: Any) -> None:
-    """Raise `Refused` for a body that the API would refuse."""
+    """Raise `OpenAIRefusal` for a body that the API would refuse."""
     if (known := object_of(body)) is None:
-        raise Refused("We could not parse the JSON body of your request.")
+        raise OpenAIRefusal("We could not parse the JSON body of your request.")
     if not isinstance(known.get("model"), str) or not known["model"]:
-        raise Refused("you must provide a model parameter", "model")
+        raise OpenAIRefusal("you must provide a model parameter", "model")
     if not (messages := array_of(known.get("messages"))):
-        raise Refused("Invalid 'messages': expected a non-empty array.", "messages")
+        raise OpenAIRefusal("Invalid 'messages': expected a non-empty array.", "messages")
     _check_tools(known)
     _check_rest(known)
     _check_messages(messages)
@@ -47,29 +47,31 @@ def check(body: Any) -> None:
 def _check_tools(body: dict[str, Any]) -> None:
     if body.get("tools") is None:
         if "tool_choice" in body:
-            raise Refused(
+            raise OpenAIRefusal(
                 "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are "
                 "specified.",
                 "tool_choice",
             )
         return
     if not (tools := array_of(body["tools"])):
-        raise Refused("Invalid 'tools': empty array. Expected at least one element.", "tools")
+        raise OpenAIRefusal("Invalid 'tools': empty array. Expected at least one element.", "tools")
     names = [_check_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     if len(set(names)) < len(names):
-        raise Refused("Invalid 'tools': tool names must be unique.", "tools")
+        raise OpenAIRefusal("Invalid 'tools': tool names must be unique.", "tools")
     choice = body.get("tool_choice", "auto")
     one = object_of((object_of(choice) or {}).get("function")) or {}
     if one.get("name") not in names and (one or choice not in _CHOICES):
-        raise Refused(f"Invalid value for 'tool_choice': {choice!r}.", "tool_choice")
+        raise OpenAIRefusal(f"Invalid value for 'tool_choice': {choice!r}.", "tool_choice")
 
 
 def _check_tool(tool: Any, where: str) -> str:
     known = object_of(tool) or {}
     if known.get("type") != "function":
-        raise Refused(f"Missing or invalid '{where}.type': expected 'function'.", f"{where}.type")
+        raise OpenAIRefusal(
+            f"Missing or invalid '{where}.type': expected 'function'.", f"{where}.type"
+        )
     if (function := object_of(known.get("function"))) is None:
-        raise Refused(f"Missing required parameter: '{where}.function'.", f"{where}.function")
+        raise OpenAIRefusal(f"Missing required parameter: '{where}.function'.", f"{where}.function")
     name = function.get("name")
     check_name(name, f"{where}.function.name")
     _check_schema(function.get("parameters", {"type": "object"}), name)
@@ -77,11 +79,11 @@ def _check_tool(tool: Any, where: str) -> str:
 
 
 def check_name(name: Any, where: str) -> None:
-    """Raise `Refused` for what can name no tool."""
+    """Raise `OpenAIRefusal` for what can name no tool."""
     if not isinstance(name, str) or not name:
-        raise Refused(f"Missing required parameter: '{where}'.", where)
+        raise OpenAIRefusal(f"Missing required parameter: '{where}'.", where)
     if not _NAME.fullmatch(name):
-        raise Refused(
+        raise OpenAIRefusal(
             f"Invalid '{where}': string does not match pattern. Expected a string that matches "
             "the pattern '^[a-zA-Z0-9_-]+$' of at most 64 characters.",
             where,
@@ -92,20 +94,20 @@ def _check_schema(schema: Any, name: Any) -> None:
     where = f"Invalid schema for function {name!r}"
     known = object_of(schema) or {}
     if problem := tool_complaint(known):
-        raise Refused(f"{where}: {problem}")
+        raise OpenAIRefusal(f"{where}: {problem}")
     properties: dict[str, Any] = known.get("properties", {})
     for key, inner in properties.items():
         types = (object_of(inner) or {}).get("type", "object")
         if not set(array_of(types) or [types]) <= _TYPES:
-            raise Refused(f"{where}: {types!r} is not a valid type of {key!r}.")
+            raise OpenAIRefusal(f"{where}: {types!r} is not a valid type of {key!r}.")
 
 
 def _check_rest(body: dict[str, Any]) -> None:
     stop = array_of(body.get("stop"))
     if stop is not None and not 1 <= len(stop) <= 4:
-        raise Refused("Invalid 'stop': expected an array of 1 to 4 strings.", "stop")
+        raise OpenAIRefusal("Invalid 'stop': expected an array of 1 to 4 strings.", "stop")
     if "stream_options" in body and not body.get("stream"):
-        raise Refused(
+        raise OpenAIRefusal(
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
             "stream_options",
         )
@@ -117,9 +119,9 @@ def _check_form(form: Any, messages: list[Any]) -> None:
     known = object_of(form) or {}
     kind, where = known.get("type"), "response_format"
     if kind not in {"text", "json_object", "json_schema"}:
-        raise Refused(f"Invalid value: {kind!r} in '{where}.type'.", f"{where}.type")
+        raise OpenAIRefusal(f"Invalid value: {kind!r} in '{where}.type'.", f"{where}.type")
     if kind == "json_object" and "json" not in str(messages).lower():
-        raise Refused(
+        raise OpenAIRefusal(
             "'messages' must contain the word 'json' in some form, to use 'response_format' of "
             "type 'json_object'.",
             "messages",
@@ -132,9 +134,9 @@ def check_schema_form(form: dict[str, Any], where: str, label: str) -> None:
     """The name, and the schema, held to its rules where it is to be strict."""
     check_name(form.get("name"), f"{label}.name")
     if (schema := object_of(form.get("schema"))) is None:
-        raise Refused(f"Missing required parameter: '{label}.schema'.", f"{label}.schema")
+        raise OpenAIRefusal(f"Missing required parameter: '{label}.schema'.", f"{label}.schema")
     if problem := complaint(schema, strict=bool(form.get("strict"))):
-        raise Refused(f"Invalid schema for {where} {form['name']!r}: {problem}", where)
+        raise OpenAIRefusal(f"Invalid schema for {where} {form['name']!r}: {problem}", where)
 
 
 def _check_messages(messages: list[Any]) -> None:
@@ -145,7 +147,9 @@ def _check_messages(messages: list[Any]) -> None:
         message = object_of(item) or {}
         role = message.get("role")
         if role not in _ROLES:
-            raise Refused(f"Invalid value: {role!r}. Supported values are roles.", f"{where}.role")
+            raise OpenAIRefusal(
+                f"Invalid value: {role!r}. Supported values are roles.", f"{where}.role"
+            )
         if role == "tool":
             _check_result(message, where, waiting)
             continue
@@ -155,7 +159,7 @@ def _check_messages(messages: list[Any]) -> None:
         calls: list[dict[str, Any]] = message.get("tool_calls") or []
         waiting = [call["id"] for call in calls]
     if waiting:
-        raise Refused(
+        raise OpenAIRefusal(
             "An assistant message with 'tool_calls' must be followed by tool messages responding "
             "to each 'tool_call_id'. The following tool_call_ids did not have response messages: "
             + ", ".join(waiting),
@@ -166,11 +170,11 @@ def _check_messages(messages: list[Any]) -> None:
 def _check_result(message: dict[str, Any], where: str, waiting: list[str]) -> None:
     _check_keys(message, where)
     if not isinstance(message.get("content"), str):
-        raise Refused(f"Invalid '{where}.content': expected a string.", f"{where}.content")
+        raise OpenAIRefusal(f"Invalid '{where}.content': expected a string.", f"{where}.content")
     if not isinstance(id_ := message.get("tool_call_id"), str):
-        raise Refused(f"Missing parameter '{where}.tool_call_id'.", f"{where}.tool_call_id")
+        raise OpenAIRefusal(f"Missing parameter '{where}.tool_call_id'.", f"{where}.tool_call_id")
     if id_ not in waiting:
-        raise Refused(
+        raise OpenAIRefusal(
             "Invalid parameter: messages with role 'tool' must be a response to a preceding "
             "message with 'tool_calls'.",
             f"{where}.role",
@@ -183,7 +187,7 @@ def _check_message(message: dict[str, Any], where: str) -> None:
     content = message.get("content")
     if "tool_calls" in message:
         if not (calls := array_of(message["tool_calls"])):
-            raise Refused(
+            raise OpenAIRefusal(
                 f"Invalid '{where}.tool_calls': empty array. Expected an array with minimum "
                 "length 1.",
                 f"{where}.tool_calls",
@@ -191,13 +195,13 @@ def _check_message(message: dict[str, Any], where: str) -> None:
         for number, call in enumerate(calls):
             _check_call(call, f"{where}.tool_calls[{number}]")
         if len({call["id"] for call in calls}) < len(calls):
-            raise Refused(f"Duplicate ids in '{where}.tool_calls'.", f"{where}.tool_calls")
+            raise OpenAIRefusal(f"Duplicate ids in '{where}.tool_calls'.", f"{where}.tool_calls")
         if content is None:
             return
     for number, block in enumerate(array_of(content) or []):
         _check_block(block, f"{where}.content[{number}]")
     if not isinstance(content, (str, list)):
-        raise Refused(
+        raise OpenAIRefusal(
             f"Invalid value for 'content': expected a string, got {content!r}.", f"{where}.content"
         )
 
@@ -210,25 +214,27 @@ def _check_block(block: Any, where: str) -> None:
     if kind == "text" and isinstance(known.get("text"), str):
         return
     if kind != "image_url" or not isinstance(picture.get("url"), str):
-        raise Refused(f"Invalid value: '{kind}' in '{where}.type'.", f"{where}.type")
+        raise OpenAIRefusal(f"Invalid value: '{kind}' in '{where}.type'.", f"{where}.type")
 
 
 def _check_keys(message: dict[str, Any], where: str) -> None:
     known = _KEYS.get(message["role"])
     if known is not None and (odd := sorted(message.keys() - known)):
-        raise Refused(f"Unrecognized request argument: '{where}.{odd[0]}'.", f"{where}.{odd[0]}")
+        raise OpenAIRefusal(
+            f"Unrecognized request argument: '{where}.{odd[0]}'.", f"{where}.{odd[0]}"
+        )
 
 
 def _check_call(call: Any, where: str) -> None:
     known = object_of(call) or {}
     if not isinstance(known.get("id"), str) or not known["id"]:
-        raise Refused(f"Missing required parameter: '{where}.id'.", f"{where}.id")
+        raise OpenAIRefusal(f"Missing required parameter: '{where}.id'.", f"{where}.id")
     if known.get("type") != "function":
-        raise Refused(f"Missing required parameter: '{where}.type'.", f"{where}.type")
+        raise OpenAIRefusal(f"Missing required parameter: '{where}.type'.", f"{where}.type")
     function = object_of(known.get("function")) or {}
     check_name(function.get("name"), f"{where}.function.name")
     if not isinstance(function.get("arguments"), str):
-        raise Refused(
+        raise OpenAIRefusal(
             f"Missing required parameter: '{where}.function.arguments'.",
             f"{where}.function.arguments",
         )

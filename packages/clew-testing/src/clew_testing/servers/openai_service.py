@@ -14,7 +14,7 @@ from clew_testing.servers.http_server import (
     Send,
     to_json,
 )
-from clew_testing.servers.openai_rules import Refused
+from clew_testing.servers.openai_rules import OpenAIRefusal
 
 CREATED: Final = 1_700_000_000
 """The time that all replies claim to be of."""
@@ -69,7 +69,7 @@ class Access:
             return Fail(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
         try:
             check(seen.body)
-        except Refused as refused:
+        except OpenAIRefusal as refused:
             return Fail(400, str(refused), None, refused.param)
         model = seen.body["model"]
         if self.models and model not in self.models:

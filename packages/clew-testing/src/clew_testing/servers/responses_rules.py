@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clew_testing.servers.http_server import array_of, object_of
-from clew_testing.servers.openai_rules import Refused, check_name, check_schema_form
+from clew_testing.servers.openai_rules import OpenAIRefusal, check_name, check_schema_form
 from clew_testing.servers.openai_schemas import complaint, tool_complaint
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -46,21 +46,21 @@ class Issued:
 
 
 def check(body: Any, issued: Mapping[str, Issued]) -> None:
-    """Raise `Refused` for a body that the API would refuse."""
+    """Raise `OpenAIRefusal` for a body that the API would refuse."""
     if (known := object_of(body)) is None:
-        raise Refused("We could not parse the JSON body of your request.")
+        raise OpenAIRefusal("We could not parse the JSON body of your request.")
     if odd := sorted(known.keys() - _TOP):
-        raise Refused(f"Unknown parameter: '{odd[0]}'.", odd[0])
+        raise OpenAIRefusal(f"Unknown parameter: '{odd[0]}'.", odd[0])
     if not isinstance(known.get("model"), str) or not known["model"]:
-        raise Refused("Missing required parameter: 'model'.", "model")
+        raise OpenAIRefusal("Missing required parameter: 'model'.", "model")
     if not (items := array_of(known.get("input"))):
-        raise Refused("Missing required parameter: 'input'.", "input")
+        raise OpenAIRefusal("Missing required parameter: 'input'.", "input")
     _check_tools(known)
     for index, item in enumerate(items):
         _check_item(item, f"input[{index}]")
     _check_calls(items)
     if known.get("store") is not False:
-        raise Refused("This server keeps nothing: send 'store' as false.", "store")
+        raise OpenAIRefusal("This server keeps nothing: send 'store' as false.", "store")
     _check_issued(items, issued)
     _check_form(known)
 
@@ -69,13 +69,13 @@ def _check_tools(body: dict[str, Any]) -> None:
     tools = array_of(body.get("tools")) or []
     names = [_check_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     if len(set(names)) < len(names):
-        raise Refused("Invalid 'tools': tool names must be unique.", "tools")
+        raise OpenAIRefusal("Invalid 'tools': tool names must be unique.", "tools")
     choice = body.get("tool_choice", "auto")
     named = (object_of(choice) or {}).get("name")
     if named not in names and (named or choice not in {"none", "auto", "required"}):
-        raise Refused(f"Invalid value for 'tool_choice': {choice!r}.", "tool_choice")
+        raise OpenAIRefusal(f"Invalid value for 'tool_choice': {choice!r}.", "tool_choice")
     if not tools and choice not in {"none", "auto"}:
-        raise Refused(
+        raise OpenAIRefusal(
             f"Tool choice '{choice}' must be specified with 'tools' parameter.", "tool_choice"
         )
 
@@ -83,12 +83,14 @@ def _check_tools(body: dict[str, Any]) -> None:
 def _check_tool(tool: Any, where: str) -> str:
     known = object_of(tool) or {}
     if known.get("type") != "function":
-        raise Refused(f"Missing or invalid '{where}.type': expected 'function'.", f"{where}.type")
+        raise OpenAIRefusal(
+            f"Missing or invalid '{where}.type': expected 'function'.", f"{where}.type"
+        )
     check_name(known.get("name"), f"{where}.name")
     schema = object_of(known.get("parameters")) or {}
     strict = known.get("strict") is not False
     if problem := tool_complaint(schema) or (strict and complaint(schema, strict=True)):
-        raise Refused(f"Invalid schema for function '{known['name']}': {problem}", where)
+        raise OpenAIRefusal(f"Invalid schema for function '{known['name']}': {problem}", where)
     return str(known["name"])
 
 
@@ -96,12 +98,12 @@ def _check_item(item: Any, where: str) -> None:
     known = object_of(item) or {}
     kind = known.get("type", "message")
     if (keys := _KEYS.get(kind)) is None:
-        raise Refused(f"Invalid value: '{kind}' in '{where}.type'.", f"{where}.type")
+        raise OpenAIRefusal(f"Invalid value: '{kind}' in '{where}.type'.", f"{where}.type")
     if odd := sorted(known.keys() - keys):
-        raise Refused(f"Unknown parameter: '{where}.{odd[0]}'.", f"{where}.{odd[0]}")
+        raise OpenAIRefusal(f"Unknown parameter: '{where}.{odd[0]}'.", f"{where}.{odd[0]}")
     prefix = _PREFIX.get(kind, "")
     if not str(known.get("id", prefix)).startswith(prefix):
-        raise Refused(
+        raise OpenAIRefusal(
             f"Invalid '{where}.id': '{known['id']}'. Expected an ID that begins with '{prefix}'.",
             f"{where}.id",
         )
@@ -110,7 +112,7 @@ def _check_item(item: Any, where: str) -> None:
     if kind.startswith("function_call"):
         _check_text(known, where, "call_id")
         if len(known["call_id"]) > _LONGEST:
-            raise Refused(
+            raise OpenAIRefusal(
                 f"Invalid '{where}.call_id': string too long. Expected a string with maximum "
                 f"length {_LONGEST}, but got a string with length {len(known['call_id'])} instead.",
                 f"{where}.call_id",
@@ -124,24 +126,26 @@ def _check_item(item: Any, where: str) -> None:
 
 def _check_text(item: dict[str, Any], where: str, key: str) -> None:
     if not isinstance(item.get(key), str):
-        raise Refused(f"Missing required parameter: '{where}.{key}'.", f"{where}.{key}")
+        raise OpenAIRefusal(f"Missing required parameter: '{where}.{key}'.", f"{where}.{key}")
 
 
 def _check_message(message: dict[str, Any], where: str) -> None:
     role, content = message.get("role"), message.get("content")
     if role not in {"system", "developer", "user", "assistant"}:
-        raise Refused(f"Invalid value: {role!r}. Supported values are roles.", f"{where}.role")
+        raise OpenAIRefusal(
+            f"Invalid value: {role!r}. Supported values are roles.", f"{where}.role"
+        )
     if isinstance(content, str):
         return
     if (blocks := array_of(content)) is None:
-        raise Refused(f"Missing required parameter: '{where}.content'.", f"{where}.content")
+        raise OpenAIRefusal(f"Missing required parameter: '{where}.content'.", f"{where}.content")
     taken = _TEXT_FIELDS if role == "assistant" else _SEEN
     for number, block in enumerate(blocks):
         known = object_of(block) or {}
         kind = known.get("type")
         if not isinstance(known.get(taken.get(str(kind), "")), str):
             label = f"{where}.content[{number}]"
-            raise Refused(f"Invalid value: '{kind}' in '{label}.type'.", f"{label}.type")
+            raise OpenAIRefusal(f"Invalid value: '{kind}' in '{label}.type'.", f"{label}.type")
 
 
 def _check_calls(items: list[dict[str, Any]]) -> None:
@@ -152,15 +156,15 @@ def _check_calls(items: list[dict[str, Any]]) -> None:
         kind, call_id = item.get("type"), item.get("call_id", "")
         if kind == "function_call":
             if call_id in waiting:
-                raise Refused(f"Duplicate function call with call_id {call_id}.", "input")
+                raise OpenAIRefusal(f"Duplicate function call with call_id {call_id}.", "input")
             waiting.append(call_id)
         elif kind == "function_call_output":
             if call_id not in waiting:
-                raise Refused(
+                raise OpenAIRefusal(
                     f"No tool call found for function call output with call_id {call_id}.", "input"
                 )
             if call_id in answered:
-                raise Refused(
+                raise OpenAIRefusal(
                     f"Duplicate function_call_output for call_id '{call_id}'. Each function_call "
                     "must have exactly one matching function_call_output",
                     "input",
@@ -168,7 +172,7 @@ def _check_calls(items: list[dict[str, Any]]) -> None:
             waiting.remove(call_id)
             answered.add(call_id)
     if waiting:
-        raise Refused(f"No tool output found for function call {waiting[0]}.", "input")
+        raise OpenAIRefusal(f"No tool output found for function call {waiting[0]}.", "input")
 
 
 def _check_issued(items: list[dict[str, Any]], issued: Mapping[str, Issued]) -> None:
@@ -183,7 +187,7 @@ def _check_issued(items: list[dict[str, Any]], issued: Mapping[str, Issued]) -> 
         elif id_ in issued:
             for needed in issued[id_].reasoning:
                 if needed not in before:
-                    raise Refused(
+                    raise OpenAIRefusal(
                         f"Item '{id_}' of type '{kind}' was provided without its required "
                         f"'reasoning' item: '{needed}'.",
                         "input",
@@ -193,17 +197,17 @@ def _check_issued(items: list[dict[str, Any]], issued: Mapping[str, Issued]) -> 
 def _check_reasoning(item: dict[str, Any], known: Issued | None, following: Any) -> None:
     id_ = item.get("id")
     if not item.get("encrypted_content"):
-        raise Refused(
+        raise OpenAIRefusal(
             f"Item with id '{id_}' not found. Items are not persisted when `store` is set to "
             "false. Try again with `store` set to true, or remove this item from your input.",
             "input",
         )
     if known is None or item["encrypted_content"] != known.item["encrypted_content"]:
-        raise Refused(f"The encrypted content for item {id_} could not be verified.", "input")
+        raise OpenAIRefusal(f"The encrypted content for item {id_} could not be verified.", "input")
     if item.get("summary") != known.item["summary"]:
-        raise Refused(f"The summary of item {id_} is not the one it came with.", "input")
+        raise OpenAIRefusal(f"The summary of item {id_} is not the one it came with.", "input")
     if known.following != following:
-        raise Refused(
+        raise OpenAIRefusal(
             f"Item '{id_}' of type 'reasoning' was provided without its required following item.",
             "input",
         )
@@ -213,9 +217,9 @@ def _check_form(body: dict[str, Any]) -> None:
     form = object_of((object_of(body.get("text")) or {}).get("format")) or {"type": "text"}
     kind, where = form.get("type"), "text.format"
     if kind not in {"text", "json_object", "json_schema"}:
-        raise Refused(f"Invalid value: {kind!r} in '{where}.type'.", f"{where}.type")
+        raise OpenAIRefusal(f"Invalid value: {kind!r} in '{where}.type'.", f"{where}.type")
     if kind == "json_object" and "json" not in str(body["input"]).lower():
-        raise Refused(
+        raise OpenAIRefusal(
             "Response input messages must contain the word 'json' in some form to use "
             "'text.format' of type 'json_object'.",
             "input",

@@ -34,7 +34,7 @@ from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
 
-_LOST: Final = "a worker may have asked for a thought, and nobody saw the reply"
+_LOST: Final = "a model call may have been lost when the worker died"
 _LEFT: Final = "the worker left between two steps: nothing was asked"
 _FAILED: Final = "the model, or the store, failed the worker"
 

@@ -246,30 +246,30 @@ def _guards_of_tools(
     replay asks it of a call of another tool, it says nothing there either.
     """
     servers = _server_guards(spec)
-    found: dict[str, Guard] = {}
+    by_tool: dict[str, Guard] = {}
     for name in tools:
         for begin, guard in servers.items():
             if name.startswith(begin):
-                found.setdefault(name, guard)
+                by_tool.setdefault(name, guard)
     usual = {guard.name for guard in agent.engine.guards} | {repr(one) for one in servers.values()}
     named = recorded.parts["guards"][len(spec.guards) :]
     waiting = [_NamedPart(name) for name in named if name not in usual]
     heard = _heard(record)
     last: Guard | None = None
-    for name in (name for name in tools if name not in found):
-        said = next((one for one in waiting if heard.get(name) == repr(one)), None)
-        last = said or (waiting[0] if waiting else last)
+    for name in (name for name in tools if name not in by_tool):
+        matching = next((one for one in waiting if heard.get(name) == repr(one)), None)
+        last = matching or (waiting[0] if waiting else last)
         waiting = [one for one in waiting if one is not last]
         if last is not None:
-            found[name] = last
-    return found
+            by_tool[name] = last
+    return by_tool
 
 
 def _heard(record: Trajectory) -> dict[str, str]:
     """The guard that spoke of calls of each tool, as far as one did."""
     names = {call.key: call.action.name for call in record.calls}
-    said = (entry.event for entry in record.entries if isinstance(entry.event, Judged))
-    return {names[event.call]: event.by for event in said if event.call in names}
+    judged = (entry.event for entry in record.entries if isinstance(entry.event, Judged))
+    return {names[event.call]: event.by for event in judged if event.call in names}
 
 
 def _server_guards(spec: Spec) -> dict[str, Guard]:

@@ -4,8 +4,8 @@ from typing import Final
 
 TEMPLATE: Final = """\
 # An agent of clew. Ask it:  clew ask "What is 17 * 23?" --agent agent.toml
-# What starts with "# " and a key is there to be uncommented. Wrong keys and values are told with
-# their line before the first model call. Places are relative to this file.
+# Uncomment the settings you need. Wrong keys and values are reported with their line before the
+# first model call. Paths are relative to this file.
 
 # Who thinks: provider:model (`clew doctor models` lists some), or "offline" for the rules that
 # need none. Left out, it is the first that is usable (`clew doctor` says which).

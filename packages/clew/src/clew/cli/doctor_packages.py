@@ -24,7 +24,7 @@ def examined() -> Iterator[Finding]:
     """What other packages have looked at themselves."""
     for area in names(DOCTOR):
         try:
-            yield from [Finding(area, *found) for found in find(DOCTOR, area)()]
+            yield from [Finding(area, *row) for row in find(DOCTOR, area)()]
         except ConfigError:
             pass  # told of the package
         except Exception as error:  # noqa: BLE001 - other people's code may raise anything

@@ -187,7 +187,7 @@ _AGENT: Final = (
     _file(
         "--memory",
         "FILE",
-        "Tell the run what in this file of memories fits, and let it remember and look up.",
+        "Give the run the matching memories from this file, and tools to remember and look up.",
     ),
     _file(
         "--workspace",

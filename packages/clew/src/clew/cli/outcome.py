@@ -287,7 +287,7 @@ def _cost(end: ShownResult) -> str:
 
 
 def _lost(used: Usage) -> str:
-    """What was taken beside the replies."""
+    """Tokens spent outside recorded replies."""
     if used.estimated:
         return f"about {used.tokens:,} more tokens may be lost"
     return f"{used.tokens:,} more tokens by a critic"

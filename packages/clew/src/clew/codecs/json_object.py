@@ -195,7 +195,7 @@ def _action(prompt_spec: PromptSpec, document: dict[str, Json]) -> tuple[Action,
     if name is None or (isinstance(name, str) and void(name)):
         return _answered(rest, repairs, ignored=called)
     if not isinstance(name, str):
-        raise UnreadableError("the action is no name of a tool")
+        raise UnreadableError("`action` must be the name of a tool")
     if value is None and ("(" in name or "[" in name):
         action, mended = read_call(prompt_spec, name.strip())
         return action, [*repairs, "call written in the action", *mended, *_dropped(rest)]

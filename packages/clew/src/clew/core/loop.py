@@ -170,7 +170,7 @@ async def land(engine: Engine, journal: Journal, standing: Standing, bound: Trip
     else:
         why, own = bound.reason, bound.reason if bound.code == "own" else ""
         if engine.budget.landing:
-            why = f"{why}; what is left holds no landing"
+            why = f"{why}; the remaining budget cannot pay for a final answer"
         stop = Stop("bound", why, engine.fallback, fallback=True, code=bound.code, detail=own)
         await journal.record(stop)
 

@@ -249,8 +249,8 @@ class Stuck(msgspec.Struct, frozen=True):
 
     That is `refused` steps in a row whose calls were all refused as repeats, or `unmade` steps in
     which no call could be made (unknown tool, bad arguments), with none made in between. Refusals
-    by a guard or a person count separately, up to `denied` steps: nobody shall end a person's task
-    by tricking a model into asking for what is refused.
+    by a guard or a person count separately, up to `denied` steps: so that luring the model
+    into denied calls cannot end the task.
     """
 
     refused: int = 2

@@ -47,7 +47,7 @@ _UNWRITABLE: Final = "cannot be opened for writing: change its rights or name an
 _MEANING: Final = {
     sqlite3.SQLITE_BUSY: "is kept locked by another process: end the one that hangs",
     sqlite3.SQLITE_FULL: "has no room left on its disk: make room and try again, nothing is lost",
-    sqlite3.SQLITE_NOTADB: "is no file of memories but some other file: name another",
+    sqlite3.SQLITE_NOTADB: "is not a clew memory file: choose another",
     sqlite3.SQLITE_CORRUPT: "is damaged: restore a copy",
     sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
@@ -109,7 +109,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if not _number(connection, "schema_version"):
         _make(connection)
     if _number(connection, "application_id") != _OURS:
-        raise StoreError(f"{path} is no file of memories but some other database: name another")
+        raise StoreError(f"{path} is not a clew memory file: choose another")
     if (version := _number(connection, "user_version")) != VERSION:
         raise StoreError(
             f"{path} was written by another version of clew (memories version {version}, this one "

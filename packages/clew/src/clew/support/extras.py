@@ -27,13 +27,13 @@ def install_package(package: str) -> str:
     """The command that adds one of clew's packages, from where clew itself came."""
     note = _came_from("clew")
     together = [*REQUIRED.get(package, ()), package]  # an index may have others of these names
-    place = Path(unquote(urlsplit(str(note.get("url", ""))).path))
+    path = Path(unquote(urlsplit(str(note.get("url", ""))).path))
     if "dir_info" in note:
-        folders = [{**note, "url": place.with_name(one).as_uri()} for one in together]
+        folders = [{**note, "url": path.with_name(one).as_uri()} for one in together]
         return f"pip install {' '.join(_requirement(package, one, '') for one in folders)}"
     if "vcs_info" in note:
         return f"pip install {' '.join(_requirement(one, note, '') for one in together)}"
-    if "archive_info" in note and (wheels := _wheels_beside(place, together)):
+    if "archive_info" in note and (wheels := _wheels_beside(path, together)):
         return f"pip install {' '.join(repr(str(wheel)) for wheel in wheels)}"
     return f"make install WITH={package.removeprefix('clew-')} {CHECKOUT}"
 
@@ -41,8 +41,8 @@ def install_package(package: str) -> str:
 def _wheels_beside(wheel: Path, packages: Sequence[str]) -> list[Path]:
     """The wheels of these packages that lie beside clew's; none unless all do."""
     names = [wheel.name.replace("clew-", f"{one.replace('-', '_')}-", 1) for one in packages]
-    found = [wheel.with_name(name) for name in names]
-    return found if all(one.is_file() for one in found) else []
+    wheels = [wheel.with_name(name) for name in names]
+    return wheels if all(one.is_file() for one in wheels) else []
 
 
 def installed(module: str) -> bool:

@@ -86,7 +86,7 @@ class _Pair:
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         """Call the first tool, else the second."""
         if self._was_handed_on(key):
-            why = "it had been handed on before"
+            why = "the call was already passed to the fallback tool"
         else:
             value, why = await self._first(args, key)
             if not why:

@@ -63,7 +63,7 @@ class Worker:
         self._pauses = Backoff()
 
     async def serve(self) -> None:
-        """Work until told to leave, or idle; then leave each run where its step ends.
+        """Run until shutdown is requested or the queue is empty; each run stops after its step.
 
         Cancelled, it breaks off: what was not recorded is lost, and the runs are open. Raises as
         `work` does.

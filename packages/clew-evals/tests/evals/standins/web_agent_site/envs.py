@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from tests.evals.standins.shop_pages import GOALS, PRODUCTS, found, paid
+from tests.evals.standins.shop_pages import GOALS, PRODUCTS, matching_products, paid
 
 
 class SimServer:
@@ -15,7 +15,7 @@ class SimServer:
         SimServer.loaded += 1
         if file_path and file_path != "products.json":
             raise FileNotFoundError(file_path)
-        self.said = (human_goals, num_products)
+        self.arguments = (human_goals, num_products)
 
 
 class WebAgentTextEnv:
@@ -46,7 +46,7 @@ class WebAgentTextEnv:
         arg = arg.lower() if arg else arg
         reward, done = 0.0, False
         if name == "search" and arg and "search" in self._buttons:
-            products = found(arg)
+            products = matching_products(arg)
             self._page = [f"{one.asin} {one.title}" for one in products]
             self._buttons = ["back to search", *(one.asin.lower() for one in products)]
         elif name == "click" and arg in self._buttons and arg != "search":

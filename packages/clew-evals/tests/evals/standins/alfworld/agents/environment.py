@@ -50,7 +50,7 @@ class Batch:
     def __init__(self, game_files: list[str], batch_size: int, steps: int) -> None:
         assert batch_size == 1
         self._files = iter(game_files)
-        self._most = steps
+        self._max_steps = steps
 
     def reset(self) -> Any:
         """Begin the next game."""
@@ -68,7 +68,7 @@ class Batch:
         (command,) = commands
         self._steps += 1
         text = self._moved(command)
-        done = self._won or self._steps >= self._most
+        done = self._won or self._steps >= self._max_steps
         return [text], [float(self._won)], [done], self._infos()
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ def _workspace(
     )
 
 
-def _shown(text: str) -> Callable[[Outcome], Iterator[str]]:
+def _tells(text: str) -> Callable[[Outcome], Iterator[str]]:
     """Complains unless a call was told a text."""
 
     def complain(o: Outcome) -> Iterator[str]:
@@ -99,7 +99,7 @@ def only(o: Outcome) -> Iterator[str]:
             lambda r: r.asked.offers("read_file") and not any(map(r.asked.offers, others)),
             "the one tool",
         )
-    yield from _shown("one line")(o)
+    yield from _tells("one line")(o)
 
 
 @_workspace(
@@ -118,7 +118,7 @@ def trusted(o: Outcome) -> Iterator[str]:
     made = [c for r in o.runs for c in r.calls if c.action.name == "read_file" and c.observation]
     if any(c.observation and c.observation.ok and c.observation.trust != "trusted" for c in made):
         yield "what a file says counts as untrusted"
-    yield from _shown("one line")(o)
+    yield from _tells("one line")(o)
 
 
 def _command(*keys: str, text: str, **table: Any) -> Add:
@@ -127,15 +127,15 @@ def _command(*keys: str, text: str, **table: Any) -> Add:
 
 @_command("network", text="readlink /proc/self/ns/net", network=True)
 def network(o: Outcome) -> Iterator[str]:
-    yield from _shown(str(Path("/proc/self/ns/net").readlink()))(o)
+    yield from _tells(str(Path("/proc/self/ns/net").readlink()))(o)
 
 
 _command("readable", text="cat ../outside/note.txt", readable=["<FOLDER>/outside"])(
-    _shown("found outside")
+    _tells("found outside")
 )
-_command("env", text="echo so: $MATRIX_ACTS", env=["MATRIX_ACTS"])(_shown("so: run_command"))
+_command("env", text="echo so: $MATRIX_ACTS", env=["MATRIX_ACTS"])(_tells("so: run_command"))
 _command("limits", text="head -c 9000 /dev/zero > big; wc -c big", limits={"file": 4096})(
-    _shown("4096 big")
+    _tells("4096 big")
 )
 
 
@@ -145,7 +145,7 @@ def unsafe_kernel(o: Outcome) -> Iterator[str]:
     own = {each.by for each in held if each is not None and "AlreadyDone" not in each.by}
     if o.situation == "plain" and own:  # workers at once may be asked for the same
         yield f"a program was held by {own}"
-    yield from _shown("done here")(o)
+    yield from _tells("done here")(o)
 
 
 def _commits(*keys: str, branch: str, **table: Any) -> Add:
@@ -166,6 +166,6 @@ def default_branch(o: Outcome) -> Iterator[str]:
 @_commits("author", branch="side", author="Ada <ada@matrix>")
 def author(o: Outcome) -> Iterator[str]:
     if o.situation in DONE and o.work:
-        said = _git(o.folder / "project", "log", "--all", "--format=%an <%ae>")
-        if "Ada <ada@matrix>" not in said:
-            yield f"nothing was committed by Ada: {said!r}, {spread(o)}"
+        text = _git(o.folder / "project", "log", "--all", "--format=%an <%ae>")
+        if "Ada <ada@matrix>" not in text:
+            yield f"nothing was committed by Ada: {text!r}, {spread(o)}"
