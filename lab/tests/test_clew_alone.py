@@ -68,3 +68,40 @@ def test_its_tests_pass_without_the_others(alone: Path, folder: str) -> None:
     done = ran(alone, "-m", "pytest", str(HOUSE / "tests" / folder), *words)
     told = done.stdout[-6000:] + done.stderr[-2000:]
     assert done.returncode in {0, 5}, told  # 5: all of them are slow
+
+
+@pytest.mark.parametrize(
+    ("words", "asked", "package"),
+    [
+        ("worker --driver dbos", "the driver dbos", "clew-cluster[dbos]"),
+        ("worker --driver ray", "the driver ray", "clew-cluster[ray]"),
+        ("runs --store postgres://h/d", "postgres", "clew-cluster[postgres]"),
+        ("ask Why? --model offline --workspace .", "--workspace", "clew-code"),
+        ("ask Why? --model offline --mcp x=y", "--mcp", "clew-mcp"),
+        ("ask Why? --model offline --votes 3", "--votes", "clew-strategies"),
+        ("ask Why? --model offline --strategy auto", "the strategy auto", "clew-strategies"),
+        ("ask Why? --agent own.toml", "the key workspace", "clew-code"),
+        ("ask Why? --model local:x", "local", "clew-local"),
+    ],
+)
+def test_what_needs_another_package_is_told_as_it_was_asked_for(
+    alone: Path, tmp_path: Path, words: str, asked: str, package: str
+) -> None:
+    (tmp_path / "own.toml").write_text('model = "offline"\nworkspace = "."\n')
+    store = () if "--store" in words else ("--store", str(tmp_path / "store"))
+    command = [str(alone), "-m", "clew.cli", *words.split(), *store]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path, env=unmeasured.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    line = done.stderr.splitlines()[-1]
+    name = package.partition("[")[0]
+    assert f"{asked} needs {name}, which is not installed: run " in line
+    extra = package.removeprefix(name)
+    short = name.removeprefix("clew-")
+    assert f"{name}{extra}'" in line or (not extra and f"WITH={short} " in line)
+
+
+def test_a_strategy_that_is_none_is_told_with_those_that_there_are(alone: Path) -> None:
+    done = ran(alone, "-m", "clew.cli", "ask", "Why?", "--model", "offline", "--strategy", "nope")
+    assert "there is no strategy 'nope': there are auto, " in done.stderr

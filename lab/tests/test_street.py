@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clew.support.street import PACKAGES, REQUIRED, is_shipped
+from clew.support.street import EXTRAS, PACKAGES, REQUIRED, is_shipped
 from tests.test_layers import BY_NAME, ROOT, hidden_imports, sizes
 
 HOUSES = sorted(path.parent for path in ROOT.glob("packages/*/pyproject.toml"))
@@ -157,6 +157,12 @@ def test_clew_knows_what_the_others_add() -> None:
         added = project(ROOT / "packages" / package).get("entry-points", {})
         known = {group: set(names.split()) for group, names in groups.items()}
         assert known == {group: set(entries) for group, entries in added.items()}
+        extras = {
+            (group, name): value.partition("[")[2].removesuffix("]")
+            for group, entries in added.items()
+            for name, value in entries.items()
+        }
+        assert extras == {key: EXTRAS.get(key, "") for key in extras}
         needs = map(named, project(ROOT / "packages" / package)["dependencies"])
         assert [*REQUIRED.get(package, ())] == [one for one in needs if one in PACKAGES]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clew import ConfigError
-from clew.support.extras import install, install_package
-from clew.support.street import PACKAGES
+from clew.support.extras import CHECKOUT, install, install_package
+from clew.support.street import EXTRAS, PACKAGES
 from clew.support.wings import find, require
 
 GIT = {"vcs": "git", "commit_id": "abc123"}
@@ -70,13 +70,15 @@ def test_what_a_package_of_clew_adds_is_told_to_need_it(
     short = package.removeprefix("clew-")
     added = [(group, name) for group, some in PACKAGES[package].items() for name in some.split()]
     for group, name in added:
+        extra = EXTRAS.get((group, name))
+        advice = f"make install WITH={short} {CHECKOUT}"
+        if extra:
+            advice = f"pip install 'packages/{package}[{extra}]' {CHECKOUT}"
         for look in (find, require):
             with pytest.raises(ConfigError) as told:
                 look(group, name)
-            needs = f"{name} needs {package}, which is not installed"
-            assert (
-                str(told.value) == f"{needs}: run make install WITH={short} (in a checkout of clew)"
-            )
+            told_in = f"{name} needs {package}, which is not installed: run {advice}"
+            assert str(told.value) == told_in
 
 
 def test_a_package_comes_with_those_that_it_requires(

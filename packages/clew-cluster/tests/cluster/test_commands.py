@@ -41,5 +41,5 @@ def test_a_missing_extra_is_told_in_a_line() -> None:
     Path("dbos.py").write_text('raise ModuleNotFoundError("it is not here", name="dbos")')
     missing = clew("worker", "--driver", "dbos")
     advice = install("dbos", "clew-cluster")
-    told = f"clew: dbos needs dbos, which is not installed: run {advice}\n"
+    told = f"clew: the driver dbos needs dbos, which is not installed: run {advice}\n"
     assert (missing.code, missing.err) == (2, told)

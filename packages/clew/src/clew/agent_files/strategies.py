@@ -16,6 +16,7 @@ from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import AnyTool
 from clew.guards.limits import Limits
 from clew.support.errors import ConfigError
+from clew.support.street import names_of
 from clew.support.wings import STRATEGIES, find, names, require
 
 _MAKE = "strategy_agent"
@@ -48,7 +49,7 @@ def with_strategy(
             strategy_tools[name] = _other(inner_spec(name, file, spec), usual.get(name), make)
     with part("strategy"):
         planned = strategy(agent, **table.settings, **strategy_tools) if strategy_tools else plain
-        made: Agent = require(STRATEGIES, _MAKE)(planned, agent)
+        made: Agent = require(STRATEGIES, _MAKE, "a strategy")(planned, agent)
     with part("limits", "calls_per_tool"):
         return _with_caps(made, spec.limits.limits.calls_per_tool)
 
@@ -88,9 +89,10 @@ def strategy_named(name: str, folder: str) -> Any:
     """What makes the strategy of that name. Raises `ConfigError`."""
     if ":" in name:
         return imported_function(name, "strategy", folder)
-    if name == _MAKE or (entry := find(STRATEGIES, name)) is None:
-        known = ", ".join(each for each in names(STRATEGIES) if each != _MAKE)
-        message = f"there is no strategy {name!r}: there are {known}, or write module:name"
+    if name == _MAKE or (entry := find(STRATEGIES, name, f"the strategy {name}")) is None:
+        known = {*names(STRATEGIES), *names_of(STRATEGIES)} - {_MAKE}
+        there = ", ".join(sorted(known))
+        message = f"there is no strategy {name!r}: there are {there}, or write module:name"
         raise ConfigError(message)
     return entry
 
@@ -118,5 +120,5 @@ def recorded_strategy(table: StrategyTable, agent: Agent, spec: AgentSpec) -> Ag
         limits = (
             strategy.extended_limits(limits) if hasattr(strategy, "extended_limits") else limits
         )
-    made: Agent = require(STRATEGIES, _MAKE)(_Recorded(spec, limits), agent)
+    made: Agent = require(STRATEGIES, _MAKE, "a strategy")(_Recorded(spec, limits), agent)
     return made

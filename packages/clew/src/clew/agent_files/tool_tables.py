@@ -73,7 +73,7 @@ def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[TomlPath, l
     if not spec.mcp:
         return
     with part("mcp", 0):
-        tools_of = require(MCP, "tools")
+        tools_of = require(MCP, "tools", _asked("mcp", spec))
     for index, each in enumerate(spec.mcp):  # before any of them is asked for its tools
         if each.name in {other.name for other in spec.mcp[:index]}:
             with part("mcp", index):
@@ -102,8 +102,13 @@ def wing_tools(spec: Spec, model: Model | None) -> Iterator[tuple[TomlPath, list
         fields["protected"] = [*table.protected, *_own_files(spec)]
         with part("workspace"):
             _check_only(table.only)
-            tools = [*require(WORKSPACE, "tools")(**fields)]
+            tools = [*require(WORKSPACE, "tools", _asked("workspace", spec))(**fields)]
         yield ("workspace",), tools
+
+
+def _asked(key: str, spec: Spec) -> str:
+    """A key as whoever asks for it wrote it: in an agent file, or as an option."""
+    return f"the key {key}" if spec.file else f"--{key}"
 
 
 def _check_only(names: tuple[str, ...] | None) -> None:

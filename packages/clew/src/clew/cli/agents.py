@@ -70,7 +70,7 @@ def changed(keys: Mapping[str, Json], before: Spec, source: str = "--set") -> Sp
         if isinstance(path := values.get(name), str) and path:
             values[name] = str(Path(path).absolute())
     if lines := cast("list[Json]", values.get("mcp")):
-        of_line = require(MCP, "server")
+        of_line = require(MCP, "server", "--mcp")
         values["mcp"] = [of_line(line) if isinstance(line, str) else line for line in lines]
     spec = read_agent_file(file) if file else before
     try:

@@ -45,9 +45,11 @@ async def _replay(run: str, store: str | None, keys: dict[str, Json]) -> Replaye
         record = await read(run_id, store=opened)
         agent, apart = await _agent(record, keys, opened)
         if vote_request_of(record) is not None:
-            agent = require(VOTES, "agent_of")(agent, record)
+            agent = require(VOTES, "agent_of", "the record of a vote")(agent, record)
         elif served := root(record):
-            agent = require(VOTES, "agent_of")(agent, record, await read(served, store=opened))
+            agent = require(VOTES, "agent_of", "the record of a vote")(
+                agent, record, await read(served, store=opened)
+            )
         return await replay_record(agent, run_id, store=opened, stand_ins=apart)
 
 

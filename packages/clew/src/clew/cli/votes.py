@@ -134,7 +134,7 @@ async def carry_vote(
     done, error, reason = await run_to_end(work, run_id, store)
     try:
         record = await read(run_id, store=opened)
-        stands = done or await wings.require(wings.VOTES, "vote_status")(
+        stands = done or await wings.require(wings.VOTES, "vote_status", "--votes")(
             made.agent, run_id, store=opened
         )
     except StoreError:
@@ -155,8 +155,8 @@ async def _go(
     reached = made.spec.connection if same else Spec().connection
     verifier = Spec(model=wish.verifier, tools=(), connection=reached)
     notes = notes_for(made.spec.memory, question) if made.spec.memory else ()
-    verifying = wings.require(wings.VOTES, "verifying")
-    return await wings.require(wings.VOTES, "vote")(
+    verifying = wings.require(wings.VOTES, "verifying", "--votes")
+    return await wings.require(wings.VOTES, "vote", "--votes")(
         made.agent,
         question,
         wish.k,

@@ -16,6 +16,7 @@ from clew.cli.safe_text import inert, json_text, say
 from clew.cli.store_option import shared_location
 from clew.cli.worker_signals import finish_on_signals
 from clew.support.short_text import one_line
+from clew.support.street import names_of
 from clew.support.wings import WORKERS, names
 from clew.workers import WorkerConfig, WorkerEvent, work
 
@@ -55,7 +56,7 @@ with --until-idle, 130 stopped at once.
 )
 @click.option(
     "--driver",
-    type=click.Choice(names(WORKERS)),
+    type=click.Choice(sorted({*names(WORKERS), *names_of(WORKERS)})),
     default="local",
     help="What executes the runs.  [default: local, which is this process]",
 )

@@ -23,26 +23,31 @@ def install(extra: str, package: str = "clew") -> str:
     return f"pip install {_requirement(package, _came_from(package), extra)}"
 
 
-def install_package(package: str) -> str:
-    """The command that adds one of clew's packages, from where clew itself came."""
+def install_package(package: str, extra: str = "") -> str:
+    """The command that adds one of clew's packages, with an extra, from where clew itself came."""
     note = _came_from("clew")
     together = [*REQUIRED.get(package, ()), package]  # an index may have others of these names
+    with_extras = [(one, extra if one == package else "") for one in together]
     path = Path(unquote(urlsplit(str(note.get("url", ""))).path))
     if "dir_info" in note:
-        folders = [{**note, "url": path.with_name(one).as_uri()} for one in together]
-        return f"pip install {' '.join(_requirement(package, one, '') for one in folders)}"
+        urls = {one: {**note, "url": path.with_name(one).as_uri()} for one in together}
+        wanted = [_requirement(one, urls[one], its) for one, its in with_extras]
+        return f"pip install {' '.join(wanted)}"
     if "vcs_info" in note:
-        return f"pip install {' '.join(_requirement(one, note, '') for one in together)}"
+        return f"pip install {' '.join(_requirement(one, note, its) for one, its in with_extras)}"
     if "archive_info" in note and (wheels := _wheels_beside(path, together)):
-        return f"pip install {' '.join(repr(str(wheel)) for wheel in wheels)}"
+        wheels[-1] += f"[{extra}]" if extra else ""
+        return f"pip install {' '.join(map(repr, wheels))}"
+    if extra:
+        return f"pip install {_requirement(package, {}, extra)}"
     return f"make install WITH={package.removeprefix('clew-')} {CHECKOUT}"
 
 
-def _wheels_beside(wheel: Path, packages: Sequence[str]) -> list[Path]:
+def _wheels_beside(wheel: Path, packages: Sequence[str]) -> list[str]:
     """The wheels of these packages that lie beside clew's; none unless all do."""
     names = [wheel.name.replace("clew-", f"{one.replace('-', '_')}-", 1) for one in packages]
     wheels = [wheel.with_name(name) for name in names]
-    return wheels if all(one.is_file() for one in wheels) else []
+    return [*map(str, wheels)] if all(one.is_file() for one in wheels) else []
 
 
 def installed(module: str) -> bool:

@@ -30,6 +30,14 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The names of each package, by group of entry points."""
 
+EXTRAS: Final[Mapping[tuple[str, str], str]] = {
+    ("clew.stores", "postgres"): "postgres",
+    ("clew.stores", "postgresql"): "postgres",
+    ("clew.workers", "dbos"): "dbos",
+    ("clew.workers", "ray"): "ray",
+}
+"""The extra of its package that a name of a group needs, of those that need one."""
+
 REQUIRED: Final[Mapping[str, Sequence[str]]] = {"clew-evals": ("clew-strategies",)}
 """What a package requires of the others, beside clew."""
 
@@ -41,6 +49,11 @@ SHIPPED: Final = frozenset({"clew", *(name.replace("-", "_") for name in PACKAGE
 def is_shipped(kind: type) -> bool:
     """Whether clew or another of its packages has this class: whatever else is a user's own."""
     return kind.__module__.partition(".")[0] in SHIPPED
+
+
+def names_of(group: str) -> list[str]:
+    """The names that all these packages add to a group, installed or not."""
+    return [name for adds in PACKAGES.values() for name in adds.get(group, "").split()]
 
 
 def package_of(group: str, name: str) -> str:

@@ -11,7 +11,7 @@ from clew.support.entry_points import CORE, counting, package_name, versions_met
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError
 from clew.support.extras import install, install_package
-from clew.support.street import PACKAGES, package_of
+from clew.support.street import EXTRAS, PACKAGES, package_of
 
 MODELS: Final = "clew.models"
 """`NAME:model`: a `Provider`, or a function from a model's name and options to a `Model`."""
@@ -52,22 +52,22 @@ def names(group: str) -> list[str]:
     return sorted(counting(group))
 
 
-def find(group: str, name: str) -> Any:
+def find(group: str, name: str, asked: str = "") -> Any:
     """What has that name; None where nobody adds one.
 
     Raises `ConfigError` where its package is not installed or cannot be imported, whatever the
-    import raises: it says how to add what is missing.
+    import raises: it says how to add what is missing. `asked` is what the user wrote for it.
     """
     if (entry := counting(group).get(name)) is None:
         if package := package_of(group, name):
-            advice = install_package(package)
-            message = f"{name} needs {package}, which is not installed: run {advice}"
+            advice = install_package(package, EXTRAS.get((group, name), ""))
+            message = f"{asked or name} needs {package}, which is not installed: run {advice}"
             raise ConfigError(message, install=advice)
         return None
-    return load(entry)
+    return load(entry, asked)
 
 
-def load(entry: Any) -> Any:
+def load(entry: Any, asked: str = "") -> Any:
     """What an entry point names, imported. Raises `ConfigError`, in one line, where it cannot be.
 
     Other people's code runs here, so whatever it raises is caught: one broken package may be in
@@ -81,7 +81,7 @@ def load(entry: Any) -> Any:
         if not isinstance(error, ImportError) or not (missing := missing_package(error)):
             raise ConfigError(unimportable(entry, error)) from error
         advice = _command(entry)
-        message = f"{entry.name} needs {missing}, which is not installed: run {advice}"
+        message = f"{asked or entry.name} needs {missing}, which is not installed: run {advice}"
         raise ConfigError(message, install=advice) from error
 
 
@@ -93,9 +93,9 @@ def unimportable(entry: Any, error: BaseException) -> str:
     return message + versions_met(package, error)
 
 
-def require(group: str, name: str) -> Any:
+def require(group: str, name: str, asked: str = "") -> Any:
     """What has that name. Raises `ConfigError`, also where nobody adds one."""
-    if (entry := find(group, name)) is None:
+    if (entry := find(group, name, asked)) is None:
         message = f"nothing here has the name {name} in {group}: install a package that adds it"
         raise ConfigError(message)
     return entry

@@ -141,9 +141,8 @@ async def work(
     await work(WorkerConfig(store="runs.sqlite", agents=[agent], until_idle=True))
     ```
     """
-    driver: Driver = (
-        require(WORKERS, config.driver) if isinstance(config.driver, str) else config.driver
-    )
+    name = config.driver
+    driver: Driver = require(WORKERS, name, f"the driver {name}") if isinstance(name, str) else name
     if leaving is not None:
         await driver.serve(config, on_event, leaving)
         return
