@@ -1,6 +1,7 @@
 """clew needs none of the other packages: its tests pass in an environment that has none of them.
 
-The environment has the libraries of this one, by links, and of clew's packages clew alone.
+The environment has the libraries of this one, by links, and of clew's packages clew alone. Tests
+find the test kit too, which is to clew's tests what any other library is.
 """
 
 import os
@@ -44,11 +45,13 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return venv / "bin" / "python"
 
 
-def ran(python: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def ran(python: Path, *words: str, kit: bool = False) -> subprocess.CompletedProcess[str]:
+    env = unmeasured.environment()
+    if kit:
+        env["PYTHONPATH"] = str(ROOT / "packages" / "clew-testing" / "src")
     return subprocess.run(
-        [str(python), *words],
-        cwd=ROOT, env=unmeasured.environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [str(python), *words], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+    )
 
 
 def test_the_environment_has_clew_alone(alone: Path) -> None:
@@ -65,7 +68,7 @@ def test_the_environment_has_clew_alone(alone: Path) -> None:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_its_tests_pass_without_the_others(alone: Path, folder: str) -> None:
     words = ("-q", "-n", "0", "-m", "not slow and not rest", "-p", "no:cacheprovider")
-    done = ran(alone, "-m", "pytest", str(HOUSE / "tests" / folder), *words)
+    done = ran(alone, "-m", "pytest", str(HOUSE / "tests" / folder), *words, kit=True)
     told = done.stdout[-6000:] + done.stderr[-2000:]
     assert done.returncode in {0, 5}, told  # 5: all of them are slow
 

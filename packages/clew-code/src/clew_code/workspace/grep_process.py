@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clew import ToolError
+from clew.support.errors import ToolError
 from clew.support.text_folding import caseless, folded
 from clew_code.workspace.display import is_minified, truncate_line
 from clew_code.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk

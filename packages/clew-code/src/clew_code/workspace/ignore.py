@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from clew import ToolError
+from clew.support.errors import ToolError
 from clew_code.workspace.root import FolderEntry, Root
 from clew_code.workspace.safe_path import GIT_FOLDER
 

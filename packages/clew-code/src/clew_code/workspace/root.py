@@ -14,7 +14,7 @@ import stat
 from dataclasses import dataclass
 from typing import Final
 
-from clew import ToolError
+from clew.support.errors import ToolError
 from clew_code.workspace.safe_path import MISSING, open_parent
 
 MAX_BYTES: Final = 20_000_000

@@ -10,7 +10,7 @@ import os
 from collections.abc import Generator
 from typing import Final
 
-from clew import ToolError
+from clew.support.errors import ToolError
 
 GIT_FOLDER: Final = ".git"
 """Git's own folder, which no tool reads or writes: its hooks and settings name programs."""

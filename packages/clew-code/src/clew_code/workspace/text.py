@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from clew import ToolError
+from clew.support.errors import ToolError
 from clew.support.text_encoding import MIXED, detect, is_same_in_all
 
 UNKNOWN: Final = "latin-1"

@@ -12,6 +12,7 @@ import anyio
 from clew.core.interfaces import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
 from clew.stores.interface import Deletes, Locks, Notifies, Recovers
+from clew.stores.refusals import failed
 from clew.stores.user_store import guarded
 from clew.support.arguments import NONE, check_argument
 from clew.support.errors import (
@@ -77,7 +78,10 @@ def open_store(where: str | Path | None = None) -> Store:
 
 def _shipped(module: str, name: str) -> Callable[..., Store]:
     """A store of clew's, imported when it is opened: who keeps runs elsewhere needs no SQLite."""
-    opened: Callable[..., Store] = getattr(importlib.import_module(module), name)
+    try:
+        opened: Callable[..., Store] = getattr(importlib.import_module(module), name)
+    except OSError as error:  # a module is a file too, and there may be no descriptor left for it
+        raise failed("the store", error) from error
     return opened
 
 
