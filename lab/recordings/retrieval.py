@@ -348,7 +348,7 @@ async def _one_run(catalogue: Catalogue, queries: Sequence[Record]) -> list[Figu
     visible_count = len(record.visible_tools)
     return [
         count(
-            f"tools visible_count in a run over {len(queries)} queries, then called",
+            f"tools shown in a run over {len(queries)} queries, then called",
             reached,
             visible_count,
             exactly=visible_count,

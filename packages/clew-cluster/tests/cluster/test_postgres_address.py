@@ -64,7 +64,7 @@ def test_a_patience_that_is_none_is_refused(patience: str) -> None:
 
 @pytest.mark.parametrize("schema", ["", "Runs", "1runs", "my-runs", 'a"b', "a.b", "x" * 52, "é"])
 def test_a_schema_that_would_need_quotes_is_refused(schema: str) -> None:
-    with pytest.raises(StoreError, match="no plain name"):
+    with pytest.raises(StoreError, match="must consist of small letters"):
         parse(f"postgresql://h/d?schema={schema}")
 
 

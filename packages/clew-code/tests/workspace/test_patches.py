@@ -223,7 +223,7 @@ async def test_a_unified_diff_may_rename(tmp_path: Path) -> None:
     [
         ("*** Begin Patch\n*** Update File: code.py\n-a", "does not end with '*** End Patch'"),
         (v4a(), "there is no file in the patch"),
-        ("--- a/code.py\n+++ b/code.py\n@@ what\n-a\n", "is no header '@@ -1,2 +1,3 @@'"),
+        ("--- a/code.py\n+++ b/code.py\n@@ what\n-a\n", "is not a header '@@ -1,2 +1,3 @@'"),
         ("--- a/code.py\n+++ b/code.py\n@@ -1,5 +1,5 @@\n-a\n+b\n", "counts other lines"),
         ("--- a/code.py\n+++ b/code.py\n@@ -1 +1 @@\n-a\n+b\n+c\n", "counts other lines"),
         ("--- a/code.py\n+++ b/code.py\n@@ -1 +1 @@\n-a\n+b\n \n", "Nearest"),

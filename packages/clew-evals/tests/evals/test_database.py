@@ -263,7 +263,7 @@ def test_a_bad_option_is_told(tmp_path: Path, changes: dict[str, Any], why: str)
         ([lending.get_member, lending.get_member], "two tools are called get_member"),
         ([lending.load], "function load: its first parameter must be the data"),
         ([7], "7 is neither a function over data nor a class with invoke and get_info"),
-        ([Case], "is no function over data"),
+        ([Case], "is neither a function over data"),
     ],
 )
 def test_a_bad_tool_is_told(tools: list[Any], why: str) -> None:

@@ -68,7 +68,7 @@ def test_documents_that_nobody_will_find_are_named(capsys: pytest.CaptureFixture
     Path("notes", "a.md").write_text("Torvik has a lighthouse.\n")
     Path("notes", "b.txt").write_bytes(bytes(1000))
     fields = {"model": "offline", "docs": "notes"}
-    code, out, _ = carried(capsys, wanted(given=fields), check=True)
+    code, out, _ = carried(capsys, wanted(arguments=fields), check=True)
     assert code == 0
     assert f"not searched in {Path('notes').resolve()}: b.txt: " in out
 
@@ -97,7 +97,7 @@ def test_trials_that_wait_for_a_person_are_told(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("fields", "error", "told"),
     [
-        ({"target": "sums.txt"}, click.UsageError, "is no matrix file"),
+        ({"target": "sums.txt"}, click.UsageError, "is neither a matrix file"),
         ({"target": "sums.toml", "arguments": {"steps": 3}}, click.UsageError, "leave --steps"),
         ({"target": "sums.toml", "judge": "offline"}, click.UsageError, "leave --judge out"),
         ({"target": "none.jsonl"}, ConfigError, "none.jsonl cannot be read"),

@@ -94,7 +94,7 @@ def test_every_table_has_a_row_for_each_and_marks_what_is_simulated() -> None:
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert table.formatted_rows()
         if any("simulated:weak" in row for row in table.rows):
-            assert "simulated:… is no language model" in table.note
+            assert "simulated:… is not a language model" in table.note
     assert len(made_tables[0].rows) == len(of.configurations) * len(of.models)
 
 

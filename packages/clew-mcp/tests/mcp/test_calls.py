@@ -217,7 +217,7 @@ async def test_what_is_no_message_is_passed_over(
     noise, echo = await seen(tools, act("plain_noise"), act("plain_echo", text="x"))
     assert (noise.text, echo.text) == ("said", "x")
     assert "MCP server: info: at work" in caplog.text
-    assert "MCP server plain sent what is no message" in caplog.text
+    assert "MCP server plain sent an invalid message" in caplog.text
 
 
 async def test_lists_come_in_pages(plain: Plain) -> None:
@@ -367,7 +367,7 @@ async def test_a_question_of_one_run_is_not_put_to_another(plain: Plain) -> None
         assert result.status == "answered"
         group.cancel_scope.cancel()
     (order,) = observations(await read("asks", store=store))
-    assert "several runs are at this server at once" in order.text
+    assert "several runs share this connection" in order.text
 
 
 # ---------------------------------------------------------------- tasks

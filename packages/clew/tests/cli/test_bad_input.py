@@ -122,7 +122,7 @@ def test_a_line_of_the_env_file_that_says_nothing_is_told_and_not_shown() -> Non
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("PRAGMA user_version = 99", "upgrade clew"),
+        ("PRAGMA user_version = 99", "open it with that version"),
         ("PRAGMA application_id = 7", "another program"),
     ],
 )

@@ -40,7 +40,7 @@ def test_a_key_is_seen_and_never_shown() -> None:
 
 def test_a_provider_without_an_address_of_its_own_asks_for_one() -> None:
     found = findings(AZURE_OPENAI_API_KEY=KEY)["provider azure"]
-    assert (found["usable"], found["said"]) == (False, "set AZURE_OPENAI_ENDPOINT to its address")
+    assert (found["usable"], found["detail"]) == (False, "set AZURE_OPENAI_ENDPOINT to its address")
     there = {"AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com"}
     assert findings(**there)["provider azure"]["usable"] is True
 
@@ -57,8 +57,8 @@ def test_the_store_and_the_env_file_are_looked_at() -> None:
     Path(".env").write_text("")
     clew("ask", "What is 2+3?")
     found = findings()
-    assert found[f"store {Path.cwd()}/store"]["said"] == "1 run"
-    assert found["settings .env"]["said"] == f"{Path.cwd()}/.env"
+    assert found[f"store {Path.cwd()}/store"]["detail"] == "1 run"
+    assert found["settings .env"]["detail"] == f"{Path.cwd()}/.env"
     Path("file").write_text("no database")
     broken = clew("doctor", "--store", "file")
     assert broken.code == 5

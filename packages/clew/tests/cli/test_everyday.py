@@ -135,7 +135,7 @@ def test_models_of_a_provider_whose_key_is_there_are_asked_for() -> None:
     gone = clew(
         "doctor", "models", "openai", "--json", env=with_model(server)
     )  # nobody is there any more
-    assert "lists no models" in gone.document[0]["said"]
+    assert "lists no models" in gone.document[0]["detail"]
     assert KEY not in gone.out + gone.err
 
 

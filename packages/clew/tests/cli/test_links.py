@@ -37,8 +37,13 @@ def test_a_person_is_told_which_images_came_from_outside() -> None:
 
 def test_a_program_is_told_too() -> None:
     assert json.loads(asked("--json"))["links"] == [
-        {"address": "https://evil.example/?q=secret", "call": "1.1", "whole": True, "image": True},
-        {"address": "https://evil.example/2", "call": "1.1", "whole": False, "image": True},
+        {
+            "address": "https://evil.example/?q=secret",
+            "call": "1.1",
+            "complete": True,
+            "image": True,
+        },
+        {"address": "https://evil.example/2", "call": "1.1", "complete": False, "image": True},
     ]
 
 

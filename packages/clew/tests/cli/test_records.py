@@ -86,7 +86,7 @@ def test_a_replay_needs_no_documents_and_no_key(run_id: str) -> None:
 def test_a_replay_tells_the_first_difference(run_id: str) -> None:
     done = clew("replay", run_id, "--set", "limits.steps=3")
     assert done.code == 5
-    assert re.match(r"clew: step 0, setting\.parts\.\w+: ", done.err)
+    assert re.match(r"clew: step 0, spec\.parts\.\w+: ", done.err)
 
 
 def test_a_further_word_continues_the_record(run_id: str) -> None:

@@ -163,7 +163,7 @@ async def test_a_share_of_the_words_can_be_required() -> None:
     claim, passage = "The tower was a ruin for many years", "The tower lost its roof."
     assert (await audited(claim, [passage]))[0]
     strict = Grounded(min_overlap=0.5)
-    assert repr(strict).endswith("citations='searched', scope='sentence', least=0.5)")
+    assert repr(strict).endswith("citations='searched', scope='sentence', min_overlap=0.5)")
     passes, problem = await audited(claim, [passage], strict)
     assert not passes
     assert "only 25% of its words stand in what it cites" in problem

@@ -300,7 +300,7 @@ async def test_a_file_from_a_newer_clew_says_so(place: Path) -> None:
     await SqliteStore(place).close()
     make(place, f"PRAGMA user_version = {VERSION + 1}")
     before = place.read_bytes()
-    with pytest.raises(StoreError, match=r"newer clew .* upgrade clew"):
+    with pytest.raises(StoreError, match=r"another version of clew .* open it with that version"):
         SqliteStore(place)
     assert place.read_bytes() == before
 
