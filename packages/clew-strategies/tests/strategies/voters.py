@@ -135,8 +135,8 @@ class Tape:
     async def epoch(self, run_id: str) -> int:
         return await self.store.epoch(run_id)
 
-    async def ids(self, part: str, most: int = 20) -> list[str]:
-        return await self.store.ids(part, most)
+    async def ids(self, part: str, limit: int = 20) -> list[str]:
+        return await self.store.ids(part, limit)
 
     async def close(self) -> None:
         await self.store.close()

@@ -268,7 +268,7 @@ async def test_whatever_goes_nothing_that_stays_lacks_anything(
 def test_errors_of_the_store_come_out() -> None:
     class Failing(MemoryStore):
         @override
-        async def runs(self, most: int = 0, after: RunInfo | None = None, status: str = "") -> Any:
+        async def runs(self, limit: int = 0, after: RunInfo | None = None, status: str = "") -> Any:
             message = "no"
             raise StoreError(message)
 
