@@ -128,9 +128,9 @@ class Tape:
         return await self.store.inbox(run_id)
 
     async def runs(
-        self, most: int = 0, after: RunInfo | None = None, status: str = ""
+        self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
-        return await self.store.runs(most, after, status)
+        return await self.store.runs(limit, after, status)
 
     async def epoch(self, run_id: str) -> int:
         return await self.store.epoch(run_id)
