@@ -469,7 +469,9 @@ async def test_an_older_store_is_brought_up_once_and_a_newer_one_refused(address
         await asyncio.gather(*(upgrade() for _ in range(4)))
         assert await store.append(append("r", 1, 2)), "who has it open goes on"
     async with stores(address) as (again,):
-        with pytest.raises(StoreError, match=r"newer clew \(store version 2, this one knows 1\)"):
+        with pytest.raises(
+            StoreError, match=r"another version of clew \(store version 2, this one knows 1\)"
+        ):
             await again.read("r")
 
 

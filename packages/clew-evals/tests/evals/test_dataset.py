@@ -82,7 +82,7 @@ WRONG: list[tuple[object, str]] = [
     (GOOD | {"gold": {"zzz": "a"}}, "there is no scorer 'zzz': known are exact, contains, number"),
     (GOOD | {"gold": ["a", {"any_of": ["b", None]}]}, "gold[1].any_of[1] is null"),
     (GOOD | {"gold": {"any_of": []}}, "gold.any_of is empty"),
-    (GOOD | {"gold": {"any_of": "a"}}, "gold.any_of is no list"),
+    (GOOD | {"gold": {"any_of": "a"}}, "gold.any_of is not a list"),
     (GOOD | {"gold": {"exact": "a", "regex": "b"}}, "gold has 'exact' and 'regex'"),
     (GOOD | {"gold": {"tolerance": 0.1}}, "'tolerance' says nothing without 'number'"),
     (GOOD | {"gold": {"number": 1, "tolerence": 1}}, "did you mean tolerance?"),

@@ -180,6 +180,6 @@ async def test_a_list_of_tools_is_read_or_refused_at_once(
             (tool,) = await mcp_tools(one, pins=tmp_path / "pins.json")
             assert tool.name == "odd_a"
             return
-        with pytest.raises(ConfigError, match="is no message of the protocol") as told:
+        with pytest.raises(ConfigError, match="is not a message of the protocol") as told:
             await mcp_tools(one, pins=tmp_path / "pins.json")
     assert len(str(told.value).splitlines()) == 1

@@ -68,8 +68,8 @@ def test_it_is_asked_shown_and_replayed_by_commands(folder: Path) -> None:
         ('strategy = "guess"', "there is no strategy 'guess': there are "),
         ('strategy = "strategy_agent"', "there is no strategy 'strategy_agent'"),
         (
-            '[strategy]\nname = "reflexion"\nmost = 3',
-            "reflexion has no setting 'most'; its settings: evaluator, reflector, trials, memory",
+            '[strategy]\nname = "reflexion"\nmax_steps = 3',
+            "reflexion has no setting 'max_steps'; its settings: evaluator, reflector, trials, memory",
         ),
         ('[strategy]\nname = "reflexion"\ntries = 3', "unknown key 'tries' in strategy"),
     ],
