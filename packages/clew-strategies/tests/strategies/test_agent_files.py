@@ -69,7 +69,7 @@ def test_it_is_asked_shown_and_replayed_by_commands(folder: Path) -> None:
         ('strategy = "strategy_agent"', "there is no strategy 'strategy_agent'"),
         (
             '[strategy]\nname = "reflexion"\nmax_steps = 3',
-            "reflexion has no setting 'max_steps'; its settings: evaluator, reflector, trials, memory",
+            "reflexion has no setting 'max_steps'; its settings: evaluator, reflector, trials",
         ),
         ('[strategy]\nname = "reflexion"\ntries = 3', "unknown key 'tries' in strategy"),
     ],
