@@ -214,8 +214,9 @@ async def test_a_word_is_for_the_arguments_that_were_seen() -> None:
     assert await pending_approvals(store=store) == (now,)
     found = await resume(agent, "w", store=store)
     assert (found.status, done) == ("held", [])
-    last = (await read("w", store=store)).entries[-1].event
+    *_, last, stop = [entry.event for entry in (await read("w", store=store)).entries]
     assert isinstance(last, Note)
+    assert isinstance(stop, Stop), "the last entry says how a run stands"
     assert last.text == "a ruling on 1.1 was set aside: its arguments are others now"
     await rule("w", "1.1", allow=True, seen=now.seen, store=store)
     assert (await resume(agent, "w", store=store)).ok
@@ -255,8 +256,9 @@ async def test_a_word_is_used_once() -> None:
         await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
     await store.post("w", encode(Ruling("1.1", allow=True, hash=seen.seen)))
     assert (await resume(agent, "w", store=store)).pending_approvals == (again,)
-    last = (await read("w", store=store)).entries[-1].event
+    *_, last, stop = [entry.event for entry in (await read("w", store=store)).entries]
     assert isinstance(last, Note)
+    assert isinstance(stop, Stop), "the last entry says how a run stands"
     assert last.text == "a ruling on 1.1 was set aside: it was begun since"
     assert done == [("w:1.1", "a")]
     await rule("w", "1.1", allow=True, seen=again.seen, store=store)

@@ -76,7 +76,7 @@ class AnthropicServer(HttpServer):
         key: Ask for this key, and answer 401 without it.
         models: Names at `/v1/models`; when given, others get 404.
         bound: Whether thinking must stand behind the conversation it was thought in.
-        most: How many tokens the model can write.
+        max_tokens: How many tokens the model can write.
         piece: The size in bytes of the pieces that a stream is sent in (0: one event each).
     """
 

@@ -425,3 +425,11 @@ class Journal:
             self.words.popleft()  # only now: a store that refuses it is asked again
         for number, body in await self.store.inbox(self.run_id):
             await self.record(admitted(self.trajectory, body), taken=(number,))
+        if self.stopped_before and self.trajectory.stop is not None:
+            await self.record(self.trajectory.stop)  # the last entry says how a run stands
+
+    @property
+    def stopped_before(self) -> bool:
+        """Whether the run has stopped, and what came after its stop changed nothing."""
+        trajectory = self.trajectory
+        return trajectory.stop is not None and not isinstance(trajectory.entries[-1].event, Stop)

@@ -204,6 +204,9 @@ class _Replaying(Journal):
         """
         await anyio.lowlevel.checkpoint()
         self.take_inputs()
+        entry = self.upcoming
+        if self.stopped_before and entry is not None and entry.event == self.trajectory.stop:
+            self.follow()  # it was said again
         await anyio.lowlevel.checkpoint()
 
     async def record(self, *events: AnyEvent, taken: tuple[int, ...] = ()) -> None:
