@@ -1,5 +1,6 @@
 """A guard that comes with a tool is replayed from the record, whoever made the two."""
 
+from itertools import permutations, product
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,23 @@ def triple(number: int) -> int:
     """Three times the number."""
     return 3 * number
 
+@tool(effect="pure")
+def half(number: int) -> int:
+    """Half the number."""
+    return number // 2
+
 async def small(call, trajectory):
     return Verdict("deny", "too big") if call.args.get("number", 0) > 9 else None
 
 async def even(call, trajectory):
     return Verdict("hint", "odd numbers take longer") if call.args.get("number", 0) % 2 else None
 
+async def silent(call, trajectory):
+    return None
+
 doubled = replace(double, guard=small)
+shared = replace(triple, guard=small)
+halved = replace(half, guard=silent)
 tripled = replace(triple, guard=even)
 '''
 
@@ -56,7 +67,15 @@ def test_a_run_whose_tool_brings_a_guard_is_replayed(
     assert (asked.code, clew("replay", "last").code) == (0, 0)
 
 
-@pytest.mark.parametrize("tools", ["doubled,tripled", "tripled,doubled", "double,tripled"])
+CHOICES = [
+    [*permutations(chosen)][number % 6]  # each set of tools in one of its orders
+    for number, chosen in enumerate(
+        product(("double", "doubled"), ("triple", "shared", "tripled"), ("half", "halved"))
+    )
+]
+
+
+@pytest.mark.parametrize("tools", [",".join(chosen) for chosen in CHOICES])
 def test_what_such_guards_said_is_replayed(
     tools: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +85,8 @@ def test_what_such_guards_said_is_replayed(
     turns = [
         Say(calls=[("triple", '{"number": 3}')]),
         Say(calls=[("double", '{"number": 12}')]),
+        *[Say(calls=[("triple", '{"number": 3}')])] * 3,  # clew's own guard speaks of it too
+        Say(calls=[("half", '{"number": 4}')]),
         Say(calls=[("double", '{"number": 2}'), ("triple", '{"number": 5}')]),
         Say("done"),
     ]

@@ -4,7 +4,7 @@ A replay takes results from the record, so stand-ins suffice: tools with the rec
 guards, checks and screens by name.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
@@ -253,23 +253,23 @@ def _guards_of_tools(
                 by_tool.setdefault(name, guard)
     usual = {guard.name for guard in agent.engine.guards} | {repr(one) for one in servers.values()}
     named = recorded.parts["guards"][len(spec.guards) :]
-    waiting = [_NamedPart(name) for name in named if name not in usual]
-    heard = _heard(record)
+    brought = {name: _NamedPart(name) for name in named if name not in usual}
+    heard, waiting = _heard(record, brought), [*brought.values()]
     last: Guard | None = None
     for name in (name for name in tools if name not in by_tool):
-        matching = next((one for one in waiting if heard.get(name) == repr(one)), None)
-        last = matching or (waiting[0] if waiting else last)
+        last = brought.get(heard.get(name, ""), waiting[0] if waiting else last)
         waiting = [one for one in waiting if one is not last]
         if last is not None:
             by_tool[name] = last
     return by_tool
 
 
-def _heard(record: Trajectory) -> dict[str, str]:
-    """The guard that spoke of calls of each tool, as far as one did."""
+def _heard(record: Trajectory, guards: Collection[str]) -> dict[str, str]:
+    """Which of these guards spoke of calls of each tool, as far as one did."""
     names = {call.key: call.action.name for call in record.calls}
     judged = (entry.event for entry in record.entries if isinstance(entry.event, Judged))
-    return {names[event.call]: event.by for event in judged if event.call in names}
+    heard = (event for event in judged if event.call in names and event.by in guards)
+    return {names[event.call]: event.by for event in heard}
 
 
 def _server_guards(spec: Spec) -> dict[str, Guard]:
