@@ -137,9 +137,6 @@ async def test_a_person_signs_in_with_a_browser(
     scope: str,
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     gate = Gate()
     caplog.set_level(logging.WARNING, "clew")
 
@@ -156,6 +153,9 @@ async def test_a_person_signs_in_with_a_browser(
         assert "go back to the terminal" in done.text
 
     async with serving(gate) as url, anyio.create_task_group() as group:
+        with socket.socket() as free:  # once the server has its own port, for it may get this one
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
         server = McpServer(
             name="shop", url=f"{url}/mcp", auth=McpAuth(client_id=client_id, port=port, scope=scope)
         )
