@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Final
 
-from clew.tools.retrieval.words import terms
+from clew.tools.search_words import terms
 
 _STEM: Final = 4
 _ENDING: Final = 3

@@ -20,7 +20,8 @@ from clew.agent_files.toml_positions import line_of
 from clew.core.interfaces import AgentTool
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.endpoint import Endpoint
-from clew.models.http.rate_limit import Rate, pace_of
+from clew.models.http.rate_limit import pace_of
+from clew.models.rate import Rate
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_testing.servers.openai_server import OpenAIServer, Say
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from clew.codecs import by_name
 from clew.codecs.json_object import JsonObject
 from clew.codecs.labelled import Dialect, Labelled
+from clew.codecs.no_action import void
 from clew.codecs.prompt_texts import FAULTY_CHARS
 from clew.codecs.react_text import Paper
-from clew.codecs.stop_filter import LineLabel, void
+from clew.codecs.stop_filter import LineLabel
 from clew.core.codec import Codec, PromptSpec
 from clew.core.events import Action, Landing, Note, Observation, Reply, Thought, text_parts
 from clew.core.interfaces import Part

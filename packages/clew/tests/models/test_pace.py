@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 
 from clew.core.events import Usage
 from clew.core.interfaces import Retry
-from clew.models.http.rate_limit import (
-    GAP,
-    SLACK,
-    GivenRate,
-    Rate,
-    RequestQueue,
-    Ticket,
-    pace_of,
-    read_rate,
-)
+from clew.models.http.rate_limit import GAP, SLACK, RequestQueue, Ticket, pace_of
 from clew.models.http.retry import Busy
+from clew.models.rate import GivenRate, Rate, read_rate
 from clew.support.errors import ConfigError, ModelError
 
 RETRY = Retry(times=5)

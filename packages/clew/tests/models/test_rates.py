@@ -10,8 +10,9 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, batch, run
 from clew.models.http.endpoint import Endpoint
-from clew.models.http.rate_limit import Rate, RequestQueue, Ticket, pace_of
+from clew.models.http.rate_limit import RequestQueue, Ticket, pace_of
 from clew.models.openai.chat import openai_chat
+from clew.models.rate import Rate
 from clew.support.errors import ModelError
 from clew.toolbox.calc import calc
 from clew_testing.servers.openai_server import Fail, OpenAIServer, Say, Turn

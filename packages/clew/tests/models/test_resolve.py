@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from clew.models.http.endpoint import Endpoint
-from clew.models.http.rate_limit import Rate, pace_of
+from clew.models.http.rate_limit import pace_of
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
+from clew.models.rate import Rate
 from clew.models.resolve import available, default_model, providers, resolve
 from clew.support.errors import ConfigError
 from clew.support.extras import install

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.support.text_folding import caseless, folded
-from clew.tools.retrieval.words import grams, terms
+from clew.tools.search_words import grams, terms
 
 FORMS = [
     ("Die Straße ist gesperrt.", "strasse"),

@@ -9,7 +9,6 @@ import logging
 from typing import Final
 
 from clew.agent.runner import has_begun
-from clew.codecs.arguments import tool_named
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import Cancel, Json, Ruling, encode
 from clew.core.inbox import encode_message, words_in
@@ -189,7 +188,8 @@ async def _check_args(store: Store, record: Trajectory, call: Call, args: dict[s
         prompt_spec, _ = recorded_prompt_spec(await store.blob(blob))
     except StoreError:  # it is lost: then the tool's own check is left
         return
-    tool = tool_named(prompt_spec, call.action.name)
+    visible = (*prompt_spec.more, *prompt_spec.tools, prompt_spec.finish)
+    tool = {each.name: each for each in visible}.get(call.action.name)
     if tool is not None and (problems := compile_schema(tool.parameters)(args)):
         message = f"the arguments do not fit {tool.name}, and nothing was ruled: {problems[0]}"
         raise ConfigError(message)

@@ -8,6 +8,7 @@ import msgspec
 
 from clew.agent.composition import Composition
 from clew.agent.reading import read_reply
+from clew.agent.tool_finder import matching_names
 from clew.agent.validate import tool_grants
 from clew.context import PROMPT
 from clew.context.prompt_spec import SWITCHES, prompt_document
@@ -28,7 +29,6 @@ from clew.guards.limits import Limits
 from clew.models.completion import complete
 from clew.support.parts import differing, name_of, names_of, stable_name
 from clew.tools.advice import right_form, unknown_tool
-from clew.tools.retrieval.finder import matching_names
 from clew.tools.schema import schema_hash
 
 _UNNAMED: Final = (AlreadyDone, WholeCaps)

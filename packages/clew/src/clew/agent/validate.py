@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs.stop_filter import void
+from clew.codecs.no_action import void
 from clew.context import Compaction, Instructions
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.program_examples import program_examples

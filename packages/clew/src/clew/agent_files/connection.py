@@ -6,8 +6,8 @@ from typing import Any, Final, cast
 
 from clew.agent_files.spec import PriceTable, Spec, part
 from clew.core.interfaces import Model
-from clew.models.http.rate_limit import read_rate
 from clew.models.prices import Price, is_priced_by
+from clew.models.rate import read_rate
 from clew.models.resolve import resolve
 from clew.models.validate import check_header, check_settings
 from clew.support.errors import ConfigError

@@ -27,7 +27,9 @@ from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.gbnf import Grammar
 from clew.codecs.json_form import step_schema
 from clew.codecs.json_repair import JsonPrefix, UnreadableError, first_value
-from clew.codecs.stop_filter import scan, void
+from clew.codecs.no_action import void
+from clew.codecs.stop_filter import scan
+from clew.codecs.text_answer import as_calls
 from clew.codecs.thinking import aloud
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
@@ -52,6 +54,8 @@ class JsonObject:
     """Where a model begins to invent a result; no JSON string contains this."""
     native = False
     """The prompt describes the tools."""
+
+    calls_in = staticmethod(as_calls)
 
     def head(self, prompt_spec: PromptSpec, goal: str) -> tuple[Part, ...]:
         """Instructions, rules, tools and examples in one system part, then the question."""

@@ -76,6 +76,8 @@ class Native:
     native = True
     """Tools are declared to the provider."""
 
+    calls_in = staticmethod(as_calls)
+
     @property
     def name(self) -> str:
         """`name/version`."""

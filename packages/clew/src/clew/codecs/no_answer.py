@@ -11,8 +11,7 @@ from typing import Final
 
 from clew.codecs.effects import NOT_FOUND
 from clew.codecs.own_literals import only_literals
-from clew.codecs.text_answer import as_calls
-from clew.core.codec import Codec, PromptSpec
+from clew.core.codec import Codec, FindsCalls, PromptSpec
 from clew.core.events import RUN_CODE, Compacted, Note, Rewound
 from clew.core.trajectory import Step, Trajectory
 from clew.support.lazy_regex import Lazy
@@ -55,8 +54,10 @@ def no_answer(codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory, tex
         )
     if _echoes_prompt(codec, prompt_spec, trajectory, text):
         return "that repeats what you were told, and is no answer: call a tool, or answer"
-    if prompt_spec.answers_text and (called := as_calls(prompt_spec, text)) is not None:
-        return called.fault or "the answer is a call written as text: make the call instead"
+    if prompt_spec.answers_text and isinstance(codec, FindsCalls):
+        called = codec.calls_in(prompt_spec, text)
+        if called is not None:
+            return called.fault or "the answer is a call written as text: make the call instead"
     if (claim := _unfounded(prompt_spec, trajectory, text)) is not None:
         return (
             f"the answer speaks of {claim}, and no call was made in this run: call a tool and use "

@@ -6,7 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.codecs.stop_filter import INVENTED, Labels, LineLabel, Role, scan, void
+from clew.codecs.no_action import void
+from clew.codecs.stop_filter import INVENTED, Labels, LineLabel, Role, scan
 
 _FENCE: Final = re.compile(r"\s*`{3,}[\w+-]{0,20}\s*")
 

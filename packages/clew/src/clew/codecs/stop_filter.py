@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from clew.codecs.no_action import void
 from clew.codecs.stream_end import StreamEnd
 from clew.core.interfaces import OnText
 
@@ -23,7 +24,6 @@ _BEFORE: Final = frozenset(" \t*_#`")
 _BETWEEN: Final = frozenset(" \t*_#`().0123456789")
 _COLONS: Final = frozenset(":\uff1a")
 _PEEK: Final = 24
-_VOID: Final = frozenset({"", "none", "n/a", "null", "nil", "no action", "nothing", "-"})
 
 
 SECOND: Final = "second action dropped"
@@ -97,11 +97,6 @@ def _unclosed(before: str, label: str) -> str:
     """The emphasis opened before a label and not closed ahead of its colon, as in `**Action:**`."""
     opened = before.strip(" \t#")
     return "" if label.rstrip().endswith(opened) else opened
-
-
-def void(text: str) -> bool:
-    """Whether what stands behind an action's label means that there is no action."""
-    return text.strip(" \t\r\n*_`.\"'[]()").lower() in _VOID
 
 
 class Scan(msgspec.Struct):

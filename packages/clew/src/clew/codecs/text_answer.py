@@ -25,7 +25,7 @@ from clew.codecs.call_spellings import (
 from clew.codecs.call_traces import CODE, is_example, only_call, trace, without_code
 from clew.codecs.calls import TRAILING
 from clew.codecs.json_repair import UnreadableError, complete_value
-from clew.codecs.labelled import DIALECTS, Labelled
+from clew.codecs.labelled_step import DIALECTS, labelled_step
 from clew.codecs.schema_references import resolved
 from clew.codecs.sections import Sections, sections
 from clew.codecs.stop_filter import SECOND
@@ -52,7 +52,8 @@ _MAYBE: Final = Lazy(
     r"[{\[(<]|`{3}|\bto=|\bcall:|^\W{0,8}(?:action|tool|function|call)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_LABELS: Final = DIALECTS[0].labels
+_WORDS: Final = DIALECTS[0]
+_LABELS: Final = _WORDS.labels
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array",
                  dict: "object", type(None): "null"}  # fmt: skip
 
@@ -274,7 +275,7 @@ def _labelled(prompt_spec: PromptSpec, text: str, parsed_sections: Sections) -> 
     ):
         return None
     try:
-        read = Labelled().step(prompt_spec, Reply(text), parsed_sections)
+        read = labelled_step(_WORDS, prompt_spec, Reply(text), parsed_sections)
     except UnreadableError as error:
         return _fault(prompt_spec, text, str(error), name[1] if name else "")
     [action] = read.actions

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from clew.codecs import prompt_texts
+from clew.codecs.text_answer import as_calls
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, Parameters, Part
@@ -15,6 +16,8 @@ class TextCodec(ABC):
 
     native = False
     """The prompt describes the tools."""
+
+    calls_in = staticmethod(as_calls)
 
     @abstractmethod
     def layout(self) -> prompt_texts.Syntax:

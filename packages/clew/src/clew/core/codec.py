@@ -147,3 +147,12 @@ class Describes(Protocol, metaclass=Structural):
     def describe(self, prompt_spec: PromptSpec, tools: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """Tools that can be called from here on, as immutable parts."""
         ...
+
+
+@runtime_checkable
+class FindsCalls(Protocol, metaclass=Structural):
+    """A format that knows a call by its looks: a text that is one ends no run."""
+
+    def calls_in(self, prompt_spec: PromptSpec, text: str, /) -> Parsed | None:
+        """An answer read again, as the calls that it is or as a fault; None where it is neither."""
+        ...

@@ -15,7 +15,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.tools.retrieval.words import grams, terms
+from clew.tools.search_words import grams, terms
 
 COMMON: Final = 750
 """A word that so many memories have counts only in those that have another word of the query."""

@@ -5,9 +5,9 @@ To create one yourself use `clew.models.openai.chat`, `.responses` or `.completi
 its extra.
 """
 
-from clew.models.http.rate_limit import Rate
 from clew.models.prices import Price, price
 from clew.models.provider import Downloads, Offered, Provider
+from clew.models.rate import Rate
 from clew.models.resolve import (
     OFFLINE,
     ProviderInfo,

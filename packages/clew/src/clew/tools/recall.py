@@ -15,7 +15,7 @@ from clew.core.interfaces import CALL, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ToolError
 from clew.support.text_folding import caseless
-from clew.tools.retrieval.words import grams, terms
+from clew.tools.search_words import grams, terms
 
 READ_MORE: Final = "read_more"
 RECALL: Final = "recall"

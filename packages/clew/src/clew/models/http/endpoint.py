@@ -39,12 +39,13 @@ from clew.models.http.failures import (
     StatusError,
     failure,
 )
-from clew.models.http.rate_limit import GivenRate, pace_of, read_rate
+from clew.models.http.rate_limit import pace_of
 from clew.models.http.reply_builder import Ask, ReplyBuilder, name_repairs, take, take_lines
 from clew.models.http.retry import Busy, Sleep, TryAgain, persist
 from clew.models.http.stream import Incoming, OversizeError, complete_body, mute, pieces_of
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, check_own, price, priced
+from clew.models.rate import GivenRate, read_rate
 from clew.models.reply_size import REPLY_BYTES, beginning
 from clew.models.undercount import with_size
 from clew.models.usage import estimate

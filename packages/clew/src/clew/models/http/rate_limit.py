@@ -9,13 +9,12 @@ import bisect
 import hashlib
 import itertools
 import logging
-import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from typing import Final
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -23,10 +22,8 @@ import msgspec
 from clew.core.events import Usage
 from clew.core.interfaces import Retry
 from clew.models.http.retry import Busy, Sleep, backoff
-from clew.support.errors import ConfigError, ModelError
-from clew.support.parts import short_repr
-from clew.support.settings import check_fields
-from clew.support.short_text import one_line
+from clew.models.rate import Rate
+from clew.support.errors import ModelError
 
 LOG: Final = logging.getLogger("clew.models")
 
@@ -47,60 +44,6 @@ has long to wait looks after a quarter of that."""
 SOON: Final = 0.001
 LEARN: Final = 0.2
 """How much one reply changes what is expected of the next."""
-
-_WORDS: Final = re.compile(r"([\d_]+) (requests|tokens)(?:, (?:and )?| and )?")
-
-
-@dataclass(frozen=True)
-class Rate:
-    """At most this many requests and tokens (in and out) in any `seconds`; None means no limit."""
-
-    requests: int | None = None
-    tokens: int | None = None
-    seconds: float = 60.0
-
-    def __post_init__(self) -> None:
-        """Refuse a rate under which nothing could ever be asked."""
-        check_fields(self)
-        for name, number in (("requests", self.requests), ("tokens", self.tokens)):
-            if number is not None and number < 1:
-                raise ConfigError(f"a rate of {number} {name}: give 1 or more, or leave it out")
-        if not 0 < self.seconds < float("inf"):
-            raise ConfigError(f"a rate for {self.seconds:g} seconds: give more than 0")
-
-
-class _Fields(msgspec.Struct, forbid_unknown_fields=True):
-    """A rate as a file of settings has it."""
-
-    requests: int | None = None
-    tokens: int | None = None
-    seconds: float = 60.0
-
-
-GivenRate: TypeAlias = Rate | Mapping[str, Any] | str
-"""A rate, its fields, or words such as "60 requests, 100000 tokens" (a minute)."""
-
-
-def read_rate(own_rate: GivenRate | None) -> Rate | None:
-    """The rate that is meant. Raises `ConfigError` where it cannot be read."""
-    if own_rate is None or isinstance(own_rate, Rate):
-        return own_rate
-    if isinstance(own_rate, str):
-        words = one_line(own_rate)
-        words_read = _WORDS.findall(words)
-        if not words_read or _WORDS.sub("", words):
-            raise ConfigError(
-                f"{own_rate!r} is no rate: write '60 requests, 100000 tokens' (a minute)"
-            )
-        return Rate(**{name: int(number.replace("_", "")) for number, name in words_read})
-    if not isinstance(cast("object", own_rate), Mapping):
-        message = f"rate is {short_repr(own_rate)}: give a Rate, a text, or requests and tokens"
-        raise ConfigError(message)
-    try:
-        fields = msgspec.convert(dict(own_rate), _Fields)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"that is no rate ({error}): give requests, tokens, or both") from error
-    return Rate(fields.requests, fields.tokens, fields.seconds)
 
 
 class Sent(msgspec.Struct, eq=False):

@@ -15,7 +15,7 @@ from clew.toolbox.docs.extract import Extracted, Unreadable, extract, lacking, t
 from clew.toolbox.docs.index import writing
 from clew.toolbox.docs.passages import split
 from clew.toolbox.docs.survey import survey
-from clew.tools.retrieval.words import grams
+from clew.tools.search_words import grams
 
 _RACY: Final = 2_000_000_000
 """Nanoseconds. A file read so soon after its last change may change again at the same time stamp

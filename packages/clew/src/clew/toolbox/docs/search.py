@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clew.tools.retrieval.words import terms
+from clew.tools.search_words import terms
 
 _CANDIDATES: Final = 200
 _MAX_TERMS: Final = 64

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from clew.tools.retrieval.documents import Document, split
-from clew.tools.retrieval.words import grams, terms
+from clew.tools.search_words import grams, terms
 
 _MAX_TERMS: Final = 64
 _WEIGHTS: Final = (3.0, 1.0, 0.5)
