@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from clew.codecs.arguments import example
-from clew.codecs.call_spellings import MAX_CALLS, WrittenCall, calls_at
+from clew.codecs.call_spellings import MAX_CALLS, calls_at
 from clew.codecs.native import Native
+from clew.codecs.written_calls import WrittenCall
 from clew.core.events import Action, RawCall, Reply
 from clew.core.interfaces import Parameters, Tool
 from tests.codecs.samples import TEXT, prompt_spec, tool

@@ -14,7 +14,7 @@ import clew.guards
 
 READERS: Final = {
     *("_CommandReader", "_Object", "_ReplyReader", "Pieces", "Scan", "StreamEnd"),
-    *("_Bracket", "_Marks", "_Moved"),
+    *("_Bracket", "Marks", "_Moved"),
 }
 """What reads a text keeps how far it has come."""
 

@@ -15,7 +15,7 @@ import msgspec
 
 from clew.codecs import prompt_texts
 from clew.codecs.arguments import example, may_act, visible_tools
-from clew.codecs.call_spellings import check_thought
+from clew.codecs.call_marks import check_thought
 from clew.codecs.call_traces import trace
 from clew.codecs.functions import (
     function_name,

@@ -22,7 +22,7 @@ from clew.codecs.arguments import (
     tool_named,
     visible_tools,
 )
-from clew.codecs.call_spellings import check_thought, unclosed
+from clew.codecs.call_marks import check_thought, unclosed
 from clew.codecs.calls import TRAILING, read_call, tool_name
 from clew.codecs.gbnf import Grammar
 from clew.codecs.json_form import step_schema

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.codecs import prompt_texts
 from clew.codecs.arguments import bare, fields, may_act, object_args, text_field, tool_named, typed
-from clew.codecs.call_spellings import check_thought
+from clew.codecs.call_marks import check_thought
 from clew.codecs.calls import TRAILING, check_alone, read_call, tool_name
 from clew.codecs.json_repair import UnreadableError, complete_value, first_value
 from clew.codecs.no_action import void

@@ -8,7 +8,7 @@ from typing import Final
 
 from clew.codecs import prompt_texts
 from clew.codecs.arguments import example, fields, text_field, visible_tools
-from clew.codecs.call_spellings import check_thought
+from clew.codecs.call_marks import check_thought
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, check_alone, read_call
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.json_repair import UnreadableError

@@ -12,16 +12,8 @@ from typing import Final
 import msgspec
 
 from clew.codecs.arguments import example, fields, may_act, required, tool_named, types
-from clew.codecs.call_spellings import (
-    MARK,
-    MAX_CALLS,
-    PIECE,
-    TAG,
-    WrittenCall,
-    calls_at,
-    declared,
-    plain,
-)
+from clew.codecs.call_marks import MARK, PIECE, TAG, plain
+from clew.codecs.call_spellings import MAX_CALLS, calls_at
 from clew.codecs.call_traces import CODE, is_example, only_call, trace, without_code
 from clew.codecs.calls import TRAILING
 from clew.codecs.json_repair import UnreadableError, complete_value
@@ -30,6 +22,7 @@ from clew.codecs.schema_references import resolved
 from clew.codecs.sections import Sections, sections
 from clew.codecs.stop_filter import SECOND
 from clew.codecs.unread_calls import MEANT
+from clew.codecs.written_calls import WrittenCall, declared
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.support.lazy_regex import Lazy
