@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from benchmarks.walk import walked
+from benchmarks.walk import WALKS, walked
 from live.tables import table
 from reporting.commands import ROOT
 from tests.closure import graph, lines, room, rooms
@@ -54,15 +54,16 @@ def _sizes(folder: Path) -> tuple[int, int]:
 
 
 def of_walk() -> Iterator[str]:
-    """What is passed through on the way of one question."""
+    """What is passed through on the way of one question, asked by a command and by a program."""
     rows = [
         [
-            f"from {row['from']}",
+            f"`{name}`: from {row['from']}",
             *(f"{many:,}" for many in (len(row["files"]), row["functions"], row["calls"])),
         ]
-        for row in walked()
+        for name, ready in WALKS.items()
+        for row in walked(ready)
     ]
-    yield table(("stretch of `clew ask`", "files", "functions", "calls"), rows)
+    yield table(("stretch", "files", "functions", "calls"), rows)
 
 
 PARTS: Final[Mapping[str, Callable[[], Iterator[str]]]] = {

@@ -17,14 +17,18 @@ def test_each_stretch_of_a_question_is_counted() -> None:
         [sys.executable, "-m", "benchmarks.walk", "--json"],
         check=True, capture_output=True, text=True, timeout=PATIENCE, cwd=Path(__file__).parents[2],
     )  # fmt: skip
-    question, reply, observation = json.loads(done.stdout)
-    files = [len(row["files"]) for row in (question, reply, observation)]
-    assert all(map(le, files, (84, 31, 19))), (  # docs/decisions/0080-limits-by-count.md
-        "a step got longer to follow: `python -m benchmarks.walk --list`"
-    )
+    walks = json.loads(done.stdout)
+    for name, limits in LIMITS.items():
+        counts = [(len(row["files"]), row["functions"], row["calls"]) for row in walks[name]]
+        assert all(
+            all(map(le, measured, limit))
+            for measured, limit in zip(counts, limits, strict=True)
+        ), f"{name}: a step got longer to follow: `python -m benchmarks.walk --list`: {counts}"
+    question, reply, observation = walks["clew ask"]
     assert {"cli/ask.py", "agent/runner.py", "core/loop.py"} <= {*question["files"]}
     assert {"core/execute.py", "core/observations.py"} <= {*reply["files"]}
     assert {"context/view.py", "core/thought.py"} <= {*observation["files"]}
-    assert all(
-        row["calls"] >= row["functions"] >= len(row["files"]) > 0 for row in (question, reply)
-    )
+    question, reply, observation = walks["run_sync"]
+    assert {"agent/runner.py", "core/loop.py"} <= {*question["files"]}
+    assert "core/execute.py" in reply["files"]
+    assert "context/view.py" in observation["files"]
