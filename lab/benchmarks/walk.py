@@ -47,7 +47,11 @@ class Walk:
     def look(self, frame: FrameType, event: str, value: Any) -> None:
         """A profile function (`sys.setprofile`); `value` is what a function returns."""
         code = frame.f_code
-        if not self.begun or event not in {"call", "return"} or not code.co_filename.startswith(SOURCE):
+        if (
+            not self.begun
+            or event not in {"call", "return"}
+            or not code.co_filename.startswith(SOURCE)
+        ):
             return
         name, relative = code.co_name, code.co_filename[len(SOURCE) + 1 :]
         if relative.startswith("models") and name == "complete":

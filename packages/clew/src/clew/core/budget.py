@@ -121,10 +121,7 @@ class Account(NamedTuple):
         grant, took, reserved = self.grant, self.took, self.reserved
         cost = None
         if grant.cost is not None:
-            cost = (
-                grant.cost - took.usage.known_cost - took.lost.known_cost - (reserved.cost or 0.0)
-            )
-            cost = max(0.0, cost)
+            cost = max(0.0, grant.cost - took.cost - (reserved.cost or 0.0))
         steps = max(0, grant.steps - took.steps - reserved.steps)
         tool_calls = max(0, grant.tool_calls - took.tool_calls - reserved.tool_calls)
         tokens = max(0, grant.tokens - took.tokens - reserved.tokens)

@@ -733,8 +733,13 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     hash: bytes = b""
 
 
-_encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+encode: Final = msgspec.json.Encoder().encode
+"""Encode an event, or any JSON value, as compact JSON."""
+
+decode: Final = _decoder.decode
+"""Decode one event. Raises `msgspec.DecodeError` or `msgspec.ValidationError`."""
 
 
 def barrier(event: AnyEvent) -> bool:
@@ -742,13 +747,3 @@ def barrier(event: AnyEvent) -> bool:
     if isinstance(event, Observation):
         return event.effect in EFFECTFUL
     return isinstance(event, (Attempt, Ruling, Stop))
-
-
-def encode(value: object) -> bytes:
-    """Encode an event, or any JSON value, as compact JSON."""
-    return _encoder.encode(value)
-
-
-def decode(body: bytes) -> AnyEvent:
-    """Decode one event. Raises `msgspec.DecodeError` or `msgspec.ValidationError`."""
-    return _decoder.decode(body)

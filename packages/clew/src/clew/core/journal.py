@@ -206,6 +206,7 @@ class Journal:
                 raise ConfigError(message)
         self.store = store
         self.trajectory = trajectory
+        self.run_id = trajectory.run_id
         self.listener = listener
         self.words: deque[str] = deque()
         self.among: tuple[Sibling, ...] = ()
@@ -263,11 +264,6 @@ class Journal:
         return cls(store, epoch, trajectory, **circumstances)
 
     @property
-    def run_id(self) -> str:
-        """The run's id."""
-        return self.trajectory.run_id
-
-    @property
     def epoch(self) -> int:
         """The worker's epoch: how often the run was created or opened."""
         return self._epoch
@@ -307,12 +303,14 @@ class Journal:
         self._writing = True
         batch: list[_PendingCommit] = []
         try:
-            if not self.trajectory.step.alone:  # what other calls of the step say shares the commit
+            if not (
+                alone := self.trajectory.step.alone
+            ):  # what other calls of the step say shares the commit
                 await uncut.wait(anyio.lowlevel.cancel_shielded_checkpoint)
             while self._queue:
                 batch, self._queue = self._queue, []
                 try:
-                    entries = await self._commit(batch, uncut)
+                    entries = await self._commit(batch, uncut, alone=alone)
                 except Exception as error:  # noqa: BLE001 - handed to each task that waits for it
                     _fail(batch, error)
                     entries = []
@@ -361,7 +359,9 @@ class Journal:
         except BaseException:
             LOG.exception("run %s: a listener failed; the run goes on", self.run_id)
 
-    async def _commit(self, batch: Sequence[_PendingCommit], uncut: Uncut) -> list[Entry]:
+    async def _commit(
+        self, batch: Sequence[_PendingCommit], uncut: Uncut, *, alone: bool
+    ) -> list[Entry]:
         last = self.trajectory.entries[-1] if self.trajectory.entries else None
         seq, before = (last.seq, last.hash) if last is not None else (0, b"")
         at = self._clock()
@@ -379,11 +379,8 @@ class Journal:
                 lines.append(Line(seq, at, self._epoch, body, before))
                 entries.append(Entry(seq, at, self._epoch, kept, before))
                 urgent = urgent or barrier(event)
-        step = self.trajectory.step
         status = event.status if isinstance(event := entries[-1].event, Stop) else "open"
-        append = Append(
-            self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, step.alone, status
-        )
+        append = Append(self.run_id, self._epoch, tuple(lines), urgent, blobs, taken, alone, status)
         try:
             self.quiet = await self.store.append(append)
         except anyio.get_cancelled_exc_class() as cancelled:

@@ -192,7 +192,7 @@ class Totals(msgspec.Struct):
     Refused calls do not count, finish neither, nor the thought of a landing. What sub-runs took is
     in `steps`, `below` (their calls; `capped` by the names of their caps) and `usage`. `lost` is
     what critics took, and an estimate of calls whose replies nobody saw; `tokens` and `cost` count
-    it too.
+    it too. `cost` are the US dollars that are known.
     """
 
     steps: int = 0
@@ -202,21 +202,13 @@ class Totals(msgspec.Struct):
     below: int = 0
     capped: Counter[str] = msgspec.field(default_factory=Counter[str])
     lost: Usage = msgspec.field(default_factory=Usage)
+    tokens: int = 0
+    cost: float = 0.0
 
     @property
     def tool_calls(self) -> int:
         """All calls that were made, including those of sub-runs."""
         return self.calls.total() + self.below
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of prompts and replies."""
-        return self.usage.tokens + self.lost.tokens
-
-    @property
-    def cost(self) -> float:
-        """US dollars, as far as they are known."""
-        return self.usage.known_cost + self.lost.known_cost
 
     @property
     def seconds(self) -> float:
@@ -228,12 +220,21 @@ class Totals(msgspec.Struct):
         """The part that counts towards a sub-run's parent."""
         return Spending(self.steps, self.tool_calls, self.usage + self.lost)
 
+    def charge(self, usage: Usage, *, lost: bool = False) -> None:
+        """Add what model calls took; it is `lost` where no reply of theirs is on record."""
+        self.tokens += usage.tokens
+        self.cost += usage.known_cost
+        if lost:
+            self.lost += usage
+        else:
+            self.usage += usage
+
     def add(self, took: Spending) -> None:
         """Add a sub-run's spending."""
         self.steps += took.steps
         self.below += took.tool_calls
         self.capped.update(took.made)
-        self.usage += took.usage
+        self.charge(took.usage)
 
 
 class Step(msgspec.Struct, gc=False):
@@ -257,7 +258,7 @@ class Step(msgspec.Struct, gc=False):
     def pending(self) -> list[Call]:
         """Calls without an observation, except finish and those that wait for others."""
         return [
-            call for call in self.all_calls
+            call for call in (*self.calls, *self.asked)
             if call.observation is None and call.action.name != FINISH
             and not (call.asked and call.waiting)
         ]  # fmt: skip
@@ -272,7 +273,7 @@ class Step(msgspec.Struct, gc=False):
     @property
     def alone(self) -> bool:
         """Whether nothing in it runs in parallel: of several calls, all but one are done."""
-        return len(self.all_calls) <= 1 or len(self.pending) <= 1
+        return len(self.calls) + len(self.asked) <= 1 or len(self.pending) <= 1
 
     @property
     def finish(self) -> Call | None:

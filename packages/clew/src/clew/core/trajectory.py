@@ -243,8 +243,8 @@ class Trajectory:
             case Compacted():
                 self.omitted.compactions.append(event)
                 self.omitted.cuts |= event.cuts
-                self.total.usage += event.usage
-                self.spent.usage += event.usage
+                self.total.charge(event.usage)
+                self.spent.charge(event.usage)
                 self.step.notices += (event,)
             case Rewound():
                 self.omitted.rewind(event, len(self.steps))
@@ -276,8 +276,8 @@ class Trajectory:
             case Forked():
                 self._fork(event)
             case Charged():
-                self.total.lost += event.usage
-                self.spent.lost += event.usage
+                self.total.charge(event.usage, lost=True)
+                self.spent.charge(event.usage, lost=True)
                 late = event.kind == "time_up"
                 self.late |= late
                 self.cut_landing |= late and self.landing is not None
@@ -399,7 +399,7 @@ class Trajectory:
         self.trust = "trusted" if self.untainted else "untrusted"
         for totals in (self.total, self.spent):
             totals.steps += self.landing is None
-            totals.usage += thought.reply.usage
+            totals.charge(thought.reply.usage)
         self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
         self.late |= thought.late
 

@@ -1,7 +1,7 @@
 """JSON values, and values of a user's own types as the plain ones that JSON has."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -61,9 +61,8 @@ def plain(value: Any) -> Json:
     try:
         keyed: Json = msgspec.to_builtins(value, enc_hook=encode_other)
         as_builtins: Json = msgspec.to_builtins(keyed, str_keys=True)
-        _refuse(as_builtins, DEEPEST)
+        _refuse(keyed)
         _encode(as_builtins)
-        _refuse_same_keys(keyed)
     except RecursionError:
         message = "it holds itself, or is nested too deeply"
         raise ValueError(message) from None
@@ -72,36 +71,34 @@ def plain(value: Any) -> Json:
     return as_builtins
 
 
-def _refuse(value: Json, levels: int) -> None:
-    """Raise for numbers that JSON does not have, and for more levels than these."""
-    if not levels:
-        raise RecursionError
-    if isinstance(value, float) and not math.isfinite(value):
-        message = f"JSON has no {value}: return None, or say it in words"
-        raise ValueError(message)
-    inside: Iterable[Json] = ()
-    if isinstance(value, dict):
-        inside = cast("dict[str, Json]", value).values()
-    elif isinstance(value, (list, tuple)):
-        inside = cast("list[Json]", value)
-    for inner in inside:
-        _refuse(inner, levels - 1)
+def _refuse(value: Json) -> None:
+    """Raise for numbers that JSON does not have, for keys that are the same as text, and for more
+    than `DEEPEST` levels.
+    """
+    level = [value]
+    for _ in range(DEEPEST):
+        deeper: list[Json] = []
+        for each in level:
+            if isinstance(each, float) and not math.isfinite(each):
+                message = f"JSON has no {each}: return None, or say it in words"
+                raise ValueError(message)
+            if isinstance(each, dict):
+                _refuse_same_keys(cast("dict[object, Json]", each))
+                deeper += each.values()
+            elif isinstance(each, (list, tuple)):
+                deeper += cast("list[Json]", each)
+        if not deeper:
+            return
+        level = deeper
+    raise RecursionError
 
 
-def _refuse_same_keys(value: Json) -> None:
+def _refuse_same_keys(keyed: dict[object, Json]) -> None:
     """Raise where two keys of a dict become one as text: 1 and "1"."""
-    inside: Iterable[Json] = ()
-    if isinstance(value, dict):
-        known = cast("dict[object, Json]", value)
-        texts: list[object] = []
-        if any(type(key) is not str for key in known):
-            texts = [next(iter(msgspec.to_builtins({key: None}, str_keys=True))) for key in known]
-        if len(set(texts)) < len(texts):
-            same = next(text for text in texts if texts.count(text) > 1)
-            message = f"two keys of a dict are {same!r} as text: give each key once"
-            raise ValueError(message)
-        inside = known.values()
-    elif isinstance(value, (list, tuple)):
-        inside = cast("list[Json]", value)
-    for inner in inside:
-        _refuse_same_keys(inner)
+    if all(type(key) is str for key in keyed):
+        return
+    texts = [next(iter(msgspec.to_builtins({key: None}, str_keys=True))) for key in keyed]
+    if len(set(texts)) < len(texts):
+        same = next(text for text in texts if texts.count(text) > 1)
+        message = f"two keys of a dict are {same!r} as text: give each key once"
+        raise ValueError(message)

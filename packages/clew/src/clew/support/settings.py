@@ -5,7 +5,7 @@ import types
 import typing
 from collections.abc import Collection, Mapping
 from functools import cache
-from typing import Any, Final, Literal, Union
+from typing import Any, Final, Literal, NamedTuple, Union
 
 from clew.support.errors import ConfigError
 from clew.support.json_arguments import unfit
@@ -32,11 +32,14 @@ def check_fields(part: object, signed: Collection[str] = (), who: str = "") -> N
     who = who or kind.__name__
     for name, allowed in _plain_fields(kind).items():
         value = getattr(part, name)
-        if not any(_fits(value, one) for one in allowed):
-            words = [one for one in allowed if isinstance(one, str)]
-            nouns = " or ".join(_NOUNS[one] for one in allowed if one not in words)
-            wanted = f"choose one of {', '.join(words)}" if words else f"give {nouns}"
-            message = f"{who}: {name} is {value!r}: {wanted}"
+        if isinstance(value, bool):
+            fits = bool in allowed.kinds
+        elif allowed.numbers and type(value) in (int, float):
+            fits = not math.isnan(value)
+        else:
+            fits = isinstance(value, allowed.kinds) or value in allowed.words
+        if not fits:
+            message = f"{who}: {name} is {value!r}: {allowed.wanted}"
             raise ConfigError(message, field=name)
         if type(value) in (int, float) and value < 0 and name not in signed:
             message = f"{who}: {name} is {value!r}: give 0 or more"
@@ -78,9 +81,18 @@ def check_options(what: str, names: Collection[str], known: Collection[str]) -> 
             raise ConfigError(message, field=name)
 
 
+class _Allowed(NamedTuple):
+    """What a field may be: of one of these kinds, any number, or one of these words."""
+
+    kinds: tuple[type, ...]
+    numbers: bool
+    words: tuple[str, ...]
+    wanted: str
+
+
 @cache
-def _plain_fields(kind: Any) -> dict[str, tuple[Any, ...]]:
-    """What each field may be that is of no other types than those looked at: types, and words."""
+def _plain_fields(kind: Any) -> dict[str, _Allowed]:
+    """What each field may be that is of no other types than those looked at."""
     none: tuple[str, ...] = ()
     names = (
         *getattr(kind, "__struct_fields__", none),
@@ -89,9 +101,9 @@ def _plain_fields(kind: Any) -> dict[str, tuple[Any, ...]]:
     hints = typing.get_type_hints(kind)
     alternatives = {name: _alternatives(hints[name]) for name in names if name in hints}
     return {
-        name: allowed
-        for name, allowed in alternatives.items()
-        if all(one in _NOUNS or isinstance(one, str) for one in allowed)
+        name: _allowed(among)
+        for name, among in alternatives.items()
+        if all(one in _NOUNS or isinstance(one, str) for one in among)
     }
 
 
@@ -102,9 +114,9 @@ def _alternatives(kind: Any) -> tuple[Any, ...]:
     return typing.get_args(kind) if typing.get_origin(kind) is Literal else (kind,)
 
 
-def _fits(value: object, allowed: Any) -> bool:
-    if isinstance(allowed, str):
-        return value == allowed
-    if allowed is float:
-        return type(value) in (int, float) and not math.isnan(typing.cast("float", value))
-    return isinstance(value, allowed) and (allowed is not int or not isinstance(value, bool))
+def _allowed(alternatives: tuple[Any, ...]) -> _Allowed:
+    words = tuple(one for one in alternatives if isinstance(one, str))
+    nouns = " or ".join(_NOUNS[one] for one in alternatives if one not in words)
+    wanted = f"choose one of {', '.join(words)}" if words else f"give {nouns}"
+    kinds = tuple(one for one in alternatives if one is not float and one not in words)
+    return _Allowed(kinds, float in alternatives, words, wanted)
