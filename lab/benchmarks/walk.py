@@ -100,11 +100,11 @@ def program(folder: str) -> Callable[[], None]:
     assert block is not None, "README has a program"
     making, running = re.split(r"^(?=result = run_sync)", block[1], flags=re.MULTILINE)
     names: dict[str, Any] = {"__name__": "readme"}
-    exec(making, names)  # noqa: S102 - README's own program
+    exec(making, names)
 
     def question() -> None:
         with contextlib.chdir(folder):  # its store is a file of the folder it runs in
-            exec(running, names)  # noqa: S102 - as above
+            exec(running, names)
 
     return question
 

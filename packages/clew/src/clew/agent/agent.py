@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, cast, overload
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.agent.compile import compile_engine
-from clew.agent.composition import AgentFields, Composition
+from clew.agent.composition import Composition
 from clew.agent.validate import (
     Tools,
     check_codec,
@@ -81,7 +81,7 @@ class Agent(Generic[A_co]):
 
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
-        check_tools(self.tools)
+        check_tools(tools := self.tools)
         check_kind("limits", self.limits, Limits)
         check_kind("context", self.context, Context)
         check_prompt(self.prompt)
@@ -98,11 +98,11 @@ class Agent(Generic[A_co]):
             check_function("shape", spec.shape)
         check_number("tries", self.tries, minimum=0)
         check_number("seed", self.seed)
-        check_cost(self.limits.cost, self.tools, priced=info.priced)
+        check_cost(self.limits.cost, tools, priced=info.priced)
         check_json("fallback", self.fallback)
         check_json("the model's params", dict(info.params))
         if self.context.retrieval is not None:
-            check_retrieval(self.context.retrieval, self.tools, codec)
+            check_retrieval(self.context.retrieval, tools, codec)
         check_visible(spec.tools)
         with fitting(f"the codec {codec.name}"):
             first = parts.first_prompt
@@ -149,7 +149,7 @@ class Agent(Generic[A_co]):
     @cached_property
     def parts(self) -> Composition:
         """What its parts come to: names resolved, the variant chosen, clew's own parts added."""
-        return Composition(cast("AgentFields", self))  # it has the descriptor `tools` for tuples
+        return Composition(self, self.tools)
 
     @cached_property
     def engine(self) -> Engine:

@@ -27,7 +27,7 @@ from clew.guards import AlreadyDone
 from clew.guards.caps import WholeCaps
 from clew.guards.limits import Limits
 from clew.models.completion import complete
-from clew.support.parts import differing, name_of, names_of, stable_name
+from clew.support.parts import differing, name_of, stable_name
 from clew.tools.advice import right_form, unknown_tool
 from clew.tools.schema import schema_hash
 
@@ -128,16 +128,15 @@ def _reviewing(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[
 def agent_spec(parts: Composition) -> AgentSpec:
     """What the record must contain for a replay, and its fingerprint."""
     agent = parts.agent
-    visible = [described(tool, parts.variant) for tool in agent.tools]
+    visible = described(parts.own_tools, parts.variant)
     tools = {t.name: ToolSetting(t.version, t.effect, schema_hash(t)) for t in visible}
-    guards = names_of(parts.guards)
     named: dict[str, Json] = {
         "answer": parts.prompt_spec.answer,
         "tries": agent.tries,
         "fallback": agent.fallback,
         "limits": repr(agent.limits),
         "bounds": [stable_name(bound) for bound in parts.bounds],
-        "guards": [name for name, guard in guards if not isinstance(guard, _UNNAMED)],
+        "guards": [one.name for one in parts.named_guards if not isinstance(one.ask, _UNNAMED)],
         "checks": [stable_name(check) for check in agent.checks],
         "examples": len(parts.prompt_spec.examples),
         "thought": parts.prompt_spec.thought,
@@ -158,7 +157,7 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
     named = {
         "retrieval": name_of(context.retrieval),
-        "granted": msgspec.to_builtins(tool_grants(agent.tools)) or None,
+        "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),
         "screens": [name for name, _ in parts.named_screens] or None,
         "variant": None if parts.variant is None else parts.variant.name,

@@ -46,12 +46,10 @@ _OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress)
 
 
 class AgentFields(Protocol):
-    """An agent as it was written: the fields of `Agent`."""
+    """An agent as it was written: the fields of `Agent`, but for its tools."""
 
     @property
     def model(self) -> Model | str: ...
-    @property
-    def tools(self) -> tuple[AnyTool, ...]: ...
     @property
     def codec(self) -> Codec | str | None: ...
     @property
@@ -83,6 +81,7 @@ class Composition:
     """The parts of one agent, each made when it is first asked for."""
 
     agent: AgentFields
+    own_tools: tuple[AnyTool, ...]
 
     @cached_property
     def model(self) -> Model:
@@ -112,7 +111,7 @@ class Composition:
         schema, variant = answer_schema(self.agent.answer), self.variant
         finish, instructions = finish_tool(schema), self.instructions.settled(variant)
         exact = self.instructions.examples is not None  # a variant takes as many as there are
-        visible = [described(tool, variant) for tool in self.agent.tools if not tool.hidden]
+        visible = [tool for tool in described(self.own_tools, variant) if not tool.hidden]
         finder = self.agent.context.retrieval
         first = {tool.name for tool in visible} if finder is None else finder.always
         return PromptSpec(
@@ -120,10 +119,10 @@ class Composition:
             tools=tuple(tool for tool in visible if tool.name in first),
             finish=finish,
             answer=schema,
-            known=frozenset(tool.name for tool in (*self.agent.tools, *self.recalls)),
+            known=frozenset(tool.name for tool in (*self.own_tools, *self.recalls)),
             thought=bool(instructions.thought),
             examples=worked_examples(
-                instructions.examples or (), (*self.agent.tools, finish), exact=exact
+                instructions.examples or (), (*self.own_tools, finish), exact=exact
             ),
             shape=None if variant is None else variant.shape,
             more=(*(tool for tool in visible if tool.name not in first), *self.recalls),
@@ -169,7 +168,7 @@ class Composition:
     def effectful(self) -> frozenset[str]:
         """The names of its tools with an effect."""
         effectful_names = (
-            it for it in self.agent.tools if isinstance(it, Tool) and it.effect in EFFECTFUL
+            it for it in self.own_tools if isinstance(it, Tool) and it.effect in EFFECTFUL
         )
         return frozenset(it.name for it in effectful_names)
 
@@ -178,7 +177,7 @@ class Composition:
         """The guard of what holds over all runs of a strategy."""
         caps = {
             name: cap
-            for tool in self.agent.tools
+            for tool in self.own_tools
             if isinstance(tool, AgentTool)
             for name, cap in tool.caps.items()
         }
@@ -187,7 +186,7 @@ class Composition:
     @cached_property
     def tool_guards(self) -> tuple[Guard, ...]:
         """The guards that tools bring, each of which judges the calls of its tools only."""
-        guards = {id(tool.guard): tool.guard for tool in self.agent.tools if tool.guard is not None}
+        guards = {id(tool.guard): tool.guard for tool in self.own_tools if tool.guard is not None}
         return tuple(guards.values())
 
     @cached_property
@@ -199,7 +198,7 @@ class Composition:
         brought = {id(each) for each in self.tool_guards}
         tools = None
         if id(guard) in brought:
-            tools = frozenset(tool.name for tool in self.agent.tools if tool.guard is guard)
+            tools = frozenset(tool.name for tool in self.own_tools if tool.guard is guard)
         if isinstance(guard, _OWN_GUARDS):
             repeat = isinstance(guard, AlreadyDone)
             return NamedGuard(name, guard, tools, own=True, repeat=repeat)
@@ -252,7 +251,7 @@ class Composition:
     def tools(self) -> dict[str, AnyTool]:
         """All tools by name, including hidden ones and finish."""
         own = (*self.recalls, finish_tool(self.prompt_spec.answer))
-        return {tool.name: tool for tool in (*self.agent.tools, *own)}
+        return {tool.name: tool for tool in (*self.own_tools, *own)}
 
     @cached_property
     def countable(self) -> frozenset[str]:
@@ -261,14 +260,14 @@ class Composition:
         These are the tools that runs of a strategy call under its caps.
         """
         roles = (
-            name for each in self.agent.tools if isinstance(each, AgentTool) for name in each.caps
+            name for each in self.own_tools if isinstance(each, AgentTool) for name in each.caps
         )
         return frozenset((*self.tools, *roles)) - {FINISH, ACTING}
 
     @cached_property
     def recalls(self) -> tuple[Tool, ...]:
         """The tools that read on in what the view leaves out."""
-        return fitting_recalls(self.agent.tools, self.codec, self.visible_chars)
+        return fitting_recalls(self.own_tools, self.codec, self.visible_chars)
 
     @cached_property
     def visible_chars(self) -> int | None:
@@ -283,7 +282,7 @@ class Composition:
     @cached_property
     def result_validators(self) -> dict[str, Validator]:
         """The same for the results of tools that have a schema for them."""
-        return {t.name: compile_schema(t.result, "field") for t in self.agent.tools if t.result}
+        return {t.name: compile_schema(t.result, "field") for t in self.own_tools if t.result}
 
 
 def _codec(codec: Codec | str | None) -> Codec:

@@ -103,7 +103,6 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
     thinker = make_model(spec) if model is None else model
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
-    _check_names(placed)
     listed = with_fallbacks(spec, listed) if spec.fallbacks else listed
     fields: dict[str, Any] = {
         "model": thinker,
@@ -120,14 +119,8 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         with part("limits", name):
             Limits(**{name: number})
     fields["limits"] = spec.limits.limits.among(())
-    with part("limits", "cost"):
-        check_cost(spec.limits.cost, (), priced=thinker.info.priced)
     if spec.prompt is not None:
         fields["prompt"] = _prompt(spec.prompt)
-    with part("codec"):
-        codec = _codec(spec, thinker, instructions(fields.get("prompt", PROMPT)))
-    if codec.native:
-        _check_taken(thinker, placed)
     if spec.grounded and GROUNDED not in spec.checks:
         with part(GROUNDED):
             raise ConfigError(f"these are settings of a check: add {GROUNDED!r} to checks")
@@ -139,8 +132,11 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
             answer_schema(fields["answer"])
     if spec.tries is not None:
         fields["tries"] = spec.tries
-    with part():
+    try:
         agent = Agent(**fields)
+    except ConfigError as error:
+        _find_fault(spec, thinker, placed, fields)
+        raise AgentPartError((), str(error)) from error
     agent, planned = _with_caps(agent, spec), spec.planned
     with part("prompt", "examples"):
         agent = with_examples(agent, spec.examples)
@@ -148,6 +144,21 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         with part("parser"):
             agent = with_parser(agent, model_beside(spec, spec.parser))
     return agent if planned is None else with_strategy(spec, planned, agent, make_agent)
+
+
+def _find_fault(
+    spec: Spec, model: Model, placed: Iterable[Placed], fields: Mapping[str, Any]
+) -> None:
+    """Why no agent could be made: raised with the place in the spec, if one alone is the reason."""
+    _check_names(placed)
+    with part("screens"):
+        check_screens(fields["screens"])
+    with part("limits", "cost"):
+        check_cost(spec.limits.cost, (), priced=model.info.priced)
+    with part("codec"):
+        codec = _codec(spec, model, instructions(fields.get("prompt", PROMPT)))
+    if codec.native:
+        _check_taken(model, placed)
 
 
 def _with_caps(agent: Agent, spec: Spec) -> Agent:
@@ -330,10 +341,7 @@ def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
 
 def _screens(spec: Spec) -> list[Any]:
     """The screens by name. Raises `AgentPartError`."""
-    screens = [_named(spec, "screens", SCREENS, name) for name in spec.screens]
-    with part("screens"):
-        check_screens(screens)
-    return screens
+    return [_named(spec, "screens", SCREENS, name) for name in spec.screens]
 
 
 def _guards(spec: Spec) -> list[Guard]:

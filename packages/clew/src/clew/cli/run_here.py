@@ -24,7 +24,7 @@ from clew.toolbox.docs import IndexReport, Library
 T = TypeVar("T")
 
 
-async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
+def unless_interrupted(work: Callable[[], Awaitable[T]]) -> Awaitable[T | None]:
     """The result of `work`; None if a signal cancelled it. A second Ctrl-C does not wait.
 
     It is cancelled through a scope, so that a write in progress is completed.
@@ -36,7 +36,7 @@ async def unless_interrupted(work: Callable[[], Awaitable[T]]) -> T | None:
 
     # Ctrl-C, an operator, a terminal that is closed (not under nohup)
     hangup = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
-    return await on_signals([signal.SIGINT, signal.SIGTERM, *hangup], cancel, work)
+    return on_signals([signal.SIGINT, signal.SIGTERM, *hangup], cancel, work)
 
 
 async def on_signals(

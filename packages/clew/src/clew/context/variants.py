@@ -99,15 +99,16 @@ def matching(
     return next((one for one in variants if one.fits(model, native=native)), None)
 
 
-def described(tool: ToolSpec, variant: Variant | None) -> ToolSpec:
-    """The tool as the model is told of it."""
-    if variant is None or variant.wording is None:
-        return tool
-    wording = variant.wording
-    wording_of_tool = (
-        wording(tool) if callable(wording) else wording.get(tool.name, tool.description)
-    )
-    return replace(tool, description=wording_of_tool)
+def described(tools: Iterable[ToolSpec], variant: Variant | None) -> list[ToolSpec]:
+    """The tools as the model is told of them."""
+    wording = None if variant is None else variant.wording
+    if wording is None:
+        return [*tools]
+    words = {
+        tool.name: wording(tool) if callable(wording) else wording.get(tool.name, tool.description)
+        for tool in tools
+    }
+    return [replace(tool, description=words[tool.name]) for tool in tools]
 
 
 # ----------------------------------------------------------------------------- what is shown

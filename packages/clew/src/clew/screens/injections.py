@@ -79,7 +79,7 @@ def find(text: str) -> Match | None:
 def _combined(view: PhraseContext, spoken_of: list[tuple[int, int]]) -> Match | None:
     """The first combination of signs in one view, outside of what is only spoken of."""
     form = view.form
-    signs = list(LEXICON.signs(form.text))
+    signs = LEXICON.signs(form.text)
     if not signs:
         return None
     quiet = [*silent(view, [s.start for s in signs if s.kind in _ADDRESS]), *spoken_of]

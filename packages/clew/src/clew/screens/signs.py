@@ -92,8 +92,9 @@ class Lexicon:
         table = self._stems if first.endswith("*") else self._exact
         table[first.removesuffix("*")].append((kind, tuple(rest)))
 
-    def signs(self, text: str) -> Iterator[Sign]:
+    def signs(self, text: str) -> list[Sign]:
         """Where each kind is met in a folded text."""
+        signs: list[Sign] = []
         words = _words(text)
         for number, word in enumerate(words):
             if _DENSE.match(word.text):
@@ -103,18 +104,21 @@ class Lexicon:
                             word.at + _DENSE_WORD * (len(entry) - 1),
                             word.start + len(entry),
                         )
-                        yield Sign(kind, word.at, last, word.start, end)
+                        signs.append(Sign(kind, word.at, last, word.start, end))
                 continue
             for kind, rest in self._entries(word.text):
                 last_word = _followed(words, number, rest)
                 if last_word is not None:
-                    yield Sign(kind, word.at, last_word.at, word.start, last_word.end)
+                    signs.append(Sign(kind, word.at, last_word.at, word.start, last_word.end))
+        return signs
 
-    def _entries(self, word: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def _entries(self, word: str) -> list[tuple[str, tuple[str, ...]]]:
+        entries: list[tuple[str, tuple[str, ...]]] = []
         for form in _forms(word):
-            yield from self._exact.get(form, ())
+            entries += self._exact.get(form, ())
             for length in range(1, min(len(form), _LONGEST_STEM) + 1):
-                yield from self._stems.get(form[:length], ())
+                entries += self._stems.get(form[:length], ())
+        return entries
 
 
 @lru_cache(maxsize=1024)
@@ -148,18 +152,14 @@ def _followed(words: Sequence[_Word], number: int, rest: tuple[str, ...]) -> _Wo
             skip = _SKIPPED
             continue
         for further in range(number + 1, min(number + 2 + skip, len(words))):
-            if words[further].at - words[further - 1].at < _PAUSE and _is(words[further], wanted):
+            word = words[further]
+            same = word.text == wanted or (wanted[-1] == "*" and word.text.startswith(wanted[:-1]))
+            if same and word.at - words[further - 1].at < _PAUSE:
                 number, skip = further, 0
                 break
         else:
             return None
     return words[number]
-
-
-def _is(word: _Word, wanted: str) -> bool:
-    if wanted.endswith("*"):
-        return word.text.startswith(wanted[:-1])
-    return word.text == wanted
 
 
 def outside(signs: Sequence[Sign], spans: Iterable[tuple[int, int]]) -> list[Sign]:
@@ -171,12 +171,12 @@ def outside(signs: Sequence[Sign], spans: Iterable[tuple[int, int]]) -> list[Sig
         else:
             merged.append((start, end))
     starts = [start for start, _ in merged]
-
-    def touched(sign: Sign) -> bool:
+    heard: list[Sign] = []
+    for sign in signs:
         at = bisect_left(starts, sign.end)
-        return at > 0 and merged[at - 1][1] > sign.start
-
-    return [sign for sign in signs if not touched(sign)]
+        if not at or merged[at - 1][1] <= sign.start:
+            heard.append(sign)
+    return heard
 
 
 def combined(signs: Iterable[Sign], combinations: Sequence[Combination]) -> Iterator[Sign]:

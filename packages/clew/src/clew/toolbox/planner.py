@@ -71,17 +71,13 @@ def _planner(search: str, sums: str, named: Sequence[str] | None) -> Tool:
 
 
 def _taking(tools: Sequence[AnyTool], arguments: frozenset[str], first: str = "") -> str:
-    """The tool that can be given a text called so, and nothing else; empty where there is none."""
-    names = [tool.name for tool in tools if _takes(tool, arguments)]
+    """The tool that changes nothing and can be given a text called so, and nothing else; empty
+    where there is none.
+    """
+    names: list[str] = []
+    for tool in tools:
+        harmless = isinstance(tool, Tool) and tool.effect in {"pure", "read"} and not tool.hidden
+        needed = cast("list[str]", tool.parameters.get("required", []))
+        if harmless and len(needed) == 1 and needed[0] in arguments:
+            names.append(tool.name)
     return first if first in names else next(iter(names), "")
-
-
-def _takes(tool: AnyTool, arguments: frozenset[str]) -> bool:
-    needed = cast("list[str]", tool.parameters.get("required", []))
-    return (
-        not tool.hidden
-        and isinstance(tool, Tool)
-        and tool.effect in {"pure", "read"}
-        and len(needed) == 1
-        and needed[0] in arguments
-    )

@@ -4,12 +4,12 @@ A file is written in one transaction that begins before it is read: an interrupt
 file's work, and a second process waits for the first and then finds the file done.
 """
 
-import os
 import sqlite3
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from clew.toolbox.docs.extract import Extracted, Unreadable, extract, lacking, too_large
 from clew.toolbox.docs.index import writing
@@ -22,20 +22,37 @@ _RACY: Final = 2_000_000_000
 (those of some file systems are that coarse), so its content is compared once more."""
 
 
+STAMPS: Final = "SELECT path, size, mtime, seen FROM files"
+
+
+def outdated(folder: Path, paths: Iterable[str], stamps: Iterable[tuple[Any, ...]]) -> set[str]:
+    """Those of these files that are not as they were when the index read them, by its stamps."""
+    known = {path: stamp for path, *stamp in stamps}
+    changed: set[str] = set()
+    for path in paths:
+        size, mtime, seen = known.get(path, (None, 0, 0))
+        try:
+            now = (folder / path).stat()
+        except OSError:  # whoever reads it says why
+            changed.add(path)
+            continue
+        if (size, mtime) != (now.st_size, now.st_mtime_ns) or seen - mtime <= _RACY:
+            changed.add(path)
+    return changed
+
+
 def refresh(connection: sqlite3.Connection, folder: Path, path: str, stop: threading.Event) -> str:
-    """Index the file if it changed. Gives the reason where it cannot be read now.
+    """Index a file that changed. Gives the reason where it cannot be read now.
 
     What lies in the file itself (it is binary, broken, encrypted) is kept in the index instead.
     """
     try:
-        now = (folder / path).stat()
-        if _current(connection, path, now):
-            return ""
-        if reason := lacking(folder / path) or too_large(folder / path, now.st_size):
+        size = (folder / path).stat().st_size
+        if reason := lacking(folder / path) or too_large(folder / path, size):
             forget(connection, [path], stop)
             return reason
         with writing(connection, stop):
-            _file(connection, folder / path, path)
+            _file(connection, folder, path)
     except OSError as error:
         forget(connection, [path], stop)
         return f"cannot be read: {error.strerror or error}"
@@ -50,20 +67,12 @@ def forget(connection: sqlite3.Connection, paths: list[str], stop: threading.Eve
                 _forget(connection, path)
 
 
-def _current(connection: sqlite3.Connection, path: str, now: os.stat_result) -> bool:
-    row = connection.execute(
-        "SELECT size, mtime, seen FROM files WHERE path = ?", (path,)
-    ).fetchone()
-    if row is None:
-        return False
-    size, mtime, seen = row
-    return (size, mtime) == (now.st_size, now.st_mtime_ns) and seen - mtime > _RACY
-
-
-def _file(connection: sqlite3.Connection, file: Path, path: str) -> None:
-    now, seen = file.stat(), time.time_ns()
-    if _current(connection, path, now):
+def _file(connection: sqlite3.Connection, folder: Path, path: str) -> None:
+    stamp_of_file = connection.execute(f"{STAMPS} WHERE path = ?", (path,))
+    if not outdated(folder, [path], stamp_of_file):  # another process was faster
         return
+    file = folder / path
+    now, seen = file.stat(), time.time_ns()
     surveyed = survey(file)
     stamp = (now.st_size, now.st_mtime_ns, seen)
     changed = connection.execute(

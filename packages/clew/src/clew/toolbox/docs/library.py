@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 from clew.support.errors import ConfigError
-from clew.toolbox.docs.filing import forget, refresh
+from clew.toolbox.docs.filing import STAMPS, forget, outdated, refresh
 from clew.toolbox.docs.index import default_index_path, open_index
 from clew.toolbox.docs.search import FoundPassage, TextSpan, read_on, search
 
 T = TypeVar("T")
 OnProgress: TypeAlias = Callable[[int, int, str], None]
-"""Gets (files done, all files, path of the next one), in the thread that indexes; at the end the
-path is empty."""
+"""Gets (files done, all files, path of the next one to read), in the thread that indexes; at the
+end the path is empty."""
 
 PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "venv"})
 """Folders that hold no documents, besides all files and folders whose name begins with a dot."""
@@ -141,14 +141,16 @@ class Library:
             raise ConfigError(f"the folder {self.folder} is gone: put it back or give another")
         files, skipped, passed = _walk(self.folder)
         with self._index(stop) as connection:
-            known = {path for (path,) in connection.execute("SELECT path FROM files")}
-            forget(connection, sorted(known - set(files)), stop)
+            stamps = connection.execute(STAMPS).fetchall()
+            forget(connection, sorted({path for path, *_ in stamps} - set(files)), stop)
+            changed = outdated(self.folder, files, stamps)
             for done, path in enumerate(files):
                 if stop.is_set():
                     return self._make_report(connection, skipped, passed, complete=False)
-                self._progress(done, len(files), path)
-                if reason := refresh(connection, self.folder, path, stop):
-                    skipped[path] = reason
+                if path in changed:
+                    self._progress(done, len(files), path)
+                    if reason := refresh(connection, self.folder, path, stop):
+                        skipped[path] = reason
             self._progress(len(files), len(files), "")
             self._report = self._make_report(connection, skipped, passed, complete=True)
             return self._report
@@ -231,7 +233,9 @@ def _unfit(entry: os.DirEntry[str]) -> str:
         return "a symbolic link, not followed"
     if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
         return "not a regular file"
-    if _printable(entry.name) != entry.name:
+    try:
+        entry.name.encode()
+    except UnicodeEncodeError:
         return "its name is not UTF-8: rename it"
     return ""
 
