@@ -192,17 +192,16 @@ class Composition:
     @cached_property
     def named_guards(self) -> tuple[NamedGuard, ...]:
         """All guards by their names in the record; a second guard of a name is `name#2`."""
-        return tuple(self._named(name, guard) for name, guard in names_of(self.guards))
-
-    def _named(self, name: str, guard: Guard) -> NamedGuard:
-        brought = {id(each) for each in self.tool_guards}
-        tools = None
-        if id(guard) in brought:
-            tools = frozenset(tool.name for tool in self.own_tools if tool.guard is guard)
-        if isinstance(guard, _OWN_GUARDS):
-            repeat = isinstance(guard, AlreadyDone)
-            return NamedGuard(name, guard, tools, own=True, repeat=repeat)
-        return NamedGuard(name, partial(ask_guard, name, guard, self.patience), tools)
+        named: list[NamedGuard] = []
+        for name, guard in names_of(self.guards):
+            tools = frozenset(tool.name for tool in self.own_tools if tool.guard is guard) or None
+            if isinstance(guard, _OWN_GUARDS):
+                repeat = isinstance(guard, AlreadyDone)
+                named.append(NamedGuard(name, guard, tools, own=True, repeat=repeat))
+            else:
+                asked = partial(ask_guard, name, guard, self.patience)
+                named.append(NamedGuard(name, asked, tools))
+        return tuple(named)
 
     @cached_property
     def named_screens(self) -> tuple[tuple[str, Screen], ...]:

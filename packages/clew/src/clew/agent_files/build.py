@@ -138,8 +138,9 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         _find_fault(spec, thinker, placed, fields)
         raise AgentPartError((), str(error)) from error
     agent, planned = _with_caps(agent, spec), spec.planned
-    with part("prompt", "examples"):
-        agent = with_examples(agent, spec.examples)
+    if examples := spec.examples:
+        with part("prompt", "examples"):
+            agent = with_examples(agent, examples)
     if spec.parser:
         with part("parser"):
             agent = with_parser(agent, model_beside(spec, spec.parser))
@@ -347,9 +348,10 @@ def _screens(spec: Spec) -> list[Any]:
 def _guards(spec: Spec) -> list[Guard]:
     """The user's own, and those without which a shipped tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
-    if ASK_PERSON in spec.named_tools:
+    named = set(spec.named_tools)
+    if ASK_PERSON in named:
         guards.append(HoldQuestions())
-    for name in set(spec.named_tools).intersection(names(GUARDS)):
+    for name in named.intersection(names(GUARDS)):
         with part("tools", name):
             guards.append(require(GUARDS, name)())
     return guards

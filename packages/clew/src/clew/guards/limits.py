@@ -1,6 +1,6 @@
 """Limits: the numbers that bound a run, and the bounds and the guard that they mean."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -137,9 +137,8 @@ RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)
 """Limits for long searches."""
 
 
-def bounds_of(limits: Limits, *, priced: bool) -> Iterator[AtMost]:
+def bounds_of(limits: Limits, *, priced: bool) -> list[AtMost]:
     """The bounds that the numbers of limits mean; where no price is known, cost has none."""
-    yield AtMost("faults", limits.faults)
-    for axis in AXES:
-        if priced or axis != "cost":
-            yield AtMost(axis, limits.max_cost if axis == "cost" else getattr(limits, axis))
+    numbers = [AtMost(axis, getattr(limits, axis)) for axis in AXES if axis != "cost"]
+    cost = [AtMost("cost", limits.max_cost)] if priced else []
+    return [AtMost("faults", limits.faults), *numbers, *cost]

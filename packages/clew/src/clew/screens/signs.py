@@ -107,7 +107,7 @@ class Lexicon:
                         signs.append(Sign(kind, word.at, last, word.start, end))
                 continue
             for kind, rest in self._entries(word.text):
-                last_word = _followed(words, number, rest)
+                last_word = _followed(words, number, rest) if rest else word
                 if last_word is not None:
                     signs.append(Sign(kind, word.at, last_word.at, word.start, last_word.end))
         return signs
