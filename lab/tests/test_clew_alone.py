@@ -85,12 +85,16 @@ def test_its_tests_pass_without_the_others(alone: Path, folder: str) -> None:
         ("ask Why? --model offline --strategy auto", "the strategy auto", "clew-strategies"),
         ("ask Why? --agent own.toml", "the key workspace", "clew-code"),
         ("ask Why? --model local:x", "local", "clew-local"),
+        ("ask Why? --model openai:x --codec code", "the codec code", "clew-code"),
+        ("ask Why? --agent programs.toml", "the key programs", "clew-code"),
     ],
 )
 def test_what_needs_another_package_is_told_as_it_was_asked_for(
     alone: Path, tmp_path: Path, words: str, asked: str, package: str
 ) -> None:
     (tmp_path / "own.toml").write_text('model = "offline"\nworkspace = "."\n')
+    program = '[[programs]]\nname = "ls"\ndescription = "List."\nargv = ["ls"]\n'
+    (tmp_path / "programs.toml").write_text(f'model = "offline"\n{program}')
     store = () if "--store" in words else ("--store", str(tmp_path / "store"))
     command = [str(alone), "-m", "clew.cli", *words.split(), *store]
     done = subprocess.run(

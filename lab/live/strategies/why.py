@@ -6,8 +6,8 @@ from statistics import fmean
 from typing import Final
 
 from clew.context.demonstrations import DEMONSTRATIONS
-from clew.context.program_examples import program_examples
 from clew.core.trajectory import Step
+from clew_code.codec.program_examples import program_examples
 from clew_strategies import normalise
 from live.strategies.compared import by_task, of, sent_and_written
 from live.strategies.configurations import FORMS

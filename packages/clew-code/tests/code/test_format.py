@@ -1,8 +1,8 @@
 """The format of programs, with what runs them."""
 
 from clew import Agent, MemoryStore, run_sync, sync, tool
-from clew.codecs.code import Code
 from clew.testing import ScriptedModel
+from clew_code.codec.code import Code
 from clew_code.programs import run_code
 
 CODE = Code()

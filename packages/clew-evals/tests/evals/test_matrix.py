@@ -32,6 +32,10 @@ def pay(to: str) -> str:
 
 both = [double, pay]
 
+def listed(text: str) -> str:
+    """List files."""
+    return text
+
 def few(path, take=1):
     return World("few", [Case(f"c{n}", "What is 2 + 2?", "4") for n in range(take)])
 
@@ -162,17 +166,15 @@ def test_tools_are_left_out_by_their_names(tmp_path: Path) -> None:
         model = "offline"
         docs = "notes"
         tools = ["calc", "planner", "matrix_parts:both"]
-        [[programs]]
-        """.replace("[[programs]]", "")
+        """
         + "".join(
             f'[[configurations]]\nname = "no {name}"\nleave_out = ["{name}"]\n'
             for name in ("calc", "docs", "docs_read", "double", "matrix_parts:both", "list")
         )
         + """
-        [[agent.programs]]
+        [[agent.processes]]
+        function = "matrix_parts:listed"
         name = "list"
-        description = "List files."
-        argv = ["ls"]
         """,
     )
     every = ["calc", "planner", "double", "pay", "list", "docs", "docs_read"]

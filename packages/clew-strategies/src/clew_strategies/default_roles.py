@@ -10,9 +10,9 @@ import msgspec
 
 from clew import Agent, with_parser
 from clew.agent.reply_parser import WithParser
-from clew.codecs.code import Code
 from clew.codecs.commands import Commands
 from clew.context import PROMPT
+from clew.interfaces import Codec
 from clew_strategies.policy import base_agent
 
 JUDGE: Final = (
@@ -63,7 +63,7 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
     role = base.replace(
         model=base.model if with_one is None else with_one.model,
         tools=(),
-        codec="json" if isinstance(base.engine.codec, Code | Commands) else base.codec,
+        codec="json" if _writes_only_calls(base.engine.codec) else base.codec,
         prompt=words,
         answer=answer,
         checks=(),
@@ -74,6 +74,11 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
         limits=replace(base.limits.among(()), steps=steps or base.limits.steps),
     )
     return role if with_one is None else with_parser(role, with_one.parser)
+
+
+def _writes_only_calls(codec: Codec) -> bool:
+    """Whether nothing but calls of tools can be written in a format, and no value of a type."""
+    return isinstance(codec, Commands) or codec.name.partition("/")[0] == "code"
 
 
 def typed_agent(agent: Agent, prompt: str, answer: type) -> Agent:

@@ -100,19 +100,11 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
         seconds = 60.0
         landing = false
         unknown = "hold"
-        [[programs]]
-        name = "list"
-        description = "List files."
-        argv = ["ls", "{where}"]
-        effect = "read"
-        timeout = 5
-        [programs.parameters.where]
-        type = "string"
         """,
     )
     agent, store = load_agent(file)
     names = [tool.name for tool in agent.tools]
-    assert names == ["calc", "ask_person", "weather", "list", "docs", "docs_read"]
+    assert names == ["calc", "ask_person", "weather", "docs", "docs_read"]
     assert agent.engine.prompt_spec.prompt.startswith("You are brief.\n- Say it in one line.")
     assert (agent.limits.steps, agent.limits.tool_calls) == (4, 30)
     assert agent.limits.calls_per_tool == {"weather": 2}
@@ -121,10 +113,6 @@ async def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
     assert not agent.engine.prompt_spec.thought
     assert store == str(tmp_path / "runs.sqlite")
     assert "own_parts" in repr(agent.answer)
-    program = agent.engine.tools["list"]
-    assert isinstance(program, Tool)
-    listed = await program.call({"where": "notes"}, "k")
-    assert listed["stdout"] == "a.md\n"  # it runs in the folder of the file
 
 
 AGENTS = '[[agents]]\nname = "{}"\ndescription = "Asks another."\nfile = "{}.toml"\n'
@@ -307,7 +295,7 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\ntools = [":tool"]', 2, "write module:name"),
     ('model = "offline"\ntools = ["own_parts:unfit"]', 2, "tool unfit: its parameters must be"),
     (
-        'model = "offline"\n[[programs]]\nname = "calc"\ndescription = "b"\nargv = ["ls"]',
+        'model = "offline"\n[[processes]]\nfunction = "own_parts:twice"\nname = "calc"',
         2,
         "two tools are called calc: rename one",
     ),
@@ -356,11 +344,6 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\n[retrieval]\nembed = "own_parts:absent"', 3, "'own_parts:absent' cannot"),
     ('model = "offline"\n[retrieval]\nn = 3', 3, "unknown key 'n' in retrieval: known are k,"),
     ('[prices."a b"]\ninput = 1.0\noutput = 1.0\ninpt = 2', 4, "unknown key 'inpt' in prices"),
-    (
-        'model = "offline"\n[[programs]]\nname = "a"\ndescription = "b"\nargv = ["no-such"]',
-        5,
-        "there is no program 'no-such'",
-    ),
     (
         '[[programs]]\nname = "a"\ndescription = "b"\nargv = ["ls"]\n[[programs]]\nname = "c"',
         5,

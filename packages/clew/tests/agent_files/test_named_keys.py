@@ -23,7 +23,6 @@ HEAD = 'model = "offline"\ntools = ["calc"]\n'
         ("[rewinds]\nrejected = 2\n\nmax_rewinds = 0", 6),
         ('[strategy]\nname = "reflexion"\n\ntrials = 0', 6),
         ('checks = ["grounded"]\n[grounded]\nscope = "sentence"\n\nthreshold = 7', 7),
-        ('[[programs]]\nname = "ls"\ndescription = "x"\nargv = ["ls"]\ntimeout = -1', 7),
         ('[prices."x"]\ninput = 3\n\noutput = "a"', 6),
         ('[workspace]\nroot = "."\n\nonly = ["zz"]', 6),
         ("[connection]\npatience = 3\n\ntimeout = -3", 6),
@@ -38,10 +37,3 @@ def test_the_line_is_that_of_the_key(lines: str, line: int, tmp_path: Path) -> N
     with pytest.raises(ConfigError) as refused:
         make_agent(read_agent_file(tmp_path / "a.toml"))
     assert f"a.toml, line {line}: " in str(refused.value)
-
-
-def test_a_complaint_that_names_no_key_has_the_line_of_the_table(tmp_path: Path) -> None:
-    lines = '[[programs]]\nname = "ls"\ndescription = "x"\nargv = ["ls"]\n'
-    (tmp_path / "a.toml").write_text(f"{HEAD}{lines}parameters = {{a = {{type = 'string'}}}}\n")
-    with pytest.raises(ConfigError, match=r"line 3: program ls: no element of argv uses a"):
-        make_agent(read_agent_file(tmp_path / "a.toml"))

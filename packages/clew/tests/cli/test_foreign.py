@@ -21,6 +21,8 @@ from clew.retention import export_runs
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.cli.shell import clew
 
+pytest.importorskip("clew_code", reason="a command-line program is one of the attacks")
+
 EVIL = '''
 """A module that leaves a mark wherever it is imported."""
 from pathlib import Path

@@ -28,9 +28,9 @@ from clew.codecs.text_answer import as_calls
 from clew.core.codec import Codec, PromptSpec
 from clew.core.events import FINISH, Action, Reply
 from tests.codecs.call_forms import FAULTY, READ, VALUES
-from tests.codecs.samples import TEXT, prompt_spec, step, tool
+from tests.codecs.samples import TEXT, installed, prompt_spec, step, tool
 
-CODECS: Final = ("native", "labelled", "paper", "json", "code", "commands")
+CODECS: Final = (*installed("native", "labelled", "paper", "json", "code"), "commands")
 SHELL: Final = Commands(
     (Command("ex", "```\n{cmd}\n```"), Command("finish", "FINISH({answer})")), dialect="fuzz"
 )

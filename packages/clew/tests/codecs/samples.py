@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from clew.codecs import by_name, names
 from clew.core.codec import Example, PromptSpec
 from clew.core.events import Action, Fingerprints, Judged, Observation, Reply, Thought, Verdict
 from clew.core.interfaces import Parameters, Tool, ToolSpec
 from clew.core.trajectory import Call, Step
+from clew.support.errors import ConfigError
 
 PRINTS = Fingerprints("h", "t", "p", "s")
 TEXT: Parameters = {"type": "string"}
@@ -80,3 +82,19 @@ def example() -> Example:
     )
     found = step("Found.", Action("finish", {"answer": "a city"}), number=2)
     return Example("What is Paris?", (looked, found))
+
+
+def installed(*codecs: str) -> tuple[str, ...]:
+    """Of these codecs those that are here: clew's tests run without its other packages too."""
+    return tuple(name for name in codecs if name not in MISSING)
+
+
+def _missing(name: str) -> bool:
+    try:
+        by_name(name)
+    except ConfigError:
+        return True
+    return False
+
+
+MISSING = {name for name in names() if _missing(name)}

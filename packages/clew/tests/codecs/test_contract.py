@@ -17,8 +17,11 @@ from clew.core.events import Reply
 from clew.core.interfaces import Calls, OnText, Parameters, Part
 from clew.core.trajectory import Step
 from clew_testing.codec_contract import CONTRACT, Check, check_codec
+from tests.codecs.samples import installed
 
-NAMES = ["native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json", "code"]
+NAMES = installed(
+    "native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json", "code"
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,7 +19,11 @@ from clew.testing.models import Move
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import docs_tools
 from tests.codecs.gbnf import pattern, sampler
+from tests.codecs.samples import installed
 from tests.codecs.stand_ins import run_code
+
+CODECS = [name for name in installed(*names()) if name != "native:strict"]
+TEXT_CODECS = [name for name in CODECS if name != "native"]
 
 
 class Life(msgspec.Struct):
@@ -64,7 +68,7 @@ TOOLS = [search, fetch, book, now, square]
 
 @pytest.mark.parametrize("calls", ["auto", "none"])
 @pytest.mark.parametrize("answer", [str, Life])
-@pytest.mark.parametrize("name", [name for name in names() if name != "native:strict"])
+@pytest.mark.parametrize("name", CODECS)
 def test_every_reply_of_the_grammar_is_read_without_a_repair(
     name: str, answer: Any, calls: Literal["auto", "none"]
 ) -> None:
@@ -89,7 +93,7 @@ def test_every_reply_of_the_grammar_is_read_without_a_repair(
     assert called - {"finish"} == others
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name != "native:strict"])
+@pytest.mark.parametrize("name", CODECS)
 def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -> None:
     """A small model that repeats itself is held to an answer: it would write the same again."""
     codec = by_name(name)
@@ -105,7 +109,7 @@ def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -
 
 
 @pytest.mark.parametrize("tokens", [40, 120, 4_000])
-@pytest.mark.parametrize("name", [name for name in names() if name != "native:strict"])
+@pytest.mark.parametrize("name", CODECS)
 def test_a_thought_leaves_room_for_what_it_is_for(name: str, tokens: int) -> None:
     codec = by_name(name)
     assert isinstance(codec, Constrains)
@@ -122,7 +126,7 @@ FUNCTION = f"def one():\n    # {LINE}\n\n    return 1"
 
 
 @pytest.mark.parametrize("tokens", [40, None])
-@pytest.mark.parametrize("name", [name for name in names() if not name.startswith("native")])
+@pytest.mark.parametrize("name", TEXT_CODECS)
 def test_no_grammar_ends_what_a_call_or_an_answer_says(name: str, tokens: int | None) -> None:
     """Half a text, list or program would count like a whole one, and nobody would know."""
     tools = [book, run_code()] if name == "code" else [book]
@@ -176,7 +180,7 @@ def test_a_native_call_may_be_long() -> None:
 
 
 @pytest.mark.parametrize("thought", [True, False])
-@pytest.mark.parametrize("name", [name for name in names() if not name.startswith("native")])
+@pytest.mark.parametrize("name", TEXT_CODECS)
 def test_what_a_prompt_shows_can_be_written_in_the_grammar(
     name: str, thought: bool, tmp_path: Path
 ) -> None:

@@ -1,12 +1,12 @@
 """A call in Python in a reply is made to the letter: no argument is changed or lost."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from clew import Agent, MemoryStore, Tool, read, run
 from clew.testing.models import ScriptedModel
-from tests.codecs.stand_ins import run_code
 
 ENDS = {"native": "Nothing was sent.", "code": "Answer: Nothing was sent."}
 NO_JSON = [
@@ -17,7 +17,9 @@ NO_JSON = [
 """Values that Python writes out and JSON has not."""
 
 
-async def received(codec: str, reply: str, effect: Any = "unsafe") -> tuple[list[Any], str]:
+async def received(
+    codec: str, reply: str, effect: Any = "unsafe", more: Sequence[Tool] = ()
+) -> tuple[list[Any], str]:
     """What a tool got of a reply, and what the model was told of it."""
     got: list[Any] = []
 
@@ -28,10 +30,7 @@ async def received(codec: str, reply: str, effect: Any = "unsafe") -> tuple[list
     fields: dict[str, Any] = {"value": {}, "more": {}}
     schema = {"type": "object", "properties": fields, "additionalProperties": False}
     tools = [Tool("post", "Post a value.", schema, post, effect=effect)]
-    programs = codec == "code and programs"
-    codec = codec.partition(" ")[0]
-    if programs:
-        tools.append(run_code())
+    tools += more
     agent = Agent(ScriptedModel([reply, ENDS[codec]]), tools, codec=codec)
     store = MemoryStore()
     assert (await run(agent, "?", store=store, run_id="r")).status == "answered"
@@ -41,16 +40,10 @@ async def received(codec: str, reply: str, effect: Any = "unsafe") -> tuple[list
     return got, "\n".join([first.thought.fault or "", *told])
 
 
-def written(codec: str, call: str) -> str:
-    """A reply with that call, bare or in a block."""
-    return call if codec == "native" else f"Thought: I post it.\n```python\n{call}\n```"
-
-
 @pytest.mark.parametrize("effect", ["read", "unsafe"])
-@pytest.mark.parametrize("codec", ["native", "code", "code and programs"])
 @pytest.mark.parametrize("value", NO_JSON)
-async def test_a_value_that_json_has_not_is_refused(codec: str, value: str, effect: str) -> None:
-    got, told = await received(codec, written(codec, f"post(value={value})"), effect)
+async def test_a_value_that_json_has_not_is_refused(value: str, effect: str) -> None:
+    got, told = await received("native", f"post(value={value})", effect)
     assert got == []
     assert told
 
@@ -106,9 +99,3 @@ async def test_a_print_of_more_than_calls_is_refused(more: str) -> None:
     got, told = await received("native", f"print(post(1), {more})")
     assert got == []
     assert told
-
-
-async def test_an_answer_with_half_a_character_stays_as_it_was_written() -> None:
-    model = ScriptedModel(['Thought: it.\n```text\n"\\ud83d"\n```'])
-    result = await run(Agent(model, codec="code"), "?", store=MemoryStore())
-    assert result.answer == '"\\ud83d"'

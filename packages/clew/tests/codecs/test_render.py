@@ -357,7 +357,7 @@ def test_labelled_text_finishes_by_a_label_and_lists_no_tool_for_it() -> None:
 
 def test_codecs_by_name() -> None:
     names = ["native", "paper", "labelled", "labelled:final", "labelled:conclusion", "json"]
-    versions = dict.fromkeys([*names, "code"], 2) | {"native": 3, "native:strict": 3}
+    versions = dict.fromkeys(names, 2) | {"native": 3, "native:strict": 3}
     assert [by_name(name).name for name in versions] == [f"{n}/{v}" for n, v in versions.items()]
     with pytest.raises(ConfigError, match="choose one of: native, paper, labelled, labelled:final"):
         by_name("xml")

@@ -8,7 +8,7 @@ from clew import Agent, MemoryStore, Tool, read, run, tool
 from clew.codecs import by_name
 from clew.core.events import Action, Effect, Entry, Finish, Reply
 from clew.testing import ScriptedModel
-from tests.codecs.samples import TEXT, prompt_spec
+from tests.codecs.samples import TEXT, installed, prompt_spec
 from tests.codecs.samples import tool as declared
 
 CALLS = {
@@ -82,7 +82,7 @@ def none_made(codec: str, form: str) -> None:
             assert parsed(codec, text, effect).actions == (), text
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 @pytest.mark.parametrize(
     "form",
     [
@@ -95,7 +95,7 @@ def test_a_call_in_closed_thinking_is_not_made(codec: str, form: str) -> None:
     none_made(codec, form)
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 @pytest.mark.parametrize(
     "form",
     [
@@ -125,7 +125,7 @@ TEMPLATE = [
 """Replies to a prompt whose template opened the thinking."""
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 @pytest.mark.parametrize("form", TEMPLATE)
 def test_a_call_in_thinking_that_the_template_opened_is_not_made(codec: str, form: str) -> None:
     for _, closes in TAGS:
@@ -137,23 +137,16 @@ def test_a_call_in_thinking_that_the_template_opened_is_not_made(codec: str, for
     assert parsed(codec, text, "read").actions == (), text
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 @pytest.mark.parametrize("form", TEMPLATE)
 def test_a_reply_cut_within_such_thinking_makes_no_call(codec: str, form: str) -> None:
     text = form.format(call=call(codec), closes="</think>").partition("</think>")[0]
     for finish in CUT:
         found = parsed(codec, text, finish=finish)
         assert (found.actions, bool(found.fault)) == ((), True), text
-    tools = (
-        declared("sh", "cmd", effect="unsafe", cmd=TEXT),
-        declared("run_code", "code", code=TEXT),
-    )
-    program = "I could do\n```python\nx = 1\nsh(x)\n```\nbut"
-    found = by_name("code").parse(prompt_spec(tools=tools), Reply(program, finish="length"))
-    assert "length limit" in found.fault
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 def test_a_call_behind_the_thinking_is_made(codec: str) -> None:
     for effect in EFFECTS:
         for opens, closes in TAGS:
@@ -162,14 +155,14 @@ def test_a_call_behind_the_thinking_is_made(codec: str) -> None:
             assert (found.fault, found.actions) == ("", (Action("sh", {"cmd": "ls"}),)), text
 
 
-@pytest.mark.parametrize("codec", ["json", "code"])
+@pytest.mark.parametrize("codec", installed("json", "code"))
 def test_a_call_behind_thinking_that_the_template_opened_is_made(codec: str) -> None:
     found = parsed(codec, f"I could do\n{call(codec)}\n</think>\n\n{call(codec, 'ls')}")
     assert found.actions == (Action("sh", {"cmd": "ls"}),)
     assert found.repairs[0] == "what stood in thinking kept as thought"
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 def test_thinking_without_a_call_changes_nothing(codec: str) -> None:
     plain = parsed(codec, f"hm\n{call(codec)}")
     assert plain.actions == (Action("sh", {"cmd": "rm"}),)
@@ -186,13 +179,13 @@ def test_thinking_without_a_call_changes_nothing(codec: str) -> None:
         assert parsed(codec, f"{lone}\n{call(codec)}").actions == plain.actions
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 def test_thinking_again_and_again_ends(codec: str) -> None:
     thinking = "".join(f"<think>\n{call(codec, str(n))}\n</think>\n" for n in range(9))
     assert parsed(codec, f"{thinking}No.").actions == ()
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 @pytest.mark.parametrize(
     "value",
     [
@@ -228,8 +221,6 @@ def test_a_tag_in_a_value_stays(codec: str, value: str) -> None:
         ("paper", "Action 1: Finish[a <think> b]", "a <think> b"),
         ("paper", "Action 1: Finish[it ends with </think>]", "it ends with </think>"),
         ("json", '{"action": "finish", "args": {"answer": "</think>"}}', "</think>"),
-        ("code", "Answer: ends with </think> here", "ends with </think> here"),
-        ("code", "Answer: <thinking>a</thinking> b", "<thinking>a</thinking> b"),
     ],
 )
 def test_an_answer_that_quotes_a_tag_stays(codec: str, text: str, answer: str | None) -> None:
@@ -252,7 +243,7 @@ def shell(made: list[str]) -> Tool:
     return sh
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 @pytest.mark.parametrize(
     "text",
     [
@@ -296,7 +287,7 @@ BEHIND = {
 }
 
 
-@pytest.mark.parametrize("codec", CALLS)
+@pytest.mark.parametrize("codec", installed(*CALLS))
 @pytest.mark.parametrize("form", BEHIND)
 async def test_a_stream_means_what_the_whole_reply_means(codec: str, form: str) -> None:
     """An effect is not made of the beginning of a reply."""

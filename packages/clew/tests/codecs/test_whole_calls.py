@@ -13,7 +13,7 @@ from clew.core.events import Action, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import FAULTY, READ, VALUES
 from tests.codecs.call_fuzz import CODECS, SHELL, asked_for, tried
-from tests.codecs.samples import TEXT, prompt_spec
+from tests.codecs.samples import TEXT, installed, prompt_spec
 from tests.codecs.samples import tool as declared
 
 CANCEL = declared("cancel", "reservation_id", effect="unsafe", reservation_id=TEXT)
@@ -257,17 +257,6 @@ def test_emphasis_around_an_effect_is_nothing_behind_it(text: str) -> None:
     assert (read.fault, read.actions) == ("", (Action("cancel", {"reservation_id": "a"}),))
 
 
-@pytest.mark.parametrize("language", ["text", "TXT", "plain", "markdown", "md", "answer"])
-def test_a_block_marked_as_text_makes_no_effect(language: str) -> None:
-    runs = declared("run_code", "code", effect="pure", code=TEXT)
-    for asked in (ASKED, prompt_spec(tools=(CANCEL, SEARCH, runs))):
-        read = by_name("code").parse(asked, Reply(f"```{language}\ncancel('a')\n```"))
-        assert (read.actions, read.answer) == ((), None)
-        assert f"marked as {language}, and cancel changes things" in read.fault
-        looked = by_name("code").parse(asked, Reply(f"```{language}\nsearch('a')\n```"))
-        assert looked.actions == (Action("search", {"query": "a"}),)
-
-
 def test_an_action_within_a_block_of_code_names_no_tool() -> None:
     for codec in ("labelled", "paper"):
         assert "block of code" in parsed(codec, 'Action 1: ```json\n[{"name": "stop"}]\n```').fault
@@ -321,36 +310,8 @@ def test_a_label_within_a_tagged_call_is_no_label(text: str) -> None:
     ],
 )
 def test_a_piece_of_a_tagged_call_ahead_of_an_action_is_a_fault(text: str) -> None:
-    for codec in ("paper", "json", "code"):
+    for codec in installed("paper", "json", "code"):
         assert parsed(codec, text).actions == ()
-
-
-# ---------------------------------------------------------------------------- other formats
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```python\ncancel(reservation_id='a')\n",
-        "```python\nx = 1\ncancel(x)\n``",
-        "<execute>\ncancel('a')\n</exec",
-        "Code: cancel('a')",
-    ],
-)
-def test_a_program_with_an_effect_must_be_closed(text: str) -> None:
-    tools = (CANCEL, declared("run_code", "code", effect="pure", code=TEXT))
-    assert by_name("code").parse(prompt_spec(tools=tools), Reply(text)).actions == ()
-
-
-def test_a_program_without_an_effect_need_not_be_closed() -> None:
-    tools = (CANCEL, SEARCH, declared("run_code", "code", effect="pure", code=TEXT))
-    codec = by_name("code")
-    for text in (
-        "```python\nprint(search('a'))\n",
-        "<code>print(search('a'))",
-        "Code: search('a')",
-    ):
-        assert codec.parse(prompt_spec(tools=tools), Reply(text)).actions
 
 
 # ---------------------------------------------------------------------------------- in a run

@@ -7,37 +7,16 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from clew import MemoryStore, read, run, tool
+from clew import MemoryStore, read, run
 from clew.agent.agent import Agent
 from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
-from clew.context.program_examples import SHIPPED, program_examples
 from clew.core.codec import Example
 from clew.core.events import FINISH, encode
 from clew.core.trajectory import Call
 from clew.testing.models import ScriptedModel, act, say
 from clew.toolbox import calc
 
-
-@tool(effect="read")
-def get_unit_price(item: str) -> float:
-    """The price of an item."""
-    return len(item)
-
-
-MADE: Final = {
-    "weight": program_examples((), lambda _: False),
-    "unit price": program_examples((get_unit_price,), lambda _: False),
-}
-"""Of a function that is made up, and of an agent's own, by what they say of a thing."""
-
-EXAMPLES: Final[dict[str, Example]] = {
-    one.goal: one
-    for one in (
-        *DEMONSTRATIONS,
-        *(each.example for each in SHIPPED),
-        *(each for made in MADE.values() for each in made),
-    )
-}
+EXAMPLES: Final[dict[str, Example]] = {one.goal: one for one in DEMONSTRATIONS}
 
 
 def calls_of(example: Example) -> Iterator[Call]:
@@ -55,17 +34,8 @@ def test_without_more_said_it_is_one_of_documents_and_sums() -> None:
     assert one in DEMONSTRATIONS
 
 
-@pytest.mark.parametrize("what", MADE)
-def test_what_a_function_says_is_asked_thought_and_printed(what: str) -> None:
-    for each in MADE[what]:
-        assert f" {what} " in each.goal or f" {what}:" in each.goal
-        assert each.steps[0].thought is not None
-        assert f"Missing: the {what} of each" in each.steps[0].thought.text
-        assert f"'{what}': " in results_of(each)
-
-
 def test_no_goal_stands_twice() -> None:
-    assert len(EXAMPLES) == len(DEMONSTRATIONS) + len(SHIPPED) + 4
+    assert len(EXAMPLES) == len(DEMONSTRATIONS)
 
 
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)

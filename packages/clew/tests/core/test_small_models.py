@@ -28,7 +28,6 @@ from clew.core.events import Action, Changed, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Line, ScriptedModel, act, finish, say
-from tests.codecs.stand_ins import run_code
 from tests.core.watched import Watched, watched
 
 pytestmark = pytest.mark.anyio
@@ -351,17 +350,6 @@ async def test_the_grammar_leaves_it_out_too_and_what_is_declared_stays() -> Non
         sent = model.sent
         assert ["search" in prompt.grammar for prompt in sent] == [True, True, False]
         assert len({len(prompt.tools) for prompt in sent}) == 1
-
-
-async def test_a_program_written_again_in_vain_is_left_out_like_a_call() -> None:
-    same, tools = act("run_code", code="x = 1"), [*TOOLS, run_code()]
-    script = (same, same, finish("1850"))
-    model = watched(*script, codec="code", tools=tools, name=SMALL, params={"grammar": True})
-    await run(Agent(model, tools, codec="code"), "When?", store=MemoryStore())
-    grammars = [prompt.grammar for prompt in model.sent]
-    assert grammars[0] == grammars[1]
-    assert "search(**" not in grammars[1], "in any program"
-    assert "search(**" in grammars[2], "alone"
 
 
 async def test_a_tool_is_offered_again_where_its_result_is_another() -> None:

@@ -30,14 +30,14 @@ KNOWN = frozenset({
     *("core/pending.py: each", "core/trajectory.py: self", "evidence/support.py: each"),
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
     *("cli/audit.py: source", "cli/outcome.py: link", "cli/approve.py: each"),
-    *("cli/approve.py: waiting", "context/program_examples.py: one", "core/fork.py: e"),
+    *("cli/approve.py: waiting", "core/fork.py: e"),
     *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),
     *("evidence/support.py: calculation", "evidence/support.py: piece"),
     "tools/process.py: resolved",
     *("clew_evals/environments/database.py: was", "clew_mcp/serve/server.py: calls"),
     *("clew_code/programs/tool.py: _Programs(executor, limits, known)",),
     *("clew_mcp/connection.py: asked", "clew_mcp/pinned_server.py: self._failed"),
-    *("clew_code/workspace/gate.py: last",),
+    *("clew_code/workspace/gate.py: last", "clew_code/codec/program_examples.py: one"),
 })  # fmt: skip
 """Other uses that were looked at: records, passages, processes, and what a tool is made of."""
 

@@ -7,9 +7,9 @@ from typing import Any, cast
 import msgspec
 
 from clew import Call
-from clew.codecs.functions import parameter_names
 from clew.interfaces import Action, Json, ToolSpec
 from clew.support.json_arguments import refused
+from clew_code.codec.functions import parameter_names
 from clew_code.programs.interface import PendingCall, Raised, Returned
 from clew_code.programs.value_size import LARGEST, too_large
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from clew import Call, Observation, Tool, ToolError
-from clew.codecs.functions import functions
 from clew.core.events import RUN_CODE
 from clew.core.interfaces import AnyTool
 from clew.interfaces import CALL, Action, CallContext, Json, Suspended, ToolSpec
+from clew_code.codec.functions import functions
 from clew_code.programs.bare_calls import with_printed_calls
 from clew_code.programs.functions import action, result, same
 from clew_code.programs.interface import (

@@ -104,6 +104,8 @@ def _codec(recorded: str, run_id: str) -> Codec:
     try:
         return by_name(recorded.partition("/")[0])
     except ConfigError as error:
+        if error.install:
+            raise
         message = (
             f"run {run_id} was rendered by the codec {recorded!r}, which does not ship with clew: "
             "from Python, give it to prompt_of(…, codec=…)"

@@ -11,7 +11,6 @@ import msgspec
 from clew.codecs.no_action import void
 from clew.context import Compaction, Instructions
 from clew.context.demonstrations import DEMONSTRATIONS
-from clew.context.program_examples import program_examples
 from clew.context.tool_examples import tool_examples
 from clew.core.codec import Codec, Describes, Example
 from clew.core.events import FINISH, RUN_CODE, Action, Grant, encode
@@ -32,6 +31,8 @@ from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.parts import PASSED, short_repr
+from clew.support.wings import EXAMPLES, require
+from clew.support.wings import names as names_in
 from clew.tools.function import tool
 from clew.tools.recall import READ_MORE, RECALL
 from clew.tools.schema import checked, problems
@@ -426,7 +427,14 @@ def _programs(tools: Sequence[ToolSpec]) -> tuple[Example, ...]:
     """The examples of programs, for an agent that runs some and has tools to call in them."""
     if not {tool.name for tool in tools} > {RUN_CODE, FINISH}:
         return ()
-    return program_examples(tools, lambda call: not _unfit(call, tools))
+    if RUN_CODE not in names_in(EXAMPLES):
+        return ()  # the tool is a user's own
+
+    def fits(call: Action) -> bool:
+        return not _unfit(call, tools)
+
+    programs: tuple[Example, ...] = require(EXAMPLES, RUN_CODE)(tools, fits)
+    return programs
 
 
 def _misfit(example: Example, tools: Sequence[ToolSpec]) -> str:

@@ -131,7 +131,7 @@ class GroundedTable(FileTable, frozen=True):
 
 
 class ProgramTool(FileTable, frozen=True):
-    """A command-line program as a tool (`clew.toolbox.program`); `cwd` is relative to the file."""
+    """A command-line program as a tool (of clew-code); `cwd` is relative to the file."""
 
     name: str
     description: str

@@ -22,8 +22,7 @@ from clew.agent_files.spec import (
 )
 from clew.core.interfaces import AgentTool, AnyTool, Model, Tool
 from clew.support.errors import ConfigError
-from clew.support.wings import MCP, MEMORY, WORKSPACE, require
-from clew.toolbox.program import program
+from clew.support.wings import MCP, MEMORY, PROGRAMS, WORKSPACE, require
 from clew.tools.process import process_tool
 
 TomlPath: TypeAlias = tuple[str | int, ...]
@@ -32,7 +31,7 @@ TomlPath: TypeAlias = tuple[str | int, ...]
 
 def command_tool(each: ProgramTool) -> Tool:
     """The tool that runs a program."""
-    return program(
+    made: Tool = require(PROGRAMS, "tool", "the key programs")(
         each.name,
         each.argv,
         each.description,
@@ -44,6 +43,7 @@ def command_tool(each: ProgramTool) -> Tool:
         env=each.env,
         limit=each.limit,
     )
+    return made
 
 
 def process_tool_of(each: ProcessTable, folder: str) -> Tool:

@@ -1,10 +1,22 @@
-"""What formats have in common that are written as text: nothing of a prompt is native."""
+"""What formats have in common that are written as text: nothing of a prompt is native.
+
+A package that adds such a format, by an entry point, makes it of the names listed here and of
+`clew.codecs.prompt_texts`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from clew.codecs import prompt_texts
+from clew.codecs.arguments import example, fields, may_act, required, visible_tools
+from clew.codecs.call_marks import check_thought
+from clew.codecs.call_traces import trace
+from clew.codecs.gbnf import Grammar, either, literal
+from clew.codecs.json_repair import UnreadableError, complete_value
+from clew.codecs.stop_filter import INVENTED
+from clew.codecs.stream_end import StreamEnd
 from clew.codecs.text_answer import as_calls
+from clew.codecs.thinking import aloud
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, Parameters, Part
@@ -39,3 +51,23 @@ class TextCodec(ABC):
     def reply_schema(self, prompt_spec: PromptSpec, calls: Calls) -> Parameters | None:
         """None: the replies are not JSON."""
         return None
+
+
+__all__ = [
+    "INVENTED",
+    "Grammar",
+    "StreamEnd",
+    "TextCodec",
+    "UnreadableError",
+    "aloud",
+    "check_thought",
+    "complete_value",
+    "either",
+    "example",
+    "fields",
+    "literal",
+    "may_act",
+    "required",
+    "trace",
+    "visible_tools",
+]

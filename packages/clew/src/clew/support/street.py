@@ -9,7 +9,10 @@ from typing import Final
 PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "clew-cluster": {"clew.stores": "postgres postgresql", "clew.workers": "dbos ray"},
     "clew-code": {
+        "clew.codecs": "code",
         "clew.doctor": "sandbox",
+        "clew.examples": "run_code",
+        "clew.programs": "tool",
         "clew.tools": "run_code",
         "clew.workspace": "tools",
     },

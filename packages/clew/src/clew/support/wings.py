@@ -15,6 +15,11 @@ from clew.support.street import EXTRAS, PACKAGES, package_of
 
 MODELS: Final = "clew.models"
 """`NAME:model`: a `Provider`, or a function from a model's name and options to a `Model`."""
+CODECS: Final = "clew.codecs"
+"""`codec` of an agent and of its file: a `Codec`, by the first part of its name."""
+EXAMPLES: Final = "clew.examples"
+"""Worked examples for an agent with a tool of that name: a function from its tools, and from what
+says whether a call fits them, to `Example`s."""
 STORES: Final = "clew.stores"
 """`NAME://…`: a function from an address to a `Store`."""
 WORKERS: Final = "clew.workers"
@@ -33,6 +38,8 @@ MEMORY: Final = "clew.memory"
 """`memory`, of an agent file; `tools`: a function from a file of memories to tools."""
 MCP: Final = "clew.mcp"
 """`mcp`, of an agent file; `tools`: a function from a table, its file and a model to tools."""
+PROGRAMS: Final = "clew.programs"
+"""`programs` of an agent file; `tool`: a function from a table's keys to a tool."""
 STRATEGIES: Final = "clew.strategies"
 """`strategy` of an agent file: takes an agent and settings, and gives a `Strategy`; and
 `strategy_agent`, which makes an agent of one."""

@@ -1,4 +1,4 @@
-"""The tools that ship, and functions that make tools of programs and of functions in processes.
+"""The tools that ship, and a function that makes tools of functions in processes.
 
 `clew.toolbox.docs` searches documents, `clew_web` the web.
 """
@@ -7,7 +7,6 @@ from clew.toolbox.backtrack import backtrack
 from clew.toolbox.calc import calc, calculate
 from clew.toolbox.person import ASK_PERSON, HoldQuestions, answered, ask_person
 from clew.toolbox.planner import planner
-from clew.toolbox.program import program
 from clew.tools.process import process_tool
 
 __all__ = [
@@ -20,5 +19,4 @@ __all__ = [
     "calculate",
     "planner",
     "process_tool",
-    "program",
 ]

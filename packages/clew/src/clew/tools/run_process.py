@@ -183,3 +183,15 @@ def signal_group(group: int, *, hard: bool) -> None:
         os.killpg(group, signal.SIGKILL if hard else signal.SIGTERM)
     except (ProcessLookupError, PermissionError):
         return  # nobody is left in it (macOS refuses to signal a group of zombies)
+
+
+__all__ = [
+    "SLACK",
+    "Ran",
+    "check_variables",
+    "end_process",
+    "environment",
+    "run_process",
+    "signal_group",
+    "start_process",
+]

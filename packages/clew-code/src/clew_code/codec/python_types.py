@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from clew.codecs.schema_references import resolved
-from clew.core.events import Json
-from clew.core.interfaces import Parameters
+from clew.interfaces import Json, Parameters
 
 DEEPEST: Final = 4
 """Levels of a shape that are written out: schemas may refer to themselves."""

@@ -1,4 +1,7 @@
-"""A command-line program as a tool: an argument list, never a shell."""
+"""A command-line program as a tool: an argument list, never a shell.
+
+Agent files make them of `[[programs]]`.
+"""
 
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -7,9 +10,9 @@ from pathlib import Path
 from string import Formatter
 from typing import Final
 
-from clew.core.events import EFFECTFUL, Effect, Json, Observation
-from clew.core.interfaces import Parameters, Tool
-from clew.support.errors import ConfigError, ToolError
+from clew import ConfigError, Observation, Tool
+from clew.interfaces import EFFECTFUL, Effect, Json, Parameters
+from clew.support.errors import ToolError
 from clew.support.json_values import text_or_json
 from clew.tools.run_process import SLACK, Ran, check_variables, environment, run_process
 from clew.tools.schema import checked
@@ -236,3 +239,6 @@ def _late(tool: str, effect: Effect, seconds: float, ran: Ran) -> Observation:
         code="timeout",
         outcome="unknown" if effectful else "not_done",
     )
+
+
+__all__ = ["program"]

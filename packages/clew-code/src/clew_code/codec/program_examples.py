@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from clew.context import Example
 from clew.context.demonstrations import acted, example, finished
-from clew.core.codec import Example
-from clew.core.events import Action, Json
-from clew.core.interfaces import ToolSpec
+from clew.core.events import RUN_CODE
+from clew.interfaces import Action, Json, ToolSpec
 
 _THINGS: Final = (
     "name", "item", "thing", "product", "article", "title", "entity", "person", "place", "city",
@@ -32,7 +32,7 @@ class ProgramExample(NamedTuple):
 
 def _ran(code: str, printed: str) -> tuple[Action, Json]:
     """A program, and what it printed."""
-    return Action("run_code", {"code": code}), printed
+    return Action(RUN_CODE, {"code": code}), printed
 
 
 _PASSAGES: Final = example(

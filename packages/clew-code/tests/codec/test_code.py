@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, Tool, tool
-from clew.codecs.code import Code
-from clew.codecs.functions import LONGEST, function_name, lone_call, signature, written
 from clew.codecs.stream_end import RUNS_ON
 from clew.core.codec import Parsed
 from clew.core.events import Action, Fingerprints, RawCall, Reply, Thought
 from clew.core.trajectory import Call, Step
 from clew.testing import ScriptedModel
+from clew_code.codec.code import Code
+from clew_code.codec.functions import LONGEST, function_name, lone_call, signature, written
 from tests.codecs.stand_ins import run_code
 
 CODE = Code()

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from clew.core.events import Effect, Json, Observation
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
-from clew.toolbox.program import program
 from clew.tools.run_process import HeadAndTail, run_process
 from clew.tools.schema import problems
+from clew_code.command_line import program
 from tests.patience import once_begun
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"

@@ -9,13 +9,12 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.codecs.arguments import fields, required
-from clew.codecs.python_types import Types
-from clew.core.codec import PromptSpec
-from clew.core.events import FINISH, RUN_CODE, Action, Json
-from clew.core.interfaces import ToolSpec
+from clew.codecs.text_codec import fields, required
+from clew.core.events import RUN_CODE
+from clew.interfaces import FINISH, Action, Json, PromptSpec, ToolSpec
 from clew.support.json_arguments import unfit
 from clew.support.short_text import one_line
+from clew_code.codec.python_types import Types
 
 FINAL: Final = frozenset({FINISH, "final_answer"})
 """What models call the function that gives the answer."""

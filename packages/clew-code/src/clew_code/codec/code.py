@@ -14,10 +14,39 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.codecs import prompt_texts
-from clew.codecs.arguments import example, may_act, visible_tools
-from clew.codecs.call_marks import check_thought
-from clew.codecs.call_traces import trace
-from clew.codecs.functions import (
+from clew.codecs.text_codec import (
+    INVENTED,
+    Grammar,
+    StreamEnd,
+    TextCodec,
+    UnreadableError,
+    aloud,
+    check_thought,
+    complete_value,
+    either,
+    example,
+    literal,
+    may_act,
+    trace,
+    visible_tools,
+)
+from clew.core.events import RUN_CODE
+from clew.interfaces import (
+    FINISH,
+    Action,
+    Calls,
+    Json,
+    OnText,
+    Parsed,
+    Part,
+    PromptSpec,
+    Reply,
+    ToolSpec,
+    encode,
+)
+from clew.support.json_arguments import unfit
+from clew_code.codec.fenced_answers import is_answer, is_labelled, is_text
+from clew_code.codec.functions import (
     function_name,
     is_program,
     lone_call,
@@ -25,19 +54,8 @@ from clew.codecs.functions import (
     signature,
     written,
 )
-from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.json_repair import UnreadableError, complete_value
-from clew.codecs.own_literals import is_answer, is_labelled, is_text
-from clew.codecs.stop_filter import INVENTED, Labels
-from clew.codecs.stream_end import StreamEnd
-from clew.codecs.text_codec import TextCodec
-from clew.codecs.thinking import aloud
-from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, RUN_CODE, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Part, ToolSpec
-from clew.support.json_arguments import unfit
 
-LABELS: Final = Labels(
+LABELS: Final = prompt_texts.Labels(
     (("thought", "thought"), ("answer", "final"), ("observation", "observation"))
 )
 
@@ -480,5 +498,5 @@ def _coded(value: Any) -> str | None:
     return None
 
 
-SHIPPED: Final = (Code(),)
-"""What `clew.codecs.by_name` finds here."""
+CODE: Final = Code()
+"""What `clew.codecs.by_name("code")` finds."""

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from clew import Agent, tool
-from clew.codecs.code import Code
 from clew.codecs.own_literals import only_literals
 from clew.core.codec import Parsed
 from clew.core.events import FINISH, Action, Reply
 from clew.testing import ScriptedModel
+from clew_code.codec.code import Code
 from tests.codecs.stand_ins import run_code
 
 CODE = Code()
