@@ -85,7 +85,7 @@ def test_its_tests_pass_without_the_others(alone: Path, folder: str) -> None:
         ("ask Why? --model offline --strategy auto", "the strategy auto", "clew-strategies"),
         ("ask Why? --agent own.toml", "the key workspace", "clew-code"),
         ("ask Why? --model local:x", "local", "clew-local"),
-        ("ask Why? --model vllm:m --codec code", "the codec code", "clew-code"),
+        ("ask Why? --model vllm:m --codec code", "run_code", "clew-code"),
         ("ask Why? --agent programs.toml", "the key programs", "clew-code"),
     ],
 )
