@@ -10,7 +10,6 @@ import msgspec
 
 from clew import Agent, with_parser
 from clew.agent.reply_parser import WithParser
-from clew.codecs.commands import Commands
 from clew.context import PROMPT
 from clew.interfaces import Codec
 from clew_strategies.policy import base_agent
@@ -78,7 +77,7 @@ def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
 
 def _writes_only_calls(codec: Codec) -> bool:
     """Whether nothing but calls of tools can be written in a format, and no value of a type."""
-    return isinstance(codec, Commands) or codec.name.partition("/")[0] == "code"
+    return codec.name.partition("/")[0].partition(":")[0] in {"code", "commands"}
 
 
 def typed_agent(agent: Agent, prompt: str, answer: type) -> Agent:

@@ -18,21 +18,33 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from clew.codecs import by_name
 from clew.codecs.arguments import tool_named
-from clew.codecs.commands import Command, Commands
 from clew.codecs.text_answer import as_calls
 from clew.core.codec import Codec, PromptSpec
 from clew.core.events import FINISH, Action, Reply
 from tests.codecs.call_forms import FAULTY, READ, VALUES
 from tests.codecs.samples import TEXT, installed, prompt_spec, step, tool
 
-CODECS: Final = (*installed("native", "labelled", "paper", "json", "code"), "commands")
-SHELL: Final = Commands(
-    (Command("ex", "```\n{cmd}\n```"), Command("finish", "FINISH({answer})")), dialect="fuzz"
+
+def _commands() -> list[Codec]:
+    """Commands with a form for one tool, where the package that has them is installed."""
+    if find_spec("clew_code") is None:
+        return []
+    module = import_module("clew_code.codec.commands")
+    forms = (module.Command("ex", "```\n{cmd}\n```"), module.Command("finish", "FINISH({answer})"))
+    return [module.Commands(forms, dialect="fuzz")]
+
+
+COMMANDS: Final = _commands()
+CODECS: Final = (
+    *installed("native", "labelled", "paper", "json", "code"),
+    *("commands" for _ in COMMANDS),
 )
 ENDS: Final = re.compile(r"(<\|call\|>|<\|eom_id\|>|<｜end▁of▁sentence｜>)?[\w ,.]*")
 """What may be missing at the end: the sign with which a model stops, or words behind the call."""
@@ -116,7 +128,7 @@ def forms(name: str, asked: PromptSpec, call: Action) -> Iterator[tuple[str, str
 @cache
 def codec_named(name: str) -> Codec:
     """A codec, among them commands with a form for each tool."""
-    return SHELL if name == "commands" else by_name(name)
+    return COMMANDS[0] if name == "commands" else by_name(name)
 
 
 def real_calls(folder: Path, count: int, seed: int) -> list[Action]:

@@ -12,7 +12,7 @@ from clew.codecs.native import Native
 from clew.core.events import Action, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import FAULTY, READ, VALUES
-from tests.codecs.call_fuzz import CODECS, SHELL, asked_for, tried
+from tests.codecs.call_fuzz import CODECS, COMMANDS, asked_for, tried
 from tests.codecs.samples import TEXT, installed, prompt_spec
 from tests.codecs.samples import tool as declared
 
@@ -392,5 +392,5 @@ def test_a_short_fuzz_of_spellings_values_and_cuts(name: str) -> None:
 def test_what_the_fuzz_asks_for_is_what_a_run_would_know() -> None:
     call = Action("ex", {"cmd": "ls"})
     asked = asked_for([call])
-    for codec in (Native(), SHELL):
+    for codec in (Native(), *COMMANDS):
         assert codec.parse(asked, Reply("It is done.")).actions == ()

@@ -1,8 +1,7 @@
 """Formats: how actions are written and parsed.
 
 `by_name` has those that need no more than their name, also of other packages.
-`clew.codecs.labelled` makes further dialects of labels, `clew.codecs.commands` forms that you
-declare.
+`clew.codecs.labelled` makes further dialects of labels.
 """
 
 from collections.abc import Mapping, Sequence

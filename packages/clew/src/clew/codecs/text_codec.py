@@ -8,12 +8,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from clew.codecs import prompt_texts
-from clew.codecs.arguments import example, fields, may_act, required, visible_tools
+from clew.codecs.arguments import (
+    example,
+    fields,
+    may_act,
+    required,
+    tool_named,
+    typed,
+    types,
+    visible_tools,
+)
 from clew.codecs.call_marks import check_thought
 from clew.codecs.call_traces import trace
+from clew.codecs.calls import TRAILING, balanced
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.json_repair import UnreadableError, complete_value
-from clew.codecs.stop_filter import INVENTED
+from clew.codecs.json_repair import UnreadableError, complete_value, first_value
+from clew.codecs.stop_filter import INVENTED, stream_filter
 from clew.codecs.stream_end import StreamEnd
 from clew.codecs.text_answer import as_calls
 from clew.codecs.thinking import aloud
@@ -21,6 +31,7 @@ from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, Parameters, Part
 from clew.core.steps import Step
+from clew.support.surrogates import HALF
 
 
 class TextCodec(ABC):
@@ -54,20 +65,28 @@ class TextCodec(ABC):
 
 
 __all__ = [
+    "HALF",
     "INVENTED",
+    "TRAILING",
     "Grammar",
     "StreamEnd",
     "TextCodec",
     "UnreadableError",
     "aloud",
+    "balanced",
     "check_thought",
     "complete_value",
     "either",
     "example",
     "fields",
+    "first_value",
     "literal",
     "may_act",
     "required",
+    "stream_filter",
+    "tool_named",
     "trace",
+    "typed",
+    "types",
     "visible_tools",
 ]

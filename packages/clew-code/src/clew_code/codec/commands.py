@@ -8,10 +8,37 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from clew import ConfigError
 from clew.codecs import prompt_texts
-from clew.codecs.arguments import example, fields, may_act, tool_named, visible_tools
-from clew.codecs.calls import TRAILING
-from clew.codecs.command_forms import (
+from clew.codecs.prompt_texts import Labels, before_invented_tail
+from clew.codecs.text_codec import (
+    HALF,
+    TRAILING,
+    TextCodec,
+    UnreadableError,
+    aloud,
+    example,
+    fields,
+    first_value,
+    may_act,
+    stream_filter,
+    tool_named,
+    visible_tools,
+)
+from clew.interfaces import (
+    FINISH,
+    Action,
+    OnText,
+    Parameters,
+    Parsed,
+    Part,
+    PromptSpec,
+    Reply,
+    ToolSpec,
+    encode,
+)
+from clew.support.settings import check_fields
+from clew_code.codec.command_forms import (
     FENCE,
     Command,
     end_of_command,
@@ -22,17 +49,6 @@ from clew.codecs.command_forms import (
     shaped,
     stands_twice,
 )
-from clew.codecs.json_repair import UnreadableError, first_value
-from clew.codecs.sections import before_invented_tail
-from clew.codecs.stop_filter import Labels, stream_filter
-from clew.codecs.text_codec import TextCodec
-from clew.codecs.thinking import aloud
-from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import OnText, Parameters, Part, ToolSpec
-from clew.support.errors import ConfigError
-from clew.support.settings import check_fields
-from clew.support.surrogates import HALF
 
 __all__ = ["Command", "Commands"]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from clew.codecs.commands import Command, Commands
 from clew.core.events import Action, Finish, Observation, Reply
 from clew.support.errors import ConfigError
+from clew_code.codec.commands import Command, Commands
 from clew_testing.codec_contract import CONTRACT, Check
 from tests.codecs.samples import POINT, TEXT, prompt_spec, step, tool
 

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from clew.codecs.arguments import typed, types
-from clew.codecs.calls import balanced
-from clew.codecs.json_repair import UnreadableError, first_value
-from clew.core.events import Json, encode
-from clew.core.interfaces import Parameters
-from clew.support.errors import ConfigError
+from clew import ConfigError
+from clew.codecs.text_codec import UnreadableError, balanced, first_value, typed, types
+from clew.interfaces import Json, Parameters, encode
 from clew.support.settings import check_fields
 
 _FIELD: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
