@@ -62,10 +62,11 @@ def step(
     seen: tuple[Observation | None, ...] = (),
     number: int = 1,
     hint: str = "",
+    reply: Reply | None = None,
     **changes: Any,
 ) -> Step:
     """A step with one observation for each action, in order."""
-    thought = Thought(Reply(), PRINTS, text, actions, **changes)
+    thought = Thought(reply or Reply(), PRINTS, text, actions, **changes)
     calls = [Call(f"{number}.{place}", action) for place, action in enumerate(actions, start=1)]
     for call, observation in zip(calls, seen, strict=False):
         call.observation = observation

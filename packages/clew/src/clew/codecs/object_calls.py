@@ -112,7 +112,7 @@ def _in_object(prompt_spec: PromptSpec, document: dict[str, Json]) -> list[Writt
         return None
     if not args_key:
         tool = tool_named(prompt_spec, name)
-        own = {each: document[each] for each in rest}
+        own = {each: value for each, value in document.items() if each in rest}
         if tool is None or not own or not own.keys() <= fields(tool.parameters).keys():
             return None
         return [WrittenCall(name, own)]
