@@ -10,6 +10,7 @@ from clew import Agent, Limits, MemoryStore, Trajectory, delegate, read, resume,
 from clew.core.events import ACTING
 from clew.core.interfaces import AgentTool, Guard, Prompt, Tool
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
+from tests.core.relay import RELAY
 from tests.guards.verdicts import verdict_on
 from tests.guards.worlds import tool
 
@@ -121,6 +122,48 @@ async def test_what_waits_for_a_person_counts_until_it_is_denied(
     assert codes(await read("run", store=store)) == then
 
 
+# ----------------------------------------------------------------------- of calls that a call makes
+
+
+def relays(*calls: tuple[str, int], at_once: int = 1) -> Move:
+    """A call that asks for others, so many at once."""
+    asked = [{"tool": name, "args": {"n": n}} for name, n in calls]
+    return act("relay", calls=asked, at_once=at_once)
+
+
+LOOKS: Final = [("look", n) for n in range(4)]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("limits", "then"),
+    [
+        ({"calls_per_step": 1}, ["", "", "", "", ""]),  # they see each other's results
+        ({"tool_calls": 3}, ["", "", "", "cap", "cap"]),
+        ({"tool_calls": 5}, ["", "", "", "", ""]),
+        ({"calls_per_tool": {"look": 2}}, ["", "", "", "cap", "cap"]),
+        ({"calls_per_tool": {"relay": 1}}, ["", "", "", "", ""]),
+    ],
+    ids=repr,
+)
+async def test_calls_that_a_call_asks_for_are_capped_in_a_run_and_not_in_a_step(
+    at_once: int, limits: dict[str, Any], then: list[str]
+) -> None:
+    record = await recorded([relays(*LOOKS, at_once=at_once)], tools=[RELAY], **limits)
+    assert codes(record) == then
+
+
+async def test_calls_that_two_calls_ask_for_count_together() -> None:
+    both = acts(relays(*LOOKS[:2]), relays(*LOOKS[2:]), act("look", n=9))
+    record = await recorded([both], tools=[RELAY], calls_per_tool={"look": 3})
+    made = [call.observation for call in record.calls if call.action.name == "look"]
+    assert [seen is not None and seen.made for seen in made].count(True) == 3
+    record = await recorded([both, looks(2)], tools=[RELAY], calls_per_step=2)
+    assert [call.key for call in record.calls if call.observation and call.observation.code] == [
+        "1.3"
+    ]
+
+
 # ------------------------------------------------------------------------ of all runs together
 
 
@@ -209,3 +252,15 @@ async def test_a_cap_on_effects_leaves_what_only_reads(cap: int) -> None:
     )
     refused = [text for text in whole.texts if why in text]
     assert len(refused) == 4 - cap
+
+
+async def test_a_cap_on_a_tool_is_told_ahead_of_one_on_effects() -> None:
+    whole = Whole({ACTING: 1, "send": 1})
+    await whole.run(whole.helper(act("send", n=1), act("send", n=2)), HELP)
+    (refused,) = [text for text in whole.texts if "may" in text]
+    assert "send was called as often as the whole work may: use what it gave" in refused
+
+
+async def test_a_cap_of_none_lets_nothing_be_called() -> None:
+    whole = Whole({"look": 0})
+    assert await whole.run(whole.helper(act("look", n=1), act("send", n=1)), HELP) == ["send"]

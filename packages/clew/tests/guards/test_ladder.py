@@ -10,6 +10,7 @@ from clew import Agent, ConfigError, Limits, MemoryStore, NoProgress, Trajectory
 from clew.core.interfaces import Guard, Tool
 from clew.guards.no_progress import REFUSED
 from clew.testing.models import Move, ScriptedModel, act, acts, say
+from tests.core.relay import RELAY
 from tests.guards.verdicts import verdict_on
 from tests.guards.worlds import tool
 
@@ -181,6 +182,51 @@ async def test_what_polls_may_look_for_ever_and_others_may_not() -> None:
     assert set(rungs(await played(other, [looks("job")], guard=guard))) == {MADE}
     record = await played([act("look", n=1)] * 9, [looks(), looks("job")], guard=guard)
     assert REFUSES in rungs(record)
+
+
+async def test_a_refused_call_in_between_is_no_other_look() -> None:
+    """And a step of nothing but refused ones counts as one more."""
+    guard = NoProgress(hint=2, refuse=2, reworded_hint=4, reworded=5)
+    moves = [act("look", n=n) for n in (0, 0, 1, 2, 3)]
+    assert rungs(await played(moves, [looks()], guard=guard)) == [
+        *(MADE, REFUSES, MADE, HINTED, REFUSES),
+    ]
+    both = acts(act("look", n=0), act("look", n=9))
+    moves = [act("look", n=0), both, act("look", n=1)]
+    letters = iter(["a", "b", "c"])
+    other = looks(returns=lambda: next(letters))
+    guard = NoProgress(hint=2, refuse=2, reworded_hint=3, reworded=5)
+    assert rungs(await played(moves, [other], guard=guard)) == [MADE, REFUSES, HINTED, MADE]
+
+
+async def test_a_call_that_could_not_be_made_begins_it_anew() -> None:
+    guard = NoProgress(reworded_hint=3, reworded=9)
+    moves = [act("look", n=0), act("look", m=0), *(act("look", n=n) for n in (1, 2, 3))]
+    assert rungs(await played(moves, [looks()], guard=guard)) == [*[MADE] * 4, HINTED]
+
+
+# ------------------------------------------------------------------------- of calls that one asks
+
+
+def relays(*numbers: int, at_once: int = 1) -> Move:
+    asked = [{"tool": "look", "args": {"n": n}} for n in numbers]
+    return act("relay", calls=asked, at_once=at_once)
+
+
+async def test_calls_of_a_call_are_compared_with_each_other() -> None:
+    guard = NoProgress(hint=2, refuse=3, reworded_hint=50, reworded=50)
+    record = await played([relays(1, 1, 1, 1)], [looks(), RELAY], guard=guard)
+    assert rungs(record) == [MADE, MADE, HINTED, REFUSES, REFUSES]
+    moves = [act("look", n=1), relays(1), relays(1, 2)]
+    assert rungs(await played(moves, [looks(), RELAY], guard=guard)) == [MADE] * 6
+    both = acts(relays(1, 1), relays(1, 2))
+    assert rungs(await played([both], [looks(), RELAY], guard=guard)).count(HINTED) == 1
+
+
+async def test_what_a_call_asked_for_is_no_call_of_the_model() -> None:
+    guard = NoProgress(hint=2, refuse=3, reworded_hint=50, reworded=50)
+    moves = [relays(1), act("look", n=1)]
+    assert rungs(await played(moves, [looks(), RELAY], guard=guard)) == [MADE] * 3
 
 
 # ------------------------------------------------------------------------------------ the end

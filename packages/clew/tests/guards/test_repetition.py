@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, ModelError, NoProgress, read, resume, rewind, run
+from clew import (
+    Agent,
+    Limits,
+    MemoryStore,
+    ModelError,
+    NoProgress,
+    ToolError,
+    read,
+    resume,
+    rewind,
+    run,
+)
+from clew.core.interfaces import Tool
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Move, ScriptedModel, act, finish
 from tests.guards.worlds import FUTILE, SEARCH, USEFUL, World, played, stopped, tool
@@ -104,3 +116,62 @@ async def test_names_are_single_words_of_lists(rows: Any, names: str) -> None:
     (said,) = (await read("run", store=store)).steps[1].calls[0].hints
     named = said.verdict.reason.partition("opened yet (")[2].partition(")")[0]
     assert named == names
+
+
+async def named(*tools: Tool, moves: tuple[Move, ...]) -> str:
+    """The names that the hint on the last of these moves gives."""
+    model = ScriptedModel([*moves, finish("ok")], codec="json", tools=tools)
+    agent = Agent(model, tools, codec="json", limits=Limits(no_progress=EARLY))
+    await run(agent, "Go.", store=(store := MemoryStore()), run_id="run")
+    said = await told_at_last(store)
+    return said.partition("opened yet (")[2].partition(")")[0]
+
+
+ROWS = [{"id": "a1"}, {"id": "b2"}]
+LOOK = act("look")
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([{"name": "n", "id": "i", "doc_id": "d"}], "d"),  # the first field that is one
+        *[([{field: "x1"}], "x1") for field in ("doc_id", "id", "path", "file", "filename")],
+        *[([{field: "x1"}], "x1") for field in ("url", "uri", "key", "name", "title")],
+        ([{"text": "x1"}], ""),
+        ([{"id": "two words"}], ""),
+        ([{"id": "a" * 80}], "a" * 80),
+        ([{"id": "a" * 81}], ""),
+        ([{"id": 4}], ""),
+        (["a1", "a1", "b2"], "a1, b2"),
+        ({"one": ["a1"], "two": "b2", "three": [{"id": "c3"}]}, "a1, c3"),
+    ],
+)
+async def test_what_is_a_name_of_a_result(rows: Any, names: str) -> None:
+    assert await named(tool("look", lambda: rows, "read"), moves=(LOOK, LOOK)) == names
+
+
+async def test_names_are_of_searches_that_were_made_and_only_read() -> None:
+    text = {"type": "string"}
+    tools = [
+        tool("look", lambda: ["a1"], "read"),
+        tool("put", lambda: ["b2"], "idempotent"),
+        tool("other", lambda of: ["c3"], "read", of=text),
+        tool("broken", fails, "read"),
+    ]
+    assert await named(*tools, moves=(act("put"), LOOK, LOOK)) == "a1"
+    assert await named(*tools, moves=(act("other", of="x"), LOOK, LOOK)) == "a1, c3"
+    assert await named(*tools, moves=(act("other"), LOOK, LOOK)) == "a1"
+    assert await named(*tools, moves=(act("broken"), LOOK, LOOK)) == "a1"
+    assert await named(*tools, moves=(act("other", of="See A1."), LOOK, LOOK)) == "c3"
+    assert await named(*tools, moves=(act("put", of="a1"), LOOK, LOOK)) == ""
+
+
+def fails() -> list[str]:
+    raise ToolError("d4")
+
+
+@pytest.mark.parametrize(("count", "shown"), [(4, 4), (5, 5), (6, 5)])
+async def test_so_many_names_are_given(count: int, shown: int) -> None:
+    rows = [f"f{n}" for n in range(count)]
+    said = await named(tool("look", lambda: rows, "read"), moves=(LOOK, LOOK))
+    assert said == ", ".join(rows[:shown])
