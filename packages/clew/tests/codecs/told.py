@@ -39,9 +39,6 @@ from tests.codecs.samples import POINT, TEXT, TOOLS, example, prompt_spec, step,
 from tests.codecs.spellings import BESIDE, FAULTS, TALK
 from tests.codecs.spellings import SEEN as SEEN_CALLS
 from tests.codecs.spellings import UNSEEN as UNSEEN_CALLS
-from tests.codecs.test_commands import BLOCK, WEB
-from tests.codecs.test_commands import SHELL as SHELL_TOOLS
-from tests.codecs.test_commands import TOOLS as WEB_TOOLS
 
 FOLDER: Final = Path(__file__).parent / "told"
 SPEC: Final = AgentSpec("", "", "", "")
@@ -176,13 +173,6 @@ def grammars(codec: Codec) -> Iterator[str]:
             yield f"schema: {codec.reply_schema(spec, calls)}"
 
 
-WEB_SPECS: Final = {
-    "as usual": prompt_spec(tools=(*WEB_TOOLS, SHOWN)),
-    "without thoughts": prompt_spec(tools=(*WEB_TOOLS,), thought=False),
-    "of a type": prompt_spec(POINT, tools=WEB_TOOLS[:1]),
-}
-BLOCK_SPECS: Final = {**WEB_SPECS, "as usual": prompt_spec(tools=SHELL_TOOLS)}
-
 USUAL: Final = prompt_spec()
 TEXT_CODECS: Final = ("native", "paper", "labelled", "json")
 NATIVE: Final = (
@@ -227,14 +217,10 @@ FILES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
         name.replace(":", "-"): partial(lines, by_name(name), SPECS)
         for name in ("native", "paper", "labelled", "labelled:conclusion", "json")
     },
-    "commands": partial(lines, WEB, WEB_SPECS),
-    "block": partial(lines, BLOCK, BLOCK_SPECS),
     "replies-native": partial(replies.read, by_name("native"), USUAL, [*NATIVE, *replies.NATIVE]),
     "replies-paper": partial(replies.read, by_name("paper"), USUAL, replies.PAPER),
     "replies-labelled": partial(replies.read, by_name("labelled"), USUAL, replies.LABELLED),
     "replies-json": partial(replies.read, by_name("json"), USUAL, replies.JSON),
-    "replies-commands": partial(replies.read, WEB, WEB_SPECS["as usual"], replies.COMMANDS),
-    "replies-block": partial(replies.read, BLOCK, BLOCK_SPECS["as usual"], replies.BLOCK),
     "replies-typed": typed_answers,
     "replies-ended": ended,
     "cuts-acting": partial(replies.cuts, by_name("native"), USUAL, written(MOVE)),
