@@ -164,9 +164,9 @@ def _find_fault(
 
 def _with_caps(agent: Agent, spec: Spec) -> Agent:
     """The agent with limits on its tools; those of a strategy may name tools of others too."""
-    limits = spec.limits.limits
-    if not limits.calls_per_tool:
+    if not spec.limits.calls_per_tool:
         return agent
+    limits = spec.limits.limits
     with part("limits", "calls_per_tool"):
         return agent.replace(limits=limits.among(agent.parts.countable) if spec.planned else limits)
 
@@ -219,12 +219,13 @@ def make_model(spec: Spec) -> Model:
 
 
 def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
-    with part("codec"):
-        if spec.codec and not by_name(spec.codec).native:
-            message = "the offline rules act with the native codec only: leave the codec out"
-            raise ConfigError(message)
-    with part("params" if spec.params else "connection"):
-        if settings:
+    if spec.codec:
+        with part("codec"):
+            if not by_name(spec.codec).native:
+                message = "the offline rules act with the native codec only: leave the codec out"
+                raise ConfigError(message)
+    if settings:
+        with part("params" if spec.params else "connection"):
             word = next(iter(spec.params or settings))
             message = f"the offline rules have no {word}: leave it out, or name another model"
             raise ConfigError(message, field=word)

@@ -121,9 +121,12 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            ctx.fail(f"No such command {args[0]!r}: {self._hint(ctx.command_path, args[0])}")
-        return super().resolve_command(ctx, args)
+        if ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        name, *rest = args
+        if (command := self.get_command(ctx, name)) is None:
+            ctx.fail(f"No such command {name!r}: {self._hint(ctx.command_path, name)}")
+        return name, command, rest
 
     def _hint(self, path: str, name: str) -> str:
         """The command that may be meant, which may stand in a group of this one."""

@@ -216,8 +216,10 @@ def tell_model(model: str, why: str, base_url: str = "") -> None:
     terminal where somebody named the model too.
     """
     screen = console(stderr=True)
+    if not why and not screen.is_terminal:
+        return
     address = _address(model, base_url)
-    if why or (address and screen.is_terminal):
+    if why or address:
         detail = "; ".join(filter(None, [why, address]))
         screen.print(f"Model: {model} ({inert(detail)})", style="dim")
 

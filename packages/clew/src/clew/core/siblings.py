@@ -64,14 +64,17 @@ async def _done_by_others(
         return None
     others = await _others(journal)
     trajectory = journal.trajectory
+    known = {done.key for done in trajectory.done_elsewhere}
+    new = [done for done in others if done.key not in known]
+    among = siblings_at(journal, call)
+    if not (new or among):
+        return None
     asked = as_recorded(
         trajectory, Call(call.key, Action(call.action.name, _amended(call, judged)))
     )
-    known = {done.key for done in trajectory.done_elsewhere}
-    new = [done for done in others if done.key not in known]
     if equal := {done.key: done for done, _ in repetitions(trajectory, asked, tool, new)}:
         return Note(text_parts(_TOLD), source="late", done=tuple(equal.values()))
-    if not (among := siblings_at(journal, call)):
+    if not among:
         return None
     done = msgspec.structs.replace(
         described_effect(trajectory, asked),

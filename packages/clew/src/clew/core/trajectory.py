@@ -286,10 +286,10 @@ class Trajectory:
 
     def _start(self, event: Started) -> None:
         """A new run; effects of earlier runs for its task are told as those of a fork's parent."""
-        self.spec, self.visible_goal = event.spec, event.goal
+        self.spec, self.visible_goal = event.spec, (goal := event.goal)
         self.grant, self.trust = event.grant, event.trust
         self.untainted = event.trust == "trusted"
-        self.pending_input.append(event.goal)
+        self.pending_input.append(goal)
         self._tell(event.done)
 
     def _tell(self, done: tuple[Done, ...]) -> None:

@@ -88,8 +88,6 @@ def _shipped(module: str, name: str) -> Callable[..., Store]:
 @asynccontextmanager
 async def store_at(where: Where) -> AsyncGenerator[Store]:
     """The store at a place; it is closed afterwards if it was opened here."""
-    if not _is_store(where):
-        check_argument("store", where, (str, Path, NONE), _WANTED)
     if where is None or isinstance(where, str | Path):
         store = open_store(where)
         try:
@@ -98,6 +96,8 @@ async def store_at(where: Where) -> AsyncGenerator[Store]:
             with anyio.CancelScope(shield=True):  # a database keeps whatever is not let go of
                 await store.close()
     else:
+        if not _is_store(where):
+            check_argument("store", where, (str, Path, NONE), _WANTED)
         yield where if is_shipped(type(where)) else guarded(where)
 
 

@@ -71,8 +71,7 @@ class Heads:
         """Add lines. False where that fails, which is said once: the store itself is whole."""
         data = b"".join(map(_line, heads))
         try:
-            self._write(data)
-            if os.fstat(self._opened()).st_nlink == 0:  # somebody removed it, or wrote it anew
+            if os.fstat(self._write(data)).st_nlink == 0:  # somebody removed it, or wrote it anew
                 self.close()
                 self._write(data)
         except OSError as error:
@@ -177,8 +176,10 @@ class Heads:
                 break
         return data
 
-    def _write(self, data: bytes) -> None:
-        os.write(self._opened(), data)
+    def _write(self, data: bytes) -> int:
+        """Add to the file; returns its descriptor."""
+        os.write(descriptor := self._opened(), data)
+        return descriptor
 
     def _opened(self) -> int:
         if self._descriptor is None:
