@@ -96,7 +96,7 @@ class Instructions:
             candidates = (getattr(self, name), getattr(variant, name, None), usual)
             asked[name] = next((one for one in candidates if one is not None), None)
         if self.verbatim:
-            return self.replace(**asked)
+            return replace(self, **asked)
         persona, constraints = self.persona, self.constraints
         if persona == PROMPT.persona:
             varied = "" if variant is None else variant.persona
@@ -104,7 +104,7 @@ class Instructions:
         if constraints == PROMPT.constraints and asked["short"]:
             constraints = SHORT.constraints
         added = () if variant is None else variant.constraints
-        return self.replace(persona=persona, constraints=(*constraints, *added), **asked)
+        return replace(self, persona=persona, constraints=(*constraints, *added), **asked)
 
     @property
     def switches(self) -> dict[str, Any]:

@@ -128,12 +128,16 @@ class Account(NamedTuple):
         seconds = max(0.0, grant.seconds - took.seconds)
         return Grant(steps, tool_calls, tokens, seconds, cost, grant.depth)
 
-    def tripped(self, estimate: Usage) -> Allowance | None:
-        """What would be exceeded if this much more were spent."""
+    def tripped(self, *calls: Usage) -> Allowance | None:
+        """What would be exceeded if these calls were made; without them, what is."""
         grant, took = self.grant, self.took
-        if took.tokens + estimate.tokens > grant.tokens:
+        tokens, cost = 0, 0.0
+        for call in calls:
+            tokens += call.tokens
+            cost += call.known_cost
+        if took.tokens + tokens > grant.tokens:
             return Allowance("tokens", grant.tokens, took.tokens, self.granted)
-        if not self.priced or grant.cost is None or took.cost + estimate.known_cost <= grant.cost:
+        if not self.priced or grant.cost is None or took.cost + cost <= grant.cost:
             return None
         return Allowance("cost", grant.cost, took.cost, self.granted)
 
@@ -209,7 +213,7 @@ class Standing(msgspec.Struct, frozen=True):
     @property
     def exceeded(self) -> Tripped | None:
         """What was exceeded, if anything; after that nothing more starts."""
-        if (passed := self._tripped(_NOTHING)) is None:
+        if (passed := self._tripped()) is None:
             return None
         lost = self.trajectory.spent.lost.tokens
         more = f", {lost:,} tokens of it an estimate of calls nobody saw the end of"
@@ -314,7 +318,7 @@ class Standing(msgspec.Struct, frozen=True):
         estimate, trajectory = self.budget.estimate, self.trajectory
         call = estimate.next_call(trajectory, estimate.answer)
         reserve = estimate.next_call(trajectory, later=True) if self.budget.landing else _NOTHING
-        if (lacking := self._tripped(call + reserve)) is None:
+        if (lacking := self._tripped(call, reserve)) is None:
             return None
         need, more = lacking.of(call), lacking.of(reserve)
         why = f" and the next call needs about {lacking.text(need)}"
@@ -322,10 +326,10 @@ class Standing(msgspec.Struct, frozen=True):
             why += f", beside {lacking.text(more)} for a landing"
         return lacking.tripped(why)
 
-    def _tripped(self, more: Usage) -> Allowance | None:
-        """What would be passed if so much more were taken, the grant first."""
+    def _tripped(self, *calls: Usage) -> Allowance | None:
+        """What would be passed if these calls were made, the grant first."""
         for account in self.accounts:
-            if (passed := account.tripped(more)) is not None:
+            if (passed := account.tripped(*calls)) is not None:
                 return passed
         return None
 

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
@@ -140,7 +140,7 @@ class SqliteStore:
         self.patience = patience
         self._connection = connect(self.path, patience)
         self._identity = identity(self.path)
-        self._claims_at = sibling(self.path, ".claims")
+        self._claims = FileClaims(sibling(self.path, ".claims"), self.path)
         self._lock = threading.Lock()
         self._group = Group()
         self._durability = "NORMAL"
@@ -153,10 +153,6 @@ class SqliteStore:
             close_as_it_is(self._connection, self.path)
             raise
         self._warn_if_behind()
-
-    @cached_property
-    def _claims(self) -> FileClaims:
-        return FileClaims(self._claims_at, self.path)
 
     @staticmethod
     def was_at(path: Path) -> bool:
