@@ -13,13 +13,13 @@ from typing import Any, Protocol
 import anyio
 
 from clew import ConfigError
+from clew.agent_files import agent_named
 from clew.interfaces import RunInfo
 from clew.stores import store_at
 from clew.stores.listing import summary
 from clew.stores.locks import SharedStore, release_quietly, shared
 from clew.support.settings import check_fields
 from clew.workers import OnWorkerEvent, WorkerConfig
-from clew.workers.agents import agent_named
 from clew.workers.run_one import RunOutcome
 from clew.workers.worker import Worker
 from clew_cluster.ray.actor import ActorConfig, ActorResult, named_from

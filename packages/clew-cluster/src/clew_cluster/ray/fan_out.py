@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 from clew import Agent, ConfigError
 from clew.agent.runner import start
+from clew.agent_files import agent_named
 from clew.core.journal import load
 from clew.interfaces import Json, Store
 from clew.stores import RunExistsError, Where, default_location, store_at
 from clew.support.run_ids import check_run_id, new_run_id
-from clew.workers.agents import agent_named
 from clew_cluster.ray.actor import ActorConfig, ActorResult, named_from
 from clew_cluster.ray.actor_pool import Cast, crew
 

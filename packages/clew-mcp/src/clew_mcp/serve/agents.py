@@ -10,10 +10,10 @@ import mcp_types as types
 
 from clew import Agent, ConfigError
 from clew.agent.agent import is_agent
+from clew.agent_files import agent_named
 from clew.interfaces import EFFECTFUL, Json
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
-from clew.workers.agents import agent_named
 
 _LEGAL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MAX_NAMED_TOOLS: Final = 12

@@ -20,6 +20,7 @@ from clew.agent_files.replay_doubles import stand_ins
 from clew.agent_files.spec import ORIGIN, SCREENS, AgentPartError, Spec, origin
 from clew.agent_files.template import TEMPLATE
 from clew.agent_files.untrusted import ForeignOriginError, is_foreign, outside_parts, refuse_foreign
+from clew.agent_files.worker_agents import agent_named
 
 __all__ = [
     "DOCS",
@@ -30,6 +31,7 @@ __all__ = [
     "ForeignOriginError",
     "Loaded",
     "Spec",
+    "agent_named",
     "explained",
     "is_foreign",
     "load_agent",

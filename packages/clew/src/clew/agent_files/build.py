@@ -42,10 +42,6 @@ from clew.support.wings import (
     names,
     require,
 )
-from clew.toolbox.backtrack import backtrack
-from clew.toolbox.calc import calc
-from clew.toolbox.person import ASK_PERSON, HoldQuestions, ask_person
-from clew.toolbox.planner import planner
 from clew.tools.finish import answer_schema
 from clew.tools.schema import checked
 
@@ -292,32 +288,22 @@ def _check_taken(model: Model, placed: Iterable[Placed]) -> None:
 
 def tool_names() -> tuple[str, ...]:
     """The names that `tools` may contain: shipped tools, and those of other packages."""
-    own = ("calc", "planner", "backtrack", DOCS, ASK_PERSON)
+    own = ("calc", "planner", "backtrack", DOCS)  # these first, as in the manual
     return tuple(dict.fromkeys((*own, *names(TOOLS))))
 
 
 def shipped(name: str) -> Tool:
     """The shipped tool of that name. Raises `ConfigError` with the nearest one."""
-    match name:
-        case "backtrack":
-            return backtrack()
-        case "calc":
-            return calc()
-        case "planner":
-            return planner()
-        case _ if name == ASK_PERSON:
-            return ask_person()
-        case _ if (make := find(TOOLS, name)) is not None:
-            return _made(name, make)
-        case _:
-            known = tool_names()
-            hint = did_you_mean(name, known, f"there are {', '.join(known)}")
-            message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
-            raise ConfigError(message)
+    if (make := find(TOOLS, name)) is not None:
+        return _made(name, make)
+    known = tool_names()
+    hint = did_you_mean(name, known, f"there are {', '.join(known)}")
+    message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
+    raise ConfigError(message)
 
 
 def _made(name: str, make: Any) -> Tool:
-    """A tool of another package, whose function may raise anything."""
+    """A tool by the function that makes it; that of another package may raise anything."""
     try:
         tool: Tool = make()
         checked(tool)
@@ -347,12 +333,9 @@ def _screens(spec: Spec) -> list[Any]:
 
 
 def _guards(spec: Spec) -> list[Guard]:
-    """The user's own, and those without which a shipped tool does not work."""
+    """The user's own, and those without which a named tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
-    named = set(spec.named_tools)
-    if ASK_PERSON in named:
-        guards.append(HoldQuestions())
-    for name in named.intersection(names(GUARDS)):
+    for name in sorted({*spec.named_tools}.intersection(names(GUARDS))):
         with part("tools", name):
             guards.append(require(GUARDS, name)())
     return guards
