@@ -141,7 +141,7 @@ def _thought(thought: Thought, calls: tuple[Call, ...]) -> Thought:
         thought,
         reply=_reply(thought.reply, thought.actions, calls, max_chars),
         text=shortened(thought.text, max_chars),
-        actions=tuple(call.action for call in calls) or thought.actions,
+        actions=tuple(call.action for call in calls),
         answer=None if answer is None else shortened(answer, VISIBLE_CHARS),
         fault=shortened(thought.fault, REFUSED_CHARS),
     )
@@ -152,9 +152,9 @@ def _reply(
 ) -> Reply:
     """The reply as a format may show it: its text, its calls, what goes back word by word."""
     raw = reply.calls
-    if len(raw) == len(calls):
+    if raw and len(raw) == len(calls):
         shortened_calls = zip(raw, actions, calls, strict=True)
-        each = max(_MIN_CHARS, REFUSED_CHARS // len(raw)) if raw else 0
+        each = max(_MIN_CHARS, REFUSED_CHARS // len(raw))
         raw = tuple(_raw(was, action, call.action, each) for was, action, call in shortened_calls)
     wire = reply.wire
     if wire is not None and len(encode(wire)) > WIRE_CHARS:
