@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from clew.context.own_words import (
@@ -42,7 +41,7 @@ def wrote(
     *calls: Call,
     reply: Reply = Reply(),
     notices: Any = (),
-    **fields: Any,  # noqa: B008 - frozen
+    **fields: Any,
 ) -> Step:
     actions = tuple(call.action for call in calls)
     return Step(1, thought(*actions, reply=reply, **fields), calls, notices)

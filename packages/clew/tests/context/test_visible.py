@@ -48,8 +48,8 @@ def test_the_handle_of_a_later_line_says_where_that_goes_on() -> None:
     assert trimmed(text, 10**6, "2.1").split("\n") == [
         "a" * 9,
         "",
-        'x' * 200 + ' [… 201 characters of this line: read_more("2.1", offset=211) …]',
-        'y' * 200 + ' [… 1,400 characters of this line: read_more("2.1", offset=613) …]',
+        "x" * 200 + ' [… 201 characters of this line: read_more("2.1", offset=211) …]',
+        "y" * 200 + ' [… 1,400 characters of this line: read_more("2.1", offset=613) …]',
         "end",
     ]  # fmt: skip
 
