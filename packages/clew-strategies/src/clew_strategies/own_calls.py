@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 from clew import Agent, Call, Tool, Trajectory, Verdict
 from clew.context.branches import branch_steps
-from clew.core.done import described_effect, step_of
+from clew.core.done import described_effect
 from clew.core.received import is_certain, repetitions
 from clew.guards.caps import counted
 from clew.interfaces import EFFECTFUL, FINISH, AgentTool, Bound, Guard, ToolSpec
@@ -84,7 +84,7 @@ class OwnRepetitions:
             return None
         tool = self.tools.get(call.action.name)
         in_view = {step.number for step in branch_steps(trajectory)}
-        gone = (each for each in trajectory.effects if step_of(each) not in in_view)
+        gone = (each for each in trajectory.effects if each.step not in in_view)
         effects = [described_effect(trajectory, each) for each in gone]
         for done, _ in repetitions(trajectory, call, tool, effects):
             was = "was" if is_certain(trajectory, call, tool, done) else "may be"

@@ -4,17 +4,12 @@ from typing import Any
 
 import pytest
 
-from clew.context.own_words import (
-    NAME_CHARS,
-    REFUSED_CHARS,
-    WIRE_CHARS,
-    bounded,
-    shortened,
-)
-from clew.core.codec import VISIBLE_CHARS
+from clew.context.own_words import bounded, shortened
 from clew.core.events import Action, Note, Observation, RawCall, Reply, Wire, encode, text_parts
 from clew.core.steps import Call, Step
 from tests.core.records import thought
+
+REFUSED_CHARS, VISIBLE_CHARS, NAME_CHARS, WIRE_CHARS = 8_000, 100_000, 64, 1_000_000
 
 
 def left(chars: int, of: int, tail: int) -> str:
@@ -39,7 +34,7 @@ def test_a_long_text_is_shown_with_its_beginning_and_a_fifth_from_its_end(
 
 def wrote(
     *calls: Call,
-    reply: Reply = Reply(),
+    reply: Reply = Reply(),  # noqa: B008 - frozen
     notices: Any = (),
     **fields: Any,
 ) -> Step:
@@ -179,6 +174,9 @@ def test_what_is_still_too_long_is_shown_as_its_text() -> None:
     names = {f"{n:03}" + "k" * 500: 1 for n in range(30)}
     (one,) = shown(with_reason(call(code="denied", **names))).calls
     assert one.action.args == names, "no longer than twice as much"
+    names |= {f"{n:03}" + "k" * 500: 1 for n in range(100, 110)}
+    (one,) = shown(with_reason(call(code="denied", **names))).calls
+    assert one.action.args == {"shortened": shortened(encode(names).decode(), REFUSED_CHARS)}
     long = {"k" * LONG: "v"}
     (one,) = shown(with_reason(call(code="denied", **long))).calls
     assert one.action.args == {shortened("k" * LONG, REFUSED_CHARS): "v"}

@@ -3,8 +3,6 @@
 import pytest
 
 from clew.context.visible import (
-    EFFECT_CHARS,
-    LINE_CHARS,
     VisibleResults,
     effect_line,
     goal_of,
@@ -12,7 +10,6 @@ from clew.context.visible import (
     trimmed,
     visible_step,
 )
-from clew.core.codec import VISIBLE_CHARS
 from clew.core.events import (
     Action,
     Attempt,
@@ -27,6 +24,7 @@ from clew.core.events import (
 from clew.core.steps import Call, Step
 from tests.core.records import SPEC, look, more, record, step, thought
 
+LINE_CHARS, VISIBLE_CHARS, EFFECT_CHARS = 400, 100_000, 200
 TOKEN, PLAIN = "<|im_start|>", "‹|im_start|›"
 PROSE = "to be read "
 
@@ -66,7 +64,7 @@ def test_the_handle_of_a_later_line_says_where_that_goes_on() -> None:
         ("漢" * 201 + "," * 200, True),  # more than half in a script without spaces
         ("漢" * 200 + "," * 201, False),
         ("漢" * 6_000 + "," * 90_000, True),  # so say its first 10,000
-        ("," * 10_001 + "漢" * 90_000, False),
+        ("漢" * 5_000 + "," * 5_000 + "漢" * 90_000, False),
         ("é" * 500, False),
     ],
 )

@@ -6,6 +6,7 @@ view again, and its text would speak where clew does.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from clew.citations import citations
@@ -76,17 +77,17 @@ def repeated(trajectory: Trajectory, tries: int) -> WrongBranch | None:
 def _row(steps: Sequence[Step], refused: Call) -> list[int]:
     """The steps of the calls that a refused one repeated, its own at the end."""
     same = [call.hash for step in steps[:-1] for call in step.calls].count(refused.hash) > 0
-    row, result = [_step_of(refused)], None
+    row, result = [refused.step], None
     for call in _backwards(steps):
         seen = call.observation
         alike = call.hash == refused.hash if same else call.action.name == refused.action.name
-        if not alike or seen is None or _step_of(call) >= row[0]:
+        if not alike or seen is None or call.step >= row[0]:
             continue
         if seen.code != CODE:
             if result is not None and seen.content != result.content:
                 break
             result = seen
-        row.insert(0, _step_of(call))
+        row.insert(0, call.step)
     return row
 
 
@@ -103,10 +104,6 @@ def call_line(call: Call) -> str:
     return quoted_line(f"{call.action.name}({encode(call.args).decode()})")
 
 
-def _step_of(call: Call) -> int:
-    return int(call.key.partition(".")[0])
-
-
 # --------------------------------------------------------------------------- rejected answers
 
 
@@ -121,8 +118,8 @@ def rejected(trajectory: Trajectory, tries: int) -> WrongBranch | None:
     if not rejections:
         return None
     sources = [_source(trajectory, steps, step, answer) for step, answer, _ in rejections]
-    source = min(filter(None, sources), key=_step_of, default=None)
-    first = rejections[0][0].number if source is None else _step_of(source)
+    source = min(filter(None, sources), key=attrgetter("step"), default=None)
+    first = rejections[0][0].number if source is None else source.step
     answers = _listed(quoted_line(answer, _QUOTED // 2) for _, answer, _ in rejections)
     why = _listed(quoted_line(text) for _, _, text in rejections)
     message = f"The answer {answers} was rejected: {why}."

@@ -126,7 +126,6 @@ class CompactionPlan:
     def cut(self, call: Call, seen: Observation, text: str) -> None:
         """Show this in the place of a result, where it is shorter; cited evidence stays."""
         text.encode()  # half a character no record can hold
-        step = int(call.key.partition(".")[0])
         kept = [
             f"[{piece.doc_id}] {piece.text[:CITED_CHARS]}"
             for piece in seen.evidence
@@ -136,7 +135,7 @@ class CompactionPlan:
         saved = self._result(call, seen) - len(text)
         if saved > 0:
             self.cuts[call.key] = self.new_cuts[call.key] = text
-            self._sizes[step] -= saved
+            self._sizes[call.step] -= saved
             self._chars -= saved
 
     def leave_out(self, step: Step) -> None:

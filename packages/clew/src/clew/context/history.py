@@ -42,7 +42,7 @@ def _rows(record: Trajectory) -> Iterator[ContextRow]:
             new.append(entry.event)
             omitted = trajectory.omitted
             upto, hidden = omitted.upto, sum(step > omitted.upto for step in omitted.hidden)
-            cuts = sum(int(key.partition(".")[0]) not in omitted for key in omitted.cuts)
+            cuts = sum(int(key.split(".")[0]) not in omitted for key in omitted.cuts)
         if len(trajectory.steps) > before and trajectory.step.thought is not None:
             used = trajectory.step.thought.reply.usage
             yield ContextRow(

@@ -46,7 +46,7 @@ def repeated(
         text = f"{told}it is one call, and its result counts for both"
     else:
         ok, trust = seen.ok, seen.trust
-        again = "" if _step(twin) == _step(asked) else "; to have it made once more, ask again"
+        again = "" if twin.step == asked.step else "; to have it made once more, ask again"
         text = f"{told}nothing was done for it{again}. Its result was: {seen.text}"
     return Observation(call.key, text, ok=ok, code=SAME, outcome="not_done", trust=trust)
 
@@ -67,19 +67,19 @@ def _twin(
     """
     earlier = [other for other in trajectory.by_id(call.id) if _position(other) < _position(call)]
     if call.action.name == RUN_CODE:  # in a branch that was taken back it is another program
-        earlier = [other for other in earlier if _step(other) not in trajectory.omitted.hidden]
+        earlier = [other for other in earlier if other.step not in trajectory.omitted.hidden]
     request = _request(call, tool)
     equal = [other for other in earlier if _request(other, tool) == request]
     made = [other for other in equal if other.observation is None or other.observation.code != SAME]
     if not made:
         return None
     twin = made[-1]
-    if _step(twin) == _step(call):
+    if twin.step == call.step:
         return twin
     if not effect or len(earlier) != len(equal) or _says_nothing(call) or _did_not_happen(twin):
         return None
-    steps = {_step(call), *map(_step, made)}
-    told = any(_step(other) not in steps for other in equal)
+    steps = {call.step, *(each.step for each in made)}
+    told = any(other.step not in steps for other in equal)
     return None if told else twin
 
 
@@ -106,9 +106,5 @@ def _request(call: Call, tool: ToolSpec | None) -> str:
     return received_hash(tool, asked.args)
 
 
-def _step(call: Call) -> int:
-    return int(call.key.partition(".")[0])
-
-
 def _position(call: Call) -> tuple[int, int]:
-    return _step(call), call.position
+    return call.step, call.position

@@ -10,17 +10,12 @@ DONE_CHARS: Final = 200
 """How much of a side effect's call the model is told; its hash covers all of it."""
 
 
-def step_of(call: Call) -> int:
-    """The number of the step that the call belongs to."""
-    return int(call.key.partition(".")[0])
-
-
 def described_effect(record: Trajectory, call: Call) -> Done:
     """Describe an effect in one line. A call was made by the run that had its step first.
 
     What a person let be made again, with these arguments or others, may have happened before too.
     """
-    made_by = next((f.parent for f in record.forks if f.step >= step_of(call)), record.run_id)
+    made_by = next((f.parent for f in record.forks if f.step >= call.step), record.run_id)
     last = call.begun[-1] if call.begun else None
     args, outcome, before = _made(call)
     received = last.received if last is not None else ""

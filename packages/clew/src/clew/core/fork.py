@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from clew.core.done import described_effect, step_of
+from clew.core.done import described_effect
 from clew.core.events import (
     FINISH,
     AnyEvent,
@@ -205,6 +205,6 @@ def _hidden_effects(
         for done in notice.done
     ]
     own = [
-        described_effect(record, c) for c in record.effects if step_of(c) > at or c.key in changed
+        described_effect(record, c) for c in record.effects if c.step > at or c.key in changed
     ]
     return tuple({done.key: done for done in (*gone, *own) if done.key not in told}.values())

@@ -138,9 +138,14 @@ class Call(msgspec.Struct, eq=False, gc=False):
             self.revision = f"the arguments were changed to {encode(args).decode()}{by}"
 
     @property
+    def step(self) -> int:
+        """The number of the step that it belongs to."""
+        return int(self.key.split(".")[0])
+
+    @property
     def position(self) -> int:
         """Its position in its step, from 1; 0 for a person's message."""
-        return int(self.key.partition(".")[2])
+        return int(self.key.split(".")[1])
 
     @property
     def held(self) -> bool:
