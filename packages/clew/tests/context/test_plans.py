@@ -129,9 +129,7 @@ class TestACut:
             thought(look(why="see [d1]")),
             thought(text="as 【d1】 says"),
         ):
-            run = record(
-                thought(look()), Observation("1.1", "x" * 2_000, evidence=found), citing
-            )
+            run = record(thought(look()), Observation("1.1", "x" * 2_000, evidence=found), citing)
             one = plan(run)
             ((call, seen),) = results(run.steps[0])
             one.cut(call, seen, "less")
@@ -192,7 +190,10 @@ class TestWhatIsLeftOut:
         ("The bridge is old. It rains. Where is it?", "Where is it?"),
         ("where\nis\nbridge of WHERE!\nno", "where\nbridge of WHERE!"),
         ("where 1. where 2. where 3. where 4.", "where 1.\nwhere 2.\nwhere 3."),
-        ("where. none. where bridge. old bridge where.", "where.\nwhere bridge.\nold bridge where."),
+        (
+            "where. none. where bridge. old bridge where.",
+            "where.\nwhere bridge.\nold bridge where.",
+        ),
         ("none of it", ""),
         ("is it of", ""),
     ],
@@ -249,9 +250,7 @@ class TestCompactors:
     def test_shorten_shows_1500_characters_of_the_last_results_too(self) -> None:
         shorten(one := plan(long_run(2, 1_600)))
         more_of_it = '\n[… 1,600 characters in all: read_more("{}.1") shows them]'
-        assert one.new_cuts == {
-            f"{n}.1": str(n) * 1_500 + more_of_it.format(n) for n in (1, 2)
-        }
+        assert one.new_cuts == {f"{n}.1": str(n) * 1_500 + more_of_it.format(n) for n in (1, 2)}
 
 
 def test_only_a_new_summary_asks_a_model() -> None:
@@ -279,7 +278,9 @@ def compacting(window: int | None = 1_000, **settings: Any) -> Compacting:
 
 
 class TestACompaction:
-    @pytest.mark.parametrize(("prompt", "reply", "due"), [(4_000, 1_000, False), (4_001, 1_000, True)])
+    @pytest.mark.parametrize(
+        ("prompt", "reply", "due"), [(4_000, 1_000, False), (4_001, 1_000, True)]
+    )
     def test_is_due_over_its_share_of_the_window(self, prompt: int, reply: int, due: bool) -> None:
         run = long_run(40)
         assert (compacting(10_000, to=0.1).due(run, Usage(prompt, reply)) is not None) == due
@@ -299,9 +300,7 @@ class TestACompaction:
 
     def test_keeps_fewer_steps_where_it_does_not_fit_else(self) -> None:
         for keep, kept in ((1, 1), (2, 2), (3, 2), (5, 2)):
-            less = compacting(1_200, by=("mask",), keep=keep).due(
-                long_run(6, 800), Usage(1_201, 0)
-            )
+            less = compacting(1_200, by=("mask",), keep=keep).due(long_run(6, 800), Usage(1_201, 0))
             assert less is not None
             assert [*less.cuts] == [f"{number}.1" for number in range(1, 7 - kept)]
 
