@@ -266,8 +266,15 @@ def test_only_a_new_summary_asks_a_model() -> None:
 
 @pytest.mark.parametrize(
     ("window", "chars"),
-    [(None, 100_000), (1, 2_000), (4_000, 2_000), (4_002, 2_001), (200_000, 100_000), (10**6, 100_000)],
-)  # fmt: skip
+    [
+        (None, 100_000),
+        (1, 2_000),
+        (4_000, 2_000),
+        (4_002, 2_001),
+        (200_000, 100_000),
+        (10**6, 100_000),
+    ],
+)
 def test_an_eighth_of_the_window_is_shown_of_a_result(window: int | None, chars: int) -> None:
     assert visible_characters(window) == chars
 

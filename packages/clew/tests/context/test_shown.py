@@ -1,4 +1,4 @@
-"""What models are shown of clew's own words stays to the letter what it was when it was measured."""
+"""What models are shown of clew's own words stays to the letter what it was when measured."""
 
 from tests.context.shown import SHOWN, shown
 

@@ -31,9 +31,10 @@ def values() -> Iterator[Any]:
     for found in pkgutil.iter_modules(clew.context.__path__, "clew.context."):
         for kind in vars(importlib.import_module(found.name)).values():
             ours = isinstance(kind, type) and kind.__module__ == found.name
-            if ours and kind.__name__ not in WRITTEN:
-                if issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind):
-                    yield kind
+            if not ours or kind.__name__ in WRITTEN:
+                continue
+            if issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind):
+                yield kind
 
 
 @pytest.mark.parametrize("kind", [*values()], ids=lambda kind: kind.__name__)
@@ -127,12 +128,12 @@ def test_a_brief_that_is_older_has_what_was_usual() -> None:
     spec, shape = recorded_prompt_spec(encode({**written, "answer": {}}))  # fmt: skip
     assert spec == PromptSpec("p", (), ToolSpec("f", "d", {}), {})
     assert (spec.thought, spec.raw_replies, spec.visible_chars, shape) == (True, None, None, "")
-    assert not (spec.repeat_question or spec.strict_landing or spec.withhold)
+    assert (spec.repeat_question, spec.strict_landing, spec.withhold) == (False, False, False)
     assert spec.finish.effect == "unsafe"
 
 
 def test_what_is_no_brief_and_what_no_json_can_carry_is_told() -> None:
-    with pytest.raises(ConfigError, match="the record's brief is not readable here .*update clew"):
+    with pytest.raises(ConfigError, match=r"the record's brief is not readable here .*update clew"):
         recorded_prompt_spec(b"{}")
     with pytest.raises(ConfigError, match="brief is not readable"):
         recorded_prompt_spec(b"[" * 100_000)
