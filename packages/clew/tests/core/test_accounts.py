@@ -32,6 +32,7 @@ from clew.core.steps import Totals
 from clew.core.trajectory import Trajectory
 from tests.core.records import look, more, record, thought
 
+NEEDS = " and the next call needs about"
 LIMITS = Grant(10, 20, 1_000, 60.0, 1.0, 3)
 
 
@@ -253,16 +254,16 @@ class TestTheNextThought:
         ("given", "used", "said"),
         [
             ({"tokens": 100}, 900, None),
-            ({"tokens": 100}, 901, "901 of 1,000 used and the next call needs about 100"),
+            ({"tokens": 100}, 901, f"901 of 1,000 used{NEEDS} 100"),
             ({"tokens": 100, "later": 50}, 850, None),
             ({"tokens": 100, "later": 50}, 851,
              "851 of 1,000 used and the next call needs about 100, beside 50 for a landing"),
             ({"tokens": 100, "later": 50}, 900,
              "900 of 1,000 used and the next call needs about 100, beside 50 for a landing"),
-            ({"tokens": 100, "later": 50}, 901, "901 of 1,000 used and the next call needs about 100"),
+            ({"tokens": 100, "later": 50}, 901, f"901 of 1,000 used{NEEDS} 100"),
             ({"tokens": 100, "later": 50, "landing": False}, 900, None),
             ({"tokens": 60, "answer": 40}, 900, None),
-            ({"tokens": 60, "answer": 41}, 900, "900 of 1,000 used and the next call needs about 101"),
+            ({"tokens": 60, "answer": 41}, 900, f"900 of 1,000 used{NEEDS} 101"),
         ],
     )  # fmt: skip
     def test_must_fit_beside_a_landing(self, given: Any, used: int, said: str | None) -> None:

@@ -284,7 +284,7 @@ class TestACall:
         assert (call.step, call.position, call.own_name) == (12, 3, "look.call")
 
     def test_that_is_not_there_is_told(self) -> None:
-        with pytest.raises(StoreError, match="run run has no call '1.1'; its calls: none"):
+        with pytest.raises(StoreError, match=r"run run has no call '1\.1'; its calls: none"):
             record().call("1.1")
         with pytest.raises(StoreError, match=r"no call '2\.1'; its calls: 1\.1, 1\.2"):
             record(thought(look(), look())).call("2.1")

@@ -1,0 +1,287 @@
+"""What the interfaces of the core are where nothing is said: a part written for them relies on it."""
+
+import dataclasses
+import gc
+from typing import Any
+
+import msgspec
+import pytest
+
+from clew.core import events
+from clew.core.at_work import AtWork
+from clew.core.budget import Account, Budget
+from clew.core.codec import Parsed, PromptSpec
+from clew.core.engine import NamedGuard
+from clew.core.events import Entry, Grant, Stop, Text, Usage, error_text, error_words, text_of
+from clew.core.fork import ForkPoint
+from clew.core.interfaces import (
+    CALL,
+    AgentTool,
+    Append,
+    CallContext,
+    Fallback,
+    Line,
+    ModelInfo,
+    Part,
+    Prompt,
+    Retry,
+    RunInfo,
+    SubRun,
+    Tool,
+    ToolSpec,
+    Tripped,
+)
+from clew.core.moves import NextMove
+from clew.core.pending import PendingApproval
+from clew.core.replay import Replayed
+from clew.core.steps import Call, Omitted, Step, Totals
+from clew.support.errors import ConfigError
+from clew.testing.models import ScriptedModel
+from tests.core.records import look, record, thought
+
+
+def usual(kind: Any) -> dict[str, Any]:
+    """The fields of a kind of value that need not be given, with what they are then."""
+    if issubclass(kind, msgspec.Struct):
+        fields = msgspec.structs.fields(kind)
+        missing = msgspec.NODEFAULT
+    else:
+        fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()  # type: ignore[assignment]
+        missing = dataclasses.MISSING  # type: ignore[assignment]
+        if not fields:
+            return dict(kind._field_defaults)
+    found: dict[str, Any] = {}
+    for each in fields:
+        if each.default_factory is not missing:
+            found[each.name] = each.default_factory()  # type: ignore[operator,misc]
+        elif each.default is not missing:
+            found[each.name] = each.default
+    return found
+
+
+SPEC: dict[str, Any] = {
+    "effect": "unsafe", "trust": "untrusted", "repair": None, "result": None, "hidden": False,
+    "version": "1", "examples": (), "guard": None, "fallbacks": (),
+}  # fmt: skip
+USUAL: dict[Any, dict[str, Any]] = {
+    Retry: {"times": 0, "delay": 0.5, "max_delay": 8.0},
+    ToolSpec: SPEC,
+    Tool: SPEC | {
+        "timeout": 30.0, "retry": Retry(), "stoppable": True, "probe": None, "function": None,
+        "among": None,
+    },
+    AgentTool: SPEC | {"grant": None, "weight": "", "caps": {}},
+    SubRun: {
+        "listener": None, "close": "", "waited": False, "trust": "trusted", "done": (), "among": (),
+    },
+    CallContext: {"task": "", "answer": None},
+    Part: {
+        "calls": (), "call_id": "", "name": "", "wire": None, "images": (), "encoded": {},
+    },
+    Prompt: {
+        "tail": (), "tools": (), "calls": "auto", "stop": (), "reply_schema": None, "seed": 0,
+        "grammar": "", "adapted": None,
+    },
+    Tripped: {"detail": ""},
+    Append: {
+        "barrier": False, "blobs": {}, "taken": (), "alone": False, "status": "",
+    },
+    RunInfo: {"base": None},
+    PromptSpec: {
+        "known": frozenset(), "thought": True, "examples": (), "shape": None, "more": (),
+        "repeat_question": False, "strict_landing": False, "raw_replies": None, "withhold": False,
+        "visible_chars": None,
+    },
+    Parsed: {"text": "", "actions": (), "answer": None, "fault": "", "repairs": ()},
+    Account: {"granted": False, "priced": True},
+    Budget: {"priced": True, "landing": True, "hands_out": False},
+    NamedGuard: {"tools": None, "own": False, "repeat": False},
+    NextMove: {"why": "", "less": None, "tripped": None},
+    ForkPoint: {"again": (), "changed": (), "done": ()},
+    Replayed: {"passed_over": ()},
+    PendingApproval: {"asks": None},
+    Call: {
+        "verdict": None, "hints": (), "ruling": None, "attempts": (), "begun": (),
+        "observation": None, "deadline": 0, "again": False, "revised": None, "revision": "",
+        "revision_redacted": False, "suspended": None, "asked": (), "id": "", "doubts": (),
+        "_hash": "",
+    },
+    Step: {"thought": None, "calls": (), "notices": (), "concluded": False, "asked": ()},
+    Totals: {
+        "steps": 0, "calls": {}, "usage": Usage(), "active_ms": 0, "below": 0, "capped": {},
+        "lost": Usage(),
+    },
+    Omitted: {"compactions": [], "rewinds": [], "cuts": {}, "hidden": set()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", USUAL, ids=lambda kind: kind.__name__)
+def test_what_need_not_be_said(kind: Any) -> None:
+    found = usual(kind)
+    assert found == USUAL[kind]
+    told = {name: repr(one) for name, one in found.items() if type(one) in {bool, int, float}}
+    assert told == {name: repr(USUAL[kind][name]) for name in told}, "0 is not False"
+
+
+def test_a_model_is_named_and_nothing_else_is_known_of_it() -> None:
+    info = ModelInfo("x:y")
+    assert (info.params, info.priced, info.rates, info.unmetered) == ({}, False, None, False)
+    assert (info.billions, info.window) == (None, None)
+    prompt = Prompt((), ())
+    assert info.validate(prompt) is None  # type: ignore[func-returns-value]  # it takes any prompt
+    assert "validate" not in repr(info)
+    assert info == dataclasses.replace(info, validate=lambda prompt: None)
+    with pytest.raises(ConfigError):
+        ModelInfo("x:y", priced="no")  # type: ignore[arg-type]  # as a program may say
+    with pytest.raises(ConfigError):
+        Retry(times="2")  # type: ignore[arg-type]
+
+
+async def called(args: Any, key: str) -> str:
+    return ""
+
+
+async def probed(args: Any, key: str) -> str:
+    return ""
+
+
+def test_tools_are_equal_whatever_was_made_for_one_agent() -> None:
+    def guard(call: Call, trajectory: Any) -> None: ...
+
+    spec, tool = ToolSpec("a", "A.", {}), Tool("a", "A.", {}, call=called)
+    handed = (Fallback(spec, {}),)
+    assert dataclasses.replace(spec, guard=guard) == spec
+    assert dataclasses.replace(spec, fallbacks=handed) == spec
+    assert dataclasses.replace(tool, function=called) == tool
+    assert dataclasses.replace(tool, among=lambda tools: tool) == tool
+    for other in ({"effect": "read"}, {"hidden": True}, {"version": "2"}, {"name": "b"}):
+        assert dataclasses.replace(tool, **other) != tool  # type: ignore[arg-type]
+    assert dataclasses.replace(tool, probe=probed) != tool
+    with pytest.raises(ConfigError, match="the tool a was made of no function: await its call"):
+        tool()
+    assert dataclasses.replace(tool, function=lambda x, y: (x, y))(1, y=2) == (1, 2)
+    named = ToolSpec("a", "A.", {"properties": {"x": {}, "y": {}}}, effect="pure")
+    assert repr(named) == "<ToolSpec a(x, y): pure>"
+    assert repr(spec) == "<ToolSpec a(): unsafe>"
+    assert repr(tool) == "<Tool a(): unsafe>"
+
+
+def test_a_fallback_gets_the_arguments_by_its_own_names() -> None:
+    spec = ToolSpec("a", "A.", {})
+    given: dict[str, events.Json] = {"x": 1, "y": 2, "z": 3}
+    assert Fallback(spec, {"x": "a", "y": None}).args(given) == {"a": 1, "z": 3}
+
+
+def test_a_part_is_itself_and_shows_nothing_of_how_it_was_encoded() -> None:
+    part = Part("user", "a", encoded={"x": b"1"})
+    assert part != Part("user", "a")
+    assert "encoded" not in repr(part)
+    assert Part("user", "a").encoded is not Part("user", "a").encoded
+
+
+def test_a_prompt_is_read_in_order() -> None:
+    head, middle, tail = (Part("user", text) for text in "abc")
+    assert list(Prompt((head,), (middle,), (tail,))) == [head, middle, tail]
+
+
+def test_outside_of_calls_there_is_none() -> None:
+    assert CALL.get() is None
+    assert CALL.name == "clew.call"
+
+
+def test_what_is_frozen_is_nothing_for_the_garbage_collector() -> None:
+    action = look(x=1)
+    for value in (
+        action,
+        Usage(1),
+        Grant(1, 2, 3, 4.0),
+        thought(action),
+        Entry(1, 1, 1, Stop("held")),
+        Prompt((), ()),
+        Parsed(),
+        Line(1, 1, 1, b"", b""),
+        Append("r", 1, ()),
+        Call("1.1", action),
+        Step(1),
+    ):
+        assert not gc.is_tracked(value), type(value).__name__
+
+
+def test_nothing_was_read_of_what_works_beside_a_run() -> None:
+    work = AtWork(record(), 3)
+    assert (work.step, work.before, work.begun) == (3, None, [])
+
+
+def test_a_bound_in_a_line() -> None:
+    assert Tripped("own", "mine").reason == "mine"
+    assert Tripped("own", "mine", "why").reason == "mine: why"
+
+
+def test_what_is_wrong_stands_behind_a_mark() -> None:
+    assert error_text("timeout", "x") == "ERROR: timeout: x"
+    assert error_text("", "x") == "ERROR: x"
+    for code in ("timeout", ""):
+        assert error_words(code, error_text(code, "x")) == "x"  # type: ignore[arg-type]  # codes
+    assert error_words("timeout", "x") == "x"
+    assert text_of((Text("a"), Text("b"))) == "a\n\nb"
+    assert text_of(()) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cost", "least"),
+    [
+        (Usage(1, cost=0.5), Usage(2, cost=0.25), 0.75, 0.0),
+        (Usage(1), Usage(2, cost=0.25), None, 0.25),
+        (Usage(1, cost=0.25), Usage(2), None, 0.25),
+        (Usage(), Usage(2, cost=0.25), 0.25, 0.0),
+        (Usage(2, cost=0.25), Usage(), 0.25, 0.0),
+        (Usage(), Usage(), None, 0.0),
+        (Usage(1, min_cost=0.5), Usage(1, cost=0.25), None, 0.75),
+    ],
+)
+def test_usages_add_up(one: Usage, other: Usage, cost: float | None, least: float) -> None:
+    total = one + other
+    assert (total.cost, total.min_cost) == (cost, least)
+    assert total.tokens == one.tokens + other.tokens
+    whole = Usage(1, 2, 3, 4, None, False, 5)
+    assert whole + whole == Usage(2, 4, 6, 8, None, False, 10)
+    assert (whole + Usage(estimated=True)).estimated
+    assert (Usage(estimated=True) + whole).estimated
+
+
+def test_a_prompt_that_was_cut_off_is_told() -> None:
+    cut = events.Undercounted(2_000, cut=True)
+    reply = events.Reply(usage=Usage(1_000), model="x:y", undercounted=cut)
+    assert reply.prompt_tokens == 2_000
+    assert reply.warning.startswith(
+        "x:y counted 1,000 tokens of a prompt of about 2,000: its server probably cut the prompt"
+    )
+    assert reply.warning.endswith("so that the run is made shorter instead")
+    unnamed = msgspec.structs.replace(reply, model="")
+    assert unnamed.warning.startswith("the model counted 1,000")
+    assert events.Reply(usage=Usage(7), undercounted=events.Undercounted(9)).warning == ""
+    assert (events.Reply(usage=Usage(7)).warning, events.Reply(usage=Usage(7)).prompt_tokens) == (
+        "",
+        7,
+    )
+
+
+@pytest.mark.parametrize(
+    ("event", "safe"),
+    [
+        (events.Attempt("1.1", "t", "h", 1.0), True),
+        (events.Ruling("1.1", allow=True), True),
+        (Stop("held"), True),
+        (events.Observation("1.1", effect="unsafe"), True),
+        (events.Observation("1.1", effect="idempotent"), True),
+        (events.Observation("1.1", effect="read"), False),
+        (thought(), False),
+        (events.Cancel(), False),
+    ],
+)
+def test_what_must_be_on_disk_before_anything_follows(event: Any, safe: bool) -> None:
+    assert events.barrier(event) == safe
+
+
+def test_a_scripted_model_costs_nothing() -> None:
+    assert ScriptedModel([]).info.window is None
