@@ -160,7 +160,7 @@ def test_what_together_has_just_the_size_is_shown_whole() -> None:
 
 
 def test_texts_of_arguments_share_and_short_ones_are_not_counted() -> None:
-    args = {"a": ["x" * LONG, {"b": "x" * LONG}], "short": "y" * 200, "n": 7, "none": None}
+    args: Any = {"a": ["x" * LONG, {"b": "x" * LONG}], "short": "y" * 200, "n": 7, "none": None}
     (one,) = shown(with_reason(call(code="denied", **args))).calls
     each = left(REFUSED_CHARS // 2, LONG, REFUSED_CHARS // 10)
     assert one.action.args == {"a": [each, {"b": each}], "short": "y" * 200, "n": 7, "none": None}
@@ -171,13 +171,13 @@ def test_what_is_still_too_long_is_shown_as_its_text() -> None:
     encoded = encode(args).decode()
     (one,) = shown(with_reason(call(code="denied", **args))).calls
     assert one.action.args == {"shortened": shortened(encoded, REFUSED_CHARS)}
-    names = {f"{n:03}" + "k" * 500: 1 for n in range(30)}
+    names: Any = {f"{n:03}" + "k" * 500: 1 for n in range(30)}
     (one,) = shown(with_reason(call(code="denied", **names))).calls
     assert one.action.args == names, "no longer than twice as much"
     names |= {f"{n:03}" + "k" * 500: 1 for n in range(100, 110)}
     (one,) = shown(with_reason(call(code="denied", **names))).calls
     assert one.action.args == {"shortened": shortened(encode(names).decode(), REFUSED_CHARS)}
-    long = {"k" * LONG: "v"}
+    long: Any = {"k" * LONG: "v"}
     (one,) = shown(with_reason(call(code="denied", **long))).calls
     assert one.action.args == {shortened("k" * LONG, REFUSED_CHARS): "v"}
 

@@ -280,7 +280,7 @@ def test_an_eighth_of_the_window_is_shown_of_a_result(window: int | None, chars:
 
 
 def compacting(window: int | None = 1_000, **settings: Any) -> Compacting:
-    usual = {"by": ("drop",), "at": 0.5, "to": 0.25, "keep": 1}
+    usual: dict[str, Any] = {"by": ("drop",), "at": 0.5, "to": 0.25, "keep": 1}
     return Compacting(Compaction(**(usual | settings)), window, 0, None, None)
 
 

@@ -1,5 +1,7 @@
 """Of long results, lines and words a model is shown this much, to the character."""
 
+from typing import Any
+
 import pytest
 
 from clew.context.visible import (
@@ -200,7 +202,7 @@ def test_an_account_of_steps_stands_before_the_first_with_its_summary() -> None:
 
 
 def test_of_steps_that_are_left_out_what_people_and_others_said_stays() -> None:
-    said = [
+    said: list[Any] = [
         Note(text_parts("and then?")),
         Note(text_parts("remember"), source="memory"),
         Note(text_parts("wrong"), source="check"),
@@ -222,7 +224,7 @@ DONE = "Done in them all the same (do not do it again unless it is to happen twi
 
 def rewound(*more_of_it: object) -> list[object]:
     done = seen("posted", "2.1", effect="unsafe")
-    branch = [thought(Action("post", {"x": 1})), Attempt("2.1", "post", "h", 1.0), done]
+    branch: list[Any] = [thought(Action("post", {"x": 1})), Attempt("2.1", "post", "h", 1.0), done]
     run = record(thought(look()), seen("a"), *branch, Rewound(1, "It was closed."))
     more(run, *more_of_it)  # type: ignore[arg-type]  # events
     return list(visible_step(run.steps[1], None, run).notices)

@@ -326,8 +326,8 @@ class TestAnAnswer:
         assert run.step.answer is run.calls[1]
         more(run, seen("1.2", ok=False, code="rejected"))
         assert run.step.answer is run.calls[2]
-        more(run, seen("1.3", ok=False, code="cap"))
-        assert run.step.answer is None
+        closed = more(run, seen("1.3", ok=False, code="cap"))
+        assert closed.step.answer is None
         assert record(thought(look())).step.answer is None
         assert record().step.answer is None
 
@@ -493,10 +493,10 @@ class TestWords:
         assert run.words is not None
         assert run.words.args == {"text": "First"}
         assert run.held == [run.words]
-        more(run, said("More"))
-        assert run.words is None
-        more(run, hold)
-        assert run.words.args == {"text": "First\n\nMore"}
+        again = more(run, said("More"))
+        assert again.words is None
+        words = more(again, hold).words
+        assert (words and words.args) == {"text": "First\n\nMore"}
 
     def test_that_are_marked_are_told_until_a_person_speaks(self) -> None:
         hints = [Judged("0.0", Verdict("hint", why), "screen") for why in ("odd", "rude")]

@@ -56,7 +56,8 @@ CAT, DOG = {"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}
         ({"format": "uuid"}, {"x": "A" * 8 + "-" + "-".join(["bbbb"] * 3) + "-" + "c" * 12},
          {"x": "a" * 8 + "b" * 12 + "c" * 12}),
         ({"format": "time"}, {"x": "10:00:00z"}, {"x": "10:00:00+00:00"}),
-        ({"format": "date-time"}, {"x": "2026-01-01T10:00:00z"}, {"x": "2026-01-01T12:00:00+02:00"}),
+        ({"format": "date-time"}, {"x": "2026-01-01T10:00:00z"},
+         {"x": "2026-01-01T12:00:00+02:00"}),
         ({"format": "date-time"}, {"x": "2026-01-01t10:00"}, {"x": "2026-01-01T10:00:00"}),
         ({"format": "duration"}, {"x": "PT60S"}, {"x": "PT1M"}),
         ({"$ref": "#/$defs/Point"}, {"x": {}}, {"x": {"y": 7}}),
@@ -65,7 +66,8 @@ CAT, DOG = {"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}
         ({"prefixItems": [{}], "items": {"format": "time"}}, {"x": ["a", "1:00", "02:00z"]},
          {"x": ["a", "1:00", "02:00:00+00:00"]}),
         ({"uniqueItems": True}, {"x": [3, 1, 2]}, {"x": [1, 2, 3]}),
-        ({"additionalProperties": {"format": "duration"}}, {"x": {"a": "PT60S"}}, {"x": {"a": "PT1M"}}),
+        ({"additionalProperties": {"format": "duration"}}, {"x": {"a": "PT60S"}},
+         {"x": {"a": "PT1M"}}),
         ({"anyOf": [CAT, DOG]}, {"x": {"kind": "cat"}}, {"x": {"kind": "cat", "lives": 9}}),
         ({"anyOf": [CAT, DOG]}, {"x": {"kind": "hound"}}, {"x": {"kind": "hound", "bones": 3}}),
         ({"oneOf": [CAT, DOG]}, {"x": {"kind": "dog"}}, {"x": {"kind": "dog", "bones": 3}}),
@@ -93,10 +95,12 @@ def test_a_tool_receives_the_same(schema: Any, one: Any, other: Any) -> None:
         ({"format": "duration"}, {"x": "P1D"}, {"x": "P2D"}),
         ({"format": "date-time"}, {"x": "2026-01-01T10:00:00"}, {"x": "2026-01-01T10:00:00Z"}),
         ({"prefixItems": [{}, {"$ref": "#/$defs/Point"}]}, {"x": [{}]}, {"x": [{"y": 7}]}),
-        ({"prefixItems": [{"$ref": "#/$defs/Point"}]}, {"x": [{}, {}]}, {"x": [{"y": 7}, {"y": 7}]}),
+        ({"prefixItems": [{"$ref": "#/$defs/Point"}]}, {"x": [{}, {}]},
+         {"x": [{"y": 7}, {"y": 7}]}),
         ({"anyOf": [CAT, DOG]}, {"x": {"kind": "cow"}}, {"x": {"kind": "cow", "lives": 9}}),
         ({"anyOf": [CAT, DOG]}, {"x": {"kind": "dog"}}, {"x": {"kind": "dog", "lives": 9}}),
-        ({"anyOf": [{"format": "time"}, {"format": "uuid"}]}, {"x": "10:00z"}, {"x": "10:00+00:00"}),
+        ({"anyOf": [{"format": "time"}, {"format": "uuid"}]}, {"x": "10:00z"},
+         {"x": "10:00+00:00"}),
     ],
 )  # fmt: skip
 def test_a_tool_receives_something_else(schema: Any, one: Any, other: Any) -> None:
@@ -112,9 +116,8 @@ def test_all_items_of_a_list_are_received_whatever_their_number() -> None:
 POST = taking({}, "post", effect="unsafe")
 MAIL = taking({}, "mail", effect="idempotent", fallbacks=(Fallback(POST, {"y": "x"}),))
 READ = taking({}, "read", effect="read")
-SEND = taking(
-    {}, "send", effect="unsafe", fallbacks=(Fallback(MAIL, {"x": "y", "z": None}), Fallback(READ, {}))
-)  # fmt: skip
+TO_MAIL, TO_READ = Fallback(MAIL, {"x": "y", "z": None}), Fallback(READ, {})
+SEND = taking({}, "send", effect="unsafe", fallbacks=(TO_MAIL, TO_READ))
 
 
 def test_a_call_may_be_handed_on_from_tool_to_tool() -> None:
@@ -126,7 +129,8 @@ def test_a_call_may_be_handed_on_from_tool_to_tool() -> None:
 
 
 def done(**fields: Any) -> Done:
-    return Done(**({"key": "r:1.1", "tool": "send", "hash": "h", "text": "t"} | fields))
+    usual: dict[str, Any] = {"key": "r:1.1", "tool": "send", "hash": "h", "text": "t"}
+    return Done(**(usual | fields))
 
 
 def again(*effects: Done, tool: ToolSpec | None = SEND, **args: Any) -> list[tuple[str, str]]:

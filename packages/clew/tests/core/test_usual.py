@@ -1,4 +1,4 @@
-"""What the interfaces of the core are where nothing is said: a part written for them relies on it."""
+"""What the interfaces of the core are where nothing is said: parts written for them need it."""
 
 import dataclasses
 import gc
@@ -42,19 +42,15 @@ from tests.core.records import look, record, thought
 
 def usual(kind: Any) -> dict[str, Any]:
     """The fields of a kind of value that need not be given, with what they are then."""
-    if issubclass(kind, msgspec.Struct):
-        fields = msgspec.structs.fields(kind)
-        missing = msgspec.NODEFAULT
-    else:
-        fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()  # type: ignore[assignment]
-        missing = dataclasses.MISSING  # type: ignore[assignment]
-        if not fields:
-            return dict(kind._field_defaults)
+    if (named := getattr(kind, "_field_defaults", None)) is not None:
+        return dict(named)
+    fields: Any = msgspec.structs.fields if issubclass(kind, msgspec.Struct) else dataclasses.fields
+    missing = (msgspec.NODEFAULT, dataclasses.MISSING)
     found: dict[str, Any] = {}
-    for each in fields:
-        if each.default_factory is not missing:
-            found[each.name] = each.default_factory()  # type: ignore[operator,misc]
-        elif each.default is not missing:
+    for each in fields(kind):
+        if each.default_factory not in missing:
+            found[each.name] = each.default_factory()
+        elif each.default not in missing:
             found[each.name] = each.default
     return found
 
@@ -155,7 +151,7 @@ def test_tools_are_equal_whatever_was_made_for_one_agent() -> None:
     assert dataclasses.replace(tool, function=called) == tool
     assert dataclasses.replace(tool, among=lambda tools: tool) == tool
     for other in ({"effect": "read"}, {"hidden": True}, {"version": "2"}, {"name": "b"}):
-        assert dataclasses.replace(tool, **other) != tool  # type: ignore[arg-type]
+        assert dataclasses.replace(tool, **other) != tool
     assert dataclasses.replace(tool, probe=probed) != tool
     with pytest.raises(ConfigError, match="the tool a was made of no function: await its call"):
         tool()
@@ -221,7 +217,7 @@ def test_what_is_wrong_stands_behind_a_mark() -> None:
     assert error_text("timeout", "x") == "ERROR: timeout: x"
     assert error_text("", "x") == "ERROR: x"
     for code in ("timeout", ""):
-        assert error_words(code, error_text(code, "x")) == "x"  # type: ignore[arg-type]  # codes
+        assert error_words(code, error_text(code, "x")) == "x"
     assert error_words("timeout", "x") == "x"
     assert text_of((Text("a"), Text("b"))) == "a\n\nb"
     assert text_of(()) == ""

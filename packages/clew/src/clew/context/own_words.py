@@ -112,6 +112,8 @@ def _texts(value: Json) -> list[str]:
                 left += cast("dict[str, Any]", fields).values()
             case list() as items:  # pyright: ignore[reportUnknownVariableType] of JSON
                 left += cast("Iterable[Any]", items)
+            case _:
+                pass
     return texts
 
 
