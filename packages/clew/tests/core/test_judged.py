@@ -131,7 +131,7 @@ class TestGuards:
         with pytest.raises(PartError, match="amends a call without saying how: give args"):
             await said(agent(gives(Verdict("amend", "x"), "a")), asked())
         with pytest.raises(PartError, match=r"the guard .*a gave a verdict that is none"):
-            await said(agent(gives(Verdict("nod", "x"), "a")), asked())  # type: ignore[arg-type]
+            await said(agent(gives(Verdict("nod", "x"), "a")), asked())  # type: ignore[arg-type]  # as a part may say
 
     async def test_that_gave_a_hint_do_not_give_it_again(self) -> None:
         who = agent(gives(Verdict("hint", "one"), "a"), gives(Verdict("hint", "two"), "b"))

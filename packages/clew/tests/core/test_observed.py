@@ -86,11 +86,11 @@ def test_nothing_is_to_be_trusted_after_what_was_not(source: Any, trust: str) ->
     [
         (object(), "returned what JSON cannot carry"),
         ({1: object()}, "returned what JSON cannot carry"),
-        (Observation("", "a", trust="maybe"), "an observation whose trust is 'maybe'"),  # type: ignore[arg-type]
-        (Observation("", "a", images=(Image("image/png", "x"),)), "a picture whose data is str"),  # type: ignore[arg-type]
-        (Observation("", "a", images=(Image(7, b"x"),)), "a picture without a media type"),  # type: ignore[arg-type]
-        (Observation("", "a", ok="yes"), "returned an observation that is none"),  # type: ignore[arg-type]
-        (Observation("", "a", evidence=(Evidence("d", 7),)), "evidence that is none"),  # type: ignore[arg-type]
+        (Observation("", "a", trust="maybe"), "an observation whose trust is 'maybe'"),  # type: ignore[arg-type]  # as a part may say
+        (Observation("", "a", images=(Image("image/png", "x"),)), "a picture whose data is str"),  # type: ignore[arg-type]  # as a part may say
+        (Observation("", "a", images=(Image(7, b"x"),)), "a picture without a media type"),  # type: ignore[arg-type]  # as a part may say
+        (Observation("", "a", ok="yes"), "returned an observation that is none"),  # type: ignore[arg-type]  # as a part may say
+        (Observation("", "a", evidence=(Evidence("d", 7),)), "evidence that is none"),  # type: ignore[arg-type]  # as a part may say
     ],
 )  # fmt: skip
 def test_what_no_record_can_hold_is_told(value: Any, why: str) -> None:
@@ -220,7 +220,7 @@ def test_a_person_may_put_another_in_its_place() -> None:
     assert replaced(was, "1.1", whole) == Observation(
         "1.1", "b", ok=False, code="timeout", effect="unsafe"
     )
-    for wrong in (object(), Observation("", "a", ok="yes")):  # type: ignore[arg-type]
+    for wrong in (object(), Observation("", "a", ok="yes")):  # type: ignore[arg-type]  # as a part may say
         with pytest.raises(ConfigError, match=r"observation 1\.1 cannot be put on record"):
             replaced(was, "1.1", wrong)
 

@@ -130,7 +130,7 @@ def test_a_model_is_named_and_nothing_else_is_known_of_it() -> None:
     with pytest.raises(ConfigError):
         ModelInfo("x:y", priced="no")  # type: ignore[arg-type]  # as a program may say
     with pytest.raises(ConfigError):
-        Retry(times="2")  # type: ignore[arg-type]
+        Retry(times="2")  # type: ignore[arg-type]  # as a part may say
 
 
 async def called(args: Any, key: str) -> str:
