@@ -204,7 +204,5 @@ def _hidden_effects(
         if isinstance(notice, Forked)
         for done in notice.done
     ]
-    own = [
-        described_effect(record, c) for c in record.effects if c.step > at or c.key in changed
-    ]
+    own = [described_effect(record, c) for c in record.effects if c.step > at or c.key in changed]
     return tuple({done.key: done for done in (*gone, *own) if done.key not in told}.values())
