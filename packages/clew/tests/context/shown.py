@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.instructions import PROMPT, SHORT, Instructions
-from clew.context.program_examples import SHIPPED, program_examples
 from clew.context.summary import ASKED
 from clew.context.tool_examples import tool_examples
 from clew.context.variants import VARIANTS, Variant
@@ -31,14 +30,8 @@ TOOLS: Final = (
 
 def shown() -> str:
     """The whole text."""
-    made = (
-        *tool_examples(TOOLS),
-        *tool_examples(TOOLS[1:]),
-        *program_examples((), lambda _: False),
-    )
-    examples = (*DEMONSTRATIONS, *(one.example for one in SHIPPED), *made)
+    examples = (*DEMONSTRATIONS, *tool_examples(TOOLS), *tool_examples(TOOLS[1:]))
     lines = [line for one in examples for line in _example(one)]
-    lines += [encode(one.call).decode() for one in SHIPPED]
     lines += [*_settings("the prompt", PROMPT), PROMPT.text, *_settings("short", SHORT), SHORT.text]
     for variant in VARIANTS:
         lines += _settings(variant.name, variant)

@@ -108,12 +108,17 @@ def test_one_text_is_no_tuple_of_texts(field: str) -> None:
 
 def test_tools_are_described_in_other_words() -> None:
     tool = ToolSpec("look", "Look.", {})
-    assert described(tool, None) is tool
-    assert described(tool, Variant(name="one")) is tool
-    assert described(tool, Variant(name="one", wording={"look": "See."})).description == "See."
-    assert described(tool, Variant(name="one", wording={"ask": "See."})).description == "Look."
-    by_name = Variant(name="one", wording=lambda tool: tool.name.upper())
-    assert described(tool, by_name).description == "LOOK"
+    ask = ToolSpec("ask", "Ask.", {})
+
+    def words(wording: Any) -> list[str]:
+        one = Variant(name="one", wording=wording)
+        return [each.description for each in described([tool, ask], one)]
+
+    assert described([tool, ask], None) == [tool, ask]
+    assert words(None) == ["Look.", "Ask."]
+    assert words({"look": "See."}) == ["See.", "Ask."]
+    assert words({"other": "See."}) == ["Look.", "Ask."]
+    assert words(lambda tool: tool.name.upper()) == ["LOOK", "ASK"]
 
 
 def test_small_models_are_shown_the_ends_of_a_long_result() -> None:

@@ -114,9 +114,9 @@ class TestAnAllowance:
         assert tokens.tripped("").reason == "grant: tokens: 9,100 of 10,000 used"
 
 
-TOOK = Totals(
-    steps=2, usage=Usage(100, cost=0.25), active_ms=5_000, below=3, lost=Usage(50, cost=0.25)
-)
+TOOK = Totals(steps=2, active_ms=5_000, below=3)
+TOOK.charge(Usage(100, cost=0.25))
+TOOK.charge(Usage(50, cost=0.25), lost=True)
 RESERVED = Grant(3, 4, 500, 0.0, 0.25)
 
 

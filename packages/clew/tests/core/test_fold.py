@@ -131,8 +131,17 @@ class TestTotals:
         )
         assert sum_of((one, two)) == Grant(11, 22, 33, 0.0, 0.5, 0, {"a": 3, "b": 1})  # fmt: skip
         assert sum_of((one, one)).cost == 1.0
-        totals = Totals(lost=Usage(cost=0.5), usage=Usage(cost=0.25))
-        assert totals.cost == 0.75
+
+    def test_have_what_calls_took_whether_anybody_saw_it_or_not(self) -> None:
+        totals = Totals()
+        totals.charge(Usage(1, 2, cost=0.25))
+        totals.charge(Usage(3, 4, cost=0.5), lost=True)
+        totals.charge(Usage(10))
+        totals.charge(Usage(20), lost=True)
+        assert (totals.tokens, totals.cost) == (40, 0.75)
+        assert (totals.usage, totals.lost) == (
+            Usage(11, 2, min_cost=0.25), Usage(23, 4, min_cost=0.5),
+        )  # fmt: skip
 
 
 class TestSubRuns:

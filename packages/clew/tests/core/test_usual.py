@@ -105,7 +105,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     Step: {"thought": None, "calls": (), "notices": (), "concluded": False, "asked": ()},
     Totals: {
         "steps": 0, "calls": {}, "usage": Usage(), "active_ms": 0, "below": 0, "capped": {},
-        "lost": Usage(),
+        "lost": Usage(), "tokens": 0, "cost": 0.0,
     },
     Omitted: {"compactions": [], "rewinds": [], "cuts": {}, "hidden": set()},
 }  # fmt: skip
