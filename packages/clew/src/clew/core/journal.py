@@ -422,7 +422,7 @@ class Journal:
             self.words.popleft()  # only now: a store that refuses it is asked again
         for number, body in await self.store.inbox(self.run_id):
             await self.record(admitted(self.trajectory, body), taken=(number,))
-        if self.stopped_before and self.trajectory.stop is not None:
+        if self.trajectory.stop is not None and self.stopped_before:
             await self.record(self.trajectory.stop)  # the last entry says how a run stands
 
     @property
