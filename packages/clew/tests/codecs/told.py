@@ -33,12 +33,13 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Calls, Parameters, Part
 from clew.core.trajectory import Step
-from tests.codecs import replies
+from tests.codecs import edges, replies
 from tests.codecs.call_forms import FAULTY, READ, Spelling
 from tests.codecs.samples import POINT, TEXT, TOOLS, example, prompt_spec, step, tool
 from tests.codecs.spellings import BESIDE, FAULTS, TALK
 from tests.codecs.spellings import SEEN as SEEN_CALLS
 from tests.codecs.spellings import UNSEEN as UNSEEN_CALLS
+from tests.codecs.test_thinking import TAGS
 
 FOLDER: Final = Path(__file__).parent / "told"
 SPEC: Final = AgentSpec("", "", "", "")
@@ -164,6 +165,7 @@ def grammars(codec: Codec) -> Iterator[str]:
         ("no thoughts", replace(few, thought=False), "auto", None),
         ("an answer of a type", prompt_spec(TYPED, tools=()), "auto", None),
         ("no calls, an answer of a type", prompt_spec(TYPED, tools=TOOLS[:1]), "none", None),
+        ("definitions", prompt_spec(tools=(edges.DEFINED,)), "auto", None),
         ("tools to come", prompt_spec(POINT, tools=(), more=TOOLS[:1]), "auto", None),
     )
     for what, spec, calls, tokens in kinds:
@@ -196,6 +198,25 @@ def typed_answers() -> Iterator[str]:
         yield from replies.read(by_name(name), prompt_spec(POINT), replies.ANSWERS)
 
 
+def thinking() -> Iterator[str]:
+    """Calls in thinking and behind it."""
+    now, acts = "now()", "delete(path='a')"
+    for opens, closes in TAGS:
+        texts = (
+            f"{opens}{acts}{closes}{now}",
+            f"{opens}So.{closes}\n{acts}",
+            f"So.{opens}{acts}{closes}Done.",
+            f"{acts}{closes}{now}",
+            f"{opens}{acts}",
+            f"{opens}{closes}",
+        )
+        yield from replies.read(by_name("native"), USUAL, texts)
+    again = ("<think>now()</think>" * count + "Done." for count in range(1, 6))
+    odd = ("[think]now()[/think] 4", '"<think>"now()', "<think>now()</reason>", "</details>now()")
+    more = ("<|end|>now()", "<channel|>now()", "<think>now()</think><think>now()", "</think>now()")
+    yield from replies.read(by_name("native"), USUAL, [*again, *odd, *more])
+
+
 def ended() -> Iterator[str]:
     """Replies that did not end by themselves."""
     texts = (
@@ -221,6 +242,15 @@ FILES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "replies-paper": partial(replies.read, by_name("paper"), USUAL, replies.PAPER),
     "replies-labelled": partial(replies.read, by_name("labelled"), USUAL, replies.LABELLED),
     "replies-json": partial(replies.read, by_name("json"), USUAL, replies.JSON),
+    "values": edges.values,
+    "arguments": edges.arguments,
+    "quotes": edges.quotes,
+    "programs": edges.programs,
+    "unread": edges.unread,
+    "streams-json": partial(edges.streams, by_name("json"), [*edges.THOUGHTS, *replies.JSON]),
+    "streams-labelled": partial(edges.streams, by_name("labelled"), edges.LINES),
+    "streams-paper": partial(edges.streams, by_name("paper"), [*edges.LINES, *replies.PAPER]),
+    "replies-thinking": thinking,
     "replies-typed": typed_answers,
     "replies-ended": ended,
     "cuts-acting": partial(replies.cuts, by_name("native"), USUAL, written(MOVE)),
