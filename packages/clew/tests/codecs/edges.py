@@ -5,6 +5,7 @@ spellings that nobody reads.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from clew.codecs.arguments import example, text_field, typed, types
@@ -269,9 +270,8 @@ def arguments() -> Iterator[str]:
     for schema in SCHEMAS:
         yield f"\n> {schema}"
         yield f"types: {', '.join(sorted(types(schema)))}"
-        yield from (
-            f"{text!r}: {tried(lambda one, of=schema: typed(one, of), text)}" for text in TEXTS
-        )
+        value = partial(typed, schema=schema)
+        yield from (f"{text!r}: {tried(value, text)}" for text in TEXTS)
         yield f"example: {example(tool('one', 'x', x=schema, y=TEXT))}"
         yield f"field: {text_field(tool('one', x=schema).parameters)}"
     yield f"\nfields: {[text_field(each.parameters) for each in TOOLS]}"

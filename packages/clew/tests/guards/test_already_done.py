@@ -93,3 +93,11 @@ async def test_what_nobody_saw_end_may_have_been_done(outcome: Any, told: str) -
 def test_two_such_guards_are_equal_whatever_tools_they_know() -> None:
     assert AlreadyDone({"send": SEND}) == AlreadyDone()
     assert repr(AlreadyDone({"send": SEND})) == "AlreadyDone()"
+
+
+async def test_another_tool_s_effect_is_named_as_it_would_be_had_again() -> None:
+    done = (Done("p:1.1", "post", args_hash("post", {"n": 1}), "post(1)"),)
+    again = agent(act("send", n=1))
+    journal = await start(again, "Go.", MemoryStore(), run_id="f", done=done)
+    (call,) = (await go(again.engine, journal)).calls
+    assert call.verdict is None

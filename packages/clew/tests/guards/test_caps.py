@@ -264,3 +264,34 @@ async def test_a_cap_on_a_tool_is_told_ahead_of_one_on_effects() -> None:
 async def test_a_cap_of_none_lets_nothing_be_called() -> None:
     whole = Whole({"look": 0})
     assert await whole.run(whole.helper(act("look", n=1), act("send", n=1)), HELP) == ["send"]
+
+
+@pytest.mark.parametrize("granted", [1, 2, 3])
+async def test_a_sub_run_makes_no_more_calls_than_it_was_granted(granted: int) -> None:
+    whole = Whole({})
+    given = agent_of([HELP], [whole.helper(looks(4))])
+    limits = Limits(tool_calls=granted + 1)
+    await run(given.replace(limits=limits), "Go.", store=MemoryStore())
+    assert whole.made == ["look"] * granted
+    told = f"all {granted} tool calls granted are used: answer with what is known"
+    assert len([text for text in whole.texts if told in text]) == 4 - granted
+
+
+async def test_a_call_that_a_person_lets_be_made_again_needs_no_place() -> None:
+    """It has its place already: of a call whose end nobody knows."""
+    tries = iter([OSError("the line went dead"), None])
+
+    def send(n: int) -> int:
+        if (error := next(tries)) is not None:
+            raise error
+        return n
+
+    doubtful = tool("send", send, "unsafe", n=NUMBER)
+    moves = [acts(act("send", n=1), act("look", n=1))]
+    limits = Limits(tool_calls=2, unknown="hold", calls_per_tool={"send": 1}, no_progress=None)
+    given = Agent(ScriptedModel([*moves, say("ok")]), [LOOK, doubtful], limits=limits)
+    held = await run(given, "Go.", store=(store := MemoryStore()), run_id="run")
+    assert held.status == "held"
+    await rule("run", "1.1", allow=True, store=store)
+    await resume(given, "run", store=store)
+    assert codes(await read("run", store=store)) == ["", ""]
