@@ -26,7 +26,6 @@ Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 First: TypeAlias = Callable[[Connection], Awaitable[object]]
 """What is done with a new connection before anything else; if it fails, so did the connecting."""
 
-LOG: Final = logging.getLogger("clew")
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # we say what it would warn of
 
 READERS: Final = 4

@@ -4,7 +4,6 @@ Format and messages follow https://developers.openai.com/api/reference/resources
 the service is known to answer.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +12,6 @@ from clew_testing.servers.http_server import array_of, object_of
 from clew_testing.servers.openai_rules import OpenAIRefusal, check_name, check_schema_form
 from clew_testing.servers.openai_schemas import complaint, tool_complaint
 
-_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TOP: Final = frozenset(
     {"model", "input", "instructions", "tools", "tool_choice", "stream", "store", "include", "text"}
     | {"reasoning", "temperature", "top_p", "max_output_tokens", "parallel_tool_calls", "metadata"}

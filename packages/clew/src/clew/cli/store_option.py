@@ -1,6 +1,5 @@
 """Where records lie, and which run a person means."""
 
-import logging
 import os
 import shlex
 from collections.abc import AsyncGenerator
@@ -19,8 +18,6 @@ from clew.stores import (
 )
 from clew.support.nearest_name import did_you_mean
 from clew.support.run_ids import LAST
-
-LOG: Final = logging.getLogger("clew")
 
 MAX_LISTED: Final = 5
 MANY: Final = 100

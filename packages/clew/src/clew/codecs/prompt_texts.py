@@ -85,7 +85,6 @@ class Syntax(msgspec.Struct, frozen=True):
 _ROLES: Final = ("hint", "user", "assistant", "system", "human")
 _SKIPPED: Final = re.compile(r"[\W\d_]+")
 _LOOKALIKES: Final = str.maketrans("аеорсухіѕтнԁнոսαοιτνυρκ", "aeopcyxisthdhnuaoitvupk")
-_COLONS: Final = str.maketrans("\uff1a\ufe55\u2236", ":::")
 _LOOK: Final = 96
 """How far into a line a forged label is looked for, in characters."""
 

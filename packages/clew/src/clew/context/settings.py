@@ -33,13 +33,6 @@ class Context:
         check_argument("compaction", self.compaction, (Compaction, NONE), "Compaction(…) or None")
         check_argument("rewinds", self.rewinds, (Rewinds, NONE), "Rewinds(…) or None")
 
-    @property
-    def undecided(self) -> Self:
-        """The same for a replay: it leaves out nothing by itself, and is fed what was left out."""
-        some = self.compaction
-        compaction = None if some is None else replace(some, by=())
-        return replace(self, compaction=compaction, rewinds=None)
-
     async def review(
         self, trajectory: Trajectory, seconds: float, grace: float
     ) -> Sequence[AnyEvent]:

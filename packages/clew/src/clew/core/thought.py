@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
-from operator import attrgetter
 from typing import Final, TypeVar
 
 import anyio
@@ -17,7 +16,6 @@ from clew.core.events import (
     FINISH,
     Charged,
     Compacted,
-    RawCall,
     Reply,
     Thought,
     Usage,
@@ -29,8 +27,6 @@ from clew.support.errors import TooLongError
 from clew.support.parts import PASSED, broken
 
 LOG: Final = logging.getLogger("clew")
-
-_ARGUMENTS: Final[Callable[[RawCall], str | None]] = attrgetter("arguments")
 
 T = TypeVar("T")
 

@@ -14,9 +14,6 @@ from clew.core.interfaces import Parameters, ToolSpec
 _HELD_TO: Final = frozenset({"pattern", "format", "patternProperties", "propertyNames"})
 """Keywords with regular expressions, whose dialects differ, and names of formats."""
 
-_PLAIN: Final = frozenset({"type", "description", "enum", "items", "properties", "required"})
-"""Keywords that every server takes."""
-
 _NAMED: Final = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
 """Keywords that hold schemas by names of the tool's own."""
 

@@ -70,13 +70,13 @@ def compile_schema(schema: Parameters, noun: str = "argument") -> Validator:
     return _compiled(body, noun)
 
 
-def linear_validator(schema: Parameters, noun: str = "field") -> Validator:
+def linear_validator(schema: Parameters) -> Validator:
     """The validator of a schema whose patterns take a time linear in the text, for foreign texts.
 
     A pattern that looks back or ahead has none. Raises `ConfigError` for such a schema, and for one
     that is none.
     """
-    return _compiled(encode(schema), noun, linear=True)
+    return _compiled(encode(schema), "field", linear=True)
 
 
 def problems(schema: Parameters, value: Json, noun: str = "argument") -> list[str]:

@@ -1,13 +1,9 @@
 """How a run is forgotten in an SQLite file, and which blobs go with it."""
 
-import re
 import sqlite3
 from typing import Final
 
 from clew.stores.refusals import still_shared
-
-# The digest of a blob as an event names it. What only looks like one keeps a blob that could go.
-_DIGEST: Final = re.compile(rb'"([0-9a-f]{64})"')
 
 _SHARED_BY: Final = """
     SELECT run_id FROM forks JOIN runs USING (number) WHERE base = ? ORDER BY number LIMIT 1"""

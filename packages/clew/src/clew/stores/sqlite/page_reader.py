@@ -23,7 +23,6 @@ _ABOVE: Final = 5  # a page that leads to pages of a table
 _HEAD: Final = {13: 8, 10: 8, 2: 12}  # bytes before the places of the cells
 # Where a file says how many pages it has, where its free ones begin, and what program it is of.
 _PAGES, _FREE, _OURS = 28, 32, 68
-_SEQ: Final = (1 << 32) - 1
 _WRITES: Final = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _INTS: Final = (0, 1, 2, 3, 4, 6, 8)  # bytes of an integer, by its type
 
