@@ -58,8 +58,6 @@ def test_what_is_usual() -> None:
     assert ContextRow(1, 2, 3) == ContextRow(1, 2, 3, upto=0, cuts=0, hidden=0, new=())
     assert CallEstimate() == CallEstimate(opening=0, answer=None, shape=None, visible_chars=None)
     assert Context(retrieval=None, compaction=Compaction(), rewinds=None) == CONTEXT
-    assert CONTEXT.undecided == Context(compaction=Compaction(by=()), rewinds=None)
-    assert Context(compaction=None, rewinds=Rewinds()).undecided == Context(compaction=None)
     assert (BACKTRACK, VERSION, MODEL) == ("backtrack", "backtrack/1", "model")
     assert (REPEATED, REJECTED, CRITIC) == ("clew: repeated", "clew: rejected", "clew: critic")
     assert {REPEATED, REJECTED, CRITIC} == OWN

@@ -67,7 +67,6 @@ def test_a_variant_fits(
 ) -> None:
     info = ModelInfo(model, billions=billions)
     one = Variant(name="one", **variant)
-    assert one.fits(info, native=native) == fits
     assert matching([one], info, native=native) == (one if fits else None)
 
 
