@@ -15,7 +15,7 @@ from clew.codecs.own_literals import only_literals
 from clew.codecs.quoted_answers import has_no_quotes, without_quotes
 from clew.codecs.schema_references import resolved
 from clew.core.codec import Codec, Parsed, PromptSpec
-from clew.core.events import Action, Reply
+from clew.core.events import Action, RawCall, Reply
 from clew.core.interfaces import Parameters
 from tests.codecs.samples import POINT, TEXT, TOOLS, prompt_spec, tool
 from tests.codecs.unread_calls import ASKED, SPELLINGS
@@ -327,3 +327,88 @@ def unread() -> Iterator[str]:
         words = kind_of(ASKED, f"I hope so. {texts[0]}") + kind_of(ASKED, f"{texts[0]} and more")
         halves = "".join(kind_of(ASKED, texts[0][:at]) for at in range(4, len(texts[0]), 4))
         yield f"{spelling!r}: {whole}, {less}, {words}, {halves}"
+
+
+# ---------------------------------------------------------------------------- beside other words
+
+AHEAD: Final = (
+    "",
+    "I look.\n",
+    "I look: ",
+    f"{'So it is. ' * 24}\n\n",
+    "For example:\n",
+    "<param>\n",
+)
+BEHIND: Final = ("", "\n```", "}", " and more", "\n\nIt is done.", "\n</tool_call>", "\nnow()")
+SHAPES: Final[dict[str, Callable[[str], str]]] = {
+    "as it is": str,
+    "Hermes": "<tool_call>{}</tool_call>".format,
+    "a fence": "```json\n{}\n```".format,
+    "a fence of calls": "```tool_call\n{}\n```".format,
+    "inline": "`{}`".format,
+    "a list": "[{}]".format,
+    "never closed": "<tool_call>{}".format,
+}
+MADE: Final = {
+    "reads": '{"name": "search", "arguments": {"query": "a"}}',
+    "acts": '{"name": "delete", "arguments": {"path": "a"}}',
+    "answers": '{"name": "finish", "arguments": {"answer": "4"}}',
+    "unknown": '{"name": "nonesuch", "arguments": {"a": 1}}',
+    "lacks": '{"name": "search", "arguments": {}}',
+    "of a type": '{"name": "web_search", "arguments": {"query": "a", "limit": 1.5}}',
+    "in Python": 'search(query="a")',
+    "acting in Python": 'delete(path="a")',
+    "tags": "<function=search><parameter=query>a</parameter></function>",
+    "acting tags": "<function=delete>\n<parameter=path>\na\n</parameter>\n</function>",
+    "labels": 'Action: search\nAction Input: {"query": "a"}',
+    "acting labels": 'Action: delete\nAction Input: {"path": "a"}',
+}
+
+
+def _outcome(parsed: Parsed | None) -> str:
+    if parsed is None:
+        return "none"
+    calls = " ".join(f"{action.name} {action.args}" for action in parsed.actions)
+    fault = parsed.fault.partition(". Call a tool")[0]
+    thought = f"{parsed.text[:8]!r}…{parsed.text[-8:]!r}" if parsed.text and not fault else ""
+    told = (calls, fault, thought, ", ".join(parsed.repairs[1:]))
+    return "answer" if parsed.answer is not None else "; ".join(filter(None, told))
+
+
+def beside() -> Iterator[str]:
+    """A call in some shapes, with words ahead of it and behind it: which come to the same."""
+    codec, spec = Native(), prompt_spec()
+    for what, call in MADE.items():
+        for shape, put in SHAPES.items():
+            outcomes: dict[str, list[str]] = {}
+            for before, ahead in enumerate(AHEAD):
+                for after, behind in enumerate(BEHIND):
+                    text = f"{ahead}{put(call)}{behind}"
+                    outcome = _outcome(codec.parse(spec, Reply(text)))
+                    outcomes.setdefault(outcome, []).append(f"{before}{after}")
+            yield f"\n=== {what}, {shape}"
+            yield from (f"{' '.join(places)}: {outcome}" for outcome, places in outcomes.items())
+
+
+def beside_native() -> Iterator[str]:
+    """The same beside a call of the provider's own: whether the words stay, and which."""
+    codec, spec = Native(), prompt_spec()
+    own = (RawCall("search", '{"query": "a"}', "c"), RawCall("delete", '{"path": "a"}', "d"))
+    for what, call in MADE.items():
+        outcomes: dict[str, list[str]] = {}
+        for number, put in enumerate(SHAPES.values()):
+            for before, ahead in enumerate(AHEAD[:3]):
+                for after, behind in enumerate(BEHIND[:5]):
+                    reply = Reply(f"{ahead}{put(call)}{behind}", calls=own)
+                    parsed = codec.parse(spec, reply)
+                    told = parsed.fault[:20] or f"{parsed.text[:8]!r}…{parsed.text[-8:]!r}"
+                    told += f" {len(parsed.actions)} {', '.join(parsed.repairs)}"
+                    outcomes.setdefault(told, []).append(f"{number}{before}{after}")
+        yield f"\n=== {what}"
+        yield from (f"{' '.join(places)}: {outcome}" for outcome, places in outcomes.items())
+
+
+def traces(texts: Sequence[str], spec: PromptSpec) -> Iterator[str]:
+    """Markup that names a tool, and prose that does, at every third of its signs."""
+    for text in texts:
+        yield "".join(kind_of(spec, text[:at]) for at in (*range(2, len(text), 3), len(text)))

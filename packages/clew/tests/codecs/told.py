@@ -39,6 +39,8 @@ from tests.codecs.samples import POINT, TEXT, TOOLS, example, prompt_spec, step,
 from tests.codecs.spellings import BESIDE, FAULTS, TALK
 from tests.codecs.spellings import SEEN as SEEN_CALLS
 from tests.codecs.spellings import UNSEEN as UNSEEN_CALLS
+from tests.codecs.test_call_traces import ASKED as TRACED
+from tests.codecs.test_call_traces import MARKUP, PROSE
 from tests.codecs.test_thinking import TAGS
 
 FOLDER: Final = Path(__file__).parent / "told"
@@ -247,6 +249,10 @@ FILES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "quotes": edges.quotes,
     "programs": edges.programs,
     "unread": edges.unread,
+    "beside": edges.beside,
+    "beside-native": edges.beside_native,
+    "traces-markup": partial(edges.traces, MARKUP, TRACED),
+    "traces-prose": partial(edges.traces, PROSE, TRACED),
     "streams-json": partial(edges.streams, by_name("json"), [*edges.THOUGHTS, *replies.JSON]),
     "streams-labelled": partial(edges.streams, by_name("labelled"), edges.LINES),
     "streams-paper": partial(edges.streams, by_name("paper"), [*edges.LINES, *replies.PAPER]),
