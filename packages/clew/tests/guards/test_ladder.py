@@ -291,6 +291,61 @@ async def test_a_refused_repetition_between_others_does_not_end_a_run() -> None:
     assert answered(record)
 
 
+# ------------------------------------------------------------------------------------ what is said
+
+
+def words_of(record: Trajectory) -> list[str]:
+    """What hints and refusals say, in order."""
+    return [
+        *(call.hints[0].verdict.reason for call in record.calls if call.hints),
+        *(
+            call.observation.text
+            for call in record.calls
+            if call.observation is not None and call.observation.code == REFUSED
+        ),
+    ]
+
+
+async def test_the_words_of_the_ladder() -> None:
+    guard = NoProgress(hint=2, refuse=3)
+    hint, *refused = words_of(await played([act("look", n=1)] * 3, [looks()], guard=guard))
+    assert hint == (
+        "this is call number 2 of the same kind; the ones before gave the same result. Try "
+        "something else unless a change is to be expected."
+    )
+    told = (
+        "look gave the same result 2 times: it will not be called again like this. Ask something "
+        "else, use another tool, or finish with what is known."
+    )
+    assert [text.partition(f"{REFUSED}: ")[2] for text in refused] == [told]
+
+
+async def test_the_words_of_the_ladder_that_withholds() -> None:
+    guard = NoProgress(hint=3, refuse=4, withhold=True)
+    names = looks(returns=lambda: ["a1"])
+    (hint,) = words_of(await played([act("look", n=1)] * 3, [names], guard=guard))
+    assert hint == (
+        "this call was made before, with the same result. Open what was found and not opened yet "
+        "(a1), ask something else, or finish with what the observations say, in the form that the "
+        "question asks for."
+    )
+
+
+async def test_the_words_of_the_ladder_in_other_words() -> None:
+    guard = NoProgress(reworded_hint=2, reworded=3)
+    moves = [act("look", n=n) for n in range(3)]
+    hint, *refused = words_of(await played(moves, [looks()], guard=guard))
+    assert hint == (
+        "look gave the same result in the last 1 steps, however it was asked. Try another tool, or "
+        "answer with what is known."
+    )
+    told = (
+        "look gave the same result in 2 steps, whatever it was asked: it will not be asked again "
+        "now. Use what is known, try another tool, or finish."
+    )
+    assert [text.partition(f"{REFUSED}: ")[2] for text in refused] == [told]
+
+
 # ------------------------------------------------------------------------------------ what is given
 
 
