@@ -23,8 +23,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from benchmarks.processes import ROOT, environment
 from clew import Agent, Limits, MemoryStore, Tool, read, run, tool
-from clew.concurrency.resources import resources
 from clew.core.interfaces import CALL, CallContext
+from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew_mcp import McpServer, mcp_tools
 from clew_mcp.connection import open_connection

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import clew
 from clew import Agent, MemoryStore, Tool
-from clew.concurrency.resources import resources
+from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
 from durability.mcp import MODULES, HttpServer, free_port

@@ -12,9 +12,9 @@ import msgspec
 import clew
 from clew import Agent, ClewError, Tool, Trajectory, open_store
 from clew.agent.runner import has_begun
-from clew.concurrency.resources import resources
 from clew.core.events import Attempt, Effect
 from clew.core.interfaces import Append, Store
+from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
 from durability.mcp_server import Era, Strike, World

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from clew import Agent, Limits, MemoryStore, open_store, read, run, tool
-from clew.concurrency.resources import resources
 from clew.interfaces import Store
+from clew.support.resources import resources
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew_code.programs import Executor, Monty, code_tool
 from clew_code.programs.process import SandboxedPython

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, StoreError, Trajectory, read, replay, resume, run
-from clew.concurrency.resources import resources
 from clew.core.interfaces import Append
+from clew.support.resources import resources
 from clew.testing import ScriptedModel, act, say
 from clew_code.programs import CodeLimits, Executor, Monty, Session, code_tool
 from tests.code.plain import Plain

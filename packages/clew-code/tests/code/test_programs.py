@@ -23,7 +23,7 @@ from clew import (
     run,
     tool,
 )
-from clew.concurrency.resources import resources
+from clew.support.resources import resources
 from clew.testing import ScriptedModel, act, acts, say
 from clew_code.programs import CodeLimits, Monty, code_tool, run_code
 from clew_code.programs.report import NOTHING_PRINTED

@@ -25,7 +25,7 @@ import anyio
 import httpx2
 
 from clew import Agent, MemoryStore, Tool, pending_approvals, resume, rule, run
-from clew.concurrency.resources import resources
+from clew.support.resources import resources
 from clew.testing import ScriptedModel, acts, finish
 from clew.testing.models import Move, act
 from clew_mcp import McpAuth, McpServer, mcp_tools

@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 from clew import Agent, MemoryStore, Result, Tool, Trajectory, read, resume, rule, run
-from clew.concurrency.resources import resources
 from clew.core.events import Attempt, Entry, Observation
+from clew.support.resources import resources
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew_mcp import mcp_tools
 from tests.core.play import copy

@@ -20,8 +20,8 @@ from clew import (
     rule,
     run,
 )
-from clew.concurrency.resources import resources
 from clew.core.events import Action
+from clew.support.resources import resources
 from clew.testing import Move, ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
 from clew_mcp.connection import open_connection

@@ -7,8 +7,8 @@ import anyio
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, Tool, read, resume, rule, run
-from clew.concurrency.resources import resources
 from clew.core.events import Observation
+from clew.support.resources import resources
 from clew.testing.models import Move, ScriptedModel, act, finish
 from clew_mcp import mcp_tools
 from tests.mcp.servers import definition, plain_server

@@ -145,7 +145,7 @@ async def test_outside_a_run_nobody_owns_it() -> None:
 async def test_one_that_does_not_close_in_time_is_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("clew.concurrency.resources.GRACE", 0.01)
+    monkeypatch.setattr("clew.support.resources.GRACE", 0.01)
     ended = anyio.Event()
 
     @asynccontextmanager

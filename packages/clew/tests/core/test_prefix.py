@@ -15,10 +15,10 @@ from clew.context import PROMPT, Instructions
 from clew.context.view import RESTATE_CHARS
 from clew.core.events import Json, RawCall, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
-from clew.core.prompt_parts import Parts, joined
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
+from clew.support.prompt_parts import Parts, joined
 from clew.testing.models import act, say
 from clew_testing.servers.anthropic_server import AnthropicServer
 from clew_testing.servers.openai_server import OpenAIServer, Say

@@ -14,11 +14,11 @@ from typing import Final
 import anyio
 
 from clew import ConfigError, StoreError, Trajectory
-from clew.concurrency.resources import Resources
 from clew.concurrency.tasks import one_error
 from clew.core.journal import load
 from clew.interfaces import RunInfo
 from clew.stores.locks import claim
+from clew.support.resources import Resources
 from clew.workers import Agents, OnWorkerEvent, WorkerConfig
 from clew.workers.backoff import FIRST, MAX_DELAY, Backoff
 from clew.workers.gate import RunGate

@@ -8,11 +8,11 @@ import msgspec
 
 from clew import ConfigError, Trajectory, Usage
 from clew.agent_files import agent_named
-from clew.concurrency.resources import Resources
 from clew.core.journal import load
 from clew.interfaces import Json
 from clew.stores import open_store
 from clew.stores.locks import SharedStore, claim, shared
+from clew.support.resources import Resources
 from clew.workers import Agents, Standing
 from clew.workers.agents import KnownAgents
 from clew.workers.gate import RunGate

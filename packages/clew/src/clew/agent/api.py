@@ -26,7 +26,6 @@ from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Result, complete_result
 from clew.agent.runner import drive, start, start_fork, take_up
 from clew.concurrency.portal import twin
-from clew.concurrency.resources import resources
 from clew.concurrency.tasks import OwnTask, one_error
 from clew.core.codec import Codec, Shape
 from clew.core.events import Changed, Entry, Json, Note, text_parts
@@ -41,6 +40,7 @@ from clew.stores.locks import at_work
 from clew.stores.memory import MemoryStore
 from clew.support.arguments import check_argument, check_callable, check_number
 from clew.support.errors import ConfigError, ModelError
+from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
 from clew.support.settings import check_text
 

@@ -14,8 +14,8 @@ from clew.context.visible import goal_of, visible_step
 from clew.core.codec import Codec, Constrains, Describes, PromptSpec
 from clew.core.events import EFFECTFUL, Code, Compacted, Fingerprints, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
-from clew.core.prompt_parts import Parts
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
+from clew.support.prompt_parts import Parts
 
 RESTATE_CHARS: Final = 24_000
 """After so much since a person's words were last said, the prompt's tail says them again.
@@ -143,7 +143,7 @@ class View:
         self._describes = codec if not codec.native and isinstance(codec, Describes) else None
         self._told: dict[tuple[str, ...], tuple[Part, ...]] = {(): ()}
         self._rendered: list[_Rendered] = []
-        self._parts = Parts()
+        self._parts: Parts[Part] = Parts()
         self._compaction: Compacted | None = None
         self._rewinds = 0
 

@@ -10,7 +10,6 @@ from functools import partial
 import anyio
 import msgspec
 
-from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.core.budget import Standing
 from clew.core.engine import Engine
@@ -34,6 +33,7 @@ from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
 from clew.core.thought import in_time, think
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.support.resources import resources
 
 
 async def run(engine: Engine, journal: Journal) -> Trajectory:

@@ -13,11 +13,11 @@ from typing import Final, Protocol
 import anyio
 import msgspec
 
-from clew.concurrency.turns import IfBusy, TurnTakenError, turn
 from clew.core.interfaces import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Locks
 from clew.stores.refusals import being_worked_on
+from clew.stores.turns import IfBusy, TurnTakenError, turn
 from clew.stores.user_store import location_of
 from clew.support.errors import ConfigError, StoreError
 

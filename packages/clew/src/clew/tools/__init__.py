@@ -3,8 +3,8 @@
 `clew.toolbox` has the tools that ship; `clew.tools.retrieval` finds those to show among many.
 """
 
-from clew.concurrency.resources import close_resource, hold_open, resources
 from clew.concurrency.threads import threads_at_work
+from clew.support.resources import close_resource, hold_open, resources
 from clew.tools.function import tool
 from clew.tools.signature import Key
 

@@ -11,7 +11,6 @@ import anyio
 from clew.agent.agent import Agent
 from clew.agent.broken_runs import idle_openings, too_often
 from clew.agent.runner import leave, record_failure, take_up
-from clew.concurrency.resources import resources
 from clew.core.events import Entry, Stop, Thought
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
@@ -20,6 +19,7 @@ from clew.core.trajectory import Trajectory
 from clew.stores.locks import SharedStore, release_quietly
 from clew.support.error_text import described, message_of
 from clew.support.errors import ClewError, ConfigError, FencedError, ModelError, StoreError
+from clew.support.resources import resources
 from clew.workers.gate import RunGate, RunSlot
 
 LOG: Final = logging.getLogger("clew")

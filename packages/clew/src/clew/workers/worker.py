@@ -7,12 +7,12 @@ from typing import Protocol
 import anyio
 import anyio.abc
 
-from clew.concurrency.resources import resources
 from clew.concurrency.tasks import one_error
 from clew.core.interfaces import RunInfo
 from clew.stores.listing import stops
 from clew.stores.locks import SharedStore, claim, fingerprint_of, release_quietly
 from clew.support.errors import StoreError
+from clew.support.resources import resources
 from clew.workers.backoff import Backoff
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.poller import Poller

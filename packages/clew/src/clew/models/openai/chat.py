@@ -14,7 +14,6 @@ except ModuleNotFoundError as missing:
 
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
-from clew.core.prompt_parts import joined
 from clew.models.history import IN_CHAT
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
@@ -34,6 +33,7 @@ from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.tool_names import ToolNameMap
 from clew.models.validate import params_of
+from clew.support.prompt_parts import joined
 
 __all__ = ["openai_chat"]
 

@@ -14,7 +14,6 @@ except ModuleNotFoundError as missing:
 
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
-from clew.core.prompt_parts import joined
 from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
@@ -27,6 +26,7 @@ from clew.models.openai.responses_reply import ResponsesReplyBuilder
 from clew.models.tool_names import ToolNameMap
 from clew.models.tool_schema import LEVELS
 from clew.models.validate import params_of
+from clew.support.prompt_parts import joined
 
 __all__ = ["openai_responses"]
 

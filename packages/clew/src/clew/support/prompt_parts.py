@@ -7,11 +7,12 @@ of it: what is written for a prompt is written for its new parts only.
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import overload
+from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 
-from clew.core.interfaces import Part
+Part = TypeVar("Part")
+"""A part of a prompt: nothing is asked of it here."""
 
 
 class _Joined(msgspec.Struct):
@@ -24,11 +25,11 @@ class _Joined(msgspec.Struct):
 class _Shared(msgspec.Struct):
     """What the prompts of a run have in common."""
 
-    parts: list[Part]
+    parts: list[Any]
     memory: dict[str, _Joined]
 
 
-class Parts(Sequence[Part]):
+class Parts(Sequence[Part], Generic[Part]):
     """The first parts of a list that only grows; all its prompts share the memory of it."""
 
     __slots__ = ("_count", "_shared")
@@ -38,7 +39,7 @@ class Parts(Sequence[Part]):
         self._shared = _Shared(list(parts), {}) if shared is None else shared
         self._count = len(self._shared.parts)
 
-    def grown(self, more: Sequence[Part]) -> "Parts":
+    def grown(self, more: Sequence[Part]) -> "Parts[Part]":
         """These and more: the list goes on where this is its end, and is copied where it is not."""
         if len(self._shared.parts) != self._count:
             return Parts((*self, *more))
@@ -58,9 +59,10 @@ class Parts(Sequence[Part]):
     def __getitem__(self, index: slice) -> Sequence[Part]: ...
 
     def __getitem__(self, index: int | slice) -> Part | Sequence[Part]:
+        parts: list[Part] = self._shared.parts
         if isinstance(index, slice):
-            return self._shared.parts[: self._count][index]
-        return self._shared.parts[range(self._count)[index]]
+            return parts[: self._count][index]
+        return parts[range(self._count)[index]]
 
     def joined(self, key: str, written: Callable[[Part], bytes]) -> bytes:
         """All of them as bytes, with commas between; `key` names the manner of `written`."""
