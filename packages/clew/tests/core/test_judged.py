@@ -30,10 +30,10 @@ from clew.core.interfaces import Part, Tool
 from clew.core.moves import next_move
 from clew.core.pending import pending_here
 from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
-from clew.core.prompt_parts import Parts, joined
 from clew.core.trajectory import Trajectory
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError
+from clew.support.prompt_parts import Parts, joined
 from clew.testing.models import ScriptedModel
 from tests.core.records import look, more, record, thought
 
