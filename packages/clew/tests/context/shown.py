@@ -5,6 +5,7 @@
 writes shown.txt anew: another word in it is another prompt for every model that was measured.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -57,4 +58,7 @@ def _settings(name: str, given: Instructions | Variant) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    SHOWN.write_text(shown(), "utf-8")
+    if "--print" in sys.argv:
+        sys.stdout.buffer.write(shown().encode())
+    else:
+        SHOWN.write_text(shown(), "utf-8")

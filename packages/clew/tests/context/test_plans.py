@@ -31,6 +31,7 @@ from clew.core.events import (
     text_parts,
 )
 from clew.core.trajectory import Trajectory
+from clew.support.errors import PartError
 from tests.core.records import look, more, record, thought
 
 LEFT_OUT = (
@@ -327,6 +328,13 @@ class TestACompaction:
             less = compacting(by=(cuts,)).due(long_run(10), Usage(1_001, 0))
             assert (less is not None) == made, "nine tenths of the prompt"
         assert compacting(by=()).due(long_run(9), Usage(901, 0)) is None
+
+    def test_by_ones_own_compactor_changes_the_plan_at_once(self) -> None:
+        def gives(one: CompactionPlan) -> Any:
+            return 7
+
+        with pytest.raises(PartError, match="nothing, and change the draft at once"):
+            compacting(by=(gives,)).due(long_run(10), Usage(1_001, 0))
 
     def test_can_be_forced_once(self) -> None:
         run = long_run(90)

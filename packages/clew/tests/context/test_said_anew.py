@@ -72,6 +72,18 @@ def test_the_question_is_said_again_after_24_000_characters(chars: int, again: b
     assert end(run) == ("The question again: Where?" if again else "")
 
 
+def test_the_characters_of_several_steps_add_up() -> None:
+    run = record(thought(look()), Observation("1.1", prose(11_000)))
+    more(run, thought(look()), Observation("2.1", prose(11_000)))
+    assert end(run) == ""
+    more(run, thought(look()), Observation("3.1", prose(3_000)))
+    assert end(run) == "The question again: Where?"
+    more(run, thought(look()), Observation("4.1", prose(23_000)))
+    assert end(run) == "", "they are counted from where it was said again"
+    more(run, thought(look()), Observation("5.1", prose(1_000)))
+    assert end(run) == "The question again: Where?"
+
+
 def test_what_a_person_last_said_is_said_again_and_then_counted_anew() -> None:
     long = Observation("1.1", prose(25_000))
     run = record(said("Never mind."), said("And when?"), thought(look()), long)

@@ -7,6 +7,7 @@ import pytest
 from clew.context import PROMPT, Instructions
 from clew.context.instructions import MARKED, SHORT, instructions
 from clew.context.variants import (
+    SHAPES,
     VARIANTS,
     Variant,
     billions_in,
@@ -124,6 +125,8 @@ def test_small_models_are_shown_the_ends_of_a_long_result() -> None:
     assert shortened("x" * 8_000) == "x" * 8_000
     text = "a" * 6_000 + "b" * 1_234 + "c" * 2_000
     told = "[1,234 characters left out here]"
+    assert [*SHAPES.values()] == [shortened]
+    assert [*SHAPES] == ["clew.prompts.variants.shortened"], "as records name it"
     assert shortened(text) == f"{'a' * 6_000}\n{told}\n{'c' * 2_000}"
 
 
