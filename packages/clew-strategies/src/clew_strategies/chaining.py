@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from clew import Agent, ConfigError, Limits
 from clew.interfaces import Json
-from clew.support.settings import check_by_name
 from clew_strategies.interface import NoAnswerError, Runs
 from clew_strategies.limits import scaled_limits
+from clew_strategies.policy import check_by_name
 from clew_strategies.roles import Role
 
 

@@ -269,3 +269,11 @@ def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = N
         context=Context(compaction=None),
         seed=like.seed,
     )
+
+
+def check_by_name(what: str, names: object) -> None:
+    """Raise `ConfigError` for what is not given by name."""
+    if not isinstance(names, Mapping):
+        kind = type(names).__name__
+        message = f'{what} is of type {kind}: give each by its name, as {{"first": …}}'
+        raise ConfigError(message, field=what.rpartition(" ")[2])

@@ -8,10 +8,10 @@ import msgspec
 
 from clew import Agent, ConfigError, Limits
 from clew.interfaces import Json
-from clew.support.settings import check_by_name
 from clew_strategies.default_roles import typed_agent
 from clew_strategies.interface import NoAnswerError, Runs
 from clew_strategies.limits import scaled_limits
+from clew_strategies.policy import check_by_name
 from clew_strategies.roles import Role
 
 CHOOSE: Final = (

@@ -3,7 +3,7 @@
 import math
 import types
 import typing
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, Union
 
@@ -62,14 +62,6 @@ def check_minimum(part: object, *names: str, minimum: int = 1, who: str = "") ->
         if (number := getattr(part, name)) < minimum:
             message = f"{who or type(part).__name__}: {name} is {number}: give {minimum} or more"
             raise ConfigError(message, field=name)
-
-
-def check_by_name(what: str, names: object) -> None:
-    """Raise `ConfigError` for what is not given by name."""
-    if not isinstance(names, Mapping):
-        kind = type(names).__name__
-        message = f'{what} is of type {kind}: give each by its name, as {{"first": …}}'
-        raise ConfigError(message, field=what.rpartition(" ")[2])
 
 
 def check_options(what: str, names: Collection[str], known: Collection[str]) -> None:
