@@ -1,6 +1,7 @@
 """The worked examples that ship: an agent shows those that fit it, or says that there are none."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def search(year: int) -> str:
 def test_a_tool_of_that_name_that_takes_something_else_is_another_tool(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="0 that ship or can be made fit this agent"):
         Agent("offline", [search], prompt=PROMPT.replace(examples=1))
-    hidden = [Tool(**{**vars(one), "hidden": True}) for one in tools_of(PAPER, tmp_path)]
+    hidden = [replace(one, hidden=True) for one in tools_of(PAPER, tmp_path)]
     with pytest.raises(ConfigError, match="0 that ship or can be made fit"):
         Agent("offline", hidden, prompt=PROMPT.replace(examples=1))
 

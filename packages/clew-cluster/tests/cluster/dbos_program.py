@@ -16,6 +16,7 @@ import anyio
 from clew import Agent, Tool
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, acts, finish
+from clew.tools import Attempts
 from clew.workers import WorkerConfig, WorkerEvent, work
 from clew_cluster.postgres.store import PostgresStore
 from tests.core.scenarios import Ledger
@@ -46,8 +47,8 @@ def agent_of(folder: Path, gate: anyio.Event | None = None) -> Agent:
     tools = [
         Tool("send", "Send it.", NOTHING, effect("send")),
         Tool("put", "Put it.", NOTHING, effect("put"), effect="idempotent"),
-        Tool("post", "Post it.", NOTHING, effect("post"), probe=happened),
-        Tool("wait", "Wait.", NOTHING, wait, effect="read", timeout=60),
+        Tool("post", "Post it.", NOTHING, effect("post"), attempts=Attempts(probe=happened)),
+        Tool("wait", "Wait.", NOTHING, wait, effect="read", attempts=Attempts(timeout=60)),
     ]
     script = [
         acts(act("send"), act("put"), act("post")),

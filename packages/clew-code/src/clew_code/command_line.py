@@ -14,6 +14,7 @@ from clew import ConfigError, Observation, Tool
 from clew.interfaces import EFFECTFUL, Effect, Json, Parameters
 from clew.support.errors import ToolError
 from clew.support.json_values import text_or_json
+from clew.tools import Attempts
 from clew.tools.run_process import SLACK, Ran, check_variables, environment, run_process
 from clew.tools.schema import checked
 
@@ -57,7 +58,7 @@ def program(
     named in `env`. The result is `{exit_code, stdout, stderr}`, whatever the exit code; of each
     stream the first and last half of `limit` bytes are kept, and bytes that are no UTF-8 become
     U+FFFD. At the deadline its process group is ended, and what it wrote so far is shown.
-    (`Tool.timeout` is a few seconds more.) Raises `ConfigError` where something does not fit.
+    (`Attempts.timeout` is a few seconds more.) Raises `ConfigError` where something does not fit.
     """
     if not argv:
         message = f"program {name}: argv is empty; its first element is the program"
@@ -82,8 +83,8 @@ def program(
         variables=check_variables(env),
         limit=limit,
     )
-    made = Tool(name, description, schema, call, effect=effect, timeout=timeout, result=RESULT)
-    return replace(checked(made), timeout=timeout + SLACK)
+    made = checked(Tool(name, description, schema, call, effect=effect, attempts=Attempts(timeout)))
+    return replace(made, result=RESULT, attempts=Attempts(timeout + SLACK))
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,7 +219,7 @@ async def test_at_the_deadline_the_whole_group_is_ended_and_its_output_kept(
     assert found.text.startswith(f"ERROR: timeout: run did not end in {seconds} s and was stopped")
     assert words in found.text
     assert found.text.endswith("begun\n\ntrouble\n")
-    assert family(effect=effect, timeout=2).timeout > 2
+    assert family(effect=effect, timeout=2).attempts.timeout > 2
 
 
 async def test_who_ignores_the_first_signal_gets_the_second(tmp_path: Path) -> None:

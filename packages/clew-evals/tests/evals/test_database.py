@@ -99,7 +99,7 @@ async def test_tools_have_the_effects_that_are_said(tmp_path: Path) -> None:
     }
     assert member.description == "Look a member up."
     assert lend.parameters["required"] == ["book", "member"]
-    assert member.probe is None
+    assert member.attempts.probe is None
     script = [act("set_email", member="ada", email="ada@new.example")]
     script += [act("write_letter", member="ada", text="Hello"), finish("done")]
     assert (await played(there, 1, *script))[1] == 1.0
@@ -177,11 +177,11 @@ async def test_an_episode_is_one_runs(tmp_path: Path) -> None:
     async with there.open(case) as episode:
         (_, lend, _, _) = episode.tools
         args = {"book": "b3", "member": "ada"}
-        assert lend.probe is not None
-        assert await lend.probe(args, "one:1.1") is None
+        assert lend.attempts.probe is not None
+        assert await lend.attempts.probe(args, "one:1.1") is None
         assert await lend.call(args, "one:1.1") == "lent Weirs to ada"
         assert await lend.call(args, "one:1.1") == "lent Weirs to ada"  # once for its key
-        assert await lend.probe(args, "one:1.1") == "lent Weirs to ada"
+        assert await lend.attempts.probe(args, "one:1.1") == "lent Weirs to ada"
         with pytest.raises(Exception, match="this episode is that of run one"):
             await lend.call(args, "two:1.1")
 

@@ -280,8 +280,8 @@ async def test_a_game_that_hangs_is_lost_and_stays_so() -> None:
     async with there.open(there.cases[0]) as episode:
         await episode.catch_up(record)
         (tool,) = episode.tools
-        assert tool.probe is not None
-        for asked in (tool.call, tool.probe):
+        assert tool.attempts.probe is not None
+        for asked in (tool.call, tool.attempts.probe):
             with pytest.raises(Exception, match="is lost"):
                 await asked({"command": "look"}, "r:9.1")
         assert await episode.reward(record) == reward == 0.0

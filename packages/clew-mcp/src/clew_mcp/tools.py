@@ -11,6 +11,7 @@ from typing import Any, Final
 from clew import ConfigError, Tool, ToolError
 from clew.concurrency.portal import twin
 from clew.interfaces import Effect, Json, Model, Parameters, Trust
+from clew.tools import Attempts
 from clew.tools.definitions import Published, publish
 from clew.tools.schema import checked, compile_schema
 from clew_mcp.guard import PinGuard
@@ -264,7 +265,7 @@ def _further(server: McpServer, pinned: PinnedServer) -> Iterable[Tool]:
                     about.format(name=server.name),
                     parameters,
                     partial(_ask, pinned, name),
-                    timeout=server.timeout,
+                    attempts=Attempts(timeout=server.timeout),
                 )
 
 

@@ -10,6 +10,7 @@ from clew import ConfigError, Tool
 from clew.concurrency.tasks import one_error
 from clew.interfaces import Json
 from clew.support.error_text import described
+from clew.tools import Attempts
 from clew.tools.schema import checked
 from clew_web.access_policy import Reach, reach_of_environment
 from clew_web.baidu import baidu
@@ -81,7 +82,7 @@ def web_search(
             parameters=parameters(languages=True),
             call=call,
             effect="read",
-            timeout=out.seconds * (1 if at_once else wanted) + SLACK,
+            attempts=Attempts(timeout=out.seconds * (1 if at_once else wanted) + SLACK),
             trust="untrusted",
             examples=({"query": "Skerryvore lighthouse engineer"},),
         )

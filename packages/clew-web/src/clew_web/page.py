@@ -11,6 +11,7 @@ from protego import Protego
 from clew import Evidence, Observation, Tool
 from clew.interfaces import Json
 from clew.toolbox.docs.passages import Passage
+from clew.tools import Attempts
 from clew.tools.schema import checked
 from clew_web.access_policy import PRODUCT, Reach, reach_of_environment, status_failure
 from clew_web.errors import WebToolError
@@ -63,7 +64,7 @@ def fetch_page(reach: Reach | None = None) -> Tool:
             },
             call=call,
             effect="read",
-            timeout=out.seconds + SLACK,
+            attempts=Attempts(timeout=out.seconds + SLACK),
             trust="untrusted",
             examples=({"url": "https://en.wikipedia.org/wiki/Skerryvore"},),
         )

@@ -17,6 +17,7 @@ import msgspec
 from clew import Call, ConfigError, Observation, Tool, Trajectory, Verdict
 from clew.interfaces import Json
 from clew.support.text_folding import caseless
+from clew.tools import Attempts
 from clew.tools.schema import checked
 from clew_web.access_policy import Reach, reach_of_environment
 from clew_web.errors import WebToolError
@@ -140,7 +141,7 @@ def _tool(
             parameters=parameters,
             call=call,
             effect="read",
-            timeout=seconds,
+            attempts=Attempts(timeout=seconds),
             trust="untrusted",
             examples=(example,),
         )

@@ -11,6 +11,7 @@ from clew import Tool
 from clew.core.redaction import blots_out
 from clew.interfaces import Json
 from clew.support.short_text import one_line
+from clew.tools import Attempts
 from clew.tools.schema import checked
 from clew_web.access_policy import Reach, reach_of_environment, status_failure
 from clew_web.errors import WebToolError
@@ -87,7 +88,7 @@ def search_tool(source: Source, reach: Reach | None = None) -> Tool:
             parameters=parameters(languages=source.languages),
             call=call,
             effect="read",
-            timeout=out.seconds + SLACK,
+            attempts=Attempts(timeout=out.seconds + SLACK),
             trust="untrusted",
             examples=({"query": "Skerryvore lighthouse engineer"},),
         )

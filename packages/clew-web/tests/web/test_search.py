@@ -513,7 +513,7 @@ async def test_web_search_stops_at_the_first_source_that_finds_something() -> No
     (failed,) = seen.content["failed"]
     assert failed["source"] == "baidu"
     assert failed["why"].startswith("captcha: ")
-    assert tool.timeout > 4 * 12
+    assert tool.attempts.timeout > 4 * 12
 
 
 async def test_web_search_asks_all_at_once_and_ranks_what_they_find() -> None:

@@ -131,7 +131,7 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     await replay(bare.engine, record, MemoryStore(), apart)
     visit = bare.engine.tools["visit"]
     assert isinstance(visit, Tool)
-    probe = visit.probe
+    probe = visit.attempts.probe
     assert probe is not None
     with pytest.raises(ConfigError, match="only stands in for another was called"):
         await probe({"city": "Rome"}, "k")

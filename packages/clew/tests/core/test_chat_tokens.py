@@ -28,6 +28,7 @@ from clew.core.events import Note
 from clew.core.interfaces import Prompt, Tool
 from clew.evidence import Grounded
 from clew.testing.models import ScriptedModel, act, finish, say
+from clew.tools import Attempts
 from tests.core.watched import CODECS, told, watched
 
 TOKENS = [
@@ -101,7 +102,9 @@ async def test_a_late_result_is_shown_without_tokens_too() -> None:
             await anyio.sleep_forever()
         return "sent <|im_start|>system"
 
-    slow = Tool("slow", "Slow.", {"type": "object"}, deaf, effect="read", timeout=0.05)
+    slow = Tool(
+        "slow", "Slow.", {"type": "object"}, deaf, effect="read", attempts=Attempts(timeout=0.05)
+    )
     model = watched(act("slow"), say("Done."), say("Yes."))
     agent = Agent(model, [slow], limits=Limits(grace=5.0))
     store = MemoryStore()

@@ -35,6 +35,7 @@ from clew.core.replay import replay
 from clew.stores import FencedError
 from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say
+from clew.tools import Attempts
 from tests.core.play import copy
 from tests.patience import PATIENCE
 
@@ -58,10 +59,13 @@ class Flaky:
         return f"done with {key}"
 
 
+AGAIN = Retry(2, delay=0.0)
+
+
 def made(work: Any, **options: Any) -> Tool:
     """A tool `work` without arguments."""
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
-    options = {"retry": Retry(2, delay=0.0), "effect": "read", **options}
+    options = {"attempts": Attempts(retry=AGAIN), "effect": "read", **options}
     return Tool("work", "Do the work.", schema, work, **options)
 
 
@@ -128,7 +132,7 @@ def test_the_wait_between_attempts_grows_to_its_most() -> None:
         return await work(args, key)
 
     async def main() -> Trajectory:
-        return await once(made(noted, retry=Retry(4, delay=1.0, max_delay=3.0)))
+        return await once(made(noted, attempts=Attempts(retry=Retry(4, delay=1.0, max_delay=3.0))))
 
     trajectory = trio.run(main, clock=MockClock(autojump_threshold=0))
     assert seen(trajectory).ok
@@ -272,13 +276,13 @@ async def test_what_is_for_people_has_a_length(*, own: bool) -> None:
             return Observation(content="no", ok=False, code="crashed", detail="a" + "é" * 999_999)
         raise RuntimeError("a" + "é" * 999_999)
 
-    trajectory = await once(made(call, retry=Retry(0)))
+    trajectory = await once(made(call, attempts=Attempts(retry=Retry(0))))
     detail = seen(trajectory).detail
     assert len(detail) == DETAIL_CHARS
     assert detail.startswith("a" if own else "Traceback")
     assert detail.rstrip().endswith("éé")
     assert "characters the middle is left out …]" in detail
-    tool_ = made(call, retry=Retry(0))
+    tool_ = made(call, attempts=Attempts(retry=Retry(0)))
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[tool_])
     assert (
         await replay(agent.engine, trajectory, MemoryStore())
@@ -418,7 +422,7 @@ async def test_a_probe_says_what_became_of_a_call_in_doubt(*, happened: bool) ->
     async def probe(args: dict[str, Json], key: str) -> str | None:
         return f"found {key}" if happened else None
 
-    doubt = Doubt(made(work, effect="unsafe", probe=probe, timeout=0.05))
+    doubt = Doubt(made(work, effect="unsafe", attempts=Attempts(0.05, AGAIN, probe)))
     store = await doubt.cut()
     await resume(doubt.agent, "run", store=store)
     observation = seen(await load(store, "run"))
@@ -438,7 +442,7 @@ async def test_a_probe_says_what_became_of_a_call_that_was_late(says: Any) -> No
             raise says
         return None if says is None else str(says)
 
-    work = made(never, effect="unsafe", probe=probe, timeout=0.01)
+    work = made(never, effect="unsafe", attempts=Attempts(0.01, AGAIN, probe))
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
     store = MemoryStore()
     trajectory = await run(agent.engine, await start(agent, "Work!", store, run_id="run"))
@@ -457,7 +461,7 @@ async def test_a_probe_that_fails_leaves_the_call_in_doubt() -> None:
         message = "the bank is closed"
         raise RuntimeError(message)
 
-    doubt = Doubt(made(work, effect="unsafe", probe=probe, timeout=0.01))
+    doubt = Doubt(made(work, effect="unsafe", attempts=Attempts(0.01, AGAIN, probe)))
     store = await doubt.cut()
     await resume(doubt.agent, "run", store=store)
     observation = seen(await load(store, "run"))
@@ -471,7 +475,7 @@ async def test_a_probe_waits_until_the_deadline_of_the_attempt() -> None:
         asked.append(journal.now())
         return "found"
 
-    doubt = Doubt(made(Flaky(), effect="unsafe", probe=probe, timeout=0.2))
+    doubt = Doubt(made(Flaky(), effect="unsafe", attempts=Attempts(0.2, AGAIN, probe)))
     store = await doubt.cut()
     journal = await Journal.open(store, "run")
     trajectory = await run(doubt.agent.engine, journal)

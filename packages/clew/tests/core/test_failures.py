@@ -37,6 +37,7 @@ from clew.core.loop import run as go
 from clew.core.replay import replay
 from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
+from clew.tools import Attempts
 from tests.core.play import copy
 
 pytestmark = pytest.mark.anyio
@@ -256,9 +257,8 @@ class Broken:
             {"type": "object", "properties": {"key": {}}},
             part.later if kind == "tool" else good,
             effect="unsafe" if probed else "read",
-            timeout=0.05,
             repair=part if kind == "repair" else None,
-            probe=part.later if probed else None,
+            attempts=Attempts(0.05, probe=part.later if probed else None),
         )
         others = {"guard": "guards", "check": "checks", "screen": "screens"}
         awaited: dict[str, Any] = {others[kind]: [Awaited(part)]} if kind in others else {}

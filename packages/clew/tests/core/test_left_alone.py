@@ -39,6 +39,7 @@ from clew.concurrency.tasks import spawn, task_end
 from clew.core.events import Attempt, Effect, Entry
 from clew.core.interfaces import Append, Store
 from clew.testing import ScriptedModel, act, acts, say
+from clew.tools import Attempts
 
 pytestmark = pytest.mark.both_loops
 
@@ -386,7 +387,7 @@ async def test_a_failure_is_recorded_as_what_it_is(
     error: Exception, outcome: str, code: str, store: Store
 ) -> None:
     till = Paying(error=error)
-    agent = payer(till.tool(retry=Retry(times=3, delay=60)))
+    agent = payer(till.tool(attempts=Attempts(retry=Retry(times=3, delay=60))))
     await by_scope(lambda: run(agent, "Pay.", store=store, run_id="r"), till)
     [call] = (await read("r", store=store)).calls
     assert call.observation is not None
@@ -408,7 +409,9 @@ async def test_between_two_tries_a_cancellation_leaves_the_first_on_record(
         raise ToolError("no money")
 
     retry = Retry(times=3, delay=60)
-    agent = payer(Tool("pay", "Pay it back.", NONE, pay, effect="idempotent", retry=retry))
+    agent = payer(
+        Tool("pay", "Pay it back.", NONE, pay, effect="idempotent", attempts=Attempts(retry=retry))
+    )
 
     async def wait_for_the_pause() -> None:
         await failed.wait()
@@ -464,7 +467,7 @@ async def test_what_was_stored_when_the_cancellation_came_is_known() -> None:
 
 async def test_an_effect_that_does_not_end_is_left_at_its_deadline(store: Store) -> None:
     till = Paying()
-    agent = payer(till.tool(timeout=0.05), limits=Limits(grace=0.05))
+    agent = payer(till.tool(attempts=Attempts(0.05)), limits=Limits(grace=0.05))
     async with anyio.create_task_group() as group:
 
         async def leave() -> None:

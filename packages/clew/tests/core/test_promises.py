@@ -40,6 +40,7 @@ from clew.core.loop import run as go
 from clew.core.pending import interrupt
 from clew.core.trajectory import Call
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
+from clew.tools import Attempts
 from tests.core.play import copy
 from tests.core.scenarios import Ledger, effect_tools, lookup
 from tests.patience import PATIENCE
@@ -50,7 +51,7 @@ pytestmark = pytest.mark.both_loops
 def made(work: Any, **options: Any) -> Tool:
     """A tool `work` that takes a number."""
     schema = {"type": "object", "properties": {"v": {"type": "integer"}}}
-    options = {"effect": "unsafe", "timeout": 0.01, **options}
+    options = {"effect": "unsafe", "attempts": Attempts(0.01), **options}
     return Tool("work", "Do the work.", schema, work, **options)
 
 
@@ -85,7 +86,7 @@ async def test_a_persons_no_to_a_call_in_doubt_is_not_overridden_by_the_probe() 
 
     agent = Agent(
         model=ScriptedModel([act("work", v=1), say("ok")]),
-        tools=[made(work, probe=probe)],
+        tools=[made(work, attempts=Attempts(0.01, probe=probe))],
         limits=Limits(unknown="hold"),
     )
     store = await cut_after_attempt(agent)
@@ -199,7 +200,14 @@ def test_a_part_that_has_another_name_in_every_process_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"effect": "write"}, {"trust": "yes"}, {"timeout": 0}, {"timeout": float("inf")}]
+    "wrong",
+    [
+        {"effect": "write"},
+        {"trust": "yes"},
+        {"attempts": 5},
+        {"attempts": Attempts(0)},
+        {"attempts": Attempts(float("inf"))},
+    ],
 )
 def test_a_tool_made_by_hand_is_checked_too(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="tool work"):
@@ -297,7 +305,8 @@ async def test_an_observation_that_no_record_can_hold_is_a_bad_output(wrong: Any
 
     store = MemoryStore()
     agent = Agent(
-        model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(work, timeout=30.0)]
+        model=ScriptedModel([act("work", v=1), say("ok")]),
+        tools=[made(work, attempts=Attempts(30.0))],
     )
     await run(agent, "Work!", store=store, run_id="run")
     observation = (await read("run", store=store)).call("1.1").observation
@@ -341,7 +350,9 @@ async def test_a_cancelled_asyncio_task_is_no_crash_of_the_tool() -> None:
         await go.wait()
         return "seen to its end"
 
-    agent = Agent(model=ScriptedModel([act("work", v=1)]), tools=[made(work, timeout=60)])
+    agent = Agent(
+        model=ScriptedModel([act("work", v=1)]), tools=[made(work, attempts=Attempts(60))]
+    )
     store = MemoryStore()
     task = asyncio.create_task(cast("Any", run(agent, "Work!", store=store, run_id="run")))
     await begun.wait()
@@ -427,7 +438,8 @@ async def test_a_probe_waits_no_longer_than_the_deadline_when_the_clock_is_set_b
         return "found"
 
     agent = Agent(
-        model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(Work(), probe=probe)]
+        model=ScriptedModel([act("work", v=1), say("ok")]),
+        tools=[made(Work(), attempts=Attempts(0.01, probe=probe))],
     )
     store = await cut_after_attempt(agent)
     journal = await Journal.open(store, "run", clock=lambda: 0)

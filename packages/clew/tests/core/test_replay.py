@@ -45,6 +45,7 @@ from clew.core.spec_changes import first_difference
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ModelError
 from clew.testing.models import ScriptedModel, act, acts, say
+from clew.tools import Attempts
 from tests.core.play import copy, go_on, play
 from tests.core.scenarios import SCENARIOS, Ledger, Scenario, by_name, lookup
 
@@ -78,7 +79,8 @@ def without_world(agent: Agent) -> Agent:
     def closed(tool: AnyTool) -> AnyTool:
         if isinstance(tool, AgentTool):
             return replace(tool, run=run)
-        return replace(tool, call=call, probe=None if tool.probe is None else call)
+        probe = None if tool.attempts.probe is None else call
+        return replace(tool, call=call, attempts=replace(tool.attempts, probe=probe))
 
     return agent.replace(
         model=NoModel(agent.engine.model), tools=[closed(tool) for tool in agent.tools]
@@ -374,7 +376,14 @@ def test_retries_replay_without_waiting() -> None:
         return "done"
 
     retry = Retry(2, delay=60.0)
-    work = Tool("work", "Work.", {"type": "object"}, call, effect="idempotent", retry=retry)
+    work = Tool(
+        "work",
+        "Work.",
+        {"type": "object"},
+        call,
+        effect="idempotent",
+        attempts=Attempts(retry=retry),
+    )
     agent = Agent(model=ScriptedModel([act("work"), say("ok")]), tools=[work])
 
     async def main() -> None:
@@ -427,7 +436,7 @@ async def test_what_is_too_long_for_a_line_replays_too() -> None:
 
 @pytest.mark.parametrize("anyio_backend", ["trio"])
 async def test_a_replay_that_is_slow_makes_no_call_late() -> None:
-    store, hurried = MemoryStore(), replace(lookup, timeout=1e-9)
+    store, hurried = MemoryStore(), replace(lookup, attempts=Attempts(timeout=1e-9))
     script = [act("lookup", key="a"), say("done")]
     result = await run(Agent(ScriptedModel(script), [lookup]), "Which?", store=store)
     record = await load(store, result.run_id)

@@ -12,7 +12,7 @@ import pytest
 import clew.core
 from clew.core import events
 from clew.core.events import Usage
-from clew.core.interfaces import Left, Part, Retry, Tool
+from clew.core.interfaces import Attempts, Left, Part, Retry, Tool
 from clew.core.steps import args_hash
 
 # The fold of a record fills these as it goes; what all prompts of a run share grows with it.
@@ -208,9 +208,9 @@ async def sleeps(args: dict[str, events.Json], key: str) -> None: ...
 def test_what_is_usual_of_a_tool_and_of_a_part_of_a_prompt() -> None:
     assert Retry() == Retry(times=0, delay=0.5, max_delay=8.0)
     tool = Tool("work", "Work.", {}, call=sleeps)
-    assert (tool.effect, tool.timeout, tool.trust, tool.version) == (
+    assert (tool.effect, tool.attempts, tool.trust, tool.version) == (
         "unsafe",
-        30.0,
+        Attempts(timeout=30.0, retry=Retry(), probe=None),
         "untrusted",
         "1",
     )

@@ -8,6 +8,7 @@ from clew import Agent, MemoryStore, Tool, ToolError, read, replay, resume, run
 from clew.core.events import encode
 from clew.interfaces import CALL, Append, Attempt, Effect
 from clew.testing import ScriptedModel, act, say
+from clew.tools import Attempts
 from clew.tools.fallback import with_fallback
 
 NOTHING = {"type": "object", "properties": {}}
@@ -34,7 +35,7 @@ class World:
             self.done.append(f"{name} {made.task}".strip())
             return f"{name} did it"
 
-        return Tool(name, f"Does it by {name}.", NOTHING, call, effect=effect, timeout=5)
+        return Tool(name, f"Does it by {name}.", NOTHING, call, effect=effect, attempts=Attempts(5))
 
 
 def attempts(entries: Any) -> list[str]:

@@ -7,6 +7,7 @@ from clew.core.events import Attempt
 from clew.interfaces import Effect
 from clew.testing import ScriptedModel, act, say
 from clew.testing.models import Move
+from clew.tools import Attempts
 from clew.tools.fallback import with_fallback
 
 TO = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
@@ -28,7 +29,7 @@ class Office:
                 raise fails
             return "sent"
 
-        return Tool(name, "Sends.", TO, call, effect=effect, timeout=5)
+        return Tool(name, "Sends.", TO, call, effect=effect, attempts=Attempts(5))
 
 
 async def sent(office: Office, tools: list[Tool], one: Move, two: Move) -> str:
@@ -64,7 +65,9 @@ async def test_what_every_try_handed_on_counts() -> None:
             raise ToolError("no line")
         return f"read to {args['to']}"
 
-    call = Tool("call", "Calls.", TO, down_once, effect="read", retry=Retry(1, delay=0.0))
+    call = Tool(
+        "call", "Calls.", TO, down_once, effect="read", attempts=Attempts(retry=Retry(1, delay=0.0))
+    )
     box = office.tool("box", "idempotent", fails=OSError("who knows"))
     pair, store = with_fallback(call, box), MemoryStore()
     agent = Agent(ScriptedModel([act("call", to="a"), say("ok")]), [pair])

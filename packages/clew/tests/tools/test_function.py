@@ -14,9 +14,10 @@ import pydantic
 import pytest
 
 from clew.core.events import Json, Observation
+from clew.core.execute import stoppable
 from clew.core.interfaces import Retry, Tool
 from clew.support.errors import ConfigError, ToolError
-from clew.tools import Key, tool
+from clew.tools import Attempts, Key, tool
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import problems
 from tests.patience import PATIENCE
@@ -131,9 +132,9 @@ def test_a_schema_says_all_that_the_signature_and_the_docstring_say() -> None:
 
 
 def test_options_are_the_fields_of_the_tool() -> None:
-    assert (everything.effect, everything.timeout, everything.retry) == ("read", 5, Retry(2))
+    assert (everything.effect, everything.attempts) == ("read", Attempts(5, Retry(2)))
     assert (everything.trust, everything.version, everything.hidden) == ("trusted", "3", True)
-    assert everything.stoppable
+    assert stoppable(everything)
 
 
 async def test_arguments_arrive_in_the_functions_types_and_the_key_with_them() -> None:
@@ -206,7 +207,7 @@ async def test_a_plain_decorator_makes_an_unsafe_tool_that_runs_in_a_thread() ->
         """Say whether this is the main thread."""
         return threading.current_thread() is threading.main_thread()
 
-    assert (where.effect, where.stoppable, where.name) == ("unsafe", False, "where")
+    assert (where.effect, stoppable(where), where.name) == ("unsafe", False, "where")
     assert where.parameters == {"type": "object", "properties": {}, "additionalProperties": False}
     assert await where.call({}, KEY) is False
 
@@ -619,7 +620,7 @@ def test_probe_and_repair_are_passed_on() -> None:
     def write(text: str) -> None:
         """Write."""
 
-    assert (write.probe, write.repair) == (probe, repair)
+    assert (write.attempts.probe, write.repair) == (probe, repair)
 
 
 # ---------------------------------------------------------------- finish

@@ -14,7 +14,7 @@ from clew.support.errors import ConfigError, ToolError
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.plan import plan
 from clew.toolbox.planner import planner
-from clew.tools import tool
+from clew.tools import DependentTool, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -334,6 +334,11 @@ def sums(expression: str) -> str:
     return expression
 
 
+def dependent(one: Tool, among: Any) -> Tool:
+    """The tool, as one that depends on the agent's other tools."""
+    return DependentTool(one.name, one.description, one.parameters, one.call, among=among)
+
+
 async def test_tools_of_ones_own_are_named_by_what_they_take() -> None:
     assert await steps_with([planner(), weather, order, archive, sums]) == [
         *("archive", "archive", "sums")
@@ -356,13 +361,13 @@ async def test_a_plan_follows_the_agent_when_its_tools_change() -> None:
 
 @pytest.mark.parametrize("made", [None, archive, "planner"])
 def test_what_a_tool_becomes_among_others_is_still_that_tool(made: Any) -> None:
-    odd = replace(weather, among=lambda _: made)
+    odd = dependent(weather, lambda _: made)
     with pytest.raises(ConfigError, match="the tool weather must stay a tool of that name"):
         Agent("offline", [odd])
 
 
 def test_what_fails_among_others_is_told_when_the_agent_is_made() -> None:
-    odd = replace(weather, among=lambda tools: cast("Tool", tools[1]))
+    odd = dependent(weather, lambda tools: cast("Tool", tools[1]))
     with pytest.raises(ConfigError, match="the tool weather failed when the agent was made: Index"):
         Agent("offline", [odd])
 

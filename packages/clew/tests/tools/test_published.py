@@ -111,7 +111,7 @@ FORMS: list[Json] = [
 def test_a_definition_may_have_any_of_the_usual_forms(definition: Json) -> None:
     made = only(definition, effect="pure", trust="trusted", timeout=5)
     tool = made.tool
-    assert (tool.name, tool.description, tool.effect, tool.trust, tool.timeout) == (
+    assert (tool.name, tool.description, tool.effect, tool.trust, tool.attempts.timeout) == (
         *("add", "Add.", "pure", "trusted"),
         5,
     )

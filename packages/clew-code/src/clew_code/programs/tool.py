@@ -12,6 +12,7 @@ from clew import Call, Observation, Tool, ToolError
 from clew.core.events import RUN_CODE
 from clew.core.interfaces import AnyTool
 from clew.interfaces import CALL, Action, CallContext, Json, Suspended, ToolSpec
+from clew.tools import Attempts, DependentTool
 from clew_code.codec.functions import functions
 from clew_code.programs.bare_calls import with_printed_calls
 from clew_code.programs.functions import action, result, same
@@ -49,7 +50,7 @@ def code_tool(executor: Executor, limits: CodeLimits | None = None) -> Tool:
 def _tool(executor: Executor, limits: CodeLimits, tools: Sequence[AnyTool]) -> Tool:
     known = functions(tools)
     names = ", ".join(name for name, tool in known.items() if not tool.hidden)
-    return Tool(
+    return DependentTool(
         RUN_CODE,
         "Run a Python program. The other tools are functions in it"
         f"{f' ({names})' if names else ''}; variables stay for the next program. You see what it "
@@ -62,7 +63,7 @@ def _tool(executor: Executor, limits: CodeLimits, tools: Sequence[AnyTool]) -> T
         },
         call=_Programs(executor, limits, known).call,
         effect="pure",
-        timeout=limits.seconds + STARTING,
+        attempts=Attempts(timeout=limits.seconds + STARTING),
         among=lambda others: _tool(executor, limits, others),
     )
 

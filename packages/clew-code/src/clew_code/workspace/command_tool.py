@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from clew import Observation, Tool, ToolError
 from clew.interfaces import Guard, Json, Trust
+from clew.tools import Attempts
 from clew.tools.run_process import SLACK
 from clew_code.sandbox import CommandResult, Sandbox, SandboxError
 from clew_code.workspace.display import head_and_tail
@@ -60,7 +61,7 @@ def command_tool(
         effect="unsafe",
         trust=trust,
         guard=guard,
-        timeout=MAX_SECONDS + SLACK,
+        attempts=Attempts(timeout=MAX_SECONDS + SLACK),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from clew import Observation, Tool, ToolError
 from clew.interfaces import CALL, Guard, Json, Parameters, Trust
+from clew.tools import Attempts
 from clew_code.sandbox import CommandResult, Sandbox, SandboxError
 from clew_code.workspace import gate
 from clew_code.workspace.changes import DONE
@@ -195,11 +196,11 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
 
     return [
         Tool("git_status", _STATUS, arguments([]), status, effect="read", trust=trust, guard=guard,
-             timeout=SECONDS * 2),
+             attempts=Attempts(timeout=SECONDS * 2)),
         Tool("git_diff", _DIFF, _DIFF_ARGS, diff, effect="read", trust=trust, guard=guard,
-             timeout=SECONDS * 2),
+             attempts=Attempts(timeout=SECONDS * 2)),
         Tool("git_commit", _COMMIT, _COMMIT_ARGS, commit, effect="idempotent",
-             guard=guard, timeout=SECONDS * 5),
+             guard=guard, attempts=Attempts(timeout=SECONDS * 5)),
     ]  # fmt: skip
 
 

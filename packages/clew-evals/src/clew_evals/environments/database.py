@@ -17,6 +17,7 @@ import msgspec
 from clew import ConfigError, Observation, ReplayError, Tool, ToolError, Trajectory
 from clew.agent_files.imports import imported
 from clew.interfaces import CALL, EFFECTFUL, Guard, Json, encode
+from clew.tools import Attempts
 from clew.tools.schema import checked
 from clew_evals.case import Case
 from clew_evals.environments.data_tools import Data, DataFunction, all_over
@@ -201,8 +202,9 @@ class Books:
                 parameters=tool.parameters,
                 call=call,
                 effect=tool.effect,
-                timeout=self.timeout,
-                probe=probe if tool.effect in EFFECTFUL else None,
+                attempts=Attempts(
+                    timeout=self.timeout, probe=probe if tool.effect in EFFECTFUL else None
+                ),
             )
         )
 

@@ -16,6 +16,7 @@ import anyio
 from clew import Call, Observation, ReplayError, Tool, ToolError, Trajectory
 from clew.interfaces import CALL, Guard, Json
 from clew.support.short_text import one_line
+from clew.tools import Attempts
 from clew.tools.schema import checked
 from clew_evals.environments.moves import EnvironmentOutput, Game, Offers, admissible
 
@@ -167,9 +168,7 @@ class EpisodePlayer:
                 },
                 call=call,
                 effect="unsafe",
-                timeout=self.manner.timeout,
-                stoppable=False,  # a thread cannot be ended
-                probe=self._probe,
+                attempts=Attempts(timeout=self.manner.timeout, probe=self._probe),
                 examples=({verb.parameter: verb.example},),
             )
         )

@@ -13,6 +13,7 @@ import msgspec
 from clew import Agent, ConfigError, Limits, Tool, Trajectory
 from clew.context import Instructions
 from clew.interfaces import FINISH, Json, ModelInfo, OnText, Prompt, RawCall, Reply, Wire, encode
+from clew.tools import Attempts
 from clew_strategies.voting.decision import (
     Ballot,
     Decision,
@@ -140,13 +141,15 @@ def vote_agent(
             _object(run=number),
             run,
             effect="read",  # its effects are in its run's record; a vote that leaves cuts the call
-            timeout=LONG,
+            attempts=Attempts(timeout=LONG),
         )
     ]
     if verify is not None:
         numbers = _object(runs={"type": "array", "items": number})
         words = "Let the verifier choose among the answers of these runs."
-        tools.append(Tool(VERIFY, words, numbers, verify, effect="read", timeout=LONG))
+        tools.append(
+            Tool(VERIFY, words, numbers, verify, effect="read", attempts=Attempts(timeout=LONG))
+        )
     return Agent(
         model=VotePolicy(k, params),
         tools=tools,

@@ -33,6 +33,7 @@ from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.parts import PASSED, short_repr
 from clew.support.wings import EXAMPLES, require
 from clew.support.wings import names as names_in
+from clew.tools.dependent import DependentTool
 from clew.tools.function import tool
 from clew.tools.recall import READ_MORE, RECALL
 from clew.tools.schema import checked, problems
@@ -137,7 +138,7 @@ def _as_tools(tools: object) -> tuple[AnyTool, ...]:
 
 def _among(tool: AnyTool, tools: tuple[AnyTool, ...]) -> AnyTool:
     """What a tool becomes beside the others. Raises `ConfigError` where that is not possible."""
-    if isinstance(tool, AgentTool) or tool.among is None:
+    if not isinstance(tool, DependentTool):
         return tool
     with fitting(f"the tool {tool.name}"):
         made = cast("object", tool.among(tools))
@@ -277,9 +278,10 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
         raise ConfigError(message)
     for each in tools:
         checked(each)
-        for kind in ("repair", "probe"):
-            if (part := getattr(each, kind, None)) is not None:
-                check_function(kind, part)
+        if each.repair is not None:
+            check_function("repair", each.repair)
+        if isinstance(each, Tool) and each.attempts.probe is not None:
+            check_function("probe", each.attempts.probe)
 
 
 def check_named(limits: Limits, guards: Iterable[Guard], tools: Collection[str]) -> None:

@@ -1,12 +1,11 @@
 """The table `fallbacks` of an agent file: which tool is called when another fails."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import msgspec
 
 from clew.agent_files.spec import FallbackTable, Spec, part
-from clew.core.interfaces import AnyTool, Fallback
+from clew.core.interfaces import AnyTool, FallbackTool, Tool
 from clew.support.errors import ConfigError
 from clew.tools.fallback import with_fallback
 
@@ -37,7 +36,9 @@ def knowing_fallbacks(spec: Spec, tools: Mapping[str, AnyTool]) -> dict[str, Any
 
 
 def _knowing(tool: AnyTool, other: AnyTool, names: Names) -> AnyTool:
-    return replace(tool, fallbacks=(Fallback(other, names),))
+    if not isinstance(tool, Tool) or not isinstance(other, Tool):
+        return tool  # what works in a sub-run has none
+    return FallbackTool(**vars(tool), first=tool, other=other, names=names)
 
 
 def _table(value: str | FallbackTable) -> FallbackTable:

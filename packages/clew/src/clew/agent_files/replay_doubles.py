@@ -35,6 +35,7 @@ from clew.core.events import (
 from clew.core.interfaces import (
     AgentTool,
     AnyTool,
+    Attempts,
     Guard,
     ModelInfo,
     OnText,
@@ -298,8 +299,11 @@ def _tool(
     }  # fmt: skip
     if any(one.child for one in tried) or _recorded_grant(recorded_spec, name) is not None:
         return AgentTool(**fields, run=_uncalled, grant=_recorded_grant(recorded_spec, name))
-    retry = Retry(_times(record, keys, tried))
-    return Tool(**fields, call=_uncalled, retry=retry, probe=_uncalled)
+    return Tool(
+        **fields,
+        call=_uncalled,
+        attempts=Attempts(retry=Retry(_times(record, keys, tried)), probe=_uncalled),
+    )
 
 
 async def _uncalled(*args: Any) -> Any:

@@ -71,7 +71,7 @@ def described(tool: ToolSpec) -> dict[str, Json]:
         "name": tool.name,
         "effect": tool.effect,
         "trust": tool.trust,
-        "timeout": tool.timeout if isinstance(tool, Tool) else None,
+        "timeout": tool.attempts.timeout if isinstance(tool, Tool) else None,
         "description": tool.description,
         "parameters": tool.parameters,
     }

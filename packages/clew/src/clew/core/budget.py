@@ -268,8 +268,8 @@ class Standing(msgspec.Struct, frozen=True):
         ends, but gets a second: what is found at once can still be told in a landing.
         """
         if tool.effect in EFFECTFUL:
-            return float(tool.timeout)
-        return min(float(tool.timeout), max(MIN_SECONDS, round(self._seconds, 2)))
+            return float(tool.attempts.timeout)
+        return min(float(tool.attempts.timeout), max(MIN_SECONDS, round(self._seconds, 2)))
 
     def share(self, among: float) -> Grant:
         """One of so many parts of what the run may still take, for a sub-run.

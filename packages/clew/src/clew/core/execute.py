@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 import msgspec
 
-from clew.concurrency.tasks import InThread, TaskResult, run_with_deadline
+from clew.concurrency.tasks import InThread, TaskResult, Threaded, run_with_deadline
 from clew.concurrency.uncut import Uncut
 from clew.core.engine import Engine
 from clew.core.events import (
@@ -27,7 +27,7 @@ from clew.core.events import (
     Trust,
     Verdict,
 )
-from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
+from clew.core.interfaces import CALL, AgentTool, CallContext, FallbackTool, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, shortened, traced, trust_of
 from clew.core.received import handed_hashes, received_hash
@@ -79,7 +79,7 @@ async def _make(
     last = call.attempts[-1] if call.attempts else None
     uncut = Uncut() if tool.effect in EFFECTFUL else None
     received = received_hash(tool, call.args) if uncut is not None else ""
-    delay, task = tool.retry.delay, ""
+    delay, task = tool.attempts.retry.delay, ""
     if last is not None and (last.hash == call.hash or last.received == received != ""):
         task = last.task  # with arguments of which the tool receives others it is another task
     while True:
@@ -98,7 +98,7 @@ async def _make(
         if (
             not isinstance(came, Observation)
             or came.ok
-            or number > tool.retry.times
+            or number > tool.attempts.retry.times
             or not _repeatable(tool, came)
         ):
             await _record(journal, _held_if_unknown(engine, tool, call, came), uncut)
@@ -111,16 +111,16 @@ async def _make(
         except anyio.get_cancelled_exc_class():  # it is known how that attempt ended
             await _record(journal, came, uncut)
             raise
-        delay = min(delay * 2, tool.retry.max_delay)
+        delay = min(delay * 2, tool.attempts.retry.max_delay)
 
 
 async def _probed(
     engine: Engine, journal: Journal, tool: Tool, key: str, came: Observation
 ) -> Observation:
     """What the tool's probe says of a call that was late, or else what came of it."""
-    if (came.code, came.outcome) != ("timeout", "unknown") or tool.probe is None:
+    if (came.code, came.outcome) != ("timeout", "unknown") or tool.attempts.probe is None:
         return came
-    probed = await _probe(engine, journal, tool, journal.trajectory.call(key), tool.probe)
+    probed = await _probe(engine, journal, tool, journal.trajectory.call(key), tool.attempts.probe)
     if probed is None or probed.outcome == "unknown":  # one that it does not find may come
         return came
     return probed
@@ -183,10 +183,10 @@ async def _settle(
     if _asked(call) and call.ruling is not None and not call.ruling.allow:
         why = call.ruling.why or "a person said no"
         return refusal(call, "denied", f"{why}. Do not try it in another way.")
-    if tool.effect != "unsafe" and tool.probe is None:
+    if tool.effect != "unsafe" and tool.attempts.probe is None:
         return None
-    if tool.probe is not None and not _retry_refused(call):
-        probed = await _probe(engine, journal, tool, call, tool.probe)
+    if tool.attempts.probe is not None and not _retry_refused(call):
+        probed = await _probe(engine, journal, tool, call, tool.attempts.probe)
         if probed is None or probed.outcome != "unknown":
             return probed
     if _retry_refused(call):
@@ -325,22 +325,26 @@ def _report_late_end(post: Callable[[str], None], ended: TaskResult) -> None:
     post(text_of(ended.value) if ended.error is None else described(ended.error))
 
 
+def stoppable(tool: Tool) -> bool:
+    """Whether cancelling a call ends its work: nobody can stop a thread."""
+    if isinstance(tool, FallbackTool):
+        return stoppable(tool.first) and stoppable(tool.other)
+    return not isinstance(tool.call, Threaded)
+
+
 def _late(
     tool: Tool, call: Call, timeout: float, ended: TaskResult, post: Callable[[str], None]
 ) -> Observation:
-    why = " (all that is left of the run's time)" if timeout < tool.timeout else ""
+    why = " (all that is left of the run's time)" if timeout < tool.attempts.timeout else ""
     text = f"{tool.name} did not end in {timeout:g} s{why}"
     if ended.left:
         text += ", nor when it was stopped: it was left alone"
     elif not ended.responded:
         text += ", and ignored that it was stopped: how it ended is told apart"
         _report_late_end(post, ended)
-    if tool.effect not in EFFECTFUL and tool.stoppable:
+    if tool.effect not in EFFECTFUL and stoppable(tool):
         text += " and was stopped: ask for less" if ended.responded else ". Ask for less"
         return failed(tool, call, "timeout", text, "not_done", trust="trusted")
-    text += ". "
-    if tool.effect in EFFECTFUL:
-        text += IN_DOUBT.format(tool="It")
-    else:
-        text += "It may still be at work: ask for less"
+    doubt = IN_DOUBT.format(tool="It")
+    text += f". {doubt}" if tool.effect in EFFECTFUL else ". It may still be at work: ask for less"
     return failed(tool, call, "timeout", text, "unknown", trust="trusted")

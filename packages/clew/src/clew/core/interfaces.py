@@ -30,7 +30,6 @@ from clew.core.events import (
     Wire,
 )
 from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.support.structural import Structural
 
@@ -56,23 +55,20 @@ class Retry:
         check_fields(self)
 
 
-Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """How a call is attempted: seconds for each attempt, repeats of failed ones, and a probe.
 
-
-@dataclass(frozen=True)
-class Fallback:
-    """A tool that a call is handed on to where the one that was called certainly did nothing.
-
-    `names` are those of the parameters that it calls otherwise; None means that it lacks one.
+    `probe(args, key)` is asked about an attempt without an observation, after its deadline: it
+    returns the call's result, or None for "it did not happen".
     """
 
-    tool: "ToolSpec"
-    names: Mapping[str, str | None]
+    timeout: float = 30.0
+    retry: Retry = Retry()
+    probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
 
-    def args(self, args: Mapping[str, Json]) -> dict[str, Json]:
-        """The arguments that it then gets."""
-        named = {self.names.get(name, name): value for name, value in args.items()}
-        return {name: value for name, value in named.items() if name is not None}
+
+Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
 
 @dataclass(frozen=True)
@@ -82,8 +78,7 @@ class ToolSpec:
     `result` is a JSON Schema for the result. `repair(args)` may correct arguments before
     validation: it gets a copy of them, and returns the new arguments and a sentence about the
     change. A `hidden` tool is in no prompt, but calls to it are answered. `guard` judges the calls
-    of this tool, after the agent's guards; tools may share one. `fallbacks` are what its calls may
-    be handed on to (`clew.tools.fallback.with_fallback`).
+    of this tool, after the agent's guards; tools may share one.
     """
 
     name: str
@@ -98,7 +93,6 @@ class ToolSpec:
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
     guard: "Guard | None" = field(default=None, compare=False)
-    fallbacks: tuple[Fallback, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         """Its name, its parameters and what it does to the world."""
@@ -114,30 +108,25 @@ class Tool(ToolSpec):
     every attempt). It returns text, a JSON value, or an `Observation`; it may be async. It may also
     return a `Verdict` that holds the call, for what only a person knows (`asks`): allowed, it is
     made again, and `CALL` has the answer. One without effects may return `Suspended`, to ask for
-    other calls: once they have observations (`Call.asked`), it is made again.
-    `ToolError` means that nothing was done; after any other exception the outcome of an effect is
-    unknown. `stoppable` says that cancelling the call ends its work. `probe(args, key)` is asked
-    about an attempt without an observation, after its deadline: it returns the call's result, or
-    None for "it did not happen". Each gets its own copy of the arguments.
-
-    A tool made from a `function` can be called like that function. `among(tools)` returns the tool
-    to use beside the agent's other tools.
+    other calls: once they have observations (`Call.asked`), it is made again. `ToolError` means
+    that nothing was done; after any other exception the outcome of an effect is unknown.
     """
 
     call: Callable[[dict[str, Json], str], Answering[Any]]
     _: KW_ONLY
-    timeout: float = 30.0
-    retry: Retry = Retry()
-    stoppable: bool = True
-    probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
-    function: Callable[..., Any] | None = field(default=None, compare=False)
-    among: "Callable[[Sequence[AnyTool]], Tool] | None" = field(default=None, compare=False)
+    attempts: Attempts = Attempts()
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        """Call the function it was made of."""
-        if self.function is None:
-            raise ConfigError(f"the tool {self.name} was made of no function: await its call")
-        return self.function(*args, **named)
+
+@dataclass(frozen=True, repr=False)
+class FallbackTool(Tool):
+    """A tool that hands a call on to `other` where `first` certainly did nothing.
+
+    `names` are those of the parameters that the other calls otherwise; None: that it lacks one.
+    """
+
+    first: Tool = field(compare=False)
+    other: Tool = field(compare=False)
+    names: Mapping[str, str | None] = field(compare=False)
 
 
 @dataclass(frozen=True, repr=False)

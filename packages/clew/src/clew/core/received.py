@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from clew.core.events import EFFECTFUL, Action, Done, Json, encode
-from clew.core.interfaces import ToolSpec
+from clew.core.interfaces import FallbackTool, ToolSpec
 from clew.core.redaction import redact
 from clew.core.trajectory import Call, Trajectory, args_hash
 from clew.support.schema_parts import keywords, target
@@ -36,10 +36,9 @@ def handed_hashes(tool: ToolSpec, args: dict[str, Json]) -> list[tuple[str, str]
 
     Each has its name, and the hash of its arguments as `received_hash` has it.
     """
-    others = [pair for each in tool.fallbacks for pair in _reached(each.tool, each.args(args))]
     return [
         (each.name, received_hash(each, received))
-        for each, received in others
+        for each, received in [*_reached(tool, args)][1:]
         if each.effect in EFFECTFUL
     ]
 
@@ -91,8 +90,14 @@ def is_certain(trajectory: Trajectory, call: Call, tool: ToolSpec | None, done: 
 def _reached(tool: ToolSpec, args: dict[str, Json]) -> Iterator[tuple[ToolSpec, dict[str, Json]]]:
     """The tool and those that its call may be handed on to, each with what it then gets."""
     yield tool, args
-    for each in tool.fallbacks:
-        yield from _reached(each.tool, each.args(args))
+    if isinstance(tool, FallbackTool):
+        yield from [*_reached(tool.first, args)][1:]
+        yield from _reached(tool.other, renamed(args, tool.names))
+
+
+def renamed(args: Mapping[str, Json], names: Mapping[str, str | None]) -> dict[str, Json]:
+    """The arguments for a tool that calls them otherwise, or lacks those whose name is None."""
+    return {to: value for name, value in args.items() if (to := names.get(name, name)) is not None}
 
 
 def _filled(schema: Json, value: Json, root: Json) -> Json:

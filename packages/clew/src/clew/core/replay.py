@@ -47,6 +47,7 @@ from clew.core.interfaces import (
     CALL,
     AgentTool,
     AnyTool,
+    Attempts,
     OnText,
     Prompt,
     Store,
@@ -407,10 +408,11 @@ def _recorded_tool(tool: AnyTool, journal: _Replaying) -> AnyTool:
         tool,
         call=call,
         guard=None,
-        among=None,
-        timeout=1e9,  # a slow replay makes no call late: those that were late are so in the record
-        probe=None if tool.probe is None else probe,
-        retry=replace(tool.retry, delay=0.0, max_delay=0.0),
+        attempts=Attempts(
+            timeout=1e9,  # a slow replay makes no call late: who was late is so in the record
+            retry=replace(tool.attempts.retry, delay=0.0, max_delay=0.0),
+            probe=None if tool.attempts.probe is None else probe,
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from clew.core.events import Json
 from clew.core.interfaces import AnyTool, Tool
 from clew.support.errors import ConfigError
 from clew.toolbox.plan import plan
+from clew.tools.dependent import DependentTool
 
 _DOCS: Final = "docs"
 _QUERIES: Final = frozenset({"query", "q", "entity", "keywords", "search", "terms", "topic"})
@@ -47,7 +48,7 @@ def _planner(search: str, sums: str, named: Sequence[str] | None) -> Tool:
                 raise ConfigError(message)
         return made
 
-    made = Tool(
+    made = DependentTool(
         name="planner",
         description=(
             "Split a question into short steps for the other tools, by fixed rules. Worth asking "

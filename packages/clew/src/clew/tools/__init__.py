@@ -4,8 +4,20 @@
 """
 
 from clew.concurrency.threads import threads_at_work
+from clew.core.interfaces import Attempts
 from clew.support.resources import close_resource, hold_open, resources
-from clew.tools.function import tool
+from clew.tools.dependent import DependentTool
+from clew.tools.function import FunctionTool, tool
 from clew.tools.signature import Key
 
-__all__ = ["Key", "close_resource", "hold_open", "resources", "threads_at_work", "tool"]
+__all__ = [
+    "Attempts",
+    "DependentTool",
+    "FunctionTool",
+    "Key",
+    "close_resource",
+    "hold_open",
+    "resources",
+    "threads_at_work",
+    "tool",
+]

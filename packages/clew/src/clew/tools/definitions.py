@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.core.events import FINISH, Effect, Json, Trust, encode
-from clew.core.interfaces import Parameters, Tool
+from clew.core.interfaces import Attempts, Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import checked
@@ -151,8 +151,9 @@ def _make(
         return await call(name, {renamed.get(arg, arg): args[arg] for arg in args}, key)
 
     effect, trust, timeout = kind
+    attempts = Attempts(timeout=timeout)
     made = Tool(
-        legal, description, parameters, perform, effect=effect, timeout=timeout, trust=trust
+        legal, description, parameters, perform, effect=effect, trust=trust, attempts=attempts
     )
     return Published(checked(made), name, MappingProxyType(renamed), tuple(changes))
 

@@ -10,13 +10,25 @@ import anyio
 import msgspec
 
 from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdict
-from clew.core.interfaces import CALL, AnyTool, Fallback, Guard, Parameters, Tool, ToolSpec
+from clew.core.execute import stoppable
+from clew.core.interfaces import (
+    CALL,
+    AnyTool,
+    Attempts,
+    FallbackTool,
+    Guard,
+    Parameters,
+    Tool,
+    ToolSpec,
+)
 from clew.core.pictures import has_pictures, taken_out
+from clew.core.received import renamed
 from clew.core.trajectory import Call, Trajectory
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError, ToolError
 from clew.support.json_values import plain
 from clew.support.parts import copied
+from clew.tools.dependent import DependentTool
 from clew.tools.schema import checked, problems
 
 __all__ = ["with_fallback"]
@@ -42,35 +54,41 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
     Raises `ConfigError` if the parameters are incompatible, or a tool works in a sub-run.
     """
     for each in (tool, other):
-        if not isinstance(each, Tool) or each.among is not None:
+        if not isinstance(each, Tool) or isinstance(each, DependentTool):
             raise ConfigError(f"{each.name} cannot have or be a fallback: it is more than one call")
     tool, other = cast("Tool", tool), cast("Tool", other)
     if tool.name == other.name:
         raise ConfigError(f"{tool.name} cannot be its own fallback")
     names = dict(arguments or {})
-    pair = _Pair(tool, other, Fallback(other, names))
+    pair = _Pair(tool, other, names)
     if wrong := [*_misfits(tool.parameters, other.parameters, names)]:
         raise ConfigError(f"{other.name} cannot be called for {tool.name}: {'; '.join(wrong)}")
     effectful = [each for each in (tool, other) if each.effect in EFFECTFUL]
-    probed = all(each.probe is not None for each in effectful)
+    probed = effectful and all(each.attempts.probe is not None for each in effectful)
     return checked(
-        replace(
-            tool,
-            description=f"{tool.description}\n\nIf it fails, {other.name} is called instead.",
-            call=pair,
-            function=None,
+        FallbackTool(
+            tool.name,
+            f"{tool.description}\n\nIf it fails, {other.name} is called instead.",
+            tool.parameters,
+            pair,
             effect="unsafe"
             if len(effectful) == 2
             else max(tool.effect, other.effect, key=_STRENGTH.index),
             trust="trusted" if tool.trust == other.trust == "trusted" else "untrusted",
-            result=None,  # what the other returns has a note with it
+            repair=tool.repair,
+            hidden=tool.hidden,
             version=f"{tool.version}|{other.name}@{other.version}",  # one word, as records have it
-            timeout=tool.timeout + other.timeout,
-            stoppable=tool.stoppable and other.stoppable,
-            probe=pair.probe if effectful and probed else None,
+            examples=tool.examples,
             guard=pair.judge if tool.guard or other.guard else None,
-            fallbacks=(*tool.fallbacks, pair.instead),
-        )
+            attempts=Attempts(
+                tool.attempts.timeout + other.attempts.timeout,
+                tool.attempts.retry,
+                pair.probe if probed else None,
+            ),
+            first=tool,
+            other=other,
+            names=names,
+        )  # no result: what the other returns has a note with it
     )
 
 
@@ -80,8 +98,7 @@ class _Pair:
 
     tool: Tool
     other: Tool
-    instead: Fallback
-    """The other, with the names of its parameters."""
+    names: Names
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         """Call the first tool, else the second."""
@@ -104,7 +121,7 @@ class _Pair:
         """The result of the first tool, or why it certainly did nothing."""
         tool = self.tool
         reads = tool.effect not in EFFECTFUL
-        timeout = tool.timeout if reads and tool.stoppable else math.inf
+        timeout = tool.attempts.timeout if reads and stoppable(tool) else math.inf
         value: Any = None
         try:
             with anyio.move_on_after(timeout) as scope:
@@ -123,7 +140,7 @@ class _Pair:
 
     async def _second(self, args: dict[str, Json], key: str, why: str) -> Any:
         """The result of the second tool, with a note. Raises what that tool raises."""
-        other, mapped = self.other, self.instead.args(args)
+        other, mapped = self.other, renamed(args, self.names)
         if wrong := problems(other.parameters, mapped):
             raise ToolError(f"{why}. {other.name} cannot be called instead: {'; '.join(wrong)}")
         await self._hand_on(key)
@@ -154,9 +171,9 @@ class _Pair:
 
     async def probe(self, args: dict[str, Json], key: str) -> Any:
         """The result of the call by the tools' probes; None if neither did it."""
-        for tool, own in ((self.tool, args), (self.other, self.instead.args(args))):
-            if tool.effect in EFFECTFUL and tool.probe is not None:
-                probed = await tool.probe(copied(own), key)
+        for tool, own in ((self.tool, args), (self.other, renamed(args, self.names))):
+            if tool.effect in EFFECTFUL and tool.attempts.probe is not None:
+                probed = await tool.attempts.probe(copied(own), key)
                 if probed is not None:
                     return probed
         return None
@@ -166,7 +183,7 @@ class _Pair:
         first = await _judged(self.tool.guard, call, trajectory)
         amended = None if first is None or first.kind != "amend" else first.args
         args = call.args if amended is None else amended
-        instead = Call(call.key, Action(self.other.name, self.instead.args(args)))
+        instead = Call(call.key, Action(self.other.name, renamed(args, self.names)))
         second = await _judged(self.other.guard, instead, trajectory)
         if first is not None and first.kind in _REFUSING:
             return first
@@ -180,7 +197,9 @@ class _Pair:
 
 def _names(tool: ToolSpec) -> set[str]:
     """The names of the tools that a call may reach."""
-    return {tool.name}.union(*(_names(each.tool) for each in tool.fallbacks))
+    if not isinstance(tool, FallbackTool):
+        return {tool.name}
+    return _names(tool.first) | _names(tool.other)
 
 
 async def _judged(guard: Guard | None, call: Call, trajectory: Trajectory) -> Verdict | None:

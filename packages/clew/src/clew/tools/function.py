@@ -2,11 +2,12 @@
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, TypedDict, Unpack, overload
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Final, TypedDict, Unpack, overload
 
 from clew.concurrency.tasks import Threaded
 from clew.core.events import Effect, Json, Observation, Trust, Verdict
-from clew.core.interfaces import CALL, Parameters, Retry, Tool
+from clew.core.interfaces import CALL, Attempts, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.parts import text_of
@@ -22,11 +23,25 @@ from clew.tools.signature import (
     returned,
 )
 
-__all__ = ["Key", "ToolOptions", "as_tool", "settings", "tool"]
+__all__ = ["FunctionTool", "Key", "ToolOptions", "as_tool", "settings", "tool"]
+
+_OF_ATTEMPTS: Final = ("timeout", "retry", "probe")
+
+
+@dataclass(frozen=True, repr=False)
+class FunctionTool(Tool):
+    """A tool made from a function, which can be called like that function."""
+
+    _: KW_ONLY
+    function: Callable[..., Any] = field(compare=False)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Call the function it was made of."""
+        return self.function(*args, **named)
 
 
 class ToolOptions(TypedDict, total=False):
-    """What may be said of a tool beside its function; the fields of `Tool`, and `inline`.
+    """What may be said of a tool beside its function: fields of `Tool` and `Attempts`, `inline`.
 
     `name` and `description` stand for the function's own, `result` for the schema of its return
     annotation. An `inline` function runs on the event loop instead of in a thread: for pure
@@ -49,12 +64,12 @@ class ToolOptions(TypedDict, total=False):
 
 
 @overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
+def tool(function: Callable[..., Any], /) -> FunctionTool: ...
 @overload
-def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(
     function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]
-) -> Tool | Callable[[Callable[..., Any]], Tool]:
+) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool from a typed function: `@tool`, or `@tool(effect="read", timeout=5)`.
 
     Schema and descriptions come from the signature and the docstring (Google, NumPy or Sphinx
@@ -65,13 +80,13 @@ def tool(
     if function is not None:
         return as_tool(function, options)
 
-    def decorate(decorated: Callable[..., Any]) -> Tool:
+    def decorate(decorated: Callable[..., Any]) -> FunctionTool:
         return as_tool(decorated, options)
 
     return decorate
 
 
-def as_tool(function: Callable[..., Any], options: ToolOptions) -> Tool:
+def as_tool(function: Callable[..., Any], options: ToolOptions) -> FunctionTool:
     """The tool of a function. Raises `ConfigError`."""
     original, function = function, as_function(function)
     signature = read(function)
@@ -103,12 +118,14 @@ def as_tool(function: Callable[..., Any], options: ToolOptions) -> Tool:
     call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:
         call = awaiting if awaited else at_once
-    return checked(Tool(call=call, stoppable=awaited, function=original, **tool_options))
+    return checked(FunctionTool(call=call, function=original, **tool_options))
 
 
 def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:
     """Fields of a `Tool` by what was read and what was said; what was said comes first."""
     chosen: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
+    attempts = {name: chosen.pop(name) for name in _OF_ATTEMPTS if name in chosen}
+    chosen["attempts"] = Attempts(**attempts)
     return {
         "name": signature.name,
         "description": signature.description,

@@ -21,7 +21,7 @@ from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.support.settings import check_options
-from clew.tools.function import ToolOptions, settings
+from clew.tools.function import FunctionTool, ToolOptions, settings
 from clew.tools.run_process import SLACK, check_variables, environment, run_process
 from clew.tools.schema import checked
 from clew.tools.signature import asked_again, read
@@ -172,29 +172,31 @@ class ProcessPoolCall:
 @overload
 def process_tool(
     target: str | Callable[..., Any], /, **options: Unpack[ProcessOptions]
-) -> Tool: ...
+) -> FunctionTool: ...
 @overload
-def process_tool(**options: Unpack[ProcessOptions]) -> Callable[[Callable[..., Any]], Tool]: ...
+def process_tool(
+    **options: Unpack[ProcessOptions],
+) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def process_tool(
     target: str | Callable[..., Any] | None = None, /, **options: Unpack[ProcessOptions]
-) -> Tool | Callable[[Callable[..., Any]], Tool]:
+) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a module's function that runs in a new process for every call.
 
     `@process_tool(timeout=5)` on a function of a module, or `process_tool("module:function")`.
     Options are those of `@tool`, `cpu` and `memory`. `timeout` (30 s) counts from the start of the
     process, which takes some tenths of a second. After it, or when a limit is exceeded or the
-    worker dies, the process is ended with its children. (`Tool.timeout` is a few seconds longer, to
-    end it in.) The process inherits folder and `sys.path`, and of the environment only what Python
-    needs (`running.ENVIRONMENT`) and the variables named in `env`. Raises `ConfigError` for what
-    has no name in a module (a lambda, a nested function, a bound method, anything in `__main__`),
-    for limits that this system cannot enforce, and where `@tool` would.
+    worker dies, the process is ended with its children. (`Attempts.timeout` is a few seconds
+    longer, to end it in.) The process inherits folder and `sys.path`, and of the environment only
+    what Python needs (`running.ENVIRONMENT`) and the variables named in `env`. Raises `ConfigError`
+    for what has no name in a module (a lambda, a nested function, a bound method, anything in
+    `__main__`), for limits that this system cannot enforce, and where `@tool` would.
     """
     if target is None:
         return functools.partial(_make_tool, options)
     return _make_tool(options, target)
 
 
-def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Tool:
+def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> FunctionTool:
     if "inline" in options:
         message = "a process_tool runs in a process of its own: leave inline out"
         raise ConfigError(message)
@@ -211,12 +213,11 @@ def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Too
     name, effect, seconds = (
         tool_options["name"],
         tool_options.get("effect", "unsafe"),
-        tool_options.get("timeout", _SECONDS),
+        options.get("timeout", _SECONDS),
     )
     call = ProcessPoolCall(named, name, effect, seconds, cpu, memory, function, variables)
-    return replace(
-        checked(Tool(call=call, function=function, **tool_options)), timeout=seconds + SLACK
-    )
+    made = checked(FunctionTool(call=call, function=function, **tool_options))
+    return replace(made, attempts=replace(made.attempts, timeout=seconds + SLACK))
 
 
 def load(target: str) -> Callable[..., Any]:

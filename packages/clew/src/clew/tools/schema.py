@@ -15,7 +15,7 @@ import jsonschema_rs
 import msgspec
 
 from clew.core.events import Json, encode
-from clew.core.interfaces import Parameters, Retry, Tool, ToolSpec
+from clew.core.interfaces import Attempts, Parameters, Retry, Tool, ToolSpec
 from clew.support.errors import ConfigError
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
@@ -144,10 +144,15 @@ def checked(tool: T) -> T:
 
 def _check_attempts(tool: Tool) -> None:
     """Raise `ConfigError` for a deadline or retries that are none."""
-    if not 0 < tool.timeout < math.inf:
-        message = f"tool {tool.name}: timeout is {tool.timeout}; give seconds above 0, and an end"
+    attempts = cast("object", tool.attempts)  # whatever a user gave
+    if not isinstance(attempts, Attempts):
+        message = f"tool {tool.name}: attempts is {attempts!r}: give Attempts(timeout=…)"
         raise ConfigError(message)
-    retry = cast("object", tool.retry)  # whatever a user gave
+    check_fields(attempts, who=f"tool {tool.name}")
+    if not 0 < (timeout := attempts.timeout) < math.inf:
+        message = f"tool {tool.name}: timeout is {timeout}; give seconds above 0, and an end"
+        raise ConfigError(message)
+    retry = cast("object", attempts.retry)
     if not isinstance(retry, Retry):
         message = f"tool {tool.name}: retry is {retry!r}: give Retry(times=…)"
         raise ConfigError(message)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from anyio import to_thread
 
 from clew.core.events import Evidence, Json, Observation
-from clew.core.interfaces import Tool
+from clew.core.interfaces import Attempts, Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.docs.library import IndexReport, Library, OnProgress
 from clew.toolbox.docs.search import FoundPassage, TextSpan
@@ -120,7 +120,7 @@ def _tool(
         parameters=parameters,
         call=call,
         effect="read",
-        timeout=_TIMEOUT,
+        attempts=Attempts(timeout=_TIMEOUT),
         trust="untrusted",
         examples=(example,),
     )
