@@ -1,8 +1,11 @@
 """The agent: a frozen bundle of parts, checked when it is made."""
 
-from collections.abc import Mapping, Sequence
+import inspect
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Generic, Self, cast, overload
 
 from typing_extensions import TypeForm, TypeIs, TypeVar
@@ -39,12 +42,16 @@ from clew.core.events import AgentSpec, Json
 from clew.core.interfaces import Bound, Check, Guard, Model, Screen
 from clew.guards.limits import Limits
 from clew.support.arguments import check_number
+from clew.support.error_text import described
+from clew.support.errors import ConfigError
+from clew.support.short_text import one_line
 from clew.tools.finish import decode_answer
 
 A_co = TypeVar("A_co", covariant=True, default=Any)
 """The type of an agent's answer."""
 
 B = TypeVar("B")
+Made = TypeVar("Made", bound="Agent")
 
 
 @dataclass(frozen=True)
@@ -119,8 +126,32 @@ class Agent(Generic[A_co]):
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Raise `ConfigError` for a setting that an agent does not have: the name may be near."""
-        check_names(options, [each.name for each in fields(cls)], modelled=bool(args))
+        if (known := _keywords(cast("Any", cls))) is not None:
+            check_names(options, known, modelled=bool(args))
         return super().__new__(cls)
+
+    def __copy__(self) -> Self:
+        """The same agent again, of the same parts."""
+        return _made(type(self), self._own)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """An agent of copies of its parts. Raises `ConfigError` where one cannot be copied."""
+        state = {
+            name: _done(name, "copied", deepcopy, each, memo) for name, each in self._own.items()
+        }
+        return _made(type(self), state)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """What pickle keeps. Raises `ConfigError` where a part cannot be pickled."""
+        for name, each in self._own.items():
+            _done(name, "pickled", pickle.dumps, each, protocol)
+        return _made, (type(self), self._own)
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        """Its parts, and what a subclass adds; not what they come to, which is made again."""
+        made = {"parts", "engine"}
+        return {name: each for name, each in self.__dict__.items() if name not in made}
 
     @overload
     def replace(self, *, answer: TypeForm[B], **changes: Any) -> "Agent[B]": ...
@@ -136,14 +167,23 @@ class Agent(Generic[A_co]):
         """
         if "tools" in changes:
             changes = {**self._for_tools(changes), **changes}
-        return replace(self, **changes)
+        return self._changed(changes)
+
+    def _changed(self, changes: Mapping[str, Any]) -> Self:
+        """A copy with other fields, checked as if it had just been made."""
+        check_names(changes, [each.name for each in fields(self)], modelled=True)
+        made = _made(type(self), self._own)
+        for each in fields(self):
+            object.__setattr__(made, each.name, changes.get(each.name, getattr(self, each.name)))
+        made.__post_init__()
+        return made
 
     def _for_tools(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """What becomes of limits and guards that name tools, where others take their place."""
         bare = {"limits": self.limits.among(()), "guards": guards_among(self.guards, ())}
         if bare == {"limits": self.limits, "guards": self.guards}:
             return {}
-        names = replace(self, **{**bare, **changes}).parts.countable
+        names = self._changed({**bare, **changes}).parts.countable
         return {"limits": self.limits.among(names), "guards": guards_among(self.guards, names)}
 
     @cached_property
@@ -169,6 +209,31 @@ class Agent(Generic[A_co]):
     def decode(self, value: Json) -> A_co:
         """Convert an answer to the answer type. Raises `ValueError` with advice."""
         return cast("A_co", decode_answer(self.answer, value))
+
+
+@cache
+def _keywords(kind: type[Agent]) -> tuple[str, ...] | None:
+    """The keywords by which such an agent is made; None where its class has its own `__init__`."""
+    fields_ = tuple(each.name for each in fields(kind))
+    taken = tuple(inspect.signature(kind.__init__).parameters)
+    return fields_ if taken[1:] == fields_ else None
+
+
+def _made(kind: type[Made], state: Mapping[str, Any]) -> Made:
+    """An agent with this state, which was checked when it was first made."""
+    made = object.__new__(kind)
+    made.__dict__.update(state)
+    return made
+
+
+def _done(name: str, what: str, work: Callable[..., B], *args: Any) -> B:
+    """What is made of a part of an agent. Raises `ConfigError` with its name."""
+    try:
+        return work(*args)
+    except Exception as error:
+        why = one_line(described(error))
+        message = f"the agent's {name} cannot be {what}: {why}; make the agent where it is needed"
+        raise ConfigError(message, field=name) from error
 
 
 def is_agent(value: object) -> TypeIs[Agent]:
