@@ -64,6 +64,7 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
     if wrong := [*_misfits(tool.parameters, other.parameters, names)]:
         raise ConfigError(f"{other.name} cannot be called for {tool.name}: {'; '.join(wrong)}")
     effectful = [each for each in (tool, other) if each.effect in EFFECTFUL]
+    stronger = _STRENGTH[max(_STRENGTH.index(tool.effect), _STRENGTH.index(other.effect))]
     probed = effectful and all(each.attempts.probe is not None for each in effectful)
     return checked(
         FallbackTool(
@@ -71,9 +72,7 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
             f"{tool.description}\n\nIf it fails, {other.name} is called instead.",
             tool.parameters,
             pair,
-            effect="unsafe"
-            if len(effectful) == 2
-            else max(tool.effect, other.effect, key=_STRENGTH.index),
+            effect="unsafe" if len(effectful) == 2 else stronger,
             trust="trusted" if tool.trust == other.trust == "trusted" else "untrusted",
             repair=tool.repair,
             hidden=tool.hidden,
