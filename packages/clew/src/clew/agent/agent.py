@@ -5,7 +5,7 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Generic, Self, cast, overload
 
 from typing_extensions import TypeForm, TypeIs, TypeVar
@@ -126,7 +126,8 @@ class Agent(Generic[A_co]):
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Raise `ConfigError` for a setting that an agent does not have: the name may be near."""
-        if (known := _keywords(cast("Any", cls))) is not None:
+        known = [each.name for each in fields(cls)]
+        if [*inspect.signature(cls.__init__).parameters][1:] == known:  # no __init__ of its own
             check_names(options, known, modelled=bool(args))
         return super().__new__(cls)
 
@@ -209,14 +210,6 @@ class Agent(Generic[A_co]):
     def decode(self, value: Json) -> A_co:
         """Convert an answer to the answer type. Raises `ValueError` with advice."""
         return cast("A_co", decode_answer(self.answer, value))
-
-
-@cache
-def _keywords(kind: type[Agent]) -> tuple[str, ...] | None:
-    """The keywords by which such an agent is made; None where its class has its own `__init__`."""
-    fields_ = tuple(each.name for each in fields(kind))
-    taken = tuple(inspect.signature(kind.__init__).parameters)
-    return fields_ if taken[1:] == fields_ else None
 
 
 def _made(kind: type[Made], state: Mapping[str, Any]) -> Made:
