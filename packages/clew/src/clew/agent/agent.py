@@ -3,7 +3,7 @@
 import inspect
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, Self, cast, overload
@@ -133,7 +133,11 @@ class Agent(Generic[A_co]):
 
     def __copy__(self) -> Self:
         """The same agent again, of the same parts."""
-        return _made(type(self), self._own)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        for name in ("parts", "engine"):  # they are made again
+            made.__dict__.pop(name, None)
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """An agent of copies of its parts. Raises `ConfigError` where one cannot be copied."""
@@ -150,9 +154,8 @@ class Agent(Generic[A_co]):
 
     @property
     def _own(self) -> dict[str, Any]:
-        """Its parts, and what a subclass adds; not what they come to, which is made again."""
-        made = {"parts", "engine"}
-        return {name: each for name, each in self.__dict__.items() if name not in made}
+        """Its parts, and what a subclass adds."""
+        return vars(copy(self))
 
     @overload
     def replace(self, *, answer: TypeForm[B], **changes: Any) -> "Agent[B]": ...
@@ -168,14 +171,10 @@ class Agent(Generic[A_co]):
         """
         if "tools" in changes:
             changes = {**self._for_tools(changes), **changes}
-        return self._changed(changes)
-
-    def _changed(self, changes: Mapping[str, Any]) -> Self:
-        """A copy with other fields, checked as if it had just been made."""
         check_names(changes, [each.name for each in fields(self)], modelled=True)
-        made = _made(type(self), self._own)
-        for each in fields(self):
-            object.__setattr__(made, each.name, changes.get(each.name, getattr(self, each.name)))
+        made = copy(self)
+        for name, each in changes.items():
+            object.__setattr__(made, name, each)
         made.__post_init__()
         return made
 
@@ -184,7 +183,10 @@ class Agent(Generic[A_co]):
         bare = {"limits": self.limits.among(()), "guards": guards_among(self.guards, ())}
         if bare == {"limits": self.limits, "guards": self.guards}:
             return {}
-        names = self._changed({**bare, **changes}).parts.countable
+        made = copy(self)
+        for name, each in {**bare, **changes}.items():
+            object.__setattr__(made, name, each)
+        names = made.parts.countable
         return {"limits": self.limits.among(names), "guards": guards_among(self.guards, names)}
 
     @cached_property

@@ -124,8 +124,8 @@ def as_tool(function: Callable[..., Any], options: ToolOptions) -> FunctionTool:
 def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:
     """Fields of a `Tool` by what was read and what was said; what was said comes first."""
     chosen: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
-    attempts = {name: chosen.pop(name) for name in _OF_ATTEMPTS if name in chosen}
-    chosen["attempts"] = Attempts(**attempts)
+    if attempts := {name: chosen.pop(name) for name in _OF_ATTEMPTS if name in chosen}:
+        chosen["attempts"] = Attempts(**attempts)
     return {
         "name": signature.name,
         "description": signature.description,

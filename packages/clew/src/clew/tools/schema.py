@@ -148,7 +148,6 @@ def _check_attempts(tool: Tool) -> None:
     if not isinstance(attempts, Attempts):
         message = f"tool {tool.name}: attempts is {attempts!r}: give Attempts(timeout=…)"
         raise ConfigError(message)
-    check_fields(attempts, who=f"tool {tool.name}")
     if not 0 < (timeout := attempts.timeout) < math.inf:
         message = f"tool {tool.name}: timeout is {timeout}; give seconds above 0, and an end"
         raise ConfigError(message)
