@@ -67,10 +67,6 @@ class Attempts:
     retry: Retry = Retry()
     probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
 
-    def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
-        check_fields(self)
-
 
 Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 

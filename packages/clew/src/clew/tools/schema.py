@@ -148,7 +148,10 @@ def _check_attempts(tool: Tool) -> None:
     if not isinstance(attempts, Attempts):
         message = f"tool {tool.name}: attempts is {attempts!r}: give Attempts(timeout=…)"
         raise ConfigError(message)
-    if not 0 < (timeout := attempts.timeout) < math.inf:
+    timeout = attempts.timeout
+    if type(timeout) not in (int, float):
+        raise ConfigError(f"tool {tool.name}: timeout is {timeout!r}: give a number")
+    if not 0 < timeout < math.inf:
         message = f"tool {tool.name}: timeout is {timeout}; give seconds above 0, and an end"
         raise ConfigError(message)
     retry = cast("object", attempts.retry)
