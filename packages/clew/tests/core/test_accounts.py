@@ -27,7 +27,7 @@ from clew.core.events import (
     Usage,
     Verdict,
 )
-from clew.core.interfaces import Left, Tool, Tripped
+from clew.core.interfaces import Attempts, Left, Tool, Tripped
 from clew.core.steps import Totals
 from clew.core.trajectory import Trajectory
 from tests.core.records import look, more, record, thought
@@ -314,7 +314,7 @@ def tool(effect: Any, timeout: float = 30.0) -> Tool:
     async def call(args: Any, key: str) -> str:
         return ""
 
-    return Tool("t", "T.", {}, effect=effect, timeout=timeout, call=call)
+    return Tool("t", "T.", {}, effect=effect, attempts=Attempts(timeout), call=call)
 
 
 @pytest.mark.parametrize(

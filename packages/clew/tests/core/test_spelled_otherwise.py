@@ -22,7 +22,7 @@ from clew.core.events import (
     Verdict,
     text_parts,
 )
-from clew.core.interfaces import Fallback, ToolSpec
+from clew.core.interfaces import FallbackTool, Tool, ToolSpec
 from clew.core.received import handed_hashes, is_certain, received_hash, repetitions
 from clew.core.reworded import as_worded
 from clew.core.spec_changes import changes, changes_to_accept, first_difference, same_format
@@ -113,11 +113,22 @@ def test_all_items_of_a_list_are_received_whatever_their_number() -> None:
     assert received_hash(tool, {"x": [1, 2, 3]}) != received_hash(tool, {"x": [1, 2]})
 
 
-POST = taking({}, "post", effect="unsafe")
-MAIL = taking({}, "mail", effect="idempotent", fallbacks=(Fallback(POST, {"y": "x"}),))
-READ = taking({}, "read", effect="read")
-TO_MAIL, TO_READ = Fallback(MAIL, {"x": "y", "z": None}), Fallback(READ, {})
-SEND = taking({}, "send", effect="unsafe", fallbacks=(TO_MAIL, TO_READ))
+def made(name: str, effect: Any) -> Tool:
+    async def call(args: Any, key: str) -> str:
+        return ""
+
+    return Tool(**vars(taking({}, name, effect=effect)), call=call)
+
+
+def handing(first: Tool, other: Tool, names: dict[str, str | None]) -> Tool:
+    spec = {name: getattr(first, name) for name in Tool.__dataclass_fields__}
+    return FallbackTool(**spec, first=first, other=other, names=names)
+
+
+POST = made("post", "unsafe")
+MAIL = handing(made("mail", "idempotent"), POST, {"y": "x"})
+READ = made("read", "read")
+SEND = handing(handing(made("send", "unsafe"), MAIL, {"x": "y", "z": None}), READ, {})
 
 
 def test_a_call_may_be_handed_on_from_tool_to_tool() -> None:

@@ -37,6 +37,7 @@ from clew.core.replay import Replayed
 from clew.core.steps import Call, Omitted, Step, Totals
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel
+from clew.tools import Attempts, DependentTool, FunctionTool
 from tests.core.records import look, record, thought
 
 
@@ -57,15 +58,13 @@ def usual(kind: Any) -> dict[str, Any]:
 
 SPEC: dict[str, Any] = {
     "effect": "unsafe", "trust": "untrusted", "repair": None, "result": None, "hidden": False,
-    "version": "1", "examples": (), "guard": None, "fallbacks": (),
+    "version": "1", "examples": (), "guard": None,
 }  # fmt: skip
 USUAL: dict[Any, dict[str, Any]] = {
     Retry: {"times": 0, "delay": 0.5, "max_delay": 8.0},
     ToolSpec: SPEC,
-    Tool: SPEC | {
-        "timeout": 30.0, "retry": Retry(), "stoppable": True, "probe": None, "function": None,
-        "among": None,
-    },
+    Attempts: {"timeout": 30.0, "retry": Retry(), "probe": None},
+    Tool: SPEC | {"attempts": Attempts()},
     AgentTool: SPEC | {"grant": None, "weight": "", "caps": {}},
     SubRun: {
         "listener": None, "close": "", "waited": False, "trust": "trusted", "done": (), "among": (),
@@ -145,17 +144,17 @@ def test_tools_are_equal_whatever_was_made_for_one_agent() -> None:
     def guard(call: Call, trajectory: Any) -> None: ...
 
     spec, tool = ToolSpec("a", "A.", {}), Tool("a", "A.", {}, call=called)
-    handed = (Fallback(spec, {}),)
     assert dataclasses.replace(spec, guard=guard) == spec
-    assert dataclasses.replace(spec, fallbacks=handed) == spec
-    assert dataclasses.replace(tool, function=called) == tool
-    assert dataclasses.replace(tool, among=lambda tools: tool) == tool
+    function, depends = (
+        [kind("a", "A.", {}, call=called, **{name: each}) for each in (called, probed)]
+        for kind, name in ((FunctionTool, "function"), (DependentTool, "among"))
+    )
+    assert (function[0], depends[0]) == (function[1], depends[1])
     for other in ({"effect": "read"}, {"hidden": True}, {"version": "2"}, {"name": "b"}):
         assert dataclasses.replace(tool, **other) != tool
-    assert dataclasses.replace(tool, probe=probed) != tool
-    with pytest.raises(ConfigError, match="the tool a was made of no function: await its call"):
-        tool()
-    assert dataclasses.replace(tool, function=lambda x, y: (x, y))(1, y=2) == (1, 2)
+    assert dataclasses.replace(tool, attempts=Attempts(probe=probed)) != tool
+    pairs = FunctionTool("a", "A.", {}, call=called, function=lambda x, y: (x, y))
+    assert pairs(1, y=2) == (1, 2)
     named = ToolSpec("a", "A.", {"properties": {"x": {}, "y": {}}}, effect="pure")
     assert repr(named) == "<ToolSpec a(x, y): pure>"
     assert repr(spec) == "<ToolSpec a(): unsafe>"
