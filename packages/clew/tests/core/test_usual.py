@@ -19,7 +19,6 @@ from clew.core.interfaces import (
     AgentTool,
     Append,
     CallContext,
-    Fallback,
     Line,
     ModelInfo,
     Part,
@@ -33,6 +32,7 @@ from clew.core.interfaces import (
 )
 from clew.core.moves import NextMove
 from clew.core.pending import PendingApproval
+from clew.core.received import renamed
 from clew.core.replay import Replayed
 from clew.core.steps import Call, Omitted, Step, Totals
 from clew.support.errors import ConfigError
@@ -145,11 +145,10 @@ def test_tools_are_equal_whatever_was_made_for_one_agent() -> None:
 
     spec, tool = ToolSpec("a", "A.", {}), Tool("a", "A.", {}, call=called)
     assert dataclasses.replace(spec, guard=guard) == spec
-    function, depends = (
-        [kind("a", "A.", {}, call=called, **{name: each}) for each in (called, probed)]
-        for kind, name in ((FunctionTool, "function"), (DependentTool, "among"))
-    )
-    assert (function[0], depends[0]) == (function[1], depends[1])
+    kinds: list[tuple[Any, str]] = [(FunctionTool, "function"), (DependentTool, "among")]
+    for kind, name in kinds:
+        one, other = (kind("a", "A.", {}, called, **{name: it}) for it in (called, probed))
+        assert one == other
     for other in ({"effect": "read"}, {"hidden": True}, {"version": "2"}, {"name": "b"}):
         assert dataclasses.replace(tool, **other) != tool
     assert dataclasses.replace(tool, attempts=Attempts(probe=probed)) != tool
@@ -162,9 +161,8 @@ def test_tools_are_equal_whatever_was_made_for_one_agent() -> None:
 
 
 def test_a_fallback_gets_the_arguments_by_its_own_names() -> None:
-    spec = ToolSpec("a", "A.", {})
     given: dict[str, events.Json] = {"x": 1, "y": 2, "z": 3}
-    assert Fallback(spec, {"x": "a", "y": None}).args(given) == {"a": 1, "z": 3}
+    assert renamed(given, {"x": "a", "y": None}) == {"a": 1, "z": 3}
 
 
 def test_a_part_is_itself_and_shows_nothing_of_how_it_was_encoded() -> None:
