@@ -32,6 +32,7 @@ from clew.support.arguments import check_argument
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
+from clew.support.street import SHIPPED
 from clew.support.wings import (
     CHECKS,
     DOCUMENTS,
@@ -293,20 +294,19 @@ def tool_names() -> tuple[str, ...]:
 
 
 def shipped(name: str) -> Tool:
-    """The shipped tool of that name. Raises `ConfigError` with the nearest one."""
-    if (make := find(TOOLS, name)) is not None:
-        return _made(name, make)
-    known = tool_names()
-    hint = did_you_mean(name, known, f"there are {', '.join(known)}")
-    message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
-    raise ConfigError(message)
+    """The shipped tool of that name, or one of another package.
 
-
-def _made(name: str, make: Any) -> Tool:
-    """A tool by the function that makes it; that of another package may raise anything."""
+    Raises `ConfigError` with the nearest one, and for whatever a function of somebody else raises.
+    """
+    if (make := find(TOOLS, name)) is None:
+        known = tool_names()
+        hint = did_you_mean(name, known, f"there are {', '.join(known)}")
+        message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
+        raise ConfigError(message)
     try:
         tool: Tool = make()
-        checked(tool)
+        if make.__module__.partition(".")[0] not in SHIPPED:
+            checked(tool)
     except ConfigError:
         raise
     except Exception as error:

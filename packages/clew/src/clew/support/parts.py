@@ -15,7 +15,7 @@ from clew.support.errors import ConfigError, ModelError, PartError, StoreError
 from clew.support.json_values import Json
 from clew.support.nearest_name import did_you_mean
 from clew.support.short_text import one_line
-from clew.support.street import is_shipped
+from clew.support.street import SHIPPED, is_shipped
 
 P = TypeVar("P")
 
@@ -101,8 +101,8 @@ def text_of(value: object) -> str:
         return short_repr(value)
 
 
-_PLAIN: Final = frozenset({"builtins", "decimal", "datetime", "pathlib", "enum", "re"})
-"""Modules of values that are named by what they hold."""
+_PLAIN: Final = SHIPPED | {"builtins", "decimal", "datetime", "pathlib", "enum", "re"}
+"""Whose values are named by what they hold: clew's packages, and modules of Python's own."""
 
 _SET: Final = re.compile(r"\{[^{}]*\}")
 
@@ -125,8 +125,8 @@ def stable_name(part: object) -> str:
         message = f"{told} has another name in every process: use a function or a dataclass"
         raise ConfigError(message)
     told = _SET.sub(_in_order, told) if "{" in told else told
-    kind = type(part)  # a user's own class may have the name of one of clew's
-    return told if is_shipped(kind) or kind.__module__ in _PLAIN else f"{kind.__module__}.{told}"
+    module: str = type(part).__module__  # a user's own class may have the name of one of clew's
+    return told if module.partition(".")[0] in _PLAIN else f"{module}.{told}"
 
 
 def _in_order(match: re.Match[str]) -> str:
