@@ -67,15 +67,15 @@ class Variant:
         several("match", self.match)
         several("constraints", self.constraints)
 
-    def fits(self, name: str, billions: float | None, *, native: bool | None) -> bool:
-        """Whether it applies to a model of this name and size in such a format.
-
-        The name is in lower case. None is a size that is not known, and a format that nobody set.
-        """
+    def fits(self, model: ModelInfo, *, native: bool | None) -> bool:
+        """Whether it applies to this model in such a format; None is one that nobody has set."""
+        name, size = model.name.lower(), model.billions
         if not any(fnmatchcase(name, pattern.lower()) for pattern in self.match):
             return False
-        if self.below is not None and (billions is None or billions >= self.below):
-            return False
+        if self.below is not None:
+            size = billions_in(name) if size is None else size
+            if size is None or size >= self.below:
+                return False
         if native is None:
             return self.native in {None, True} or self.codec is not None
         return self.native in {None, native}
@@ -96,9 +96,7 @@ def matching(
     variants: Iterable[Variant], model: ModelInfo, *, native: bool | None
 ) -> Variant | None:
     """The first that fits."""
-    name = model.name.lower()
-    billions = billions_in(name) if model.billions is None else model.billions
-    return next((one for one in variants if one.fits(name, billions, native=native)), None)
+    return next((one for one in variants if one.fits(model, native=native)), None)
 
 
 def described(tools: Iterable[ToolSpec], variant: Variant | None) -> list[ToolSpec]:

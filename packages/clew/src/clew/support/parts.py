@@ -125,8 +125,8 @@ def stable_name(part: object) -> str:
         message = f"{told} has another name in every process: use a function or a dataclass"
         raise ConfigError(message)
     told = _SET.sub(_in_order, told) if "{" in told else told
-    module: str = type(part).__module__  # a user's own class may have the name of one of clew's
-    return told if module.partition(".")[0] in _PLAIN else f"{module}.{told}"
+    where: str = type(part).__module__  # a user's own class may have the name of one of clew's
+    return told if where.partition(".")[0] in _PLAIN else f"{where}.{told}"
 
 
 def _in_order(match: re.Match[str]) -> str:
