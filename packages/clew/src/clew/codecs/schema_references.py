@@ -15,7 +15,7 @@ def resolved(root: Parameters, schema: object) -> dict[str, Any]:
         if not isinstance(reference := known.get("$ref"), str):
             break
         target: object = root
-        for step in reference.removeprefix("#").split("/")[1:]:
+        for step in reference.split("/")[1:]:
             target = _dict(target).get(step.replace("~1", "/").replace("~0", "~"))
         known = _dict(target)
     return known

@@ -127,8 +127,6 @@ class _Stretch:
     @property
     def meant(self) -> bool:
         """Whether the parts make a call, and not a word of data or a heading."""
-        if not self.tool:
-            return False
         if self._assigned or (self._values and self._sole):
             return False
         if self._values:
