@@ -21,7 +21,9 @@ from clew.core.events import (
     AnyEvent,
     Attempt,
     Compacted,
+    Done,
     Evidence,
+    Forked,
     Note,
     Observation,
     RawCall,
@@ -32,7 +34,7 @@ from clew.core.events import (
 )
 from clew.core.trajectory import Trajectory
 from clew.support.errors import PartError
-from tests.core.records import look, more, record, thought
+from tests.core.records import SPEC, look, more, record, thought
 
 LEFT_OUT = (
     "Steps 1 to {} are left out here, to keep the prompt short: recall(query) finds them by words, "
@@ -171,6 +173,13 @@ class TestWhatIsLeftOut:
         assert one.tokens == 1 + (1 + chars) // 4
         assert before != one.tokens
         assert [step.number for step in one.steps] == [6]
+
+    def test_still_has_what_a_fork_found_done(self) -> None:
+        found = Forked("p", 1, SPEC, done=(Done("p:2.1", "post", "h", "post()"),))
+        run = record(thought(look()), Observation("1.1", "x" * 400), found, thought(look()))
+        one = plan(run)
+        one.leave_out(run.steps[0])
+        assert one.tokens == 1 + (len(LEFT_OUT) + len(str(found))) // 4
 
     def test_begins_after_what_was_left_out_before(self) -> None:
         run = more(long_run(4), Compacted("drop", "w", 1, upto=1, text="…", summary="sums"))

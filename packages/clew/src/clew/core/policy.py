@@ -279,7 +279,7 @@ async def judge_answer(engine: Engine, trajectory: Trajectory, value: Json) -> s
         except Exception as error:
             raise broken("the answer's type", error) from error
         if check is None:
-            break
+            return None
         who = f"the check {stable_name(check)}"
         problem = await ask(who, engine.patience, check, answer, trajectory)
         if problem is None:
