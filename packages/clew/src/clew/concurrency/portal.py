@@ -19,18 +19,28 @@ P = ParamSpec("P")
 Portal: TypeAlias = "anyio.from_thread.BlockingPortal"  # anyio loads it when it is first named
 
 _lock = threading.Lock()
-_open: dict[int, tuple[Portal, AbstractContextManager[Portal]]] = {}
-"""The portal of this process, by its id: a forked child does not inherit the thread."""
+_open: dict[int, tuple[Portal, AbstractContextManager[Portal], int]] = {}
+"""The portal of this process, by its id, and its thread: a forked child does not inherit it."""
 
 
 def portal() -> Portal:
-    """This process's portal, started when it is first needed."""
+    """This process's portal, started when it is first needed.
+
+    Raises `RuntimeError` on its own thread, which would wait for itself.
+    """
     with _lock:
         process = os.getpid()
         if process not in _open:
             starting = anyio.from_thread.start_blocking_portal(name="clew")
-            _open[process] = (starting.__enter__(), starting)
-        return _open[process][0]
+            started = starting.__enter__()
+            _open[process] = (started, starting, started.call(threading.get_ident))
+        opened, _, thread = _open[process]
+    if thread == threading.get_ident():
+        raise RuntimeError(
+            "run_sync and clew.sync cannot be called where a run of theirs is at work: await the "
+            "function of clew (such as clew.run), or make the async function a def"
+        )
+    return opened
 
 
 def wait_for(function: Callable[..., Awaitable[T]], *args: Any) -> T:
@@ -60,6 +70,6 @@ def twin(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 @atexit.register
 def _close() -> None:
-    _, starting = _open.pop(os.getpid(), (None, None))
+    _, starting, _ = _open.pop(os.getpid(), (None, None, 0))
     if starting is not None:
         starting.__exit__(None, None, None)

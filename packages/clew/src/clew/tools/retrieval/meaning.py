@@ -19,7 +19,7 @@ SHORT, ALL = 1, 2
 """How many of a tool's texts an embedding reads: what it does; and that with its parameters too."""
 
 _RANKINGS: Final[Mapping[str, Mapping[str, int]]] = {
-    "multilingual": {"minilm": SHORT, "use": ALL},
+    "multilingual": {"minilm": SHORT, "sentence_encoder": ALL},
     "minilm": {"minilm": ALL},
 }
 """The embeddings of each ranking that ships; the first that is installed is the default.

@@ -1,0 +1,44 @@
+"""The codes that a guard may give: those of calls that nobody made."""
+
+from typing import Any, get_args
+
+import pytest
+
+from clew import Agent, Call, MemoryStore, Trajectory, Verdict, read, run, tool
+from clew.core.events import UNMADE, Code
+from clew.support.errors import PartError
+from clew.testing import ScriptedModel, act, say
+
+MADE = sorted({*get_args(Code)} - UNMADE)
+
+
+@tool(effect="read")
+def look() -> str:
+    """Look there."""
+    return "seen"
+
+
+def agent(code: Any, kind: Any) -> Agent[str]:
+    """An agent whose guard gives this verdict on each call."""
+
+    def stern(call: Call, trajectory: Trajectory) -> Verdict:
+        return Verdict(kind, "for a reason", code=code)
+
+    return Agent(ScriptedModel([act("look"), say("done")]), [look], guards=[stern])
+
+
+@pytest.mark.parametrize("kind", ["deny", "hold", "hint"])
+@pytest.mark.parametrize("code", MADE)
+async def test_a_code_of_a_call_that_was_made_is_refused(code: str, kind: str) -> None:
+    with pytest.raises(PartError, match=r"gives the code .*: it says that a call was made") as it:
+        await run(agent(code, kind), "Look.", store=MemoryStore())
+    assert "\n" not in str(it.value)
+
+
+@pytest.mark.parametrize("code", sorted(UNMADE))
+async def test_any_other_code_is_that_of_the_observation(code: Any) -> None:
+    store = MemoryStore()
+    result = await run(agent(code, "deny"), "Look.", store=store)
+    observation = (await read(result.run_id, store=store)).calls[0].observation
+    assert observation is not None
+    assert (result.answer, observation.code, observation.outcome) == ("done", code, "not_done")
