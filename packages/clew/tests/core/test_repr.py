@@ -21,7 +21,7 @@ async def test_runs_agents_and_tools_print_as_a_line() -> None:
     assert repr(await read("r", store=store)) == (
         f"<Trajectory r {goal!r}: answered, 2 steps, 5 entries>"
     )
-    assert repr(population) == "<Tool population(city, year): read>"
+    assert repr(population) == "<FunctionTool population(city, year): read>"
     assert repr(agent) == f"<Agent {model.name}, {agent.engine.codec.name}, tools: population>"
     assert repr(agent.replace(tools=[])).endswith("tools: none>")
 
