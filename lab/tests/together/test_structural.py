@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew.agent.compare import Ranks
-from clew.core.codec import Constrains, Describes
+from clew.core.codec import Constrains, Describes, FindsCalls
 from clew.core.interfaces import Audits, Model, Progress
 from clew.models.provider import Downloads
 from clew.stores.interface import Deletes, Locks, Notifies, Placed, Recovers, Witnessed
@@ -22,6 +22,7 @@ ASKED: dict[Any, str] = {
     Describes: "describe",
     Downloads: "offered download",
     ExtendsLimits: "extended_limits",
+    FindsCalls: "calls_in",
     CachedEmbedding: "model __call__",
     Locks: "claim release due",
     Model: "info complete",

@@ -33,7 +33,7 @@ KNOWN = frozenset({
     *("cli/approve.py: waiting", "core/fork.py: e"),
     *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),
     *("evidence/support.py: calculation", "evidence/support.py: piece"),
-    "tools/process.py: resolved",
+    *("tools/process.py: resolved", "concurrency/portal.py: started"),
     *("clew_evals/environments/database.py: was", "clew_mcp/serve/server.py: calls"),
     *("clew_code/programs/tool.py: _Programs(executor, limits, known)",),
     *("clew_mcp/connection.py: asked", "clew_mcp/pinned_server.py: self._failed"),
