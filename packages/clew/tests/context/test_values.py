@@ -93,7 +93,7 @@ def brief(**fields: Any) -> PromptSpec:
         {"visible_chars": 7},
         {"tools": ()},
     ],
-    ids=str,
+    ids=lambda fields: " ".join(fields) or "nothing",
 )
 def test_a_brief_is_read_as_it_was_written(fields: dict[str, Any]) -> None:
     written = prompt_document(brief(**fields), "shortened")
