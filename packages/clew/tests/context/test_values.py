@@ -93,7 +93,10 @@ def brief(**fields: Any) -> PromptSpec:
         {"visible_chars": 7},
         {"tools": ()},
     ],
-    ids=lambda fields: " ".join(fields) or "nothing",
+    ids=lambda fields: (
+        " ".join(name if name == "known" else f"{name} {value}" for name, value in fields.items())
+        or "nothing"
+    ),
 )
 def test_a_brief_is_read_as_it_was_written(fields: dict[str, Any]) -> None:
     written = prompt_document(brief(**fields), "shortened")
