@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
+from clew.concurrency.tasks import stoppable
 from clew.core.events import Json, Observation
-from clew.core.execute import stoppable
 from clew.core.interfaces import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.calc import calculate
@@ -212,7 +212,7 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 async def test_a_function_runs_elsewhere_with_its_own_types(jobs: ModuleType) -> None:
     tool = process_tool("clew_test_jobs:grow", effect="read")
-    assert stoppable(tool)
+    assert stoppable(tool.call)
     assert tool.parameters["properties"]["by"]["description"] == "how much"
     args = {"place": {"name": "x"}}
     assert problems(tool.parameters, args) == []

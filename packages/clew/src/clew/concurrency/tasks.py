@@ -146,6 +146,14 @@ class Threaded:
         return InThread(self, args)
 
 
+def stoppable(call: object) -> bool:
+    """Whether cancelling a call ends its work: nobody can stop a thread.
+
+    What calls other functions says it of them, as its attribute `stoppable`.
+    """
+    return bool(getattr(call, "stoppable", not isinstance(call, Threaded)))
+
+
 class InThread:
     """A call of a function in a thread."""
 

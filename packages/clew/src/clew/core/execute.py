@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 import msgspec
 
-from clew.concurrency.tasks import InThread, TaskResult, Threaded, run_with_deadline
+from clew.concurrency.tasks import InThread, TaskResult, run_with_deadline, stoppable
 from clew.concurrency.uncut import Uncut
 from clew.core.engine import Engine
 from clew.core.events import (
@@ -27,7 +27,7 @@ from clew.core.events import (
     Trust,
     Verdict,
 )
-from clew.core.interfaces import CALL, AgentTool, CallContext, FallbackTool, Tool
+from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
 from clew.core.journal import Journal
 from clew.core.observations import failed, observed, refusal, shortened, traced, trust_of
 from clew.core.received import handed_hashes, received_hash
@@ -325,13 +325,6 @@ def _report_late_end(post: Callable[[str], None], ended: TaskResult) -> None:
     post(text_of(ended.value) if ended.error is None else described(ended.error))
 
 
-def stoppable(tool: Tool) -> bool:
-    """Whether cancelling a call ends its work: nobody can stop a thread."""
-    if isinstance(tool, FallbackTool):
-        return stoppable(tool.first) and stoppable(tool.other)
-    return not isinstance(tool.call, Threaded)
-
-
 def _late(
     tool: Tool, call: Call, timeout: float, ended: TaskResult, post: Callable[[str], None]
 ) -> Observation:
@@ -342,7 +335,7 @@ def _late(
     elif not ended.responded:
         text += ", and ignored that it was stopped: how it ended is told apart"
         _report_late_end(post, ended)
-    if tool.effect not in EFFECTFUL and stoppable(tool):
+    if tool.effect not in EFFECTFUL and stoppable(tool.call):
         text += " and was stopped: ask for less" if ended.responded else ". Ask for less"
         return failed(tool, call, "timeout", text, "not_done", trust="trusted")
     doubt = IN_DOUBT.format(tool="It")

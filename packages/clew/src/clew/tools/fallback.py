@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 import anyio
 import msgspec
 
+from clew.concurrency.tasks import stoppable
 from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdict
-from clew.core.execute import stoppable
 from clew.core.interfaces import (
     CALL,
     AnyTool,
@@ -109,6 +109,11 @@ class _Pair:
                 return value
         return await self._second(args, key, f"{self.tool.name} did not do it: {why}")
 
+    @property
+    def stoppable(self) -> bool:
+        """Whether cancelling a call ends the work of either tool."""
+        return stoppable(self.tool.call) and stoppable(self.other.call)
+
     def _was_handed_on(self, key: str) -> bool:
         """Whether the task of an earlier attempt belongs to the second tool."""
         if (made := CALL.get()) is None or not made.task:
@@ -120,7 +125,7 @@ class _Pair:
         """The result of the first tool, or why it certainly did nothing."""
         tool = self.tool
         reads = tool.effect not in EFFECTFUL
-        timeout = tool.attempts.timeout if reads and stoppable(tool) else math.inf
+        timeout = tool.attempts.timeout if reads and stoppable(tool.call) else math.inf
         value: Any = None
         try:
             with anyio.move_on_after(timeout) as scope:
