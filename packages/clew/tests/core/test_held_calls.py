@@ -20,9 +20,11 @@ from clew import (
     resume,
     rule,
     run,
+    tool,
 )
 from clew.interfaces import CALL, Append, Attempt, CallContext, Effect, Judged, Left, Ruling
 from clew.testing import ScriptedModel, act, say
+from clew.tools.fallback import with_fallback
 
 FORM = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
 
@@ -50,6 +52,25 @@ class Server:
 def agent_with(*tools: Tool, lines: int = 1) -> Agent:
     calls = [act(tools[0].name) for _ in range(lines)]
     return Agent(ScriptedModel([*calls, say("done")]), tools)
+
+
+def box() -> Any:
+    """Make a box, once somebody has given the size."""
+    context = CALL.get()
+    assert context is not None
+    return Verdict("hold", "which size?", asks=FORM) if context.answer is None else context.answer
+
+
+@pytest.mark.parametrize("pair", [False, True])
+async def test_a_function_asks_a_person_as_well_and_in_a_pair(*, pair: bool) -> None:
+    made, store = tool(box), MemoryStore()
+    agent = agent_with(with_fallback(made, tool(name="bag")(box)) if pair else made)
+    held = await run(agent, "A box!", store=store)
+    await rule(held.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+    assert (await resume(agent, held.run_id, store=store)).answer == "done"
+    seen = (await read(held.run_id, store=store)).call("1.1").observation
+    assert seen is not None
+    assert seen.content == {"size": 3}
 
 
 @pytest.mark.parametrize("effect", ["read", "idempotent", "unsafe"])

@@ -13,8 +13,8 @@ import msgspec
 import pydantic
 import pytest
 
-from clew.core.events import Json, Observation
-from clew.core.execute import stoppable
+from clew.concurrency.tasks import stoppable
+from clew.core.events import Json, Observation, Verdict
 from clew.core.interfaces import Retry, Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.tools import Attempts, Key, tool
@@ -134,7 +134,7 @@ def test_a_schema_says_all_that_the_signature_and_the_docstring_say() -> None:
 def test_options_are_the_fields_of_the_tool() -> None:
     assert (everything.effect, everything.attempts) == ("read", Attempts(5, Retry(2)))
     assert (everything.trust, everything.version, everything.hidden) == ("trusted", "3", True)
-    assert stoppable(everything)
+    assert stoppable(everything.call)
 
 
 async def test_arguments_arrive_in_the_functions_types_and_the_key_with_them() -> None:
@@ -207,7 +207,7 @@ async def test_a_plain_decorator_makes_an_unsafe_tool_that_runs_in_a_thread() ->
         """Say whether this is the main thread."""
         return threading.current_thread() is threading.main_thread()
 
-    assert (where.effect, stoppable(where), where.name) == ("unsafe", False, "where")
+    assert (where.effect, stoppable(where.call), where.name) == ("unsafe", False, "where")
     assert where.parameters == {"type": "object", "properties": {}, "additionalProperties": False}
     assert await where.call({}, KEY) is False
 
@@ -532,6 +532,11 @@ async def test_what_json_cannot_carry_is_bad_output_of_a_call_that_is_done(
 async def test_an_observation_passes_as_it_is() -> None:
     said = Observation(content={"x": 1}, trust="trusted")
     assert await _came(said) is said
+
+
+async def test_a_function_holds_its_own_call_with_a_verdict() -> None:
+    held = Verdict("hold", "which size?", asks={"type": "integer"})
+    assert await _came(held) is held
 
 
 @pytest.mark.parametrize(

@@ -118,11 +118,11 @@ def read(function: Callable[..., Any]) -> Signature:
 
 
 def returned(name: str, value: Any) -> Any:
-    """What a function returned, as text, JSON or the `Observation` it made.
+    """What a function returned, as text, JSON, or the `Observation` or `Verdict` it made.
 
     What JSON cannot carry becomes an observation that says so; the call is done all the same.
     """
-    if isinstance(value, Observation) or has_pictures(value):
+    if isinstance(value, Observation | Verdict) or has_pictures(value):
         return value
     try:
         return plain(value)
