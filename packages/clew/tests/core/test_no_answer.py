@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, read, run
+from clew.codecs.native import Native
+from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import RawCall, Reply, Usage
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from tests.core.scenarios import lookup
@@ -69,6 +71,32 @@ async def test_a_text_format_takes_neither_for_an_answer(codec: str) -> None:
     assert (result.answer, result.steps) == ("It is 42.", 3)
     assert "only stands in the place of an answer" in thoughts[0].fault
     assert "written as text" in thoughts[1].fault
+
+
+class Own:
+    """A format with the methods that each must have, and no others."""
+
+    name, stop, native = "own/1", (), True
+    head, render, tail = Native().head, Native().render, Native().tail
+    reply_schema, stream_filter = Native().reply_schema, Native().stream_filter
+
+    def parse(self, prompt_spec: PromptSpec, reply: Reply) -> Parsed:
+        """All of it is the answer."""
+        return Parsed(answer=reply.text)
+
+
+class Silent(Own):
+    """One in which no text is a call."""
+
+    def calls_in(self, prompt_spec: PromptSpec, text: str) -> None:
+        """None stands in any."""
+        return
+
+
+async def test_a_format_that_does_not_say_what_a_call_is_takes_none_for_an_answer() -> None:
+    agent = Agent(ScriptedModel([say(CALL), say("It is 42.")]), [lookup], codec=Own())
+    assert (await run(agent, "?", store=MemoryStore())).answer == "It is 42."
+    assert (await run(agent.replace(codec=Silent()), "?", store=MemoryStore())).answer == CALL
 
 
 async def test_finish_with_a_call_as_its_answer_is_refused_as_wrong_arguments() -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from clew.codecs import by_name
 from clew.codecs.effects import NOT_FOUND
 from clew.codecs.own_literals import only_literals
 from clew.core.codec import Codec, FindsCalls, PromptSpec
@@ -54,8 +55,9 @@ def no_answer(codec: Codec, prompt_spec: PromptSpec, trajectory: Trajectory, tex
         )
     if _echoes_prompt(codec, prompt_spec, trajectory, text):
         return "that repeats what you were told, and is no answer: call a tool, or answer"
-    if prompt_spec.answers_text and isinstance(codec, FindsCalls):
-        called = codec.calls_in(prompt_spec, text)
+    finder = codec if isinstance(codec, FindsCalls) else by_name("native")  # one has to look
+    if prompt_spec.answers_text and isinstance(finder, FindsCalls):
+        called = finder.calls_in(prompt_spec, text)
         if called is not None:
             return called.fault or "the answer is a call written as text: make the call instead"
     if (claim := _unfounded(prompt_spec, trajectory, text)) is not None:
