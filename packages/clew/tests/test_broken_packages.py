@@ -11,6 +11,7 @@ from tests.cli.shell import clew
 KINDS = [
     *("models", "stores", "workers", "tools", "guards", "screens", "checks", "documents"),
     *("memory", "mcp", "strategies", "votes", "workspace", "doctor", "commands"),
+    *("codecs", "examples", "programs", "agents"),
 ]
 
 BREAKS = {
@@ -69,6 +70,7 @@ def test_who_asks_for_it_is_told_in_a_line(broken: tuple[dict[str, str], str]) -
         ("ask", "Why?", "--model", "offline", "--tools", "torn"),
         ("ask", "Why?", "--model", "offline", "--strategy", "torn"),
         ("ask", "Why?", "--agent", "own.toml"),
+        ("ask", "Why?", "--model", "offline", "--codec", "torn"),
         ("runs", "--store", "torn://x"),
         ("worker", "--driver", "torn"),
         ("torn",),
@@ -92,3 +94,19 @@ def test_what_is_no_command_or_makes_no_tool_is_told_as_well(tmp_path: Path) -> 
     assert "calc(" in listed.out
     assert clew("torn", env=env).code == 2
     assert clew("ask", "Why?", "--tools", "torn", env=env).code == 2
+
+
+def test_what_is_no_format_or_makes_no_guard_is_told_in_a_line(tmp_path: Path) -> None:
+    entries = {"codecs": "torn_module:NUMBER", "tools": "torn_module:make", "guards": "math:sqrt"}
+    env = installed(tmp_path / "site", "torn-package", entries)
+    (tmp_path / "site" / "torn_module.py").write_text(
+        "from clew import tool\n"
+        "NUMBER = 1\n"
+        "@tool\n"
+        "def torn():\n    'Tear.'\n"
+        "def make():\n    return torn\n"
+    )
+    done = clew("ask", "Why?", "--codec", "torn", env=env)
+    assert (done.code, "torn of clew.codecs is of type int: name a Codec" in done.err) == (2, True)
+    done = clew("ask", "Why?", "--tools", "torn", env=env)
+    assert (done.code, "the guard of the tool torn cannot be made: TypeE" in done.err) == (2, True)

@@ -303,16 +303,23 @@ def shipped(name: str) -> Tool:
         hint = did_you_mean(name, known, f"there are {', '.join(known)}")
         message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
         raise ConfigError(message)
-    try:
+    with _making(f"the tool {name}"):
         tool: Tool = make()
         if make.__module__.partition(".")[0] not in SHIPPED:
             checked(tool)
+    return tool
+
+
+@contextmanager
+def _making(what: str) -> Generator[None]:
+    """Say what cannot be made, whatever a function of somebody else raises."""
+    try:
+        yield
     except ConfigError:
         raise
     except Exception as error:
         why = f"{type(error).__name__}: {message_of(error)}"
-        raise ConfigError(f"the tool {name} cannot be made: {why}") from error
-    return tool
+        raise ConfigError(f"{what} cannot be made: {why}") from error
 
 
 def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
@@ -336,8 +343,9 @@ def _guards(spec: Spec) -> list[Guard]:
     """The user's own, and those without which a named tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
     for name in sorted({*spec.named_tools}.intersection(names(GUARDS))):
-        with part("tools", name):
-            guards.append(require(GUARDS, name)())
+        make = require(GUARDS, name)
+        with part("tools", name), _making(f"the guard of the tool {name}"):
+            guards.append(make())
     return guards
 
 

@@ -42,6 +42,9 @@ def by_name(name: str) -> Codec:
         codec: Codec | None = wings.find(CODECS, name, f"the codec {name}")
         if codec is None:
             raise ConfigError(f"there is no codec {name!r}; choose one of: {', '.join(names())}")
+        if isinstance(codec, type) or not callable(getattr(codec, "parse", None)):
+            message = f"{name} of {CODECS} is of type {type(codec).__name__}: name a Codec there"
+            raise ConfigError(message)
         return codec
     shipped: Sequence[Codec] = import_module(f"clew.codecs.{home}").SHIPPED
     return next(codec for codec in shipped if codec.name.partition("/")[0] == name)

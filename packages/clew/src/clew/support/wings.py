@@ -18,8 +18,8 @@ MODELS: Final = "clew.models"
 CODECS: Final = "clew.codecs"
 """`codec` of an agent and of its file: a `Codec`, by the first part of its name."""
 EXAMPLES: Final = "clew.examples"
-"""Worked examples for an agent with a tool of that name: a function from its tools, and from what
-says whether a call fits them, to `Example`s."""
+"""`run_code`, worked examples of programs: a function from an agent's tools, and from what says
+whether a call fits them, to `Example`s."""
 STORES: Final = "clew.stores"
 """`NAME://…`: a function from an address to a `Store`."""
 WORKERS: Final = "clew.workers"
