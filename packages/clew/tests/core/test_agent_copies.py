@@ -8,8 +8,22 @@ from typing import Any, Final
 
 import pytest
 
-from clew import Agent, Call, ConfigError, Limits, MemoryStore, Trajectory, Verdict, run, tool
+from clew import (
+    Agent,
+    Call,
+    ConfigError,
+    Context,
+    Limits,
+    MemoryStore,
+    Trajectory,
+    Verdict,
+    read,
+    run,
+    tool,
+)
 from clew.testing import ScriptedModel, act, say
+from clew.toolbox import process_tool
+from clew.tools.retrieval import Retrieval
 
 WAYS: Final[dict[str, Callable[[Agent], Agent]]] = {
     "copy": copy.copy,
@@ -64,6 +78,17 @@ def test_a_copy_is_the_same_agent(way: Callable[[Agent], Agent]) -> None:
 async def test_a_copy_with_tools_runs(way: Callable[[Agent], Agent]) -> None:
     agent = way(Agent(ScriptedModel([act("look", where="up"), say("Done.")]), [look]))
     assert (await run(agent, "Look.", store=MemoryStore())).answer == "Done."
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+async def test_a_copy_finds_its_tools_as_well(way: Callable[[Agent], Agent]) -> None:
+    tools = [process_tool("clew.toolbox.calc:calculate", effect="pure", name=name) for name in "ab"]
+    context = Context(retrieval=Retrieval(k=1, embed="words"))
+    agent = Agent(ScriptedModel([say("Done.")]), tools, context=context)
+    await run(agent, "Use b.", store=MemoryStore())
+    again, store = way(agent), MemoryStore()
+    done = await run(again, "Use b.", store=store)
+    assert (await read(done.run_id, store=store)).visible_tools == ["b"]
 
 
 @pytest.mark.parametrize(("name", "done"), [("deepcopy", "copied"), ("pickle", "pickled")])

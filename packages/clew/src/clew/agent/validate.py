@@ -280,6 +280,8 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
         checked(each)
         if each.repair is not None:
             check_function("repair", each.repair)
+        if each.guard is not None:
+            check_function("guard", each.guard)
         if isinstance(each, Tool) and each.attempts.probe is not None:
             check_function("probe", each.attempts.probe)
 

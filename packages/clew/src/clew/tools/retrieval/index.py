@@ -107,6 +107,10 @@ class IndexCache:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _made: Index | None = None
 
+    def __reduce__(self) -> tuple[type["IndexCache"], tuple[()]]:
+        """A copy has an index of its own, made when it is asked."""
+        return IndexCache, ()
+
     def rank(
         self, tools: Sequence[ToolSpec], texts: Sequence[str], ranking: Ranking | None
     ) -> list[str]:
