@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from clew import ConfigError, sync
+from clew.agent_files.build import make_tools
+from clew.agent_files.spec import Spec
 from clew.support.wings import require
 from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, SOURCE
@@ -239,3 +241,17 @@ def test_the_table_is_not_read_before_a_name_is_asked_for() -> None:
 def test_what_nobody_adds_is_said_to_be_missing() -> None:
     with pytest.raises(ConfigError, match="nothing here has the name nosuch in clew"):
         require("clew.checks", "nosuch")
+
+
+def test_a_table_of_before_the_code_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "clew-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: clew\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text("[clew.models]\noffline = clew.models.offline:x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match="clew was installed before it had the entry point calc:"):
+        make_tools(Spec(tools=("calc",)), None)
+    with pytest.raises(ConfigError, match="or clew again: pip install"):
+        require("clew.agents", "named")

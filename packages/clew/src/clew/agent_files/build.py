@@ -31,6 +31,7 @@ from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.support.arguments import check_argument
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError
+from clew.support.extras import install
 from clew.support.nearest_name import did_you_mean
 from clew.support.street import SHIPPED
 from clew.support.wings import (
@@ -300,6 +301,9 @@ def shipped(name: str) -> Tool:
     """
     if (make := find(TOOLS, name)) is None:
         known = tool_names()
+        if name in known:
+            message = f"clew was installed before it had the entry point {name}: run {install('')}"
+            raise ConfigError(message)
         hint = did_you_mean(name, known, f"there are {', '.join(known)}")
         message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
         raise ConfigError(message)

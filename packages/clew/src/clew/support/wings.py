@@ -106,8 +106,8 @@ def unimportable(entry: Any, error: BaseException) -> str:
 def require(group: str, name: str, asked: str = "") -> Any:
     """What has that name. Raises `ConfigError`, also where nobody adds one."""
     if (entry := find(group, name, asked)) is None:
-        message = f"nothing here has the name {name} in {group}: install a package that adds it"
-        raise ConfigError(message)
+        advice = f"install a package that adds it, or clew again: {install('')}"
+        raise ConfigError(f"nothing here has the name {name} in {group}: {advice}")
     return entry
 
 
