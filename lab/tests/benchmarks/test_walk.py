@@ -28,7 +28,8 @@ def walked() -> dict[str, list[dict[str, Any]]]:
         [sys.executable, "-m", "benchmarks.walk", "--json"],
         check=True, capture_output=True, text=True, timeout=PATIENCE, cwd=Path(__file__).parents[2],
     )  # fmt: skip
-    return json.loads(done.stdout)
+    walks: dict[str, list[dict[str, Any]]] = json.loads(done.stdout)
+    return walks
 
 
 @pytest.mark.slow
