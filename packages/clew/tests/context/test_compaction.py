@@ -288,6 +288,7 @@ class TestReadMore:
     ("settings", "why", "field"),
     [
         ({"by": "mask"}, "by is one text", "by"),
+        ({"by": len}, "by is len .*: give a tuple", "by"),
         ({"by": ("msak",)}, "no compactor 'msak': choose among", "by"),
         ({"at": 0.2, "to": 0.3}, "give shares", "to"),
         ({"at": 0.3, "to": 0.3}, "give shares", "to"),

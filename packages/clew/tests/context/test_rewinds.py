@@ -511,6 +511,7 @@ class TestTheSettings:
         ("given", "why", "field"),
         [
             ({"by": "repeated"}, "rewinds by is one text", "by"),
+            ({"by": None}, "rewinds by is None .*: give a tuple", "by"),
             ({"by": ("luck",)}, "by 'luck' are not known: choose among repeated, rejected", "by"),
             ({"by": ()}, "rewinds by nothing: name repeated or rejected, or give a critic", "by"),
             ({"rejected": 0}, "rewinds rejected is 0", "rejected"),

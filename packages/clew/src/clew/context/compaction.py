@@ -7,7 +7,7 @@ anything else: published evidence says that it is as good as a summary, at half 
 (https://arxiv.org/abs/2508.21433).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -16,7 +16,7 @@ from clew.core.codec import VISIBLE_CHARS, Shape
 from clew.core.events import Compacted, Observation, Rewound, Usage
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError
-from clew.support.parts import stable_name, using, wrong
+from clew.support.parts import short_repr, stable_name, using, wrong
 from clew.support.settings import check_fields
 from clew.support.short_text import one_line
 
@@ -136,6 +136,10 @@ class Compaction:
         if isinstance(by, str):
             raise ConfigError(
                 f"compaction by is one text: give a tuple, ({self.by!r},)", field="by"
+            )
+        if not isinstance(by, Iterable):
+            raise ConfigError(
+                f"compaction by is {short_repr(by)}: give a tuple of them", field="by"
             )
         for name in self.by:
             if isinstance(name, str) and name not in COMPACTORS:

@@ -4,7 +4,7 @@ Whether to go back follows from the record alone, but for a critic, which is ask
 is recorded with what the critic took; a replay is fed both, and decides nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Final, TypeAlias, cast
 
@@ -25,7 +25,7 @@ from clew.core.events import FINISH, AnyEvent, Charged, Rewound, Thought, Usage
 from clew.core.interfaces import Answering
 from clew.core.trajectory import Step, Trajectory
 from clew.support.errors import ConfigError
-from clew.support.parts import Patience, ask, of_kind, stable_name
+from clew.support.parts import Patience, ask, of_kind, short_repr, stable_name
 
 Trigger: TypeAlias = Callable[[Trajectory, int], WrongBranch | None]
 """Finds the wrong branch that the last step ends, given after how many rejected answers."""
@@ -78,6 +78,8 @@ class Rewinds:
         by: object = self.by
         if isinstance(by, str):
             raise ConfigError(f"rewinds by is one text: give a tuple, ({self.by!r},)", field="by")
+        if not isinstance(by, Iterable):
+            raise ConfigError(f"rewinds by is {short_repr(by)}: give a tuple of them", field="by")
         for name in self.by:
             if name not in TRIGGERS:
                 known = ", ".join(TRIGGERS)
