@@ -548,6 +548,9 @@ async def test_a_function_holds_its_own_call_with_a_verdict() -> None:
         (None, None),
         (Observation, None),
         (str | Observation, None),
+        (Verdict, None),
+        (str | Verdict, None),
+        (list[int] | Verdict, {"type": "array", "items": {"type": "integer"}}),
         (Annotated[str, "words"], None),
         (int, {"type": "integer"}),
         (
