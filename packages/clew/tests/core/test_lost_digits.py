@@ -10,6 +10,7 @@ import pytest
 from clew import Agent, MemoryStore, read, run, tool
 from clew.core.events import RawCall, Reply
 from clew.testing.models import ScriptedModel
+from tests.codecs.samples import installed
 
 
 @dataclass
@@ -47,6 +48,7 @@ FORMS = {
     "paper": ("paper", 'Thought 1: I pay.\nAction 1: pay[{{"it": {}}}]'),
     "blocks": ("code", "Thought: I pay.\n```python\npay(it={})\n```"),
 }
+HERE = [form for form, (codec, _) in FORMS.items() if installed(codec)]
 ENDS = {
     "native": "Done.",
     "labelled": "Thought: Done.\nFinal Answer: Done.",
@@ -79,7 +81,7 @@ async def paid(form: str, kind: Any, value: str) -> tuple[list[str], str]:
     return got, "\n".join([first.thought.fault or "", *told])
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", HERE)
 @pytest.mark.parametrize("number", LOSSY)
 async def test_a_number_that_would_lose_digits_is_refused_with_advice(
     form: str, number: str
@@ -90,7 +92,7 @@ async def test_a_number_that_would_lose_digits_is_refused_with_advice(
     assert await paid(form, Decimal, f'"{number}"') == ([repr(Decimal(number))], "\npaid")
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", HERE)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_wherever_the_decimal_is(form: str, kind: str) -> None:
     takes, value = KINDS[kind]
@@ -101,14 +103,14 @@ async def test_wherever_the_decimal_is(form: str, kind: str) -> None:
     assert LOSSY[0] in one
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", HERE)
 @pytest.mark.parametrize("number", KEPT)
 async def test_a_number_that_keeps_its_digits_is_read(form: str, number: str) -> None:
     ((one,), _) = await paid(form, Decimal, number)
     assert Decimal(one.removeprefix("Decimal('").removesuffix("')")) == Decimal(number)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", HERE)
 @pytest.mark.parametrize("kind", [float, float | None, Any])
 async def test_what_is_no_decimal_is_read_as_ever(form: str, kind: Any) -> None:
     ((one,), _) = await paid(form, kind, LOSSY[0])
