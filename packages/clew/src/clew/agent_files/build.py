@@ -307,23 +307,20 @@ def shipped(name: str) -> Tool:
         hint = did_you_mean(name, known, f"there are {', '.join(known)}")
         message = f"there is no tool {name!r}: {hint} (one of your own is module:name)"
         raise ConfigError(message)
-    with _making(f"the tool {name}"):
+    try:
         tool: Tool = make()
         if make.__module__.partition(".")[0] not in SHIPPED:
             checked(tool)
-    return tool
-
-
-@contextmanager
-def _making(what: str) -> Generator[None]:
-    """Say what cannot be made, whatever a function of somebody else raises."""
-    try:
-        yield
     except ConfigError:
         raise
     except Exception as error:
-        why = f"{type(error).__name__}: {message_of(error)}"
-        raise ConfigError(f"{what} cannot be made: {why}") from error
+        raise _unmade(f"the tool {name}", error) from error
+    return tool
+
+
+def _unmade(what: str, error: Exception) -> ConfigError:
+    """What cannot be made, whatever a function of somebody else raised."""
+    return ConfigError(f"{what} cannot be made: {type(error).__name__}: {message_of(error)}")
 
 
 def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
@@ -347,9 +344,12 @@ def _guards(spec: Spec) -> list[Guard]:
     """The user's own, and those without which a named tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
     for name in sorted({*spec.named_tools}.intersection(names(GUARDS))):
-        make = require(GUARDS, name)
-        with part("tools", name), _making(f"the guard of the tool {name}"):
-            guards.append(make())
+        with part("tools", name):
+            make = require(GUARDS, name)
+            try:
+                guards.append(make())
+            except Exception as error:
+                raise _unmade(f"the guard of the tool {name}", error) from error
     return guards
 
 

@@ -9,7 +9,7 @@ anything else: published evidence says that it is as good as a summary, at half 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from clew.context.draft import CHARACTERS, CompactionPlan, earlier_summary, rest, results
 from clew.core.codec import VISIBLE_CHARS, Shape
@@ -132,7 +132,7 @@ class Compaction:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what cannot be meant."""
         check_fields(self)
-        by: object = self.by
+        by = cast("object", self.by)
         if isinstance(by, str):
             raise ConfigError(
                 f"compaction by is one text: give a tuple, ({self.by!r},)", field="by"

@@ -75,7 +75,7 @@ class Rewinds:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for what cannot be meant."""
-        by: object = self.by
+        by = cast("object", self.by)
         if isinstance(by, str):
             raise ConfigError(f"rewinds by is one text: give a tuple, ({self.by!r},)", field="by")
         if not isinstance(by, Iterable):
