@@ -36,6 +36,7 @@ def walked() -> dict[str, list[dict[str, Any]]]:
 def test_each_stretch_of_a_question_is_counted() -> None:
     walks = walked()
     for name, limits in LIMITS.items():
+        counts: list[tuple[int, int, int]] = []
         for _ in range(TRIES):
             counts = [(len(row["files"]), row["functions"], row["calls"]) for row in walks[name]]
             if all(all(map(le, *each)) for each in zip(counts, limits, strict=True)):

@@ -35,7 +35,7 @@ _VARIADIC: Final = (
     inspect.Parameter.VAR_KEYWORD,
     inspect.Parameter.POSITIONAL_ONLY,
 )
-_WHOLE: Final = (Observation, Verdict, Image)
+_BESIDE_RESULT: Final = (Observation, Verdict, Image)
 """What a function may return beside its result."""
 _SAYS_NOTHING: Final = (
     Any,
@@ -225,7 +225,7 @@ def _fields(name: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> type[
 def _result(kind: Any, name: str) -> Parameters | None:
     """The schema of a return annotation, without what a function may return beside its result."""
     if typing.get_origin(kind) in (types.UnionType, Union):
-        parts = [part for part in typing.get_args(kind) if part not in _WHOLE]
+        parts = [part for part in typing.get_args(kind) if part not in _BESIDE_RESULT]
         kind = Union[tuple(parts)] if parts else None  # noqa: UP007 - of as many types as there are
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
     if bare in _SAYS_NOTHING or mentions_pictures(bare):  # its schema would be that of the bytes
