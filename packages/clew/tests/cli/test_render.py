@@ -37,6 +37,8 @@ from clew.core.events import (
     Landing,
     Note,
     Observation,
+    Planned,
+    PlannedCall,
     RawCall,
     Reply,
     Ruling,
@@ -307,3 +309,17 @@ def test_the_parts_of_a_list_look_alike() -> None:
 def test_a_call_is_written_as_a_person_would() -> None:
     assert written(Action("f", {"a": "x" * 500, "b": None})) == f'f(a="{"x" * 198}…, b=null)'
     assert inert("\x1b[31m\r\nok\u202e") == "\\x1b[31m\nok\\u202e"
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Planned((PlannedCall("send", {"to": "Ada"}), PlannedCall("look"))), 'send({"to":"Ada"})'),
+        (Planned(), "no call of a tool that acts"),
+        (Planned(fault="the model's reply could not be read"), "could not be read"),
+    ],
+)
+def test_what_a_request_calls_for_is_shown(event: Planned, words: str) -> None:
+    (block,) = render_event(event, 1)
+    assert block.label == "Asked for"
+    assert words in block.text

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.agent.composition import Composition
+from clew.agent.planning import planned
 from clew.agent.reading import read_reply
 from clew.agent.tool_finder import matching_names
 from clew.agent.validate import tool_grants
@@ -26,12 +27,13 @@ from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone
 from clew.guards.caps import WholeCaps
 from clew.guards.limits import Limits
+from clew.guards.provenance import BoundProvenance
 from clew.models.completion import complete
 from clew.support.parts import differing, name_of, stable_name
 from clew.tools.advice import right_form, unknown_tool
 from clew.tools.schema import schema_hash
 
-_UNNAMED: Final = (AlreadyDone, WholeCaps)
+_UNNAMED: Final = (AlreadyDone, WholeCaps, BoundProvenance)
 """Guards that follow from other parts of an agent: its spec does not name them."""
 
 
@@ -65,6 +67,8 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         argument_bytes=limits.argument_bytes,
         observation_bytes=limits.observation_bytes,
         caps_left=parts.strategy_caps.left,
+        wants_plan=None if parts.provenance is None else parts.provenance.wants_plan,
+        plan=partial(planned, completing, parts),
         render=render,
         complete=completing,
         read=partial(read_reply, model, codec, spec, text_only=agent.answer is str),
@@ -155,7 +159,9 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     agent = parts.agent
     context, prompt_spec, instructions = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
+    guard = parts.provenance
     named = {
+        "provenance": None if guard is None or guard.level == "standard" else guard.level,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

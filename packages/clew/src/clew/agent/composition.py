@@ -35,13 +35,14 @@ from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
 from clew.guards.limits import Limits, bounds_of
 from clew.guards.no_progress import Stuck
+from clew.guards.provenance import BoundProvenance, Provenance, judged
 from clew.models.resolve import resolve
 from clew.support.parts import Patience, names_of
 from clew.tools.finish import answer_schema, finish_tool
 from clew.tools.recall import fitting_recalls
 from clew.tools.schema import compile_schema, problems_of_visible
 
-_OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress)
+_OWN_GUARDS: Final = (AlreadyDone, Caps, WholeCaps, NoProgress, BoundProvenance)
 """Guards that are clew's: they answer at once, and need no watching."""
 
 
@@ -162,7 +163,18 @@ class Composition:
         """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
         stuck = () if self.no_progress is None else (self.no_progress,)
         usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.strategy_caps)
-        return (*self.agent.guards, *self.tool_guards, *stuck, *usual)
+        own = (guard for guard in self.agent.guards if not isinstance(guard, Provenance))
+        origins = () if self.provenance is None else (self.provenance,)
+        return (*own, *self.tool_guards, *origins, *stuck, *usual)
+
+    @cached_property
+    def provenance(self) -> BoundProvenance | None:
+        """The guard that asks where arguments come from; None where no tool acts, or it is off."""
+        own = (guard for guard in self.agent.guards if isinstance(guard, Provenance))
+        guard = next(own, Provenance("off"))
+        if guard.level == "off" or not any(map(judged, self.tools.values())):
+            return None
+        return guard.over(self.tools, self.instructions.text)
 
     @cached_property
     def effectful(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from clew import Observation, Trajectory, Usage
 from clew.cli.safe_text import inert
+from clew.guards import Planned
 from clew.interfaces import (
     FINISH,
     Action,
@@ -113,6 +114,8 @@ def render_event(
             yield from forked(event)
         case Changed() | Charged() | Landing() | Cancel() | Compacted() | Rewound():
             yield from turned(event)
+        case Planned():
+            yield TextBlock("Asked for", inert(planned(event)), "dim")
         case _:
             return
 
@@ -163,6 +166,12 @@ def turned(
         case Cancel():
             message = event.why or "a person wants the run to stop"
             yield TextBlock("Interrupt", inert(message), "yellow")
+
+
+def planned(event: Planned) -> str:
+    """The calls that the request calls for, as the model read it."""
+    calls = [f"{call.tool}({text_or_json(call.args)})" for call in event.calls]
+    return event.fault or ", ".join(calls) or "no call of a tool that acts"
 
 
 def left_out(event: Compacted) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import cast
 
 import click
+import msgspec
 
 from clew import ConfigError, Tool
 from clew.agent_files import DOCS, Spec, make_tools, tool_names
@@ -40,7 +41,7 @@ def list_tools(*, as_json: bool, **arguments: Json) -> int:
         return ANSWERED
     out = console()
     for tool in tools:
-        put(out, TextBlock(f"{tool.name}({signature(tool)})", tool.effect, "dim"))
+        put(out, TextBlock(f"{tool.name}({signature(tool)})", effects(tool), "dim"))
         out.print(f"  {inert(tool.description)}")
     return ANSWERED
 
@@ -71,10 +72,19 @@ def described(tool: ToolSpec) -> dict[str, Json]:
         "name": tool.name,
         "effect": tool.effect,
         "trust": tool.trust,
+        "labels": msgspec.to_builtins(tool.labels),
         "timeout": tool.attempts.timeout if isinstance(tool, Tool) else None,
         "description": tool.description,
         "parameters": tool.parameters,
     }
+
+
+def effects(tool: ToolSpec) -> str:
+    """Its effect, and what else a call of it does."""
+    labels = tool.labels
+    more = {"arguments leave": labels.egress, "leaves traces": labels.traces,
+            "secret": labels.secret}  # fmt: skip
+    return ", ".join([tool.effect, *(name for name, holds in more.items() if holds)])
 
 
 def signature(tool: ToolSpec) -> str:

@@ -116,6 +116,12 @@ class Engine:
     caps_left: Callable[[Trajectory, int], dict[str, int]]
     """What all runs of a strategy may still call, before the call at a place of the step."""
 
+    wants_plan: Callable[[Trajectory], bool] | None
+    """Whether a pending call can only be judged by what the person's words ask for."""
+    plan: Callable[[Trajectory], Awaitable[Sequence[AnyEvent]]]
+    """Asks the model for that, without anything else that the run has seen: what to record. Raises
+    `ModelError`."""
+
     # What the model sees, and how its reply is read
     render: Render
     complete: Callable[[Prompt, OnText | None], Awaitable[Reply]]

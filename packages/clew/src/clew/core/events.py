@@ -642,6 +642,25 @@ class Cancel(Event, frozen=True):
     why: str = ""
 
 
+class PlannedCall(Value, frozen=True):
+    """A call that a person's words ask for, with the arguments that these words settle."""
+
+    tool: str
+    args: dict[str, Json] = {}
+
+
+class Planned(Event, frozen=True):
+    """What a person's words ask for, as the model read it in them alone: no result was shown to it.
+
+    `calls` are those of tools that act. Where its reply could not be read, `fault` says why and
+    there are none. It took `usage`.
+    """
+
+    calls: tuple[PlannedCall, ...] = ()
+    usage: Usage = Usage()
+    fault: str = ""
+
+
 class Compacted(Event, frozen=True):
     """From here on a model sees less of the steps before; the record keeps all of them.
 
@@ -713,10 +732,10 @@ class Stop(Event, frozen=True):
 
 AnyEvent: TypeAlias = (
     Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Suspended | Observation
-    | Note | Charged | Cancel | Landing | Compacted | Rewound | Stop
+    | Note | Charged | Cancel | Landing | Planned | Compacted | Rewound | Stop
 )  # fmt: skip
 
-INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel, Compacted, Rewound)
+INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel, Planned, Compacted, Rewound)
 """Events that are fed, not derived, in a replay: from outside the loop, or decided once for all."""
 
 

@@ -72,6 +72,43 @@ Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
 
 @dataclass(frozen=True)
+class Labels:
+    """What the author of a tool knows of where its results come from, and where its arguments go.
+
+    `trusted` names the fields of a result that no third party can choose, such as ids; "*" is each.
+    `content` names the arguments that are only text to carry: all others decide what the call does.
+    `egress` says that arguments leave although it only reads, as an address that is fetched does;
+    `traces` that others can see that it was called. A `secret` result goes nowhere unasked. What is
+    said of a `foreign` tool was written by others, such as those who run its server.
+    """
+
+    trusted: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    egress: bool = False
+    traces: bool = False
+    secret: bool = False
+    foreign: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
+
+    def __or__(self, other: "Labels") -> "Labels":
+        """What holds of a call that either of two tools may make: the more careful of both."""
+        return Labels(
+            tuple(name for name in self.trusted if name in other.trusted),
+            tuple(name for name in self.content if name in other.content),
+            self.egress or other.egress,
+            self.traces or other.traces,
+            self.secret or other.secret,
+            self.foreign or other.foreign,
+        )
+
+
+NO_LABELS: Final = Labels()
+
+
+@dataclass(frozen=True)
 class ToolSpec:
     """What a model is shown of a tool, and what its calls are judged by.
 
@@ -87,6 +124,7 @@ class ToolSpec:
     _: KW_ONLY
     effect: Effect = "unsafe"
     trust: Trust = "untrusted"
+    labels: Labels = NO_LABELS
     repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None] | None = None
     result: Parameters | None = None
     hidden: bool = False
@@ -237,6 +275,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     one. `seed` is the agent's, for a model whose replies follow from the prompt and a seed.
     `grammar` is all that the reply may be, in GBNF, for a model that has `"grammar": true` in its
     `params`. `adapted` is how the last request of the run had to differ from its prompt.
+    The `purpose` is a thought, or what a person's words ask for (`Planned`).
     """
 
     head: tuple[Part, ...]
@@ -249,6 +288,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     seed: int = 0
     grammar: str = ""
     adapted: Adapted | None = None
+    purpose: Literal["think", "plan"] = "think"
 
     def __iter__(self) -> Iterator[Part]:
         """All parts in order."""

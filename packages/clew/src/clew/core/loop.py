@@ -56,9 +56,11 @@ async def advance(engine: Engine, journal: Journal) -> None:
     match move.kind:
         case "think":
             await journal.record(await think(engine, journal, move.standing))
-        case "leave_out" | "review":
+        case "leave_out" | "review" | "plan":
             leave_out = partial(engine.leave_out, journal.trajectory, move.less)
-            came = await in_time(engine, journal, move.standing, leave_out)
+            plan = partial(engine.plan, journal.trajectory)
+            ask = plan if move.kind == "plan" else leave_out
+            came = await in_time(engine, journal, move.standing, ask)
             await journal.record(*([came] if isinstance(came, Charged) else came[0]))
         case "act":
             await act(engine, journal)

@@ -13,6 +13,7 @@ from clew.support.parts import PASSED, broken, stable_name, text_from
 Kind: TypeAlias = Literal[
     "done",  # the record says stop
     "interrupt",  # a person wants the run to end
+    "plan",  # a pending call can only be judged by what the person's words ask for
     "act",  # calls are pending
     "conclude",  # the step offers an answer
     "screen",  # a person's words wait for a screen, or for what a screen or a person said of them
@@ -50,7 +51,10 @@ def next_move(engine: Engine, trajectory: Trajectory, *, screened: bool = False)
     if trajectory.cancel is not None:
         return NextMove("interrupt", standing, trajectory.cancel.why)
     if step.pending:  # all but finish
-        return NextMove("act", standing)
+        wants = engine.wants_plan
+        if wants is None or standing.exceeded is not None or trajectory.late:
+            return NextMove("act", standing)
+        return NextMove("plan" if wants(trajectory) else "act", standing)
     if step.answer is not None:
         return NextMove("conclude", standing)
     if trajectory.pending_input and not screened and _awaits_screen(engine, trajectory):

@@ -338,7 +338,8 @@ def _with_recorded_world(engine: Engine, journal: _Replaying) -> Engine:
         complete=partial(_recorded_reply, journal),
         find_tools=None if engine.find_tools is None else partial(_recorded_tools, journal),
         omission=_nothing,
-        wants_review=_no_review,
+        wants_plan=None,
+        wants_review=_never,
     )
 
 
@@ -346,7 +347,7 @@ def _nothing(_: Trajectory) -> None:
     return None
 
 
-def _no_review(_: Trajectory) -> bool:
+def _never(_: Trajectory) -> bool:
     return False
 
 

@@ -28,6 +28,7 @@ from clew.core.events import (
     Landing,
     Note,
     Observation,
+    Planned,
     Rewound,
     Ruling,
     Started,
@@ -102,12 +103,13 @@ class Trajectory:
         """Whether nothing untrusted has been observed, in this run or for its goal."""
         self.trust: Trust = "trusted"
         """How far to trust what the model wrote last: not if it had read untrusted text by then."""
+        self.planned: Planned | None = None
+        """What a person's words ask for, once the model was asked; anew after each message."""
         self.omitted = Omitted()
         self.folds: dict[str, Any] = {}
         """Derived values that others keep between steps; clearing it affects only speed."""
         self._calls, self._reserved = dict[str, Call](), dict[str, Grant]()
-        self._by_id: dict[str, list[Call]] = {}
-        self._evidence: dict[str, Evidence] = {}
+        self._evidence, self._by_id = dict[str, Evidence](), dict[str, list[Call]]()
         for entry in entries:
             self.add(entry)
 
@@ -230,6 +232,10 @@ class Trajectory:
                 self._judge(event)
             case Note():
                 self._note(event)
+            case Planned():
+                self.planned = event
+                self.total.usage += event.usage
+                self.spent.usage += event.usage
             case _:
                 self._turn(event)
 
@@ -444,7 +450,7 @@ class Trajectory:
         self.untainted = self.untainted and note.trust == "trusted"
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0
-            self.spent = Totals()
+            self.spent, self.planned = Totals(), None
             self._calls.pop(self.words_key, None)  # judged anew, with what came before
             self.pending_input.append(note.text)
             self.screen_notes = []

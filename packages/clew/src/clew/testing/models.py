@@ -98,7 +98,8 @@ class ScriptedModel:
     """Replies with its script, line by line; at the end it raises `ModelError`.
 
     Moves are written in the format of `codec`, which needs the agent's `tools` if the format
-    depends on them.
+    depends on them. Asked what the request calls for (`Planned`), it gives the calls of `plan`, or
+    of its script where there is none, and the script goes on as it was.
     """
 
     script: Sequence[Line]
@@ -110,6 +111,7 @@ class ScriptedModel:
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
     priced: bool = True
     rates: Rates | None = None
+    plan: Sequence[Move] | None = None
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
@@ -122,12 +124,25 @@ class ScriptedModel:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line as a reply; its text is streamed word by word, as long as it is wanted."""
+        if prompt.purpose == "plan":
+            return self._planned()
         reply = self.reply(prompt, position(prompt))
         if on_text is not None:
             for word in re.finditer(r"\s*\S+|\s+", reply.text):
                 if on_text(word[0]):
                     return replace(reply, text=reply.text[: word.end()])
         return reply
+
+    def _planned(self) -> Reply:
+        """The calls of its plan, as a reply."""
+        calls: list[Json] = [
+            {"tool": action.name, "args": action.args}
+            for move in (self.script if self.plan is None else self.plan)
+            if isinstance(move, Move)
+            for action in move.actions
+        ]
+        text = encode({"calls": calls}).decode()
+        return Reply(text=text, usage=self.usage, model=self.name)
 
     def reply(self, prompt: Prompt, index: int) -> Reply:
         """Line `index` of the script as a reply."""
@@ -220,6 +235,8 @@ class FaultyModel:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line, or a fault in its place."""
+        if prompt.purpose == "plan":
+            return await self.scripted.complete(prompt, on_text)
         index = position(prompt)
         due = sum(self.fault(before) is None for before in range(index))
         fault = self.fault(index)

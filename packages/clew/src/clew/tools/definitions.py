@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.core.events import FINISH, Effect, Json, Trust, encode
-from clew.core.interfaces import Attempts, Parameters, Tool
+from clew.core.interfaces import Attempts, Labels, Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import checked
@@ -24,6 +24,7 @@ LOG: Final = logging.getLogger("clew")
 Perform: TypeAlias = Callable[[str, dict[str, Json], str], Awaitable[Any]]
 """Takes a tool's name and its arguments, both as they were published, and the call's key."""
 
+_FOREIGN: Final = Labels(foreign=True)
 _LONGEST: Final = 64
 _NONE: Final[Parameters] = {"properties": {}}
 _FORMS: Final = ("parameters", "input_schema", "inputSchema")
@@ -153,8 +154,9 @@ def _make(
     effect, trust, timeout = kind
     attempts = Attempts(timeout=timeout)
     made = Tool(
-        legal, description, parameters, perform, effect=effect, trust=trust, attempts=attempts
-    )
+        legal, description, parameters, perform, effect=effect, trust=trust, labels=_FOREIGN,
+        attempts=attempts,
+    )  # fmt: skip
     return Published(checked(made), name, MappingProxyType(renamed), tuple(changes))
 
 

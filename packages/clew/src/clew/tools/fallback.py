@@ -74,6 +74,7 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
             pair,
             effect="unsafe" if len(effectful) == 2 else stronger,
             trust="trusted" if tool.trust == other.trust == "trusted" else "untrusted",
+            labels=tool.labels | other.labels,
             repair=tool.repair,
             hidden=tool.hidden,
             version=f"{tool.version}|{other.name}@{other.version}",  # one word, as records have it

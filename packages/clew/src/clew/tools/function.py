@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict, Unpack, overload
 
 from clew.concurrency.tasks import Threaded
 from clew.core.events import Effect, Json, Observation, Trust, Verdict
-from clew.core.interfaces import CALL, Attempts, Parameters, Retry, Tool
+from clew.core.interfaces import CALL, Attempts, Labels, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.parts import text_of
@@ -54,6 +54,7 @@ class ToolOptions(TypedDict, total=False):
     timeout: float
     retry: Retry
     trust: Trust
+    labels: Labels
     probe: Callable[[dict[str, Json], str], Awaitable[Any]]
     repair: Callable[[dict[str, Json]], tuple[dict[str, Json], str] | None]
     result: Parameters

@@ -8,6 +8,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar, cast
 
@@ -15,7 +16,7 @@ import jsonschema_rs
 import msgspec
 
 from clew.core.events import Json, encode
-from clew.core.interfaces import Attempts, Parameters, Retry, Tool, ToolSpec
+from clew.core.interfaces import NO_LABELS, Attempts, Labels, Parameters, Retry, Tool, ToolSpec
 from clew.support.errors import ConfigError
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
@@ -127,6 +128,7 @@ def checked(tool: T) -> T:
     if not tool.description.strip():
         message = f"tool {tool.name}: say what it does, in a docstring or as description=…"
         raise ConfigError(message)
+    _check_labels(tool)
     if isinstance(tool, Tool):
         _check_attempts(tool)
     if tool.parameters.get("type") != "object":
@@ -140,6 +142,20 @@ def checked(tool: T) -> T:
             message = f"tool {tool.name}: its example {encode(args).decode()} is wrong: {wrong[0]}"
             raise ConfigError(message)
     return tool
+
+
+def _check_labels(tool: ToolSpec) -> None:
+    """Raise `ConfigError` for labels that are none, or of an argument that there is not."""
+    labels = cast("object", tool.labels)  # whatever a user gave
+    if not isinstance(labels, Labels):
+        raise ConfigError(f"tool {tool.name}: labels is {labels!r}: give Labels(trusted=(…), …)")
+    names = tool.parameters.get("properties", {})
+    if unknown := [name for name in labels.content if name not in names]:
+        message = (
+            f"tool {tool.name}: Labels(content=…) names {', '.join(unknown)}, which is no argument "
+            f"of it: it has {', '.join(names) or 'none'}"
+        )
+        raise ConfigError(message)
 
 
 def _check_attempts(tool: Tool) -> None:
@@ -168,6 +184,7 @@ def schema_hash(tool: ToolSpec) -> str:
         tool.parameters,
         tool.effect,
         tool.trust,
+        *([] if (labels := replace(tool.labels, foreign=False)) == NO_LABELS else [labels]),
         tool.result,
         tool.examples,
         tool.hidden,

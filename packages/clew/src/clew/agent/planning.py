@@ -1,0 +1,99 @@
+"""What a person's words ask for: read by the model in these words alone, before it is told more.
+
+The request has the instructions, the tools that act and the person's messages. No result of a tool
+is in it, so nothing that came from outside can change what it says. Idea: the planner of CaMeL
+(arXiv 2503.18813), asked late: only when a call cannot be judged without.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from clew.agent.composition import Composition
+from clew.core.events import AnyEvent, Json, Note, Planned, PlannedCall, Reply, Started, encode
+from clew.core.interfaces import OnText, Part, Prompt, ToolSpec
+from clew.core.trajectory import Trajectory
+from clew.guards.provenance import judged
+
+ASKED: Final = (
+    "Which of these tools does the request below call for, and how often? Nothing has been looked "
+    "up yet. List each call that it asks for, in order. Give only arguments that the request "
+    "itself settles; leave out, or set to null, what has to be looked up first. Call nothing. "
+    'Reply with JSON: {"calls": [{"tool": "name", "args": {}}]}'
+)
+
+_FORM: Final[dict[str, Json]] = {
+    "type": "object",
+    "properties": {
+        "calls": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"tool": {"type": "string"}, "args": {"type": "object"}},
+                "required": ["tool", "args"],
+            },
+        }
+    },
+    "required": ["calls"],
+}
+
+
+class _Call(msgspec.Struct):
+    tool: str
+    args: dict[str, Json] = {}
+
+
+class _Plan(msgspec.Struct):
+    calls: list[_Call]
+
+
+async def planned(
+    ask: Callable[[Prompt, OnText | None], Awaitable[Reply]],
+    parts: Composition,
+    trajectory: Trajectory,
+) -> Sequence[AnyEvent]:
+    """Ask the model which calls a person's words call for. Raises `ModelError`."""
+    acting = {name: tool for name, tool in parts.tools.items() if judged(tool)}
+    reply = await ask(_prompt(parts, acting, trajectory), None)
+    text = reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]
+    try:
+        plan = msgspec.json.decode(text, type=_Plan)
+    except (msgspec.DecodeError, UnicodeError):
+        return [Planned((), reply.usage, "the model's reply could not be read")]
+    return [Planned(tuple(_settled(plan, acting)), reply.usage)]
+
+
+def _prompt(parts: Composition, acting: Mapping[str, ToolSpec], trajectory: Trajectory) -> Prompt:
+    """The tools that act, and what the person said."""
+    tools: list[Json] = [_described(tool) for tool in acting.values()]
+    head = "\n\n".join(filter(None, (parts.prompt_spec.prompt, ASKED, encode(tools).decode())))
+    words = tuple(Part("user", text) for text in _words(trajectory))
+    return Prompt((Part("system", head),), words, calls="none", reply_schema=_FORM, purpose="plan")
+
+
+def _described(tool: ToolSpec) -> dict[str, Json]:
+    """A tool; of a foreign one only names, since its description might ask for calls."""
+    if tool.labels.foreign:
+        return {"tool": tool.name, "parameters": [*tool.parameters.get("properties", {})]}
+    return {"tool": tool.name, "what": tool.description, "parameters": tool.parameters}
+
+
+def _words(trajectory: Trajectory) -> Iterator[str]:
+    """The question and the messages of a person, where nobody else wrote them."""
+    for entry in trajectory.entries:
+        match entry.event:
+            case Started(trust="trusted") as started:
+                yield started.goal
+            case Note(source="person", trust="trusted") as note:
+                yield note.text
+            case _:
+                pass
+
+
+def _settled(plan: _Plan, acting: Mapping[str, ToolSpec]) -> Iterator[PlannedCall]:
+    """The planned calls of tools that act, with the arguments that the words settle."""
+    for call in plan.calls:
+        if call.tool in acting:
+            args = {name: value for name, value in call.args.items() if value is not None}
+            yield PlannedCall(call.tool, args)

@@ -1,0 +1,245 @@
+"""May this call happen, as far as its arguments show where they come from?
+
+Before a model has read anything, its calls are its own. After that a call with an effect,
+or one whose arguments leave, is made unasked only if each argument that decides what it does comes
+from somebody who may decide: a person's words, the configuration, a field of a result that no third
+party can choose, or the plan that the model made from the person's words alone. All else is asked.
+"""
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Literal, TypeAlias
+
+from clew.core.events import EFFECTFUL, Json, PlannedCall, Verdict
+from clew.core.interfaces import AgentTool, ToolSpec
+from clew.core.trajectory import Call, Trajectory
+from clew.guards.provenance.origins import Made, Origins
+from clew.guards.provenance.values import (
+    addresses_in,
+    bare,
+    choices,
+    identifiers_in,
+    is_choice,
+    leaves,
+)
+from clew.support.settings import check_fields
+
+Level: TypeAlias = Literal["standard", "strict", "off"]
+
+_FOLD: Final = "provenance"
+MIN_SECRET: Final = 6
+"""Characters of a secret value that are looked for in what is sent."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """A guard: asks a person about calls whose arguments nothing trusted gave.
+
+    It judges tools with an effect, and reads whose arguments leave or that others see
+    (`Labels`). `strict` judges from the first call on, `standard` once the model has read
+    anything but a person's words and the configuration: results of trusted tools too, for what is
+    trusted may have been poisoned. Every agent has it; `Provenance("off")` takes it away.
+    """
+
+    level: Level = "standard"
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for another level."""
+        check_fields(self)
+
+    def over(self, tools: Mapping[str, ToolSpec], config: str) -> "BoundProvenance":
+        """The guard over an agent's tools; `config` are its instructions."""
+        return BoundProvenance(self.level, tools, config)
+
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
+        """It judges nothing by itself: an agent gives it its tools (`over`)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class BoundProvenance:
+    """`Provenance` over the tools of an agent."""
+
+    level: Level
+    tools: Mapping[str, ToolSpec] = field(repr=False)
+    config: str = field(repr=False)
+
+    def __repr__(self) -> str:
+        """As the record names it."""
+        return f"Provenance({self.level!r})"
+
+    async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
+        """Hold a call that a person should see first, with the reason for each argument."""
+        tool = self.tools.get(call.action.name)
+        if tool is None or not judged(tool):
+            return None
+        origins = self.origins(trajectory)
+        doubts = list(self._doubts(origins, tool, call, trajectory))
+        if not doubts:
+            return None
+        if origins.refused and not self._is_planned(origins, tool, call, trajectory):
+            return Verdict("deny", f"a person has refused such a call before: {'; '.join(doubts)}")
+        return Verdict("hold", "; ".join(doubts))
+
+    def wants_plan(self, trajectory: Trajectory) -> bool:
+        """Whether a pending call can only be judged against the plan."""
+        origins = self.origins(trajectory)
+        if trajectory.planned is not None or not origins.words:
+            return False
+        return self._judges(origins) and any(
+            (tool := self.tools.get(call.action.name)) is not None
+            and judged(tool)
+            and call.ruling is None
+            and not call.begun
+            for call in trajectory.step.pending
+        )
+
+    def origins(self, trajectory: Trajectory) -> Origins:
+        """Where values of the run come from, as far as the record goes."""
+        origins = trajectory.folds.get(_FOLD)
+        if not isinstance(origins, Origins):
+            names = frozenset(name for name, tool in self.tools.items() if judged(tool))
+            origins = trajectory.folds[_FOLD] = Origins(self.tools, names, self.config)
+        origins.follow(trajectory)
+        return origins
+
+    def _judges(self, origins: Origins) -> bool:
+        """Whether the model has seen what others wrote, as far as the level cares."""
+        if self.level == "strict" or origins.has_read:
+            return True
+        return any(other.labels.foreign for other in self.tools.values())
+
+    def _doubts(
+        self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
+    ) -> Iterator[str]:
+        """What speaks against making the call unasked."""
+        if not self._judges(origins):
+            return
+        made = _made(origins, call, trajectory)
+        if (tool.name, call.args) in made:
+            yield "it was made already"
+            return
+        planned = _fitting(_left(trajectory, made), tool.name, call.args)
+        if planned is None:
+            yield "the request does not call for it"
+        if planned is not None and tool.labels.traces:
+            return
+        bound = {} if planned is None else planned.args
+        free = {name: value for name, value in call.args.items() if name not in bound}
+        known = partial(origins.of, carried=self._carried(trajectory), verbatim=not bound)
+        unknown = _unknown(tool, free, known)
+        if planned is not None and not bound and _is_content(tool, call.args):
+            args = call.args.items()
+            unknown = [it for it, value in args if not all(map(origins.composed, leaves(value)))]
+        for name in unknown:
+            doubted = [each for each in leaves(call.args[name]) if known(each) is None]
+            yield _of_argument(origins, name, doubted)
+        content = {name: call.args.get(name) for name in tool.labels.content if name not in bound}
+        yield from _content_doubts(origins, tool, content)
+
+    def _is_planned(
+        self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
+    ) -> bool:
+        left = _left(trajectory, _made(origins, call, trajectory))
+        return _fitting(left, tool.name, call.args) is not None
+
+    def _carried(self, trajectory: Trajectory) -> list[str]:
+        """The texts of the request that planned calls only carry: words in them decide nothing."""
+        calls = () if trajectory.planned is None else trajectory.planned.calls
+        return [
+            each
+            for call in calls
+            if (tool := self.tools.get(call.tool)) is not None
+            for name in tool.labels.content
+            for each in leaves(call.args.get(name))
+            if isinstance(each, str) and each
+        ]
+
+
+def _unknown(
+    tool: ToolSpec, args: Mapping[str, Json], known: Callable[[Json], str | None]
+) -> list[str]:
+    """The arguments that decide what the call does, and that nothing trusted gave."""
+    return [
+        name
+        for name, value in args.items()
+        if name not in tool.labels.content
+        and not all(
+            known(each) is not None or each in choices(tool.parameters, name)
+            for each in leaves(value)
+        )
+    ]
+
+
+def judged(tool: ToolSpec) -> bool:
+    """Whether a call of the tool can do harm by itself; those of a sub-agent are judged there."""
+    acts = tool.effect in EFFECTFUL and not isinstance(tool, AgentTool)
+    return acts or tool.labels.egress or tool.labels.traces
+
+
+def _made(origins: Origins, call: Call, trajectory: Trajectory) -> list[Made]:
+    """The calls that were made before this one, or are let through in its step."""
+    beside = [
+        (other.action.name, other.args)
+        for other in trajectory.step.all_calls
+        if other.position < call.position and other.observation is None and not other.held
+    ]
+    return [*origins.made, *beside]
+
+
+def _left(trajectory: Trajectory, made: Sequence[Made]) -> list[PlannedCall]:
+    """The planned calls that are not made yet."""
+    left = [] if trajectory.planned is None else [*trajectory.planned.calls]
+    for name, args in made:
+        if (hit := _fitting(left, name, args)) is not None:
+            left.remove(hit)
+    return left
+
+
+def _fitting(
+    planned: Sequence[PlannedCall], name: str, args: Mapping[str, Json]
+) -> PlannedCall | None:
+    """The planned call that a call is: the same tool, and all arguments that the plan binds."""
+    for each in planned:
+        if each.tool == name and all(args.get(key) == value for key, value in each.args.items()):
+            return each
+    return None
+
+
+def _is_content(tool: ToolSpec, args: Mapping[str, Json]) -> bool:
+    """Whether a call has no argument that decides anything: all of it is content."""
+    deciding = (value for name, value in args.items() if name not in tool.labels.content)
+    return all(is_choice(each) for value in deciding for each in leaves(value))
+
+
+def _content_doubts(origins: Origins, tool: ToolSpec, content: Mapping[str, Json]) -> Iterator[str]:
+    """Addresses in a text that nothing trusted gave, and secrets that it would send."""
+    for name, value in content.items():
+        text = " ".join(str(each) for each in leaves(value) if origins.of(each) is None)
+        for part in (*addresses_in(text), *identifiers_in(text)):
+            if origins.of(part) is None and not origins.is_quoted(part):
+                yield _of_argument(origins, name, [part])
+        if _has_secret(text, origins.secrets):
+            yield f"{name} has a value of a secret result"
+
+
+def _has_secret(text: str, secrets: Iterable[str]) -> bool:
+    """Whether a secret is in a text: spaced, in other case, backwards, in hex or base64."""
+    signs = bare(text)
+    for secret in map(bare, secrets):
+        if len(secret) >= MIN_SECRET and (secret in signs or secret[::-1] in signs):
+            return True
+    encoded = (it.encode() for it in secrets if len(it) >= MIN_SECRET)
+    return any(
+        raw.hex() in signs or base64.b64encode(raw)[:-2].rstrip(b"=").decode() in text
+        for raw in encoded
+    )
+
+
+def _of_argument(origins: Origins, name: str, doubted: Sequence[Json]) -> str:
+    """Why an argument is doubted, and where its values stand in untrusted text."""
+    where = next((seen for each in doubted if (seen := origins.seen_in(each))), "")
+    values = ", ".join(map(repr, doubted))
+    return f"{name}: {values} comes from {where or 'nothing that is trusted'}"

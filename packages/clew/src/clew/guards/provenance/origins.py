@@ -1,0 +1,243 @@
+"""Where values come from: a fold over the record of all that a person or a trusted tool gave.
+
+A value is known as a whole, verbatim. What only untrusted text gave, or the model made up, has no
+origin here. Source of the idea: CaMeL, arXiv 2503.18813; here without a second model, and over the
+record as it is.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from clew.core.events import EFFECTFUL, FINISH, Json, Note, Observation, Started
+from clew.core.interfaces import Labels, ToolSpec
+from clew.core.trajectory import Call, Trajectory
+from clew.guards.provenance.records import asked_for, extreme, keyed, prefixed, records_of
+from clew.guards.provenance.values import (
+    is_choice,
+    is_day,
+    is_number,
+    leaves,
+    mixed_scripts,
+    numbers_in,
+    says_day,
+    stands_in,
+    words_in,
+)
+
+PERSON: Final = "a person's words"
+CONFIG: Final = "the configuration"
+ALLOWED: Final = "a call that a person or the plan allowed"
+COMPUTED: Final = "known numbers"
+
+_FILLERS: Final = frozenset({
+    "a", "an", "and", "at", "for", "in", "is", "it", "my", "of", "on", "the", "to", "with", "you",
+    "your",
+})  # fmt: skip
+_NEW_WORDS: Final = 5
+"""One word in so many may be the model's own, in a text that is made of known words."""
+
+Made = tuple[str, dict[str, Json]]
+"""A call that was made, or is about to be: the tool and the arguments."""
+
+
+class Origins:
+    """What is known of a run so far, and by whom; entries are folded as they come."""
+
+    def __init__(self, tools: Mapping[str, ToolSpec], judged: frozenset[str], config: str) -> None:
+        self._tools, self._judged = tools, judged
+        self._config = config.casefold()
+        self._known: dict[str, str] = {}
+        self._numbers: dict[float, str] = {}
+        self._vocabulary: set[str] = {*_FILLERS, *words_in(self._config)}
+        self._folded = 0
+        self.words: list[str] = []
+        """A person's words, casefolded."""
+        self.untrusted: dict[str, str] = {}
+        """Untrusted texts, casefolded, by where they came from."""
+        self.made: list[Made] = []
+        """Calls of judged tools that were made since a person last spoke."""
+        self.refused = False
+        """Whether a person has refused a call since they last spoke."""
+        self.has_read = False
+        """Whether the model was shown more than a person's words and what follows from calls."""
+        self.secrets: set[str] = set()
+        """Values of results that are secret."""
+
+    @property
+    def tainted(self) -> bool:
+        """Whether the model has seen anything untrusted."""
+        return bool(self.untrusted)
+
+    def follow(self, trajectory: Trajectory) -> None:
+        """Fold the entries that are new."""
+        for entry in trajectory.entries[self._folded :]:
+            match entry.event:
+                case Started() as started:
+                    self._hear(started.goal, "" if started.trust == "trusted" else "the question")
+                case Note(source="person" | "memory" | "late") as note:
+                    if note.source == "person":
+                        self.made, self.refused = [], False
+                    trusted = note.trust == "trusted" and note.source == "person"
+                    self._hear(note.text, "" if trusted else f"a {note.source}'s note")
+                case Observation() as observation:
+                    self._observe(trajectory.call(observation.call), observation)
+                case _:
+                    pass
+        self._folded = len(trajectory.entries)
+
+    def of(self, value: Json, carried: Sequence[str] = (), *, verbatim: bool = True) -> str | None:
+        """Where a value comes from, or None if nothing trusted gave it.
+
+        What a person's words say only in a `carried` text is no word of theirs. Without `verbatim`
+        their words count for nothing but days.
+        """
+        if is_choice(value):
+            return CONFIG
+        if is_number(value):
+            number = float(value)
+            return self._numbers.get(number) or self._computed(number)
+        text = str(value)
+        if (source := self._known.get(text)) is not None:
+            return source
+        if mixed_scripts(text):
+            return None
+        folded = text.casefold()
+        if any(
+            (verbatim and stands_in(folded, words)) or says_day(text, words)
+            for words in self._words_without(carried)
+        ):
+            return PERSON
+        return CONFIG if self._config and stands_in(folded, self._config) else None
+
+    def _words_without(self, carried: Sequence[str]) -> Iterator[str]:
+        for words in self.words:
+            rest = words
+            for text in carried:
+                rest = rest.replace(text.casefold(), " … ")
+            yield rest
+
+    def all_known(self, value: Json) -> bool:
+        """Whether each value in it is known."""
+        return all(self.of(each) is not None for each in leaves(value))
+
+    def composed(self, value: Json) -> bool:
+        """Whether a value is known, or a text that is made of known words."""
+        if self.of(value) is not None:
+            return True
+        if not isinstance(value, str):
+            return False
+        if is_day(value):
+            return any(says_day(value, words, with_time=False) for words in self.words)
+        words = words_in(value)
+        new = [word for word in words if word.casefold() not in self._vocabulary]
+        return len(new) * _NEW_WORDS <= len(words) and all(word.isalpha() for word in new)
+
+    def is_quoted(self, part: str) -> bool:
+        """Whether a known value has the part as a whole: enough for what a text only carries."""
+        folded = part.casefold()
+        return any(stands_in(folded, known.casefold()) for known in self._known)
+
+    def seen_in(self, value: Json) -> str:
+        """The untrusted text that has a value, or ""."""
+        text = str(value).casefold()
+        return next((where for where, of in self.untrusted.items() if text and text in of), "")
+
+    def _hear(self, text: str, untrusted_source: str) -> None:
+        """A text that the model was shown: a person's words, or that of an untrusted source."""
+        if untrusted_source:
+            self.untrusted[untrusted_source] = text.casefold()
+            self.has_read = True
+            return
+        self.words.append(text.casefold())
+        self._vocabulary.update(words_in(text.casefold()))
+        for number in numbers_in(text):
+            self._numbers.setdefault(number, PERSON)
+
+    def _observe(self, call: Call, observation: Observation) -> None:
+        tool = self._tools.get(call.action.name)
+        if call.ruling is not None and not call.ruling.allow:
+            self.refused = True
+        if tool is None or tool.name == FINISH or not observation.made:
+            return
+        labels, clean = tool.labels, self.all_known(call.args)
+        self.has_read |= tool.effect != "pure" or tool.trust != "trusted" or not clean
+        if tool.name in self._judged and observation.outcome != "not_done":
+            self.made.append((tool.name, call.args))
+        if tool.trust != "trusted" or not clean:
+            self.untrusted[f"{tool.name} ({call.key})"] = observation.text.casefold()
+        if not observation.ok:
+            return
+        where = f"{tool.name} ({call.key})"
+        if tool.effect in EFFECTFUL:
+            self._learn_effect(tool, call, observation.content, where)
+        else:
+            self._learn(tool, call, observation.content, where, clean=clean)
+        if labels.secret:
+            texts = (it for it in leaves(observation.content) if isinstance(it, str))
+            self.secrets.update(text for text in texts if self.of(text) != PERSON)
+
+    def _learn_effect(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
+        """What a call with an effect made known: its record, and what it was allowed with."""
+        for record in records_of(content)[:1]:
+            self._know_fields(tool.labels, record, where)
+        for name, value in call.args.items():
+            if name not in tool.labels.content:
+                self._know(leaves(value), ALLOWED)
+
+    def _learn(self, tool: ToolSpec, call: Call, content: Json, where: str, *, clean: bool) -> None:
+        labels, records = tool.labels, records_of(content)
+        for record in keyed(records, lambda value: self.of(value) == PERSON):
+            self._know_fields(labels, record, where, numbers_only=True)
+        if not clean:
+            return
+        if tool.trust == "trusted":
+            self._know(leaves(content), where)
+            self._know((name for record in records for name in record), where)
+            return
+        if (one := asked_for(records, call.args)) is not None:
+            self._know_fields(labels, one, where)
+        for record in extreme(records, labels.trusted, self.words):
+            self._know_fields(labels, record, where)
+        self._know(prefixed(content, self.words), where)
+
+    def _know_fields(
+        self, labels: Labels, record: Mapping[str, Json], where: str, *, numbers_only: bool = False
+    ) -> None:
+        for field, value in record.items():
+            if field in labels.trusted or "*" in labels.trusted:
+                values = (it for it in leaves(value) if is_number(it) or not numbers_only)
+                self._know(values, f"{field} of {where}")
+
+    def _know(self, values: Iterable[Json], source: str) -> None:
+        for value in values:
+            if is_choice(value):
+                continue
+            if is_number(value):
+                self._numbers.setdefault(float(value), source)
+                continue
+            for text in _parts_of(str(value)):
+                self._known.setdefault(text, source)
+                self._vocabulary.update(words_in(text.casefold()))
+
+    def _computed(self, number: float) -> str | None:
+        """Whether it is a sum, difference, product or share of known numbers, one of a person."""
+        for one in (it for it, source in self._numbers.items() if source == PERSON):
+            for other in self._numbers:
+                if other != one and any(
+                    abs(number - result) < 0.005
+                    for result in (
+                        one + other, one - other, other - one, one * other,
+                        other * (1 + one / 100), other * one / 100,
+                    )
+                ):  # fmt: skip
+                    return COMPUTED
+        return None
+
+
+def _parts_of(text: str) -> set[str]:
+    """A text of a trusted tool as a whole, and the entries of a list that it writes in lines."""
+    parts = {text}
+    for line in text.splitlines():
+        head, _, tail = line.partition(": ")
+        parts |= {part.strip(" \t-•*.") for part in (line, head, *tail.split(", "))}
+    return parts - {""}

@@ -1,0 +1,80 @@
+"""Which records of a tool's result a person pointed at, so that their own fields can be trusted.
+
+A tool says which fields no third party can choose (`Labels.trusted`). A record counts where it is
+the only one that was found, by trusted arguments; or the only one with the name that was asked for;
+or the one that a person's words single out.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, cast
+
+from clew.core.events import Json
+from clew.guards.provenance.values import is_key, is_number, leaves, stands_in
+
+Record = dict[str, Json]
+
+_NAMES: Final = ("title", "filename", "name", "subject")
+"""Fields by which people call a record."""
+_EXTREMES: Final = {
+    "largest": max, "biggest": max, "highest": max, "longest": max,
+    "smallest": min, "lowest": min, "shortest": min,
+}  # fmt: skip
+_PREFIXES: Final = ("starting with ", "starts with ", "beginning with ", "begins with ")
+
+
+def records_of(content: Json) -> list[Record]:
+    """The records of a result: a list of them, or one."""
+    if isinstance(content, dict):
+        return [cast("Record", content)]
+    if isinstance(content, list):
+        rows = cast("Sequence[Json]", content)
+        return cast("list[Record]", rows) if all(isinstance(it, dict) for it in rows) else []
+    return []
+
+
+def asked_for(records: Sequence[Record], args: Record) -> Record | None:
+    """The one record that was asked for: the only one, or the only one of that name."""
+    if len(records) == 1:
+        return records[0]
+    names = {value.casefold() for value in leaves(args) if isinstance(value, str) and value}
+    hits = [
+        record
+        for record in records
+        if any(
+            isinstance(name := record.get(key), str) and name.casefold() in names for key in _NAMES
+        )
+    ]
+    return hits[0] if len(hits) == 1 else None
+
+
+def extreme(
+    records: Sequence[Record], fields: Sequence[str], words: Sequence[str]
+) -> Iterator[Record]:
+    """Records that a person's words single out as the largest or smallest of all, by a number."""
+    for name, best in _EXTREMES.items():
+        if len(records) > 1 and any(stands_in(name, text) for text in words):
+            for field in fields:
+                values: list[Any] = [record.get(field) for record in records]
+                if all(map(is_number, values)) and values.count(best(values)) == 1:
+                    yield records[values.index(best(values))]
+
+
+def keyed(records: Sequence[Record], is_words: Callable[[str], bool]) -> Iterator[Record]:
+    """Records with a number or an address that is, as a whole, one of a person's words."""
+    for record in records:
+        values = (it for it in record.values() if isinstance(it, str) and is_key(it))
+        if any(map(is_words, values)):
+            yield record
+
+
+def prefixed(content: Json, words: Sequence[str]) -> Iterator[str]:
+    """Names of a list that a person's words single out: the only one that starts like that."""
+    entries = cast("Sequence[Json]", content) if isinstance(content, list) else ()
+    names = [it for it in entries if isinstance(it, str)]
+    for text in words:
+        for mark in _PREFIXES:
+            start = text.partition(mark)[2].split(maxsplit=1)[:1]
+            wanted = "".join(start).strip("'\"‘’“”.,:;")
+            hits = [name for name in names if wanted and name.casefold().startswith(wanted)]
+            if len(hits) == 1:
+                yield hits[0]
