@@ -85,16 +85,15 @@ class BoundProvenance:
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""
-        origins = self.origins(trajectory)
-        if trajectory.planned is not None or not origins.words:
+        if trajectory.planned is not None or not any(map(self._is_new, trajectory.step.pending)):
             return False
-        return self._judges(origins) and any(
-            (tool := self.tools.get(call.action.name)) is not None
-            and judged(tool)
-            and call.ruling is None
-            and not call.begun
-            for call in trajectory.step.pending
-        )
+        origins = self.origins(trajectory)
+        return bool(origins.words) and self._judges(origins)
+
+    def _is_new(self, call: Call) -> bool:
+        """Whether a call is still to be judged, and can do harm."""
+        tool = self.tools.get(call.action.name)
+        return tool is not None and judged(tool) and call.ruling is None and not call.begun
 
     def origins(self, trajectory: Trajectory) -> Origins:
         """Where values of the run come from, as far as the record goes."""
