@@ -1,7 +1,7 @@
 """The driver over DBOS: durable work over machines, on the PostgreSQL that holds the records.
 
-DBOS hands out tickets (`dbos_tickets`); each worker honours those it gets, and looks after those of
-workers that died (`dbos_worker`). What happens in a run stands in its record and nowhere else: no
+DBOS hands out tickets (`dbos_queue`); each worker honours those it gets, and looks after those of
+workers that died (`worker`). What happens in a run stands in its record and nowhere else: no
 step of a run is a step of DBOS, whose workflow is `carry` and nothing more. asyncio only.
 """
 

@@ -30,6 +30,7 @@ from clew.core.events import (
     Wire,
 )
 from clew.core.trajectory import Call, Trajectory
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 from clew.support.structural import Structural
 
@@ -92,6 +93,13 @@ class Labels:
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
+        whatever: tuple[tuple[str, Any], ...] = (
+            ("trusted", self.trusted),
+            ("content", self.content),
+        )
+        for name, names in whatever:
+            if type(names) is not tuple or any(type(each) is not str for each in names):
+                raise ConfigError(f'Labels({name}={names!r}): give names as ("id", "day")')
 
     def __or__(self, other: "Labels") -> "Labels":
         """What holds of a call that either of two tools may make: the more careful of both."""

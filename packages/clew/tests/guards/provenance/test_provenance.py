@@ -493,3 +493,23 @@ def test_labels_that_fit_no_argument_are_refused(options: Any, words: str) -> No
         @tool_of(effect="unsafe", **options)
         def post(to: str) -> None:
             """Post."""
+
+
+@pytest.mark.parametrize("names", ["total_amount", ["id"], ("id", 5), 5])
+@pytest.mark.parametrize("field", ["trusted", "content"])
+def test_names_of_labels_are_a_tuple_of_names(field: str, names: Any) -> None:
+    """A string would trust each part of it."""
+    with pytest.raises(ConfigError, match="give names as"):
+        Labels(**{field: names})
+
+
+@pytest.mark.parametrize("argument", ["to", "text"])
+async def test_a_secret_of_a_trusted_tool_goes_nowhere_unasked(argument: str) -> None:
+    """Known values are secret too, in whatever argument."""
+    vault = tool(
+        "vault", {"word": "swordfish"}, effect="read", trust="trusted", labels=Labels(secret=True)
+    )
+    args = {"to": "Ada", "text": "Hi", argument: "swordfish"}
+    script, plan = [act("vault"), act("send", **args)], [act("send")]
+    result, _ = await outcome("Tell Ada", script, [vault, SEND], plan=plan)
+    assert f"{argument} has a value of a secret result" in result.pending_approvals[0].why

@@ -40,7 +40,7 @@ class Provenance:
     It judges tools with an effect, and reads whose arguments leave or that others see
     (`Labels`). `strict` judges from the first call on, `standard` once the model has read
     anything but a person's words and the configuration: results of trusted tools too, for what is
-    trusted may have been poisoned. Every agent has it; `Provenance("off")` takes it away.
+    trusted may have been poisoned. An agent has it if it stands among its guards.
     """
 
     level: Level = "standard"
@@ -136,7 +136,8 @@ class BoundProvenance:
             doubted = [each for each in leaves(call.args[name]) if known(each) is None]
             yield _of_argument(origins, name, doubted)
         content = {name: call.args.get(name) for name in tool.labels.content if name not in bound}
-        yield from _content_doubts(origins, tool, content)
+        yield from _content_doubts(origins, content)
+        yield from _secrets_in(origins, call.args)
 
     def _is_planned(
         self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
@@ -213,13 +214,19 @@ def _is_content(tool: ToolSpec, args: Mapping[str, Json]) -> bool:
     return all(is_choice(each) for value in deciding for each in leaves(value))
 
 
-def _content_doubts(origins: Origins, tool: ToolSpec, content: Mapping[str, Json]) -> Iterator[str]:
-    """Addresses in a text that nothing trusted gave, and secrets that it would send."""
+def _content_doubts(origins: Origins, content: Mapping[str, Json]) -> Iterator[str]:
+    """Addresses and numbers in a text that nothing trusted gave."""
     for name, value in content.items():
         text = " ".join(str(each) for each in leaves(value) if origins.of(each) is None)
         for part in (*addresses_in(text), *identifiers_in(text)):
             if origins.of(part) is None and not origins.is_quoted(part):
                 yield _of_argument(origins, name, [part])
+
+
+def _secrets_in(origins: Origins, args: Mapping[str, Json]) -> Iterator[str]:
+    """The arguments that would send a value of a secret result."""
+    for name, value in args.items():
+        text = " ".join(str(each) for each in leaves(value) if each is not None)
         if _has_secret(text, origins.secrets):
             yield f"{name} has a value of a secret result"
 
