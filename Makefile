@@ -26,7 +26,7 @@ export PACKAGES  := $(value WITH)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask install wheels check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies reports matrix mutants lock clean
+.PHONY: help ask install wheels check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies reports matrix mutants security lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -131,6 +131,9 @@ matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in e
 mutants: $(VENV)/.mutants  ## Change the core, guards, context and codecs in 300 small ways: what no test notices (an hour)
 	$(BIN)/python -m mutation
 
+security: $(VENV)/.security  ## Attack agents in AgentDojo's environments, with a model that believes all (lab/reports/security.md)
+	$(BIN)/python -m security
+
 lock:  ## Take the versions of constraints.txt again, from a fresh environment
 	PYTHON=$(PYTHON) scripts/lock
 
@@ -169,7 +172,8 @@ $(VENV)/.dev: wanted = $(ALL) lab[dev,tests]
 $(VENV)/.bench: wanted = $(ALL) lab[dev,tests,bench]
 $(VENV)/.docs: wanted = $(CLEW) lab[docs]
 $(VENV)/.mutants: wanted = $(ALL) lab[dev,tests,mutants]
-$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants: $(wildcard packages/*/pyproject.toml) lab/pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.security: wanted = $(ALL) lab[dev,tests,security]
+$(VENV)/.core $(VENV)/.local $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs $(VENV)/.mutants $(VENV)/.security: $(wildcard packages/*/pyproject.toml) lab/pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing $(wanted) (once) …' >&2
 	@$(PIP) hatchling editables
 	@$(PIP) --no-build-isolation $(foreach each,$(wanted),--editable '$(each)')
