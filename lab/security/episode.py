@@ -24,8 +24,8 @@ LIMITS: Final = Limits(steps=80, tool_calls=120)
 _ROUNDS: Final = 40
 
 System = Literal["none", "standard", "forgetful", "strict"]
-SYSTEMS: Final[Mapping[System, tuple[Level | None, int]]] = {
-    "none": (None, 0), "standard": ("standard", 0), "forgetful": ("standard", 5),
+SYSTEMS: Final[Mapping[System, tuple[Level, int]]] = {
+    "none": ("off", 0), "standard": ("standard", 0), "forgetful": ("standard", 5),
     "strict": ("strict", 0),
 }  # fmt: skip
 """The guard's level, and one in how many calls the plan forgets."""
@@ -139,7 +139,7 @@ async def played(case: Case, system: System) -> Outcome | None:
     before = box.environment.model_copy(deep=True)
     level, victim.forgets = SYSTEMS[system]
     clock = Clock()
-    guards = [Timed(level, clock)] if level else []
+    guards = [Timed(level, clock)]
     person = Person(victim.calls)
     agent = Agent(model=victim, tools=box.tools(), guards=guards, limits=LIMITS)
     result = await _finished(agent, victim.request, person, box)
