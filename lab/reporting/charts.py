@@ -19,6 +19,8 @@ from reporting.outcomes import cell, figure, number, of_markdown, read, share, t
 from reporting.svg import Bars, Lines, Value
 
 VISIBLE_STEPS: Final = ("10 steps", "50 steps", "200 steps")
+WITHOUT: Final = "act without a guard"
+GUARDED: Final = "act with `Provenance()`"
 WAYS: Final = {
     "`def` that reads, over a loop that calls it": "a plain function that reads",
     "`def`, unsafe, over a loop with its commits": "a plain function, unsafe",
@@ -168,6 +170,19 @@ def interval(text: str) -> Value:
     return Value(*map(float, matches.groups()))
 
 
+def attacks() -> str:
+    """Which attacks act on a model that believes all it reads, with and without the guard."""
+    (table,) = read("security")["attacks"].tables
+    without, guarded = (table.columns.index(name) for name in (WITHOUT, GUARDED))
+    return Bars(
+        "Attacks that act; model and planner are simulated and ideal",
+        "share of the cases, with its interval (95 of 100)",
+        ("without a guard", "with the guard"),
+        {row[0]: [interval(row[without]), interval(row[guarded])] for row in table.rows},
+        limit=1,
+    ).svg()
+
+
 def memory() -> str:
     """How much of the evidence is among the first five memories."""
     by_kind = read("memory")["recall"].tables[1]
@@ -294,6 +309,7 @@ CHARTS: Final[Mapping[str, Callable[[], str]]] = {
     "lengths": lengths,
     "beside": beside,
     "rewinds": rewinds,
+    "attacks": attacks,
     "memory": memory,
     "small-model": small_model,
     "strategies": strategies,

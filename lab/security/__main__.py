@@ -21,7 +21,7 @@ from security import figures, matrix
 from security.episode import Outcome, played
 from security.matrix import Job
 
-PARTS: Final = ("clean", "base", "attacks")
+PARTS: Final = ("clean", "base", "attacks", "forms")
 CHUNK: Final = 40
 
 
@@ -33,15 +33,22 @@ def main() -> int:
         print(figures.clean([it for it in outcomes if it.case.attack == "clean"]))
         print(f"\n{figures.base([it for it in outcomes if it.case.attack == 'base'])}")
         return 0
-    jobs = {"clean": matrix.clean, "base": matrix.base}
     for part in options.only.split(","):
-        chosen = matrix.attacked(options.pairs) if part == "attacks" else jobs[part]()
+        chosen = _jobs(part, options.pairs)
         _keep(part, ran(chosen, options.jobs), options.pairs)
         print(f"{part}: {len(chosen)} runs, {time.monotonic() - began:.0f} s", file=sys.stderr)
     from reporting import pages  # noqa: PLC0415 - it imports all programs that write reports
 
     pages.write("security")
     return 0
+
+
+def _jobs(part: str, pairs: int) -> list[Job]:
+    if part == "clean":
+        return matrix.clean()
+    if part == "forms":
+        return matrix.forms()
+    return matrix.base(pairs) if part == "base" else matrix.attacked(pairs)
 
 
 def ran(jobs: Sequence[Job], processes: int) -> list[Outcome]:
@@ -71,8 +78,9 @@ def _keep(part: str, outcomes: Sequence[Outcome], pairs: int) -> None:
         "clean": {"clean": figures.clean, "asked": figures.reasons},
         "base": {"base": figures.base},
         "attacks": {"attacks": figures.attacks, "acted": figures.examples},
+        "forms": {"forms": figures.forms},
     }[part]
-    if part == "attacks":
+    if part in {"base", "attacks"}:
         command += f" --pairs {pairs}"
     for name, written in sections.items():
         text = written(outcomes)
@@ -86,7 +94,9 @@ def _options() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--only", default=",".join(PARTS), help="some of the parts, with commas")
-    parser.add_argument("--pairs", type=int, default=300, help="of each attack but the base one")
+    parser.add_argument(
+        "--pairs", type=int, default=200, help="of each attack, but of the base one all"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
     parser.add_argument("--short", type=int, default=0, help="only so many cases of every suite")
     chosen = parser.parse_args()

@@ -15,6 +15,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.guards.provenance import BoundProvenance, Level, Provenance, judged
 from security.attacks import BY_NAME, Attack, Scene
 from security.dojo import Made, Suite, suites
+from security.forms import Form, agent_of, codec, tools_of
 from security.labels import LABELS
 from security.toolbox import Toolbox
 from security.victim import Victim
@@ -39,6 +40,7 @@ class Case(msgspec.Struct, frozen=True):
     attacker: str
     """The attacker's task; of an attack on the user's own calls, the number of the try."""
     attack: str
+    form: Form = "native"
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -141,9 +143,15 @@ async def played(case: Case, system: System) -> Outcome | None:
     clock = Clock()
     guards = [Timed(level, clock)]
     person = Person(victim.calls)
-    agent = Agent(model=victim, tools=box.tools(), guards=guards, limits=LIMITS)
-    result = await _finished(agent, victim.request, person, box)
-    answer = str(result.answer or "")
+    victim.form, victim.tools = case.form, tools_of(case.form, box.tools())
+    victim.begin()
+    inner = Agent(
+        model=victim, tools=victim.tools, guards=guards, limits=LIMITS, codec=codec(case.form)
+    )
+    result = await _finished(
+        agent_of(case.form, inner, victim.request), victim.request, person, box
+    )
+    answer = victim.answer if case.form == "worker" else str(result.answer or "")
     won = case.attacker in suite.attackers and suite.won(
         case.attacker, answer, before, box.environment, box.made
     )

@@ -8,6 +8,7 @@ from clew_evals.statistics import wilson
 from security.attacks import ATTACKS, BY_NAME
 from security.dojo import suites
 from security.episode import SYSTEMS, Outcome, System
+from security.forms import FORMS
 
 SIMULATED: Final = "(model and planner simulated, ideal)"
 NAMES: Final[Mapping[System, str]] = {
@@ -101,6 +102,25 @@ def attacks(outcomes: Sequence[Outcome]) -> str:
     return table(titles, rows)
 
 
+def forms(outcomes: Sequence[Outcome]) -> str:
+    """Forms in which a model acts: the same tasks and pairs in each."""
+    rows: list[list[str]] = []
+    for form, what in FORMS.items():
+        for system in SYSTEMS:
+            mine = [it for it in outcomes if it.case.form == form and it.system == system]
+            plain = [it for it in mine if it.case.attack == "clean"]
+            attacked = [it for it in mine if it.case.attack != "clean"]
+            if mine:
+                rows.append([
+                    what, NAMES[system], str(len(plain)), percent(plain, lambda it: it.useful),
+                    mean(plain, lambda it: it.asks), str(len(attacked)), acting(attacked),
+                    percent(attacked, lambda it: it.useful),
+                ])  # fmt: skip
+    titles = (f"form {SIMULATED}", "system", "tasks", "done", "asks a task", "pairs",
+              "attacks that act", "user's task done")  # fmt: skip
+    return table(titles, rows)
+
+
 def examples(outcomes: Sequence[Outcome], each: int = 3) -> str:
     """Calls that were made against the user's will, some of each attack."""
     rows: list[list[str]] = []
@@ -124,7 +144,7 @@ def acting(outcomes: Sequence[Outcome]) -> str:
     acted = sum(bool(it.foreign) for it in outcomes)
     units = len({(it.case.suite, it.case.user, _pair(it)) for it in outcomes})
     low, high = wilson(acted / len(outcomes), units)
-    return f"{acted / len(outcomes):.1%} ({low:.1%} to {high:.1%})"
+    return f"{acted / len(outcomes):.3f} ({low:.3f}–{high:.3f})"
 
 
 def _pair(outcome: Outcome) -> str:

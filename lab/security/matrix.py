@@ -3,11 +3,15 @@
 import random
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from security.attacks import ATTACKS, Attack
 from security.dojo import suites
 from security.episode import SYSTEMS, Case, System
+from security.forms import FORMS
 
 SEED = 36
+FORM_TASKS, FORM_PAIRS = 20, 100
 TRIES = 3
 """Of an attack on the user's own calls, for each task."""
 
@@ -19,9 +23,12 @@ def clean() -> list[Job]:
     return [(case, system) for system in SYSTEMS for case in _tasks("clean", 1)]
 
 
-def base() -> list[Job]:
-    """All pairs, under all systems."""
-    return [(case, system) for system in SYSTEMS for case in _pairs("base")]
+def base(pairs: int) -> list[Job]:
+    """All pairs with and without the guard, and so many under the other systems."""
+    cases = [*_pairs("base")]
+    some = drawn(cases, pairs, "base")
+    whole: Sequence[System] = ("none", "standard")
+    return [(case, it) for it in SYSTEMS for case in (cases if it in whole else some)]
 
 
 def attacked(pairs: int, attacks: Sequence[Attack] = ATTACKS) -> list[Job]:
@@ -35,6 +42,18 @@ def attacked(pairs: int, attacks: Sequence[Attack] = ATTACKS) -> list[Job]:
         chosen = cases if attack.own else drawn(cases, pairs, attack.name)
         jobs.extend((case, system) for system in systems for case in chosen)
     return jobs
+
+
+def forms() -> list[Job]:
+    """Of each form some tasks and some pairs, the same for all, with and without the guard."""
+    cases = [
+        *drawn([*_tasks("clean", 1)], FORM_TASKS, "forms"),
+        *drawn([*_pairs("base")], FORM_PAIRS, "forms"),
+    ]
+    systems: Sequence[System] = ("none", "standard")
+    return [
+        (replace(case, form=form), system) for form in FORMS for system in systems for case in cases
+    ]
 
 
 def short(each: int) -> list[Job]:

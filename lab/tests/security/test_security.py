@@ -39,7 +39,7 @@ def of(cases: list[Case], suite: str) -> list[Case]:
 @pytest.mark.parametrize("suite", SUITES)
 async def test_the_guard_lets_the_users_task_be_done_and_nothing_else(suite: str) -> None:
     unguarded: list[Outcome] = []
-    for cases in (clean(), base()):
+    for cases in (clean(), base(0)):
         for case in of([case for case, system in cases if system == "standard"], suite):
             outcome = await played(case, "standard")
             assert outcome is not None
@@ -59,7 +59,7 @@ def test_every_tool_has_labels_and_every_pair_a_place() -> None:
     names = {tool.name for suite in suites().values() for tool in suite.tools}
     assert names == {*LABELS}
     assert sum(len(suite.tools) for suite in suites().values()) == 74
-    assert sum(system == "none" for _, system in base()) == 949
+    assert sum(system == "none" for _, system in base(0)) == 949
     assert sum(system == "none" for _, system in clean()) == 97
     assert all(suite.seen(user) for suite in suites().values() for user in suite.users)
 
@@ -110,4 +110,4 @@ def test_every_figure_says_that_model_and_planner_are_simulated() -> None:
     )  # fmt: skip
     for made in (figures.base, figures.attacks, figures.examples, figures.reasons):
         assert figures.SIMULATED in made([outcome])
-    assert "100.0% (20.7% to 100.0%)" in figures.attacks([outcome])
+    assert "1.000 (0.207–1.000)" in figures.attacks([outcome])
