@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from clew import Tool, ToolError
 from clew.core.events import Json
 from security.dojo import Made, Suite, call_function
@@ -35,11 +37,14 @@ class Toolbox:
                 raise ToolError(error)
             return self._result(name, result)
 
+        labels, said = label.labels, self.descriptions.get(name, "")
+        if said:
+            labels = replace(labels, foreign=True)  # what others wrote is what is poisoned
         schema = function.parameters.model_json_schema()
         schema.pop("title", None)
         return Tool(
-            name, f"{function.description}{self.descriptions.get(name, '')}", schema, call,
-            effect=label.effect, trust=label.trust, labels=label.labels,
+            name, f"{function.description}{said}", schema, call,
+            effect=label.effect, trust=label.trust, labels=labels,
         )  # fmt: skip
 
     def _result(self, name: str, result: Json) -> Json:
