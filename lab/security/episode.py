@@ -143,7 +143,7 @@ async def played(case: Case, system: System) -> Outcome | None:
     clock = Clock()
     guards = [Timed(level, clock)]
     person = Person(victim.calls)
-    victim.form, victim.tools = case.form, tools_of(case.form, box.tools())
+    victim.form, victim.tools = case.form, tools_of(case.form, box.tools(), guards)
     victim.begin()
     inner = Agent(
         model=victim, tools=victim.tools, guards=guards, limits=LIMITS, codec=codec(case.form)

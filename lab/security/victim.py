@@ -14,9 +14,8 @@ from itertools import groupby
 from typing import Any, Final, Literal
 from zlib import crc32
 
-from clew import Tool
 from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.interfaces import AnyTool, ModelInfo, OnText, Prompt
 from clew.testing import USAGE
 from security.dojo import Args, Made
 from security.forms import Form, answered, codec, written
@@ -49,7 +48,7 @@ class Victim:
     planted: list[Planted] = field(default_factory=list[Planted])
     order: Order = "now"
     form: Form = "native"
-    tools: Sequence[Tool] = ()
+    tools: Sequence[AnyTool] = ()
     forgets: int = 0
     """Of the calls of the task the plan lacks one in so many; 0: none."""
 
