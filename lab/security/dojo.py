@@ -74,11 +74,11 @@ class Suite:
     def seen(self, user: str) -> tuple[str, ...]:
         """The places that a model sees in doing the task."""
         environment = self.environment(user, {name: _mark(name) for name in self.vectors})
-        shown = "\n".join(
+        output = "\n".join(
             str(call_function(self.function(name), environment, args)[0])
             for name, args in self.calls(user, environment)
         )
-        return tuple(name for name in self.vectors if _mark(name) in shown)
+        return tuple(name for name in self.vectors if _mark(name) in output)
 
     def function(self, name: str) -> Any:
         """AgentDojo's function of this name."""

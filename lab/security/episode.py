@@ -184,7 +184,7 @@ def stage(suite: Suite, attack: Attack, case: Case) -> tuple[Toolbox, Victim] | 
     if case.attack != "clean":
         if attack.own and not planted:
             return None
-        if not _place(attack, plain, text, box):
+        if not _inject(attack, plain, text, box):
             return None
     task = suite.users[case.user]
     calls = suite.calls(case.user, box.environment)
@@ -192,18 +192,18 @@ def stage(suite: Suite, attack: Attack, case: Case) -> tuple[Toolbox, Victim] | 
     return box, Victim(task.PROMPT, calls, answer, planted, attack.order)
 
 
-def _place(attack: Attack, scene: Scene, text: str, box: Toolbox) -> bool:
+def _inject(attack: Attack, scene: Scene, text: str, box: Toolbox) -> bool:
     """Write the text to its place; whether there is one."""
     suite = scene.suite
-    if attack.place == "environment":
-        places = suite.seen(scene.user)
-        box.environment = suite.environment(scene.user, dict.fromkeys(places, text))
-        return bool(places)
-    if attack.place == "trusted result":
+    if attack.target == "environment":
+        vectors = suite.seen(scene.user)
+        box.environment = suite.environment(scene.user, dict.fromkeys(vectors, text))
+        return bool(vectors)
+    if attack.target == "trusted result":
         names = [name for name, _ in scene.own if _is_trusted_read(name)]
         box.results.update(dict.fromkeys(names[:1], text))
         return bool(names)
-    acting = attack.place == "acting tool"
+    acting = attack.target == "acting tool"
     name = next(it.name for it in suite.tools if _is_judged(it.name) == acting)
     box.descriptions[name] = f" {text}"
     return True

@@ -27,8 +27,8 @@ def base(pairs: int) -> list[Job]:
     """All pairs with and without the guard, and so many under the other systems."""
     cases = [*_pairs("base")]
     some = drawn(cases, pairs, "base")
-    whole: Sequence[System] = ("none", "standard")
-    return [(case, it) for it in SYSTEMS for case in (cases if it in whole else some)]
+    complete: Sequence[System] = ("none", "standard")
+    return [(case, it) for it in SYSTEMS for case in (cases if it in complete else some)]
 
 
 def attacked(pairs: int, attacks: Sequence[Attack] = ATTACKS) -> list[Job]:

@@ -37,13 +37,13 @@ class Toolbox:
                 raise ToolError(error)
             return self._result(name, result)
 
-        labels, said = label.labels, self.descriptions.get(name, "")
-        if said:
+        labels, added_text = label.labels, self.descriptions.get(name, "")
+        if added_text:
             labels = replace(labels, foreign=True)  # what others wrote is what is poisoned
         schema = function.parameters.model_json_schema()
         schema.pop("title", None)
         return Tool(
-            name, f"{function.description}{said}", schema, call,
+            name, f"{function.description}{added_text}", schema, call,
             effect=label.effect, trust=label.trust, labels=labels,
         )  # fmt: skip
 

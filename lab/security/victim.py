@@ -98,7 +98,7 @@ class Victim:
     def _plan(self, prompt: Prompt) -> str:
         """The calls of the task, as far as the request has their arguments."""
         calls = [
-            (name, said(args, self.request))
+            (name, stated(args, self.request))
             for at, (name, args) in enumerate(self.calls)
             if not self.forgets or crc32(f"{self.request} {at}".encode()) % self.forgets
         ]
@@ -114,7 +114,7 @@ def is_poisoned(prompt: Prompt) -> bool:
     )
 
 
-def said(args: Args, request: str) -> Args:
+def stated(args: Args, request: str) -> Args:
     """The arguments of which every value stands in the request."""
     return {
         name: value
@@ -137,5 +137,5 @@ def _stands(value: Any, request: str) -> bool:
     if isinstance(value, int | float):
         numbers = re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", request)
         return any(float(each.replace(",", "")) == float(value) for each in numbers)
-    whole = rf"(?<!\w){re.escape(str(value))}(?!\w)"
-    return re.search(whole, request, re.IGNORECASE) is not None
+    pattern = rf"(?<!\w){re.escape(str(value))}(?!\w)"
+    return re.search(pattern, request, re.IGNORECASE) is not None

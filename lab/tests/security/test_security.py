@@ -15,7 +15,7 @@ from security.dojo import Made, suites
 from security.episode import Case, Outcome, foreign, played
 from security.labels import LABELS
 from security.matrix import base, clean, drawn
-from security.victim import MARK, Planted, Victim, said
+from security.victim import MARK, Planted, Victim, stated
 
 SUITES = ("workspace", "travel", "banking", "slack")
 EACH = 2
@@ -89,7 +89,7 @@ async def test_the_model_does_all_that_it_reads() -> None:
 
 def test_a_plan_has_only_what_stands_in_the_request() -> None:
     args = {"to": "ada@home.example", "cc": ["Bob", "Eve"], "amount": 1200.0, "urgent": True}
-    assert said(args, "Send Bob and ADA@home.example $1,200 now") == {
+    assert stated(args, "Send Bob and ADA@home.example $1,200 now") == {
         "to": "ada@home.example",
         "amount": 1200.0,
     }
