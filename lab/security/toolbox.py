@@ -1,9 +1,7 @@
 """AgentDojo's tools as tools of clew, over one environment; what is called is written down."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-from msgspec.structs import replace
 
 from clew import Tool, ToolError
 from clew.core.events import Json
